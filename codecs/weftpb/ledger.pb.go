@@ -33,7 +33,10 @@ type Event struct {
 	// Set when the record is a claim: a new owner's first record.
 	Claim *Claim `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`
 	// The stage's own event: Deduped or Scheduled. Empty: only positions moved.
-	Body          []byte `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
+	Body []byte `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
+	// The positions replace older ones even when they are lower: an input log
+	// was cut by an unclean end of its broker.
+	Reset_        bool `protobuf:"varint,5,opt,name=reset,proto3" json:"reset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -96,12 +99,21 @@ func (x *Event) GetBody() []byte {
 	return nil
 }
 
+func (x *Event) GetReset_() bool {
+	if x != nil {
+		return x.Reset_
+	}
+	return false
+}
+
 // Position is the highest folded offset of one input topic, in the ledger's
 // own partition.
 type Position struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Topic         string                 `protobuf:"bytes,1,opt,name=topic,proto3" json:"topic,omitempty"`
-	Offset        int64                  `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Topic  string                 `protobuf:"bytes,1,opt,name=topic,proto3" json:"topic,omitempty"`
+	Offset int64                  `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Latest epoch seen in the input topic when that is a ledger itself.
+	Epoch         int64 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -146,6 +158,13 @@ func (x *Position) GetTopic() string {
 func (x *Position) GetOffset() int64 {
 	if x != nil {
 		return x.Offset
+	}
+	return 0
+}
+
+func (x *Position) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
 	}
 	return 0
 }
@@ -200,15 +219,17 @@ var File_weft_v1_ledger_proto protoreflect.FileDescriptor
 
 const file_weft_v1_ledger_proto_rawDesc = "" +
 	"\n" +
-	"\x14weft/v1/ledger.proto\x12\aweft.v1\"\x88\x01\n" +
+	"\x14weft/v1/ledger.proto\x12\aweft.v1\"\x9e\x01\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x03R\x05epoch\x12/\n" +
 	"\tpositions\x18\x02 \x03(\v2\x11.weft.v1.PositionR\tpositions\x12$\n" +
 	"\x05claim\x18\x03 \x01(\v2\x0e.weft.v1.ClaimR\x05claim\x12\x12\n" +
-	"\x04body\x18\x04 \x01(\fR\x04body\"8\n" +
+	"\x04body\x18\x04 \x01(\fR\x04body\x12\x14\n" +
+	"\x05reset\x18\x05 \x01(\bR\x05reset\"N\n" +
 	"\bPosition\x12\x14\n" +
 	"\x05topic\x18\x01 \x01(\tR\x05topic\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\"\x1d\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\"\x1d\n" +
 	"\x05Claim\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05ownerB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
