@@ -1,0 +1,197 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// checkpoint names a copy of a partition's state and what it is the fold of.
+// It is written last, so that a copy without it does not exist.
+type checkpoint struct {
+	Version int `json:"version"`
+	// Ledger is the topic's id; offsets of another incarnation mean nothing.
+	Ledger string `json:"ledger"`
+	// Dir is the copy's directory, beside this file.
+	Dir string `json:"dir"`
+	// Offset is the last event folded into the copy; Epoch the claim in force.
+	Offset    int64               `json:"offset"`
+	Epoch     int64               `json:"epoch"`
+	Positions map[string]Position `json:"positions"`
+	// Files are the copy's files with their sizes in bytes.
+	Files map[string]int64 `json:"files"`
+}
+
+// Position is how far an input topic is folded.
+type Position struct {
+	Offset int64 `json:"offset"`
+	// Epoch is the latest claim seen in the input when it is a ledger itself.
+	Epoch int64 `json:"epoch,omitempty"`
+}
+
+const (
+	checkpointVersion = 1
+	checkpointFile    = "CHECKPOINT"
+	scratchDir        = "scratch"
+)
+
+// errNoCheckpoint means that recovery starts from an empty store; the error
+// that wraps it says why.
+var errNoCheckpoint = errors.New("no usable checkpoint")
+
+// sealed is the file's form: the checkpoint and the checksum of its bytes.
+type sealed struct {
+	Checkpoint json.RawMessage `json:"checkpoint"`
+	CRC32C     uint32          `json:"crc32c"`
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// readCheckpoint reads and verifies the published checkpoint in dir for the
+// ledger with the given topic id.
+func readCheckpoint(dir, ledger string) (checkpoint, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, checkpointFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return checkpoint{}, fmt.Errorf("%w: none published", errNoCheckpoint)
+	}
+	if err != nil {
+		return checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
+	}
+	var s sealed
+	var c checkpoint
+	if json.Unmarshal(raw, &s) != nil || crc32.Checksum(s.Checkpoint, castagnoli) != s.CRC32C ||
+		json.Unmarshal(s.Checkpoint, &c) != nil {
+		return checkpoint{}, fmt.Errorf("%w: damaged", errNoCheckpoint)
+	}
+	if c.Version != checkpointVersion {
+		return checkpoint{}, fmt.Errorf("%w: version %d", errNoCheckpoint, c.Version)
+	}
+	if c.Ledger != ledger {
+		return checkpoint{}, fmt.Errorf("%w: of another topic %s", errNoCheckpoint, c.Ledger)
+	}
+	files, err := listFiles(filepath.Join(dir, c.Dir))
+	if err != nil {
+		return checkpoint{}, fmt.Errorf("%w: %w", errNoCheckpoint, err)
+	}
+	for name, size := range c.Files {
+		if files[name] != size {
+			return checkpoint{}, fmt.Errorf("%w: %s has %d bytes instead of %d", errNoCheckpoint, name, files[name], size)
+		}
+	}
+	return c, nil
+}
+
+// publish makes c the checkpoint of dir and removes older copies.
+func (c checkpoint) publish(dir string) error {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("encode checkpoint: %w", err)
+	}
+	raw, err := json.Marshal(sealed{Checkpoint: body, CRC32C: crc32.Checksum(body, castagnoli)})
+	if err != nil {
+		return fmt.Errorf("encode checkpoint: %w", err)
+	}
+	next := filepath.Join(dir, checkpointFile+".next")
+	if err := os.WriteFile(next, raw, 0o644); err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
+	}
+	if err := os.Rename(next, filepath.Join(dir, checkpointFile)); err != nil {
+		return fmt.Errorf("publish checkpoint: %w", err)
+	}
+	return removeCopies(dir, c.Dir)
+}
+
+// discard removes the published checkpoint of dir, for a copy found damaged.
+func discardCheckpoint(dir string) error {
+	if err := os.Remove(filepath.Join(dir, checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("discard checkpoint: %w", err)
+	}
+	return removeCopies(dir, "")
+}
+
+// removeCopies removes every copy in dir but keep. The scratch store stays: it
+// holds links of its own to the files it needs.
+func removeCopies(dir, keep string) error {
+	copies, err := filepath.Glob(filepath.Join(dir, "copy-*"))
+	if err != nil {
+		return fmt.Errorf("list checkpoints: %w", err)
+	}
+	for _, path := range copies {
+		if filepath.Base(path) == keep {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("remove old checkpoint: %w", err)
+		}
+	}
+	return nil
+}
+
+// listFiles returns the sizes in bytes of the regular files in dir.
+func listFiles(dir string) (map[string]int64, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", dir, err)
+	}
+	files := make(map[string]int64, len(entries))
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", dir, err)
+		}
+		if info.Mode().IsRegular() {
+			files[entry.Name()] = info.Size()
+		}
+	}
+	return files, nil
+}
+
+// makeScratch makes dir/scratch anew: a working copy of the directory from, or
+// empty when from is "". Tables are immutable and are linked; the rest, which
+// Pebble appends to, is copied.
+func makeScratch(dir, from string) (string, error) {
+	scratch := filepath.Join(dir, scratchDir)
+	if err := os.RemoveAll(scratch); err != nil {
+		return "", fmt.Errorf("clear scratch state: %w", err)
+	}
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
+		return "", fmt.Errorf("make scratch state: %w", err)
+	}
+	if from == "" {
+		return scratch, nil
+	}
+	files, err := listFiles(filepath.Join(dir, from))
+	if err != nil {
+		return "", err
+	}
+	for name := range files {
+		src, dst := filepath.Join(dir, from, name), filepath.Join(scratch, name)
+		if filepath.Ext(name) == ".sst" && os.Link(src, dst) == nil {
+			continue
+		}
+		if err := copyFile(src, dst); err != nil {
+			return "", fmt.Errorf("copy checkpoint: %w", err)
+		}
+	}
+	return scratch, nil
+}
+
+func copyFile(src, dst string) (err error) {
+	in, err := os.Open(src)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(dst)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, in)
+	return err
+}

@@ -1,0 +1,179 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+
+	"github.com/IBM/sarama"
+	"github.com/lovoo/goka"
+	"github.com/lovoo/goka/storage"
+	"golang.org/x/sync/errgroup"
+)
+
+// gokaOptions wires goka to the ledger: its storage, writer, fold and group.
+func (r *runner) gokaOptions() []goka.ProcessorOption {
+	topics := goka.NewTopicManagerConfig()
+	topics.NoCreate = true
+	return []goka.ProcessorOption{
+		goka.WithClientID("weft-" + r.ledger),
+		goka.WithLogger(logger{r.log}),
+		goka.WithPartitionChannelSize(256),
+		goka.WithNilHandling(goka.NilProcess),
+		goka.WithStorageBuilder(r.newTable),
+		goka.WithUpdateCallback(func(ctx goka.UpdateContext, _ storage.Storage, key string, value []byte) error {
+			return r.table(ctx.Partition()).fold(key, value, ctx.Offset())
+		}),
+		goka.WithProducerBuilder(func([]string, string, func() hasher) (goka.Producer, error) {
+			return router{r}, nil
+		}),
+		goka.WithTopicManagerBuilder(goka.TopicManagerBuilderWithConfig(r.sarama(), topics)),
+		goka.WithConsumerSaramaBuilder(goka.SaramaConsumerBuilderWithConfig(r.sarama())),
+		goka.WithConsumerGroupBuilder(func(brokers []string, name, clientID string) (sarama.ConsumerGroup, error) {
+			config := r.sarama()
+			config.ClientID = clientID
+			inner, err := sarama.NewConsumerGroup(brokers, name, config)
+			if err != nil {
+				return nil, fmt.Errorf("join group %s: %w", name, err)
+			}
+			return &group{ConsumerGroup: inner, run: r}, nil
+		}),
+	}
+}
+
+// sarama returns the configuration of goka's clients.
+func (r *runner) sarama() *sarama.Config {
+	config := goka.DefaultConfig()
+	config.Version = sarama.V2_8_0_0
+	config.Consumer.Offsets.Initial = sarama.OffsetOldest
+	config.Consumer.Group.ResetInvalidOffsets = false
+	config.Consumer.Group.Session.Timeout = r.opts.SessionTimeout
+	config.Consumer.Group.Heartbeat.Interval = r.opts.Heartbeat
+	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{Rendezvous{}}
+	config.Consumer.Group.Member.UserData = []byte(r.opts.Member)
+	config.Consumer.Offsets.AutoCommit.Interval = r.opts.CarryIdle
+	return config
+}
+
+// group is sarama's consumer group, taught that the ledger knows better:
+// partitions are claimed and inputs set to the ledger's positions at Setup,
+// goka's marks are dropped, and a rebalance joins again at once instead of
+// returning to goka, which would sleep five seconds.
+type group struct {
+	sarama.ConsumerGroup
+	run *runner
+}
+
+// Consume consumes until ctx ends or a session fails.
+func (g *group) Consume(ctx context.Context, topics []string, handler sarama.ConsumerGroupHandler) error {
+	for ctx.Err() == nil {
+		if err := g.ConsumerGroup.Consume(ctx, topics, &claimer{handler, g.run}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimer wraps goka's handler of a session.
+type claimer struct {
+	sarama.ConsumerGroupHandler
+	run *runner
+}
+
+// Setup lets goka recover the tables, then claims them.
+func (c *claimer) Setup(session sarama.ConsumerGroupSession) error {
+	if err := c.ConsumerGroupHandler.Setup(unmarked{session}); err != nil {
+		return err
+	}
+	claims, ctx := errgroup.WithContext(session.Context())
+	c.run.mu.Lock()
+	tables := make([]*table, 0, len(c.run.tables))
+	for _, t := range c.run.tables {
+		tables = append(tables, t)
+	}
+	c.run.mu.Unlock()
+	for _, t := range tables {
+		claims.Go(func() error { return t.claim(ctx, session) })
+	}
+	err := claims.Wait()
+	if session.Context().Err() != nil {
+		return nil // a rebalance came first; Cleanup closes what was opened
+	}
+	if err != nil {
+		return err
+	}
+	c.run.visits.Lock()
+	defer c.run.visits.Unlock()
+	c.run.ready = true
+	return nil
+}
+
+// Cleanup waits for a running visit, then lets goka close the tables: goka
+// closes the channel that a visit sends to.
+func (c *claimer) Cleanup(session sarama.ConsumerGroupSession) error {
+	c.run.visits.Lock()
+	c.run.ready = false
+	c.run.visits.Unlock()
+	return c.ConsumerGroupHandler.Cleanup(unmarked{session})
+}
+
+// ConsumeClaim passes a claim's messages to goka.
+func (c *claimer) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+	return c.ConsumerGroupHandler.ConsumeClaim(unmarked{session}, claim)
+}
+
+// unmarked is a session that ignores marks: a mark of goka skips an earlier
+// input whose event failed.
+type unmarked struct{ sarama.ConsumerGroupSession }
+
+func (unmarked) MarkOffset(string, int32, int64, string)     {}
+func (unmarked) MarkMessage(*sarama.ConsumerMessage, string) {}
+
+// Rendezvous assigns each partition, in all topics alike, to the member that
+// wins it by highest random weight (Thaler and Ravishankar, 1998), under the
+// stable name that members send as user data: a restart moves no partition
+// that need not move, so local states stay useful.
+type Rendezvous struct{}
+
+// Name identifies the strategy in the group protocol.
+func (Rendezvous) Name() string { return "weft-rendezvous" }
+
+// Plan assigns the partitions of topics to members.
+func (Rendezvous) Plan(members map[string]sarama.ConsumerGroupMemberMetadata, topics map[string][]int32) (sarama.BalanceStrategyPlan, error) {
+	ids := make([]string, 0, len(members))
+	for id := range members {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	plan := make(sarama.BalanceStrategyPlan, len(members))
+	for topic, partitions := range topics {
+		for _, p := range partitions {
+			var winner string
+			var best uint64
+			for _, id := range ids {
+				if w := weight(string(members[id].UserData), p); winner == "" || w > best {
+					winner, best = id, w
+				}
+			}
+			plan.Add(winner, topic, p)
+		}
+	}
+	return plan, nil
+}
+
+// AssignmentData returns nothing: members keep their own names.
+func (Rendezvous) AssignmentData(string, map[string][]int32, int32) ([]byte, error) {
+	return nil, nil
+}
+
+func weight(member string, partition int32) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(member + "/" + strconv.Itoa(int(partition))))
+	// FNV's high bits hardly depend on the last bytes; mix them (Stafford 13).
+	x := h.Sum64()
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,150 @@
+package ledger
+
+import (
+	"errors"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/lovoo/goka"
+)
+
+// take answers one record of an input topic. An error stops the partition.
+func (t *table) take(ctx goka.Context, in input, raw []byte) error {
+	rec := Record{Topic: in.topic, Key: ctx.Key(), Value: raw, Offset: ctx.Offset()}
+	event, err := t.answer(in, rec)
+	var rejected *Rejection
+	if errors.As(err, &rejected) {
+		t.run.opts.Observe(Happening{Kind: HappenedRejected, Partition: t.partition})
+		if err = t.run.opts.Reject(rec, t.partition, rejected.Reason); err == nil {
+			t.mu.Lock()
+			t.move(in.topic, Position{Offset: rec.Offset, Epoch: t.positions[in.topic].Epoch})
+			t.mu.Unlock()
+		}
+	}
+	return t.append(ctx, event, err)
+}
+
+// answer decides on a record and returns the event to append, nil for none.
+func (t *table) answer(in input, rec Record) ([]byte, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.run.opts.Clock()
+	t.lastInput = now
+	at, known := t.positions[in.topic]
+	if known && rec.Offset <= at.Offset {
+		t.run.opts.Observe(Happening{Kind: HappenedRedelivery, Partition: t.partition})
+		return nil, nil
+	}
+	next := Position{Offset: rec.Offset, Epoch: at.Epoch}
+	if in.events {
+		upstream := Reader{Epoch: at.Epoch}
+		ev, err := upstream.Read(rec.Value, in.topic, t.partition, rec.Offset)
+		if err != nil {
+			return nil, t.run.fatal(err)
+		}
+		next.Epoch = upstream.Epoch
+		if ev == nil || len(ev.Body) == 0 {
+			t.move(in.topic, next)
+			return nil, nil
+		}
+		rec.Value = ev.Body
+	}
+	body, err := in.decide(t.state, rec, now, t.folded+1)
+	if err = errors.Join(err, t.store.Err()); err != nil {
+		return nil, err
+	}
+	t.move(in.topic, next)
+	if body == nil {
+		return nil, nil
+	}
+	return t.event(body), nil
+}
+
+// visit answers a key that Iterator yielded.
+func (t *table) visit(ctx goka.Context) error {
+	event, err := t.answerVisit(ctx.Key())
+	return t.append(ctx, event, err)
+}
+
+func (t *table) answerVisit(key string) ([]byte, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.run.opts.Clock()
+	var body []byte
+	if key == carryKey {
+		if t.run.snapshot != nil {
+			body = t.run.snapshot(t.state, now, t.folded+1)
+		}
+	} else if body = t.run.tick(t.state, key, now, t.folded+1); body == nil {
+		return nil, t.store.Err()
+	}
+	if err := t.store.Err(); err != nil {
+		return nil, err
+	}
+	return t.event(body), nil
+}
+
+// append writes the event with goka's one SetValue, and saves the state when
+// its time has come.
+func (t *table) append(ctx goka.Context, event []byte, err error) error {
+	if err != nil {
+		t.writer.Poison(err)
+		return err
+	}
+	if event != nil {
+		ctx.SetValue(event, goka.WithCtxEmitHeaders(t.run.route(t.partition)))
+		t.run.opts.Observe(Happening{Kind: HappenedEvent, Partition: t.partition})
+	}
+	if err := t.writer.Err(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.maybeSave(t.run.opts.Clock())
+}
+
+// commits is the part of sarama's session that acknowledged events commit to.
+type commits interface {
+	MarkOffset(topic string, partition int32, offset int64, metadata string)
+}
+
+// emit appends the event that Set folded and resolves goka's promise. Emits of
+// one partition come from its one goroutine.
+func (t *table) emit(key string, value []byte) *goka.Promise {
+	promise, finish := goka.NewPromiseWithFinisher()
+	carried, session := t.carried, t.session
+	t.writer.Append(key, value, func(offset int64, err error) {
+		if err != nil {
+			finish(nil, err)
+			return
+		}
+		for _, p := range carried {
+			session.MarkOffset(p.Topic, t.partition, p.Offset+1, "")
+		}
+		finish(&sarama.ProducerMessage{Offset: offset}, nil)
+	})
+	return promise
+}
+
+// router is the goka.Producer of a runner: it finds the partition's writer.
+type router struct{ run *runner }
+
+// partitionHeader names the partition of an event on its way from SetValue to
+// the writer; it is not written.
+const partitionHeader = "partition"
+
+// EmitWithHeaders appends an event to the partition that the headers name.
+func (r router) EmitWithHeaders(_, key string, value []byte, headers goka.Headers) *goka.Promise {
+	return r.run.table(partitionOf(headers)).emit(key, value)
+}
+
+// Emit is never called: every event comes from SetValue with its partition.
+func (r router) Emit(topic, _ string, _ []byte) *goka.Promise {
+	panic("ledger: emit to " + topic + " without a partition")
+}
+
+// Close leaves the writers to their tables.
+func (r router) Close() error { return nil }
+
+// idle is the pause between two looks for due keys.
+func (r *runner) idle() *time.Ticker { return time.NewTicker(r.opts.Resolution) }

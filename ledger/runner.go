@@ -1,0 +1,274 @@
+package ledger
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/lovoo/goka"
+	"github.com/lovoo/goka/codec"
+	"github.com/lovoo/goka/storage"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// runner is one life of a stage's processor, from its build to its first
+// error. It knows the partitions that the process owns.
+type runner struct {
+	definition
+	opts     Options
+	log      *slog.Logger
+	cache    *pebble.Cache
+	admin    *kadm.Client
+	ledgerID string // topic id: offsets of a recreated topic mean nothing
+	stateDir string
+
+	mu     sync.Mutex
+	tables map[int32]*table
+	dead   error // first error that no new life can mend
+
+	// visits keeps goka's visitors and its end of a session apart; see group.
+	visits sync.RWMutex
+	ready  bool
+}
+
+// definition is a Stage without its type parameter.
+type definition struct {
+	ledger   string
+	inputs   []input
+	open     func(partition int32, store *Store) (State, error)
+	tick     func(s State, key string, now time.Time, offset int64) []byte
+	snapshot func(s State, now time.Time, offset int64) []byte
+}
+
+type input struct {
+	topic  string
+	events bool
+	decide func(s State, in Record, now time.Time, offset int64) ([]byte, error)
+}
+
+func define[S State](stage Stage[S]) definition {
+	d := definition{
+		ledger: stage.Ledger,
+		open:   func(p int32, store *Store) (State, error) { return stage.Open(p, store) },
+	}
+	for _, in := range stage.Inputs {
+		d.inputs = append(d.inputs, input{in.Topic, in.Events,
+			func(s State, rec Record, now time.Time, offset int64) ([]byte, error) {
+				return in.Decide(s.(S), rec, now, offset)
+			}})
+	}
+	d.tick = func(s State, key string, now time.Time, offset int64) []byte {
+		return stage.Tick(s.(S), key, now, offset)
+	}
+	if stage.Snapshot != nil {
+		d.snapshot = func(s State, now time.Time, offset int64) []byte {
+			return stage.Snapshot(s.(S), now, offset)
+		}
+	}
+	return d
+}
+
+// fatal remembers an error that ends the stage for good, and returns it. goka
+// wraps errors by their text, so the supervisor asks the runner instead.
+func (r *runner) fatal(err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dead == nil {
+		r.dead = err
+	}
+	return err
+}
+
+// once runs the processor until ctx ends or it fails.
+func (r *runner) once(ctx context.Context) error {
+	client, err := r.client()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	r.admin = kadm.NewClient(client)
+	if err := r.identify(ctx); err != nil {
+		return err
+	}
+	r.cache = pebble.NewCache(r.opts.CacheBytes)
+	defer r.cache.Unref()
+	proc, err := r.processor()
+	if err != nil {
+		return fmt.Errorf("build processor of %s: %w", r.ledger, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var ticking sync.WaitGroup
+	ticking.Go(func() { r.tickForever(ctx, proc) })
+	err = proc.Run(ctx)
+	cancel()
+	ticking.Wait()
+	return errors.Join(err, r.closeTables())
+}
+
+// identify finds the ledger's topic id and with it the state's directory.
+func (r *runner) identify(ctx context.Context) error {
+	meta, err := r.admin.Metadata(ctx, r.ledger)
+	if err != nil {
+		return fmt.Errorf("describe %s: %w", r.ledger, err)
+	}
+	topic := meta.Topics[r.ledger]
+	if topic.Err != nil {
+		return fmt.Errorf("describe %s: %w", r.ledger, topic.Err)
+	}
+	r.ledgerID = topic.ID.String()
+	r.stateDir = filepath.Join(r.opts.Dir, meta.Cluster, r.ledger+"-"+r.ledgerID)
+	return nil
+}
+
+// processor builds the goka processor of the stage.
+func (r *runner) processor() (*goka.Processor, error) {
+	raw := new(codec.Bytes)
+	edges := []goka.Edge{goka.Persist(raw), goka.Visitor(tickVisitor, func(ctx goka.Context, _ any) {
+		t := r.table(ctx.Partition())
+		if err := t.visit(ctx); err != nil {
+			ctx.Fail(err)
+		}
+	})}
+	for _, in := range r.inputs {
+		edges = append(edges, goka.Input(goka.Stream(in.topic), raw, func(ctx goka.Context, msg any) {
+			value, _ := msg.([]byte)
+			if err := r.table(ctx.Partition()).take(ctx, in, value); err != nil {
+				ctx.Fail(err)
+			}
+		}))
+	}
+	tableSuffix()
+	return goka.NewProcessor(r.opts.Brokers, goka.DefineGroup(goka.Group(r.ledger), edges...), r.gokaOptions()...)
+}
+
+// tableSuffix makes a group's table topic the group's own name, once: it is a
+// global of goka.
+var tableSuffix = sync.OnceFunc(func() { goka.SetTableSuffix("") })
+
+const tickVisitor = "tick"
+
+// tickForever lets goka visit the due keys of every partition.
+func (r *runner) tickForever(ctx context.Context, proc *goka.Processor) {
+	ticker := r.idle()
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		r.visits.RLock()
+		if r.ready {
+			// An aborted visit is repeated by the next tick, and the error of
+			// a partition ends the processor by itself.
+			_ = proc.VisitAll(ctx, tickVisitor, nil)
+		}
+		r.visits.RUnlock()
+	}
+}
+
+// newTable is goka's storage builder.
+func (r *runner) newTable(_ string, partition int32) (storage.Storage, error) {
+	t := &table{
+		run: r, partition: partition, folded: -1,
+		dir: filepath.Join(r.stateDir, strconv.Itoa(int(partition))),
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tables[partition] != nil {
+		return nil, fmt.Errorf("partition %d of %s is already open", partition, r.ledger)
+	}
+	r.tables[partition] = t
+	return t, nil
+}
+
+func (r *runner) table(partition int32) *table {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tables[partition]
+}
+
+func (r *runner) forget(t *table) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tables[t.partition] == t {
+		delete(r.tables, t.partition)
+	}
+}
+
+// closeTables closes what goka left open when a setup failed.
+func (r *runner) closeTables() error {
+	r.mu.Lock()
+	var open []*table
+	for _, t := range r.tables {
+		open = append(open, t)
+	}
+	r.mu.Unlock()
+	var errs []error
+	for _, t := range open {
+		errs = append(errs, t.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// client makes a Kafka client with the caller's options and opts.
+func (r *runner) client(opts ...kgo.Opt) (*kgo.Client, error) {
+	base := append([]kgo.Opt{kgo.SeedBrokers(r.opts.Brokers...)}, r.opts.Client...)
+	client, err := kgo.NewClient(append(base, opts...)...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %v: %w", r.opts.Brokers, err)
+	}
+	return client, nil
+}
+
+// newLog makes the producer of one partition: a client of its own, so that its
+// first error can end it without touching other partitions.
+func (r *runner) newLog() (Log, error) {
+	return r.client(
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerLinger(5*time.Millisecond),
+		kgo.RecordDeliveryTimeout(time.Minute),
+	)
+}
+
+// bounds returns the first offset and the end of the ledger's partition.
+func (r *runner) bounds(partition int32) (start, end int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return r.offsets(ctx, r.ledger, partition)
+}
+
+func (r *runner) offsets(ctx context.Context, topic string, partition int32) (start, end int64, err error) {
+	starts, err := r.admin.ListStartOffsets(ctx, topic)
+	if err != nil {
+		return 0, 0, fmt.Errorf("start of %s: %w", topic, err)
+	}
+	ends, err := r.admin.ListEndOffsets(ctx, topic)
+	if err != nil {
+		return 0, 0, fmt.Errorf("end of %s: %w", topic, err)
+	}
+	first, ok1 := starts.Lookup(topic, partition)
+	last, ok2 := ends.Lookup(topic, partition)
+	if !ok1 || !ok2 {
+		return 0, 0, fmt.Errorf("offsets of %s/%d: no such partition", topic, partition)
+	}
+	return first.Offset, last.Offset, errors.Join(first.Err, last.Err)
+}
+
+// route returns the headers that bring an event to its partition's writer.
+func (r *runner) route(partition int32) goka.Headers {
+	return goka.Headers{partitionHeader: binary.BigEndian.AppendUint32(nil, uint32(partition))}
+}
+
+func partitionOf(headers goka.Headers) int32 {
+	return int32(binary.BigEndian.Uint32(headers[partitionHeader]))
+}

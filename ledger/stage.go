@@ -1,0 +1,167 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// State is what the events of one partition fold into.
+type State interface {
+	// Apply folds the body of the event at offset. It is deterministic: no
+	// clock, no randomness, no I/O but the store's. An error means that the
+	// body cannot be an event of this state; it is fatal (ErrCorrupt).
+	Apply(key string, body []byte, offset int64) error
+	// Due calls visit with the keys whose time has come, oldest first, until
+	// it returns false.
+	Due(now time.Time, visit func(key string) bool)
+}
+
+// Record is one input of a stage: a record of an input topic, or, when that
+// topic is a ledger itself, the body of a valid event of it.
+type Record struct {
+	Topic  string
+	Key    string
+	Value  []byte
+	Offset int64
+}
+
+// Rejection is an input that the stage cannot use. The record goes to the
+// topic rejected and the stage goes on.
+type Rejection struct{ Reason string }
+
+func (r *Rejection) Error() string { return "rejected: " + r.Reason }
+
+// Stage defines a stateful stage. Its functions are called by one goroutine a
+// partition. Decisions must not change the state; they return the body of the
+// event that will have the given offset, or nil if there is nothing to say.
+type Stage[S State] struct {
+	// Ledger is the topic of events; it is the consumer group's name too.
+	Ledger string
+	// Inputs are the topics that the stage reads.
+	Inputs []Input[S]
+	// Open makes a partition's state over its store, which holds the fold of
+	// a checkpoint or nothing.
+	Open func(partition int32, store *Store) (S, error)
+	// Tick decides on a key that State.Due named.
+	Tick func(state S, key string, now time.Time, offset int64) []byte
+	// Snapshot is the body of an event that only moves positions; nil: none.
+	Snapshot func(state S, now time.Time, offset int64) []byte
+}
+
+// Input is one input topic of a stage.
+type Input[S State] struct {
+	Topic string
+	// Events marks a topic that is a ledger itself.
+	Events bool
+	// Decide answers one record. A *Rejection sends it to rejected; any other
+	// error stops the partition.
+	Decide func(state S, in Record, now time.Time, offset int64) ([]byte, error)
+}
+
+// Options of a stage's runner.
+type Options struct {
+	// Brokers are host:port addresses.
+	Brokers []string
+	// Dir holds the states; it must be locked by the caller.
+	Dir string
+	// Member is a stable name of this process in the group; partitions return
+	// to the member that had them.
+	Member string
+	// Client are options for every Kafka client (dialer, TLS, SASL).
+	Client []kgo.Opt
+	// Embedded says that the broker may forget the end of a log at an unclean
+	// end: positions beyond it are reset instead of refused.
+	Embedded bool
+	// Reject writes an unusable record to the topic rejected and returns when
+	// it is acknowledged.
+	Reject func(in Record, partition int32, reason string) error
+	// Clock tells the time; nil: time.Now.
+	Clock func() time.Time
+	// CheckpointEvery is the age at which a checkpoint is made; 30 s.
+	CheckpointEvery time.Duration
+	// CarryEvery is the time after which moved positions are written without
+	// an event; 10 s. CarryIdle is the same when no input came meanwhile.
+	CarryEvery, CarryIdle time.Duration
+	// Resolution of timers: how often due keys are looked for; 20 ms.
+	Resolution time.Duration
+	// CacheBytes is Pebble's block cache, shared by all partitions; 32 MiB.
+	CacheBytes int64
+	// MemtableBytes is Pebble's write buffer of each partition; 4 MiB.
+	MemtableBytes int64
+	// SessionTimeout and Heartbeat of the consumer group; 10 s and 500 ms.
+	SessionTimeout, Heartbeat time.Duration
+	// Observe is told what happened; nil: nobody.
+	Observe func(Happening)
+	Logger  *slog.Logger
+}
+
+// Happening is something that a runner reports to its metrics.
+type Happening struct {
+	// Kind is one of the Happened constants.
+	Kind      string
+	Partition int32
+	// Age is set for a published checkpoint: the time since the last one.
+	Age time.Duration
+}
+
+// What happened.
+const (
+	HappenedEvent      = "event"      // an event was appended
+	HappenedDropped    = "dropped"    // a fold dropped an older owner's event
+	HappenedRedelivery = "redelivery" // an input at or below the position
+	HappenedCheckpoint = "checkpoint" // a checkpoint was published
+	HappenedClaim      = "claim"      // a partition was claimed
+	HappenedRejected   = "rejected"   // an input went to rejected
+	HappenedRestart    = "restart"    // the supervisor built the processor anew
+)
+
+// withDefaults fills what is unset.
+func (o Options) withDefaults() Options {
+	setDefault(&o.CheckpointEvery, 30*time.Second)
+	setDefault(&o.CarryEvery, 10*time.Second)
+	setDefault(&o.CarryIdle, 200*time.Millisecond)
+	setDefault(&o.Resolution, 20*time.Millisecond)
+	setDefault(&o.CacheBytes, 32<<20)
+	setDefault(&o.MemtableBytes, 4<<20)
+	setDefault(&o.SessionTimeout, 10*time.Second)
+	setDefault(&o.Heartbeat, 500*time.Millisecond)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Observe == nil {
+		o.Observe = func(Happening) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Member == "" {
+		host, _ := os.Hostname()
+		o.Member = fmt.Sprintf("%s-%d", host, os.Getpid())
+	}
+	return o
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Validate reports the first option that cannot work.
+func (o Options) Validate() error {
+	switch {
+	case len(o.Brokers) == 0:
+		return errors.New("ledger: no brokers")
+	case o.Dir == "":
+		return errors.New("ledger: no state directory")
+	case o.Reject == nil:
+		return errors.New("ledger: nowhere to send rejected records")
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Store is the ordered key-value state of one partition: Pebble without a log
+// of its own, because the ledger is the log. It keeps its first error; after
+// that reads find nothing and writes do nothing. Err must be checked before
+// anything decided from it is written.
+//
+// One goroutine writes; any number may read.
+type Store struct {
+	db *pebble.DB
+
+	mu  sync.Mutex
+	err error
+}
+
+// unlogged is how every write is made: the ledger is the write-ahead log.
+var unlogged = pebble.NoSync
+
+// openStore opens dir, an existing Pebble directory or a new one.
+func openStore(dir string, cache *pebble.Cache, memtable uint64) (*Store, error) {
+	opts := &pebble.Options{
+		Cache:        cache,
+		DisableWAL:   true,
+		MemTableSize: memtable,
+		// A stall would stop the partition; four tables give compaction time.
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       4,
+		L0StopWritesThreshold:       32,
+		FormatMajorVersion:          pebble.FormatNewest,
+		// A scratch store needs no durability; checkpoints are copies of it
+		// that survive the process, and the ledger survives the machine.
+		FS:     noSync{vfs.Default},
+		Logger: silent{},
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	db, err := pebble.Open(dir, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open state %s: %w", dir, err)
+	}
+	return &Store{db: db}, nil
+}
+
+// Get returns a copy of the value of key, nil when absent.
+func (s *Store) Get(key []byte) []byte {
+	if s.Err() != nil {
+		return nil
+	}
+	value, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		s.fail("get", err)
+		return nil
+	}
+	out := slices.Clone(value)
+	if out == nil {
+		out = []byte{}
+	}
+	if err := closer.Close(); err != nil {
+		s.fail("get", err)
+	}
+	return out
+}
+
+// Set stores value under key.
+func (s *Store) Set(key, value []byte) {
+	if s.Err() != nil {
+		return
+	}
+	if err := s.db.Set(key, value, unlogged); err != nil {
+		s.fail("set", err)
+	}
+}
+
+// Delete removes key.
+func (s *Store) Delete(key []byte) {
+	if s.Err() != nil {
+		return
+	}
+	if err := s.db.Delete(key, unlogged); err != nil {
+		s.fail("delete", err)
+	}
+}
+
+// Scan calls visit for the keys of [lower, upper) in ascending order until it
+// returns false. The slices are valid only during the call.
+func (s *Store) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
+	if s.Err() != nil {
+		return
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		s.fail("scan", err)
+		return
+	}
+	for ok := it.First(); ok && visit(it.Key(), it.Value()); ok = it.Next() {
+	}
+	if err := it.Close(); err != nil {
+		s.fail("scan", err)
+	}
+}
+
+// Err returns the first error, nil while the store is sound.
+func (s *Store) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// damaged tells whether the store's own files are corrupt.
+func (s *Store) damaged() bool { return pebble.IsCorruptionError(s.Err()) }
+
+func (s *Store) fail(op string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = fmt.Errorf("%s in state: %w", op, err)
+	}
+}
+
+// checkpoint writes a copy of the whole state to dir, which must not exist.
+func (s *Store) checkpoint(dir string) error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	if err := s.db.Flush(); err != nil {
+		return fmt.Errorf("flush state: %w", err)
+	}
+	if err := s.db.Checkpoint(dir); err != nil {
+		return fmt.Errorf("checkpoint state: %w", err)
+	}
+	return nil
+}
+
+// close drops what was not checkpointed.
+func (s *Store) close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close state: %w", err)
+	}
+	return nil
+}
+
+// silent drops Pebble's own log lines: what matters of them comes back as an
+// error of a call.
+type silent struct{}
+
+func (silent) Infof(string, ...any)  {}
+func (silent) Errorf(string, ...any) {}
+func (silent) Fatalf(format string, args ...any) {
+	panic("pebble: " + fmt.Sprintf(format, args...))
+}
