@@ -73,7 +73,7 @@ func (x Robots_Access) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robots_Access.Descriptor instead.
 func (Robots_Access) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8, 0}
 }
 
 // Scheduled is what the scheduler decided for one domain: URLs admitted,
@@ -84,8 +84,9 @@ type Scheduled struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Gauges of the whole partition after this event.
 	Gauges *Gauges `protobuf:"bytes,1,opt,name=gauges,proto3" json:"gauges,omitempty"`
-	// Offset of a record at or before the oldest release that is not settled:
-	// where a fetcher that takes the partition over begins to read. -1: none.
+	// Where a fetcher that takes the partition over begins to read: a lower
+	// bound of the offsets of releases that are not settled; this event's own
+	// offset when there was none before it.
 	Oldest int64 `protobuf:"varint,2,opt,name=oldest,proto3" json:"oldest,omitempty"`
 	// Wall clock of the decision, milliseconds since 1970.
 	DecidedMs int64         `protobuf:"varint,3,opt,name=decided_ms,json=decidedMs,proto3" json:"decided_ms,omitempty"`
@@ -97,7 +98,10 @@ type Scheduled struct {
 	// Robots rules that changed.
 	Rules []*OriginRules `protobuf:"bytes,8,rep,name=rules,proto3" json:"rules,omitempty"`
 	// The domain's timing after this event; unset when only gauges move.
-	Timing        *Timing `protobuf:"bytes,9,opt,name=timing,proto3" json:"timing,omitempty"`
+	Timing *Timing `protobuf:"bytes,9,opt,name=timing,proto3" json:"timing,omitempty"`
+	// URLs put off, straight from a queue, because their origin's robots.txt
+	// cannot be had at the moment.
+	Deferred      []*Deferral `protobuf:"bytes,10,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,6 +199,13 @@ func (x *Scheduled) GetTiming() *Timing {
 	return nil
 }
 
+func (x *Scheduled) GetDeferred() []*Deferral {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
 // Gauges count what a partition holds.
 type Gauges struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -209,9 +220,11 @@ type Gauges struct {
 	DomainsOut int64 `protobuf:"varint,5,opt,name=domains_out,json=domainsOut,proto3" json:"domains_out,omitempty"`
 	// URLs settled since the crawl began: with a response, given up after
 	// errors, refused without a request (robots, budget).
-	Fetched       int64 `protobuf:"varint,6,opt,name=fetched,proto3" json:"fetched,omitempty"`
-	Failed        int64 `protobuf:"varint,7,opt,name=failed,proto3" json:"failed,omitempty"`
-	Refused       int64 `protobuf:"varint,8,opt,name=refused,proto3" json:"refused,omitempty"`
+	Fetched int64 `protobuf:"varint,6,opt,name=fetched,proto3" json:"fetched,omitempty"`
+	Failed  int64 `protobuf:"varint,7,opt,name=failed,proto3" json:"failed,omitempty"`
+	Refused int64 `protobuf:"varint,8,opt,name=refused,proto3" json:"refused,omitempty"`
+	// Visits out.
+	Visits        int64 `protobuf:"varint,9,opt,name=visits,proto3" json:"visits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -302,6 +315,13 @@ func (x *Gauges) GetRefused() int64 {
 	return 0
 }
 
+func (x *Gauges) GetVisits() int64 {
+	if x != nil {
+		return x.Visits
+	}
+	return 0
+}
+
 // Admission puts a URL in a queue of its domain.
 type Admission struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -347,6 +367,60 @@ func (x *Admission) GetRequest() *Request {
 	return nil
 }
 
+// Deferral moves a URL from the front of a queue to the retries.
+type Deferral struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Request *Request               `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	// Not before this time, milliseconds since 1970.
+	RetryMs       int64 `protobuf:"varint,2,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Deferral) Reset() {
+	*x = Deferral{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Deferral) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Deferral) ProtoMessage() {}
+
+func (x *Deferral) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Deferral.ProtoReflect.Descriptor instead.
+func (*Deferral) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Deferral) GetRequest() *Request {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *Deferral) GetRetryMs() int64 {
+	if x != nil {
+		return x.RetryMs
+	}
+	return 0
+}
+
 // Settlement ends a URL's attempt.
 type Settlement struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -361,14 +435,18 @@ type Settlement struct {
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Set when the URL is queued again instead of ended: not before this time,
 	// milliseconds since 1970. -1: at once, in front, its attempt not counted.
-	RetryMs       int64 `protobuf:"varint,5,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
+	RetryMs int64 `protobuf:"varint,5,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
+	// Where the URL was, when visit is empty: the queue of this priority, or
+	// the retries. URLs leave both only from the front.
+	Priority      uint32 `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
+	Again         bool   `protobuf:"varint,7,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settlement) Reset() {
 	*x = Settlement{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -380,7 +458,7 @@ func (x *Settlement) String() string {
 func (*Settlement) ProtoMessage() {}
 
 func (x *Settlement) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -393,7 +471,7 @@ func (x *Settlement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settlement.ProtoReflect.Descriptor instead.
 func (*Settlement) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Settlement) GetVisit() string {
@@ -431,6 +509,20 @@ func (x *Settlement) GetRetryMs() int64 {
 	return 0
 }
 
+func (x *Settlement) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *Settlement) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
 // Visit is the unit of release: requests of one domain, made one after
 // another with a delay between the end of one and the start of the next.
 type Visit struct {
@@ -452,7 +544,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -464,7 +556,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -477,7 +569,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Visit) GetId() string {
@@ -531,14 +623,16 @@ type Request struct {
 	// Failed attempts so far.
 	Attempt uint32 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// Completed fetches of this URL so far: with the URL it names the page.
-	Round         uint32 `protobuf:"varint,4,opt,name=round,proto3" json:"round,omitempty"`
+	Round uint32 `protobuf:"varint,4,opt,name=round,proto3" json:"round,omitempty"`
+	// Taken from the retries and not from a queue.
+	Again         bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -550,7 +644,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -563,7 +657,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Request) GetTarget() *Target {
@@ -594,19 +688,35 @@ func (x *Request) GetRound() uint32 {
 	return 0
 }
 
+func (x *Request) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
 // OriginRules are the robots rules in force for one origin.
 type OriginRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// scheme://host[:port], default ports omitted.
-	Origin        string  `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
-	Robots        *Robots `protobuf:"bytes,2,opt,name=robots,proto3" json:"robots,omitempty"`
+	Origin string  `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
+	Robots *Robots `protobuf:"bytes,2,opt,name=robots,proto3" json:"robots,omitempty"`
+	// In the ledger only. The rules in force are the same as before and are not
+	// repeated; they hold from now on.
+	Unchanged bool `protobuf:"varint,3,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
+	// In the ledger only. robots.txt could not be had: it is asked for again
+	// not before this time, milliseconds since 1970.
+	RetryMs int64 `protobuf:"varint,4,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
+	// In the ledger only. Until retry_ms the origin's URLs are settled with
+	// this reason; empty: they wait.
+	Refuse        string `protobuf:"bytes,5,opt,name=refuse,proto3" json:"refuse,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OriginRules) Reset() {
 	*x = OriginRules{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -618,7 +728,7 @@ func (x *OriginRules) String() string {
 func (*OriginRules) ProtoMessage() {}
 
 func (x *OriginRules) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -631,7 +741,7 @@ func (x *OriginRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginRules.ProtoReflect.Descriptor instead.
 func (*OriginRules) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *OriginRules) GetOrigin() string {
@@ -646,6 +756,27 @@ func (x *OriginRules) GetRobots() *Robots {
 		return x.Robots
 	}
 	return nil
+}
+
+func (x *OriginRules) GetUnchanged() bool {
+	if x != nil {
+		return x.Unchanged
+	}
+	return false
+}
+
+func (x *OriginRules) GetRetryMs() int64 {
+	if x != nil {
+		return x.RetryMs
+	}
+	return 0
+}
+
+func (x *OriginRules) GetRefuse() string {
+	if x != nil {
+		return x.Refuse
+	}
+	return ""
 }
 
 // Robots is what a fetch of /robots.txt means for our agent (RFC 9309).
@@ -669,7 +800,7 @@ type Robots struct {
 
 func (x *Robots) Reset() {
 	*x = Robots{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +812,7 @@ func (x *Robots) String() string {
 func (*Robots) ProtoMessage() {}
 
 func (x *Robots) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +825,7 @@ func (x *Robots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robots.ProtoReflect.Descriptor instead.
 func (*Robots) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Robots) GetAccess() Robots_Access {
@@ -753,7 +884,8 @@ type Timing struct {
 	// When the domain is looked at again, milliseconds since 1970; 0: not by
 	// time (empty, or out with a lease).
 	DueMs int64 `protobuf:"varint,1,opt,name=due_ms,json=dueMs,proto3" json:"due_ms,omitempty"`
-	// No request before this time.
+	// No release before this time. It may be earlier than the next request may
+	// start, since fetch keeps the visit's delay on its own clock.
 	NextMs int64 `protobuf:"varint,2,opt,name=next_ms,json=nextMs,proto3" json:"next_ms,omitempty"`
 	// Failures in a row.
 	Failures uint32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
@@ -770,7 +902,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +914,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +927,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Timing) GetDueMs() int64 {
@@ -851,7 +983,7 @@ var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\xe5\x02\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\x94\x03\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -862,7 +994,9 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\breleased\x18\x06 \x03(\v2\x0e.weft.v1.VisitR\breleased\x12\x18\n" +
 	"\aexpired\x18\a \x03(\tR\aexpired\x12*\n" +
 	"\x05rules\x18\b \x03(\v2\x14.weft.v1.OriginRulesR\x05rules\x12'\n" +
-	"\x06timing\x18\t \x01(\v2\x0f.weft.v1.TimingR\x06timing\"\xd3\x01\n" +
+	"\x06timing\x18\t \x01(\v2\x0f.weft.v1.TimingR\x06timing\x12-\n" +
+	"\bdeferred\x18\n" +
+	" \x03(\v2\x11.weft.v1.DeferralR\bdeferred\"\xeb\x01\n" +
 	"\x06Gauges\x12\x18\n" +
 	"\apending\x18\x01 \x01(\x03R\apending\x12\x16\n" +
 	"\x06queued\x18\x02 \x01(\x03R\x06queued\x12\x10\n" +
@@ -872,31 +1006,41 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"domainsOut\x12\x18\n" +
 	"\afetched\x18\x06 \x01(\x03R\afetched\x12\x16\n" +
 	"\x06failed\x18\a \x01(\x03R\x06failed\x12\x18\n" +
-	"\arefused\x18\b \x01(\x03R\arefused\"7\n" +
+	"\arefused\x18\b \x01(\x03R\arefused\x12\x16\n" +
+	"\x06visits\x18\t \x01(\x03R\x06visits\"7\n" +
 	"\tAdmission\x12*\n" +
-	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"}\n" +
+	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"Q\n" +
+	"\bDeferral\x12*\n" +
+	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x19\n" +
+	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xaf\x01\n" +
 	"\n" +
 	"Settlement\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x10\n" +
 	"\x03url\x18\x03 \x01(\tR\x03url\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x19\n" +
-	"\bretry_ms\x18\x05 \x01(\x03R\aretryMs\"\xa9\x01\n" +
+	"\bretry_ms\x18\x05 \x01(\x03R\aretryMs\x12\x1a\n" +
+	"\bpriority\x18\x06 \x01(\rR\bpriority\x12\x14\n" +
+	"\x05again\x18\a \x01(\bR\x05again\"\xa9\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +
 	"\bdelay_ms\x18\x03 \x01(\rR\adelayMs\x12,\n" +
 	"\brequests\x18\x04 \x03(\v2\x10.weft.v1.RequestR\brequests\x12\x19\n" +
 	"\blease_ms\x18\x05 \x01(\x03R\aleaseMs\x12\x14\n" +
-	"\x05probe\x18\x06 \x01(\bR\x05probe\"~\n" +
+	"\x05probe\x18\x06 \x01(\bR\x05probe\"\x94\x01\n" +
 	"\aRequest\x12'\n" +
 	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\rR\bpriority\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x14\n" +
-	"\x05round\x18\x04 \x01(\rR\x05round\"N\n" +
+	"\x05round\x18\x04 \x01(\rR\x05round\x12\x14\n" +
+	"\x05again\x18\x05 \x01(\bR\x05again\"\x9f\x01\n" +
 	"\vOriginRules\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12'\n" +
-	"\x06robots\x18\x02 \x01(\v2\x0f.weft.v1.RobotsR\x06robots\"\xb6\x02\n" +
+	"\x06robots\x18\x02 \x01(\v2\x0f.weft.v1.RobotsR\x06robots\x12\x1c\n" +
+	"\tunchanged\x18\x03 \x01(\bR\tunchanged\x12\x19\n" +
+	"\bretry_ms\x18\x04 \x01(\x03R\aretryMs\x12\x16\n" +
+	"\x06refuse\x18\x05 \x01(\tR\x06refuse\"\xb6\x02\n" +
 	"\x06Robots\x12.\n" +
 	"\x06access\x18\x01 \x01(\x0e2\x16.weft.v1.Robots.AccessR\x06access\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\tR\x05rules\x12$\n" +
@@ -933,37 +1077,40 @@ func file_weft_v1_scheduled_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_weft_v1_scheduled_proto_goTypes = []any{
 	(Robots_Access)(0),  // 0: weft.v1.Robots.Access
 	(*Scheduled)(nil),   // 1: weft.v1.Scheduled
 	(*Gauges)(nil),      // 2: weft.v1.Gauges
 	(*Admission)(nil),   // 3: weft.v1.Admission
-	(*Settlement)(nil),  // 4: weft.v1.Settlement
-	(*Visit)(nil),       // 5: weft.v1.Visit
-	(*Request)(nil),     // 6: weft.v1.Request
-	(*OriginRules)(nil), // 7: weft.v1.OriginRules
-	(*Robots)(nil),      // 8: weft.v1.Robots
-	(*Timing)(nil),      // 9: weft.v1.Timing
-	(*Target)(nil),      // 10: weft.v1.Target
+	(*Deferral)(nil),    // 4: weft.v1.Deferral
+	(*Settlement)(nil),  // 5: weft.v1.Settlement
+	(*Visit)(nil),       // 6: weft.v1.Visit
+	(*Request)(nil),     // 7: weft.v1.Request
+	(*OriginRules)(nil), // 8: weft.v1.OriginRules
+	(*Robots)(nil),      // 9: weft.v1.Robots
+	(*Timing)(nil),      // 10: weft.v1.Timing
+	(*Target)(nil),      // 11: weft.v1.Target
 }
 var file_weft_v1_scheduled_proto_depIdxs = []int32{
 	2,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
 	3,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
-	4,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
-	5,  // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
-	7,  // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
-	9,  // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
-	6,  // 6: weft.v1.Admission.request:type_name -> weft.v1.Request
-	6,  // 7: weft.v1.Visit.requests:type_name -> weft.v1.Request
-	10, // 8: weft.v1.Request.target:type_name -> weft.v1.Target
-	8,  // 9: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
-	0,  // 10: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	5,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
+	6,  // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
+	8,  // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
+	10, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
+	4,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
+	7,  // 7: weft.v1.Admission.request:type_name -> weft.v1.Request
+	7,  // 8: weft.v1.Deferral.request:type_name -> weft.v1.Request
+	7,  // 9: weft.v1.Visit.requests:type_name -> weft.v1.Request
+	11, // 10: weft.v1.Request.target:type_name -> weft.v1.Target
+	9,  // 11: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
+	0,  // 12: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_scheduled_proto_init() }
@@ -978,7 +1125,7 @@ func file_weft_v1_scheduled_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_scheduled_proto_rawDesc), len(file_weft_v1_scheduled_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
