@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"hash"
 	"log/slog"
-	"time"
+
+	"github.com/weftcrawl/weft/supervise"
 )
 
 // Run runs a stateful stage until ctx ends, which is no error. It builds the
@@ -17,35 +18,17 @@ func Run[S State](ctx context.Context, stage Stage[S], opts Options) error {
 	}
 	opts = opts.withDefaults()
 	log := opts.Logger.With("stage", stage.Ledger)
-	pause := minPause
-	for {
+	var dead error
+	return supervise.Run(ctx, log, func(error) bool { return dead != nil }, func(ctx context.Context) error {
 		r := &runner{definition: define(stage), opts: opts, log: log, tables: map[int32]*table{}}
-		began := time.Now()
 		err := r.once(ctx)
-		if ctx.Err() != nil {
-			return nil
+		if dead = r.dead; dead != nil {
+			return fmt.Errorf("stage %s cannot go on: %w", stage.Ledger, dead)
 		}
-		if r.dead != nil {
-			return fmt.Errorf("stage %s cannot go on: %w", stage.Ledger, r.dead)
-		}
-		if time.Since(began) > maxPause {
-			pause = minPause
-		}
-		log.Warn("processor ended; building it anew", "error", err, "pause", pause)
 		opts.Observe(Happening{Kind: HappenedRestart})
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, maxPause)
-	}
+		return err
+	})
 }
-
-const (
-	minPause = 250 * time.Millisecond
-	maxPause = 30 * time.Second
-)
 
 // hasher is the type that goka's producer builder wants.
 type hasher = hash.Hash32
