@@ -1,0 +1,138 @@
+package dedupe
+
+import (
+	"encoding/binary"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/zeebo/xxh3"
+)
+
+// Store is an ordered map of bytes with a sticky first error. Keys and values
+// passed in are valid only during the call.
+type Store interface {
+	// Get returns nil when key is absent.
+	Get(key []byte) []byte
+	Set(key, value []byte)
+	Delete(key []byte)
+	// Scan visits lower ≤ key < upper in order until visit returns false.
+	Scan(lower, upper []byte, visit func(key, value []byte) bool)
+}
+
+// Fingerprints are stored as keyPrefix + 16 bytes, big endian. The value is one
+// byte and not none, for stores that cannot tell empty from absent.
+const (
+	keyPrefix = "u/"
+	keyAfter  = "u0" // first key after every key with keyPrefix
+	keyBytes  = len(keyPrefix) + 16
+)
+
+var present = []byte{1}
+
+// fingerprint identifies a canonical URL. The zero value means "none" in the
+// cache; the URL that hashes to it is merely never cached.
+type fingerprint struct{ hi, lo uint64 }
+
+func fingerprintOf(url string) fingerprint {
+	h := xxh3.HashString128(url)
+	return fingerprint{hi: h.Hi, lo: h.Lo}
+}
+
+// Set is the URLs seen by one partition. It belongs to one goroutine at a time.
+type Set struct {
+	store  Store
+	filter filter
+	cache  cache
+	count  int64
+	looks  Looks
+
+	key   [keyBytes]byte           // scratch: a key under construction
+	batch map[fingerprint]struct{} // scratch: URLs of one batch found unseen
+}
+
+// Open rebuilds the filter from the fingerprints in store.
+// It panics if options do not validate.
+func Open(options Options, store Store) *Set {
+	if err := options.Validate(); err != nil {
+		panic("dedupe: " + err.Error())
+	}
+	s := &Set{
+		store:  store,
+		filter: newFilter(options.FirstCapacity, options.FalsePositiveRate),
+		cache:  newCache(options.CacheEntries),
+		batch:  make(map[fingerprint]struct{}),
+	}
+	copy(s.key[:], keyPrefix)
+	store.Scan([]byte(keyPrefix), []byte(keyAfter), func(key, _ []byte) bool {
+		if len(key) == keyBytes {
+			s.filter.add(fingerprint{
+				hi: binary.BigEndian.Uint64(key[len(keyPrefix):]),
+				lo: binary.BigEndian.Uint64(key[len(keyPrefix)+8:]),
+			})
+			s.count++
+		}
+		return true
+	})
+	return s
+}
+
+// Unseen returns the targets whose URLs were never folded, in order, each URL
+// once. It returns nil when there are none, and changes no later answer.
+func (s *Set) Unseen(targets []*weftpb.Target) []*weftpb.Target {
+	var unseen []*weftpb.Target
+	for _, target := range targets {
+		fp := fingerprintOf(target.GetUrl())
+		if s.seen(fp) {
+			continue
+		}
+		if _, repeated := s.batch[fp]; repeated {
+			continue
+		}
+		s.batch[fp] = struct{}{}
+		unseen = append(unseen, target)
+	}
+	clear(s.batch)
+	return unseen
+}
+
+// Apply folds an event: its URLs are seen from now on.
+func (s *Set) Apply(event *weftpb.Deduped) {
+	for _, target := range event.GetTargets() {
+		fp := fingerprintOf(target.GetUrl())
+		if s.seen(fp) {
+			continue
+		}
+		s.store.Set(s.keyOf(fp), present)
+		s.filter.add(fp)
+		s.cache.put(fp)
+		s.count++
+	}
+}
+
+// seen asks the layers in the order of their price.
+func (s *Set) seen(fp fingerprint) bool {
+	if s.cache.has(fp) {
+		s.looks.Cache++
+		return true
+	}
+	if !s.filter.mayHave(fp) {
+		s.looks.Filter++
+		return false
+	}
+	if s.store.Get(s.keyOf(fp)) == nil {
+		s.looks.FalsePositive++
+		return false
+	}
+	s.looks.Store++
+	s.cache.put(fp)
+	return true
+}
+
+// keyOf returns a key that is valid until the next call.
+func (s *Set) keyOf(fp fingerprint) []byte {
+	binary.BigEndian.PutUint64(s.key[len(keyPrefix):], fp.hi)
+	binary.BigEndian.PutUint64(s.key[len(keyPrefix)+8:], fp.lo)
+	return s.key[:]
+}
+
+// Count is the number of URLs seen.
+func (s *Set) Count() int64 { return s.count }
