@@ -1,0 +1,248 @@
+package lanes
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Visit is a released visit with what its owner knows of it.
+type Visit struct {
+	*weftpb.Visit
+	Domain    string
+	Partition int32
+	// Settled tells which requests have an outcome already; nil: none.
+	Settled map[uint32]bool
+	// NotBefore is the earliest start of its first request: after a takeover
+	// nobody here knows when the last request was made.
+	NotBefore time.Time
+}
+
+// Answer is what an exchange means for the rest of its visit.
+type Answer struct {
+	// Stop ends the visit: the domain failed, and the scheduler decides when
+	// it is asked again.
+	Stop bool
+	// RetryAfter is what the server asked for; no request before.
+	RetryAfter time.Duration
+}
+
+// Work makes the requests and reports them. Its methods are called by many
+// goroutines, for one visit by one at a time.
+type Work interface {
+	// Gate returns when a request of v may be made now, or an error when the
+	// visit must be dropped. It is asked before a slot is taken.
+	Gate(ctx context.Context, v *Visit) error
+	// Request makes v.Requests[i].
+	Request(ctx context.Context, v *Visit, i int) Answer
+	// Finish reports that no further request of v is made; those from index
+	// rest on were not begun.
+	Finish(ctx context.Context, v *Visit, rest int)
+}
+
+// Options of a set of lanes.
+type Options struct {
+	// Slots bounds the open requests; 512.
+	Slots int
+	// PerDomain is the number of lanes a domain has; 1.
+	PerDomain int
+	// Jitter is the largest part by which a delay is stretched; 0.05.
+	Jitter float64
+}
+
+// Defaults returns the options that a crawl uses unless told otherwise.
+func Defaults() Options { return Options{Slots: 512, PerDomain: 1, Jitter: 0.05} }
+
+// Validate reports the first option that cannot work.
+func (o Options) Validate() error {
+	switch {
+	case o.Slots < 1:
+		return errors.New("lanes: at least one slot")
+	case o.PerDomain < 1:
+		return errors.New("lanes: at least one lane a domain")
+	case o.Jitter < 0 || o.Jitter > 1:
+		return errors.New("lanes: jitter is a part between 0 and 1")
+	}
+	return nil
+}
+
+// Lanes runs visits. It is safe for concurrent use.
+type Lanes struct {
+	opts  Options
+	work  Work
+	slots chan struct{}
+	crew  sync.WaitGroup
+	ended chan struct{}
+	end   func()
+
+	mu    sync.Mutex
+	lanes map[laneKey]*lane
+}
+
+type laneKey struct {
+	domain string
+	nth    int
+}
+
+// lane is the queue of one domain. Its fields are guarded by Lanes.mu, but for
+// notBefore, which its goroutine owns.
+type lane struct {
+	key     laneKey
+	waiting []errand
+	arrived chan struct{} // signals a visit to a lane that sits out its delay
+
+	notBefore time.Time
+}
+
+type errand struct {
+	ctx   context.Context
+	visit *Visit
+}
+
+// New returns lanes that have no visits.
+func New(opts Options, work Work) *Lanes {
+	l := &Lanes{
+		opts: opts, work: work, slots: make(chan struct{}, opts.Slots),
+		ended: make(chan struct{}), lanes: map[laneKey]*lane{},
+	}
+	l.end = sync.OnceFunc(func() { close(l.ended) })
+	return l
+}
+
+// Close ends lanes that only sit out a delay, and returns when every visit is
+// finished or dropped: the contexts of visits must have ended for it to return
+// soon. Start must not be called any more.
+func (l *Lanes) Close() {
+	l.end()
+	l.crew.Wait()
+}
+
+// Start queues v in a lane of its domain. It does not wait.
+func (l *Lanes) Start(ctx context.Context, v *Visit) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln := l.shortest(v.Domain)
+	ln.waiting = append(ln.waiting, errand{ctx, v})
+	select {
+	case ln.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// shortest returns the lane of domain with the fewest visits, opening one when
+// the domain may have more. mu is held.
+func (l *Lanes) shortest(domain string) *lane {
+	var best *lane
+	for nth := range l.opts.PerDomain {
+		key := laneKey{domain, nth}
+		ln := l.lanes[key]
+		if ln == nil {
+			ln = &lane{key: key, arrived: make(chan struct{}, 1)}
+			l.lanes[key] = ln
+			l.crew.Go(func() { l.serve(ln) })
+			return ln
+		}
+		if best == nil || len(ln.waiting) < len(best.waiting) {
+			best = ln
+		}
+	}
+	return best
+}
+
+// Open returns the number of requests being made.
+func (l *Lanes) Open() int { return len(l.slots) }
+
+// Wait returns when every visit is finished or dropped and every delay passed.
+func (l *Lanes) Wait() { l.crew.Wait() }
+
+// serve runs the visits of a lane until it has none and its delay has passed.
+func (l *Lanes) serve(ln *lane) {
+	for {
+		l.mu.Lock()
+		if len(ln.waiting) > 0 {
+			next := ln.waiting[0]
+			ln.waiting = ln.waiting[1:]
+			l.mu.Unlock()
+			l.run(ln, next)
+			continue
+		}
+		left := time.Until(ln.notBefore)
+		if left <= 0 {
+			delete(l.lanes, ln.key)
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-ln.arrived:
+		case <-l.ended:
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+// run makes the requests of one visit.
+func (l *Lanes) run(ln *lane, e errand) {
+	v := e.visit
+	if v.NotBefore.After(ln.notBefore) {
+		ln.notBefore = v.NotBefore
+	}
+	rest := 0
+	for i := range v.Requests {
+		if v.Settled[uint32(i)] {
+			rest = i + 1
+			continue
+		}
+		if !sleep(e.ctx, time.Until(ln.notBefore)) || l.work.Gate(e.ctx, v) != nil || !l.take(e.ctx) {
+			return
+		}
+		answer := l.work.Request(e.ctx, v, i)
+		<-l.slots
+		ln.notBefore = time.Now().Add(max(l.jittered(v.DelayMs), answer.RetryAfter))
+		rest = i + 1
+		if answer.Stop {
+			break
+		}
+	}
+	if e.ctx.Err() == nil {
+		l.work.Finish(e.ctx, v, rest)
+	}
+}
+
+// take takes a slot, or returns false when ctx ends first.
+func (l *Lanes) take(ctx context.Context) bool {
+	select {
+	case l.slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (l *Lanes) jittered(delayMs uint32) time.Duration {
+	delay := time.Duration(delayMs) * time.Millisecond
+	return delay + time.Duration(rand.Float64()*l.opts.Jitter*float64(delay))
+}
+
+// sleep returns after d, or false when ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,206 @@
+package lanes_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/lanes"
+)
+
+// web is a Work that answers after a random time and writes an access log.
+type web struct {
+	mu       sync.Mutex
+	log      map[string][]span
+	open     int
+	most     int
+	finished map[string]int // rest by visit
+	answer   func(v *lanes.Visit, i int) lanes.Answer
+	gate     func(ctx context.Context) error
+}
+
+type span struct{ start, end time.Time }
+
+func newWeb() *web { return &web{log: map[string][]span{}, finished: map[string]int{}} }
+
+func (w *web) Gate(ctx context.Context, _ *lanes.Visit) error {
+	if w.gate != nil {
+		return w.gate(ctx)
+	}
+	return nil
+}
+
+func (w *web) Request(_ context.Context, v *lanes.Visit, i int) lanes.Answer {
+	start := time.Now()
+	w.mu.Lock()
+	w.open++
+	w.most = max(w.most, w.open)
+	w.mu.Unlock()
+	time.Sleep(rand.N(300 * time.Millisecond))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open--
+	w.log[v.Domain] = append(w.log[v.Domain], span{start, time.Now()})
+	if w.answer != nil {
+		return w.answer(v, i)
+	}
+	return lanes.Answer{}
+}
+
+func (w *web) Finish(_ context.Context, v *lanes.Visit, rest int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.finished[v.Id] = rest
+}
+
+func visit(domain, id string, n int, delay time.Duration) *lanes.Visit {
+	v := &lanes.Visit{Domain: domain, Visit: &weftpb.Visit{Id: id, DelayMs: uint32(delay.Milliseconds())}}
+	for i := range n {
+		v.Requests = append(v.Requests, &weftpb.Request{Target: &weftpb.Target{Url: strconv.Itoa(i)}})
+	}
+	return v
+}
+
+// Whatever arrives, no two requests of a domain overlap or come closer than
+// its delay, and every visit is finished.
+func TestDomainIsSerialAndPaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		opts := lanes.Defaults()
+		opts.Slots = 7
+		l := lanes.New(opts, w)
+		const delay = 400 * time.Millisecond
+		for i := range 60 {
+			l.Start(t.Context(), visit("d"+strconv.Itoa(i%10), strconv.Itoa(i), 1+i%4, delay))
+			time.Sleep(rand.N(200 * time.Millisecond))
+		}
+		l.Wait()
+		for domain, spans := range w.log {
+			for i := 1; i < len(spans); i++ {
+				if gap := spans[i].start.Sub(spans[i-1].end); gap < delay {
+					t.Errorf("%s: request %d came %v after the one before", domain, i, gap)
+				}
+			}
+		}
+		if len(w.finished) != 60 {
+			t.Errorf("%d of 60 visits finished", len(w.finished))
+		}
+		if w.most > 7 {
+			t.Errorf("%d requests open at once with 7 slots", w.most)
+		}
+	})
+}
+
+func TestWaitingCostsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		opts := lanes.Defaults()
+		opts.Slots = 1
+		l := lanes.New(opts, w)
+		began := time.Now()
+		for i := range 20 { // 20 domains × 2 requests share a slot: 40 × ≤ 0.3 s + one delay
+			l.Start(t.Context(), visit("d"+strconv.Itoa(i), strconv.Itoa(i), 2, 10*time.Second))
+		}
+		l.Wait()
+		// The lanes sit out their last delay before Wait returns.
+		if took := time.Since(began); took > 45*time.Second {
+			t.Errorf("took %v; delays were served one after another", took)
+		}
+	})
+}
+
+func TestStopRetryAfterAndNotBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answer = func(v *lanes.Visit, i int) lanes.Answer {
+			if v.Id == "a" && i == 1 {
+				return lanes.Answer{Stop: true, RetryAfter: time.Minute}
+			}
+			return lanes.Answer{}
+		}
+		l := lanes.New(lanes.Defaults(), w)
+		began := time.Now()
+		first := visit("d", "a", 4, time.Second)
+		first.NotBefore = began.Add(5 * time.Second)
+		first.Settled = map[uint32]bool{0: true}
+		l.Start(t.Context(), first)
+		l.Start(t.Context(), visit("d", "b", 1, time.Second))
+		l.Wait()
+		spans := w.log["d"]
+		if len(spans) != 2 || spans[0].start.Sub(began) != 5*time.Second {
+			t.Fatalf("requests %v, want one 5 s after the start and one after Retry-After", spans)
+		}
+		if gap := spans[1].start.Sub(spans[0].end); gap < time.Minute {
+			t.Errorf("asked again %v after Retry-After of a minute", gap)
+		}
+		if w.finished["a"] != 2 {
+			t.Errorf("rest of a begins at %d, want 2", w.finished["a"])
+		}
+	})
+}
+
+func TestEndedContextDropsTheVisit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		ctx, cancel := context.WithCancel(t.Context())
+		w.answer = func(*lanes.Visit, int) lanes.Answer { cancel(); return lanes.Answer{} }
+		l := lanes.New(lanes.Defaults(), w)
+		l.Start(ctx, visit("d", "a", 3, time.Second))
+		l.Wait()
+		if len(w.log["d"]) != 1 || len(w.finished) != 0 {
+			t.Errorf("%d requests, finished %v after the context's end", len(w.log["d"]), w.finished)
+		}
+	})
+}
+
+func TestClosedGateDropsTheVisit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.gate = func(context.Context) error { return errors.New("lease lost") }
+		l := lanes.New(lanes.Defaults(), w)
+		l.Start(t.Context(), visit("d", "a", 3, 0))
+		l.Wait()
+		if len(w.log) != 0 || slices.Contains([]int{0, 1, 2}, len(w.finished)-1) {
+			t.Errorf("requests %v, finished %v behind a closed gate", w.log, w.finished)
+		}
+	})
+}
+
+func TestCloseLeavesNoDelayToSitOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answer = func(*lanes.Visit, int) lanes.Answer { return lanes.Answer{Stop: true, RetryAfter: 24 * time.Hour} }
+		l := lanes.New(lanes.Defaults(), w)
+		began := time.Now()
+		l.Start(t.Context(), visit("d", "a", 1, 0))
+		synctest.Wait()
+		time.Sleep(time.Second)
+		l.Close()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("closed after %v", took)
+		}
+	})
+}
+
+func TestPerDomainLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		opts := lanes.Defaults()
+		opts.PerDomain = 3
+		l := lanes.New(opts, w)
+		for i := range 9 {
+			l.Start(t.Context(), visit("d", strconv.Itoa(i), 2, time.Second))
+		}
+		l.Wait()
+		if w.most != 3 || len(w.finished) != 9 {
+			t.Errorf("at most %d at once, %d finished; want 3 and 9", w.most, len(w.finished))
+		}
+	})
+}

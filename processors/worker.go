@@ -1,0 +1,268 @@
+package processors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// worker runs a stateless stage as a consumer group: at least once, many
+// records at a time, in any order. A record is committed when it and every
+// older one of its partition is finished, and it is finished when everything
+// written because of it is acknowledged.
+type worker struct {
+	client *kgo.Client
+	limit  limit
+	// handle works on one record and calls finish exactly once, from any
+	// goroutine, when its output is acknowledged. An error ends the stage,
+	// which begins again at the commit.
+	handle func(ctx context.Context, r *kgo.Record, finish func(error))
+
+	mu       sync.Mutex
+	progress map[topicPartition]*progress
+	failed   chan error // first failure
+}
+
+type topicPartition struct {
+	topic     string
+	partition int32
+}
+
+// limit bounds what a worker has begun and not finished.
+type limit struct {
+	goroutines int // that call handle
+	records    int
+	bytes      int64 // of record values
+}
+
+// groupOptions are the consumer options of every worker. Offsets are marked by
+// hand; marked ones are committed in the background and before a rebalance.
+func groupOptions(group string, w *worker, topics ...string) []kgo.Opt {
+	return []kgo.Opt{
+		kgo.ConsumerGroup(group),
+		kgo.ConsumeTopics(topics...),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.AutoCommitMarks(),
+		kgo.AutoCommitInterval(commitEvery),
+		kgo.OnPartitionsRevoked(func(ctx context.Context, c *kgo.Client, lost map[string][]int32) {
+			// What cannot be committed is repeated by the next owner.
+			_ = c.CommitMarkedOffsets(ctx)
+			w.drop(lost)
+		}),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { w.drop(lost) }),
+		kgo.FetchMaxBytes(8 << 20),
+		kgo.FetchMaxPartitionBytes(2 << 20),
+		kgo.FetchMaxWait(500 * time.Millisecond),
+	}
+}
+
+const commitEvery = 200 * time.Millisecond
+
+func newWorker(l limit, handle func(context.Context, *kgo.Record, func(error))) *worker {
+	return &worker{limit: l, handle: handle, progress: map[topicPartition]*progress{}, failed: make(chan error, 1)}
+}
+
+// run consumes until ctx ends or a record fails, then waits for what is in
+// flight, commits it and leaves the group.
+func (w *worker) run(ctx context.Context) error {
+	// What is begun when ctx ends is finished, within drainTimeout.
+	drained, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	open := newOpen(w.limit)
+	jobs := make(chan job)
+	var crew sync.WaitGroup
+	for range w.limit.goroutines {
+		crew.Go(func() {
+			for j := range jobs {
+				w.handle(drained, j.record, func(err error) { w.finish(j, err); open.release(j.bytes) })
+			}
+		})
+	}
+	err := w.poll(ctx, jobs, open)
+	close(jobs)
+	defer time.AfterFunc(drainTimeout, stop).Stop()
+	crew.Wait()
+	open.drain(drained)
+	return errors.Join(err, w.client.CommitMarkedOffsets(drained))
+}
+
+// drainTimeout bounds the wait for acknowledgements at the end of a worker.
+const drainTimeout = 8 * time.Second
+
+// job is one record and the progress of its partition.
+type job struct {
+	record   *kgo.Record
+	bytes    int
+	progress *progress
+}
+
+// poll hands records to the crew until ctx ends or one fails.
+func (w *worker) poll(ctx context.Context, jobs chan<- job, open *open) error {
+	for {
+		fetches := w.client.PollRecords(ctx, w.limit.records)
+		select {
+		case err := <-w.failed:
+			return err
+		case <-ctx.Done():
+			return nil
+		default:
+		}
+		if err := pollError(fetches); err != nil {
+			return err
+		}
+		for it := fetches.RecordIter(); !it.Done(); {
+			r := it.Next()
+			j := job{r, len(r.Value), w.begin(r)}
+			if !open.acquire(ctx, j.bytes) {
+				return nil
+			}
+			select {
+			case jobs <- j:
+			case err := <-w.failed:
+				open.release(j.bytes)
+				return err
+			}
+		}
+	}
+}
+
+// pollError returns the first error of a poll that retrying does not mend.
+func pollError(fetches kgo.Fetches) error {
+	var first error
+	fetches.EachError(func(topic string, partition int32, err error) {
+		if first == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+			first = fmt.Errorf("read %s/%d: %w", topic, partition, err)
+		}
+	})
+	return first
+}
+
+func (w *worker) begin(r *kgo.Record) *progress {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := topicPartition{r.Topic, r.Partition}
+	p := w.progress[key]
+	if p == nil {
+		p = new(progress)
+		w.progress[key] = p
+	}
+	p.begin(r)
+	return p
+}
+
+// finish books a record's end and marks what may be committed.
+func (w *worker) finish(j job, err error) {
+	if err != nil {
+		select {
+		case w.failed <- fmt.Errorf("record %d of %s/%d: %w", j.record.Offset, j.record.Topic, j.record.Partition, err):
+		default:
+		}
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := j.progress.finish(j.record.Offset)
+	// A progress that was dropped belongs to the partition's next owner.
+	if last != nil && w.progress[topicPartition{last.Topic, last.Partition}] == j.progress {
+		w.client.MarkCommitRecords(last)
+	}
+}
+
+func (w *worker) drop(lost map[string][]int32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for topic, partitions := range lost {
+		for _, p := range partitions {
+			delete(w.progress, topicPartition{topic, p})
+		}
+	}
+}
+
+// progress knows which records of one partition are begun and which of them
+// are finished; commits follow the oldest unfinished one.
+type progress struct {
+	begun    []*kgo.Record // in order of offsets; begun[0] is unfinished
+	finished map[int64]bool
+}
+
+func (p *progress) begin(r *kgo.Record) { p.begun = append(p.begun, r) }
+
+// finish returns the newest record that may be committed now, nil for none.
+func (p *progress) finish(offset int64) (last *kgo.Record) {
+	if p.finished == nil {
+		p.finished = map[int64]bool{}
+	}
+	p.finished[offset] = true
+	for len(p.begun) > 0 && p.finished[p.begun[0].Offset] {
+		last = p.begun[0]
+		delete(p.finished, last.Offset)
+		// The commit needs no more of the record than where it stood.
+		last.Key, last.Value = nil, nil
+		p.begun[0] = nil
+		p.begun = p.begun[1:]
+	}
+	return last
+}
+
+// open counts what is begun and not finished, within a limit.
+type open struct {
+	limit limit
+
+	mu      sync.Mutex
+	records int
+	bytes   int64
+	changed chan struct{} // closed and renewed at every release
+}
+
+func newOpen(l limit) *open { return &open{limit: l, changed: make(chan struct{})} }
+
+// acquire waits for room; a record larger than the limit goes alone. It
+// returns false when ctx ends first.
+func (o *open) acquire(ctx context.Context, bytes int) bool {
+	for {
+		o.mu.Lock()
+		if o.records == 0 || o.records < o.limit.records && o.bytes+int64(bytes) <= o.limit.bytes {
+			o.records++
+			o.bytes += int64(bytes)
+			o.mu.Unlock()
+			return true
+		}
+		changed := o.changed
+		o.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (o *open) release(bytes int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.records--
+	o.bytes -= int64(bytes)
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// drain waits until nothing is open, or ctx ends.
+func (o *open) drain(ctx context.Context) {
+	for {
+		o.mu.Lock()
+		records, changed := o.records, o.changed
+		o.mu.Unlock()
+		if records == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
