@@ -1,0 +1,213 @@
+package parse
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// collector gathers a Page from a document's elements in document order. It is
+// told of starts, ends and text, by the tree or by the tokenizer, and holds
+// everything that both need to know; missing and surplus ends do no harm.
+type collector struct {
+	opts *Options
+	page *Page
+	self string
+
+	prose prose
+	// pre counts open preformatted elements; fresh is set right after such a
+	// start, where one newline is not text.
+	pre   int
+	fresh bool
+
+	title   prose
+	inTitle bool
+
+	links outlinks
+	// anchor is the text of the open a element; link is its number, -1 when
+	// none is open.
+	anchor prose
+	link   int
+	// label is the text of a link that is not an a element.
+	label prose
+
+	// heading is the text of the open heading; level is 0 when none is open.
+	heading prose
+	level   int
+
+	// foreign counts open svg and math elements.
+	foreign int
+}
+
+// keptBuffer bounds the buffers that wait in the pool.
+const keptBuffer = 256 << 10
+
+func newCollector(opts *Options) *collector {
+	c := &collector{opts: opts}
+	c.links.index = make(map[string]int)
+	c.prose.limit = opts.MaxTextBytes
+	c.title = prose{limit: opts.MaxFieldBytes, oneLine: true}
+	c.heading = prose{limit: opts.MaxFieldBytes, oneLine: true}
+	c.anchor = prose{limit: opts.MaxAnchorBytes, oneLine: true}
+	c.label = c.anchor
+	return c
+}
+
+// begin readies c for the page with the canonical URL self.
+func (c *collector) begin(page *Page, self string) {
+	c.page, c.self = page, self
+	c.prose.reset()
+	c.title.reset()
+	c.anchor.reset()
+	c.heading.reset()
+	c.pre, c.fresh, c.inTitle, c.foreign = 0, false, false, 0
+	c.link, c.level = -1, 0
+}
+
+// finish completes the page and lets go of it.
+func (c *collector) finish() {
+	c.endAnchor()
+	c.endHeading()
+	c.endTitle()
+	c.page.TextTruncated = c.prose.full
+	c.page.Text = c.prose.String()
+	c.page.Links = c.links.records()
+	c.links.reset()
+	c.page, c.self = nil, ""
+	if cap(c.prose.buf) > keptBuffer {
+		c.prose.buf = nil
+	}
+	if cap(c.links.texts) > keptBuffer {
+		c.links.texts = nil
+	}
+}
+
+// open takes the start of an element and reports whether its contents count.
+func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool {
+	switch role {
+	case plainRole:
+		// Inside SVG these are tool tips.
+		return c.foreign == 0 || name != atom.Desc
+	case blockRole:
+		c.line()
+	case cellRole, imageRole:
+		c.space()
+		if role == imageRole && c.link >= 0 {
+			c.anchor.fold(attribute(attrs, "alt"))
+			c.anchor.space()
+		}
+	case breakRole:
+		c.line()
+	case preRole:
+		c.line()
+		c.pre++
+		c.fresh = true
+	case headingRole:
+		c.line()
+		c.endHeading()
+		c.level = headingLevel(name)
+	case titleRole:
+		if c.foreign > 0 {
+			return false
+		}
+		c.inTitle = true
+	case skippedRole:
+		return false
+	case frameRole:
+		c.frame(name, attrs)
+		return false
+	case anchorRole:
+		c.startAnchor(attrs)
+	case areaRole:
+		c.area(attrs)
+	case linkRole:
+		c.linkElement(attrs)
+	case metaRole:
+		c.meta(attrs)
+	case baseRole:
+		if c.page.Base == "" {
+			c.page.Base = cut(trimSpace(attribute(attrs, "href")), c.opts.MaxHrefBytes)
+		}
+	case rootRole:
+		c.root(attrs)
+	case foreignRole:
+		c.foreign++
+	}
+	return true
+}
+
+// close takes the end of an element.
+func (c *collector) close(role role) {
+	switch role {
+	case blockRole:
+		c.line()
+	case cellRole:
+		c.space()
+	case preRole:
+		if c.pre > 0 {
+			c.pre--
+			c.prose.trim()
+		}
+		c.line()
+	case headingRole:
+		c.endHeading()
+		c.line()
+	case titleRole:
+		c.endTitle()
+	case anchorRole:
+		c.endAnchor()
+	case foreignRole:
+		c.foreign = max(c.foreign-1, 0)
+	}
+}
+
+// text takes characters, entities decoded.
+func (c *collector) text(s string) {
+	if c.inTitle {
+		c.title.fold(s)
+		return
+	}
+	if c.pre > 0 {
+		if c.fresh && s != "" && s[0] == '\n' {
+			s = s[1:]
+		}
+		c.prose.verbatim(s)
+	} else {
+		c.prose.fold(s)
+	}
+	c.fresh = false
+	if c.link >= 0 {
+		c.anchor.fold(s)
+	}
+	if c.level > 0 {
+		c.heading.fold(s)
+	}
+}
+
+func (c *collector) line() {
+	c.prose.line()
+	c.anchor.space()
+	c.heading.space()
+}
+
+func (c *collector) space() {
+	c.prose.space()
+	c.anchor.space()
+	c.heading.space()
+}
+
+func (c *collector) endTitle() {
+	// The first title that says something is the document's.
+	if c.inTitle && c.page.Title == "" {
+		c.page.Title = c.title.String()
+	}
+	c.title.reset()
+	c.inTitle = false
+}
+
+func (c *collector) endHeading() {
+	if c.level > 0 && len(c.heading.buf) > 0 && len(c.page.Headings) < c.opts.MaxHeadings {
+		c.page.Headings = append(c.page.Headings, Heading{Level: c.level, Text: c.heading.String()})
+	}
+	c.heading.reset()
+	c.level = 0
+}

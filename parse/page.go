@@ -1,0 +1,108 @@
+package parse
+
+import (
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Input is one response.
+type Input struct {
+	// URL is the canonical URL of the page. A link that spells exactly this is
+	// no outlink.
+	URL string
+	// ContentType and ContentLanguage are the header fields as received; empty
+	// when there was none.
+	ContentType     string
+	ContentLanguage string
+	// RobotsTags are the values of all X-Robots-Tag fields.
+	RobotsTags []string
+	// Body has its Content-Encoding removed. It is read only and not kept.
+	Body []byte
+	// Truncated says that Body was cut at the limit, perhaps within a
+	// character.
+	Truncated bool
+}
+
+// Page is what one response holds. All strings are valid UTF-8.
+type Page struct {
+	// MediaType is the type by which the body was read: that of the
+	// Content-Type without parameters, lower case, or else the sniffed one.
+	MediaType string
+	// Charset is the WHATWG name of the encoding, lower case; empty when the
+	// body was not decoded.
+	Charset string
+	// Unparsed says why there is no text: UnsupportedType, NoIndex, or empty.
+	Unparsed string
+	// Fallback says why the tokenizer read the document instead of the tree
+	// parser: TooDeep, TooLarge, or empty.
+	Fallback string
+
+	Title       string
+	Description string
+	// Language is the document's language as declared (BCP 47 in most cases).
+	Language string
+	// Canonical is the href of link rel=canonical as written; empty when there
+	// is none.
+	Canonical string
+	// Base is the href of the first base element as written; empty when there
+	// is none and links resolve against the page's URL.
+	Base string
+	// Robots unites the robots meta elements and the X-Robots-Tag headers.
+	Robots Robots
+
+	// Text has one line a block.
+	Text string
+	// TextTruncated says that Text ends at Options.MaxTextBytes.
+	TextTruncated bool
+	Headings      []Heading
+
+	// Links are the outlinks in document order. Rel is the rel attribute,
+	// lower case; elements that have none are named by it: "frame", "iframe",
+	// "refresh". Ask Follow before following one.
+	Links []*weftpb.Link
+	// Skipped counts what looked like a link and is none.
+	Skipped Skipped
+}
+
+// Reasons for a Page without text.
+const (
+	// UnsupportedType: neither HTML nor plain text.
+	UnsupportedType = "unsupported_type"
+	// NoIndex: the page asks not to be indexed, and Options.OmitNoIndex is set.
+	NoIndex = "noindex"
+)
+
+// Reasons for reading a document by its tokens.
+const (
+	// TooDeep: the tree parser refused the document, which it does past 512
+	// open elements.
+	TooDeep = "too_deep"
+	// TooLarge: the body exceeds Options.MaxTreeBytes.
+	TooLarge = "too_large"
+)
+
+// Heading is an element h1 to h6 with some text.
+type Heading struct {
+	// Level is 1 to 6.
+	Level int
+	// Text is folded to one line.
+	Text string
+}
+
+// Skipped counts references that did not become outlinks.
+type Skipped struct {
+	// Self counts fragments of the page, empty references and the page's own
+	// URL.
+	Self int
+	// Scheme counts schemes other than http and https.
+	Scheme int
+	// Long counts references beyond Options.MaxHrefBytes.
+	Long int
+	// Many counts links beyond Options.MaxLinks.
+	Many int
+}
+
+// Follow reports whether the crawl may go on to l: neither the page nor the
+// link itself says nofollow.
+func (p *Page) Follow(l *weftpb.Link) bool {
+	return !p.Robots.NoFollow && !hasToken(l.GetRel(), "nofollow")
+}

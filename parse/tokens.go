@@ -1,0 +1,115 @@
+package parse
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// tokens feeds the collector from the token stream: no stack of elements, no
+// adoption, memory for the largest token only.
+func (c *collector) tokens(body []byte) {
+	z := html.NewTokenizer(bytes.NewReader(body))
+	skip := skipper{}
+	var attrs []html.Attribute
+	for {
+		// Outside foreign content a CDATA section is a comment.
+		z.AllowCDATA(c.foreign > 0)
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			return
+
+		case html.TextToken:
+			if !skip.active() {
+				c.text(string(z.Text()))
+			}
+
+		case html.StartTagToken, html.SelfClosingTagToken:
+			tag, more := z.TagName()
+			name := atom.Lookup(tag)
+			role := roleOf(name)
+			if c.foreign > 0 && endsForeign(role) {
+				c.foreign = 0
+			}
+			selfClosing := kind == html.SelfClosingTagToken && (c.foreign > 0 || role == foreignRole)
+			if c.foreign > 0 {
+				// There, style and title have children like any other.
+				z.NextIsNotRawText()
+			}
+			if skip.active() {
+				if !selfClosing {
+					skip.start(name)
+				}
+				continue
+			}
+			if attrs = attrs[:0]; role.readsAttributes() {
+				attrs = appendAttributes(attrs, z, more)
+			}
+			inside := c.open(name, role, attrs)
+			switch {
+			case selfClosing:
+				c.close(role)
+			case !inside && name != atom.Frame:
+				skip.start(name)
+			}
+
+		case html.EndTagToken:
+			tag, _ := z.TagName()
+			name := atom.Lookup(tag)
+			role := roleOf(name)
+			switch {
+			case skip.active():
+				skip.end(name)
+			case role == breakRole:
+				// "</br>" is read as "<br>".
+				c.open(name, role, nil)
+			default:
+				c.close(role)
+			}
+		}
+	}
+}
+
+// skipper passes over the contents of an element, which may hold others of its
+// own name.
+type skipper struct {
+	name  atom.Atom
+	depth int
+}
+
+func (s *skipper) active() bool { return s.depth > 0 }
+
+func (s *skipper) start(name atom.Atom) {
+	if s.depth == 0 {
+		s.name = name
+	}
+	if name == s.name {
+		s.depth++
+	}
+}
+
+func (s *skipper) end(name atom.Atom) {
+	if name == s.name {
+		s.depth--
+	}
+}
+
+// endsForeign reports whether the start of such an element ends foreign content
+// around it (WHATWG HTML, the rules for parsing tokens in foreign content).
+func endsForeign(r role) bool {
+	switch r {
+	case blockRole, headingRole, preRole, breakRole, imageRole, metaRole:
+		return true
+	}
+	return false
+}
+
+func appendAttributes(attrs []html.Attribute, z *html.Tokenizer, more bool) []html.Attribute {
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		attrs = append(attrs, html.Attribute{Key: string(key), Val: string(value)})
+	}
+	return attrs
+}
