@@ -1,0 +1,123 @@
+// Command limit is what fetching and parsing cost by themselves: a fixed pool
+// of workers takes URLs from a list that is known beforehand, fetches each
+// with net/http on kept-alive connections, parses the body with goquery and
+// collects title and links. There is no frontier, no politeness, no
+// durability and no output. `make bench` measures weft against it.
+//
+// It prints one line of JSON.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+func main() {
+	urls := flag.String("urls", "", "`file` of URLs, one a line")
+	workers := flag.Int("workers", 16, "concurrent `fetches`")
+	flag.Parse()
+	if err := run(*urls, *workers, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "limit:", err)
+		os.Exit(1)
+	}
+}
+
+// result is the line that is printed.
+type result struct {
+	Pages          int64   `json:"pages"`
+	Failed         int64   `json:"failed"`
+	Links          int64   `json:"links"`
+	Bytes          int64   `json:"bytes"`
+	Seconds        float64 `json:"seconds"`
+	PagesPerSecond float64 `json:"pages_per_second"`
+	CPUMicrosPage  float64 `json:"cpu_us_per_page"`
+	PeakMB         float64 `json:"peak_mb"`
+}
+
+func run(list string, workers int, out io.Writer) error {
+	urls, err := readLines(list)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
+	var next, failed, links, size atomic.Int64
+	start := time.Now()
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			var body bytes.Buffer
+			for i := next.Add(1) - 1; i < int64(len(urls)); i = next.Add(1) - 1 {
+				n, err := page(client, urls[i], &body)
+				if err != nil {
+					failed.Add(1)
+					continue
+				}
+				links.Add(int64(n))
+				size.Add(int64(body.Len()))
+			}
+		})
+	}
+	wg.Wait()
+	r := result{Failed: failed.Load(), Links: links.Load(), Bytes: size.Load(), Seconds: time.Since(start).Seconds()}
+	r.Pages = int64(len(urls)) - r.Failed
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return fmt.Errorf("measure own use: %w", err)
+	}
+	r.PagesPerSecond = float64(r.Pages) / r.Seconds
+	r.CPUMicrosPage = float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e3 / float64(max(r.Pages, 1))
+	r.PeakMB = float64(usage.Maxrss) / 1024
+	return json.NewEncoder(out).Encode(r)
+}
+
+// page fetches and parses one page into body and counts its links.
+func page(client *http.Client, url string, body *bytes.Buffer) (int, error) {
+	resp, err := client.Get(url)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	body.Reset()
+	if _, err := body.ReadFrom(resp.Body); err != nil {
+		return 0, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("status %d", resp.StatusCode)
+	}
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(body.Bytes()))
+	if err != nil {
+		return 0, err
+	}
+	title := doc.Find("title").First().Text()
+	hrefs := doc.Find("a[href]").Map(func(_ int, s *goquery.Selection) string { return s.AttrOr("href", "") })
+	if title == "" {
+		return 0, fmt.Errorf("no title")
+	}
+	return len(hrefs), nil
+}
+
+func readLines(name string) ([]string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var lines []string
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		lines = append(lines, s.Text())
+	}
+	return lines, s.Err()
+}

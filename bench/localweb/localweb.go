@@ -1,0 +1,64 @@
+// Package localweb is the local web of the benchmarks as command-line flags:
+// the program that serves it and the one that judges by it build the same.
+package localweb
+
+import (
+	"flag"
+	"iter"
+	"strconv"
+
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// Web is a site that knows its own pages and what its robots.txt denies.
+type Web interface {
+	webtest.Site
+	Pages() iter.Seq2[string, string]
+	Denied(domain, path string) bool
+}
+
+// Spec says which web to build.
+type Spec struct {
+	Pages, Domains int
+	Seed           uint64
+	// Dir of real documents to serve instead of a generated web.
+	Dir string
+	// Deny is a path prefix that robots.txt denies, with Dir.
+	Deny string
+	// Every 10th page or so links to what is denied, missing, or moved.
+	Rough bool
+}
+
+// Register adds the flags of a spec, with s as defaults.
+func (s *Spec) Register(f *flag.FlagSet) {
+	f.IntVar(&s.Pages, "pages", s.Pages, "`pages` of the generated web")
+	f.IntVar(&s.Domains, "domains", s.Domains, "`domains` of the web")
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "`seed` of the generated web")
+	f.StringVar(&s.Dir, "dir", s.Dir, "serve this `directory` on every domain instead of a generated web")
+	f.StringVar(&s.Deny, "deny", s.Deny, "path `prefix` that robots.txt denies, with -dir")
+	f.BoolVar(&s.Rough, "rough", s.Rough, "some links are denied by robots.txt, missing, or redirect")
+}
+
+// Args are the flags that Register reads s from.
+func (s *Spec) Args() []string {
+	return []string{
+		"-pages", strconv.Itoa(s.Pages), "-domains", strconv.Itoa(s.Domains), "-seed", strconv.FormatUint(s.Seed, 10),
+		"-dir", s.Dir, "-deny", s.Deny, "-rough=" + strconv.FormatBool(s.Rough),
+	}
+}
+
+// Web builds what the spec describes.
+func (s *Spec) Web() (Web, error) {
+	if s.Dir != "" {
+		o := webtest.TreeOptions{Dir: s.Dir, Domains: s.Domains, Deny: s.Deny}
+		if s.Deny != "" {
+			o.Robots = "User-agent: *\nDisallow: " + s.Deny + "\n"
+		}
+		return webtest.NewTree(o)
+	}
+	o := webtest.Options{Seed: s.Seed, Pages: s.Pages, Domains: s.Domains, CrossLinks: 0.05}
+	if s.Rough {
+		o.DeniedEvery, o.ErrorEvery, o.RedirectEvery = 10, 11, 12
+	}
+	return webtest.NewGenerated(o)
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/bench/localweb"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// minRateShare is the bar of `run polite`: requests/s in the steady state as a
+// share of domains ÷ delay, the most that politeness permits.
+const minRateShare = 0.9
+
+// patience is how long the crawler may take to end after an interrupt.
+const patience = 20 * time.Second
+
+// stretch is a time in which one process of the crawler ran, in wall time.
+type stretch struct{ from, to time.Time }
+
+func polite(ctx context.Context, args []string, out io.Writer) error {
+	f := flag.NewFlagSet("run polite", flag.ContinueOnError)
+	spec := localweb.Spec{Domains: 1000, Seed: 1, Rough: true}
+	spec.Register(f)
+	bin := f.String("bin", "bin", "`directory` of the program web")
+	crawl := f.String("crawl", "{bin}/weft crawl --delay {delay} --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
+	delay := f.Duration("delay", time.Second, "`delay` between requests of a domain")
+	duration := f.Duration("duration", 90*time.Second, "run for this `long`; 0: until the crawler ends by itself")
+	ramp := f.Duration("ramp", 15*time.Second, "`time` after each start that is not yet the steady state")
+	kills := f.Int("kills", 0, "kill the crawler so many `times` with SIGKILL and start it again")
+	every := f.Duration("kill-every", 30*time.Second, "`time` between kills")
+	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
+	bars := f.Bool("bars", false, "fail when a bar is missed")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if spec.Pages == 0 {
+		// A fifth more than can be asked for in the time, and 50 a domain.
+		perDomain := 50
+		if *delay > 0 {
+			perDomain += int(*duration * 6 / 5 / *delay)
+		}
+		spec.Pages = spec.Domains * perDomain
+	}
+	work, clean, err := workDir(*dir)
+	if err != nil {
+		return err
+	}
+	defer clean()
+	site, err := spec.Web()
+	if err != nil {
+		return err
+	}
+	w, err := startWeb(filepath.Join(*bin, "web"), spec, work, false)
+	if err != nil {
+		return err
+	}
+	words := command(*crawl, map[string]string{
+		"bin": *bin, "seeds": w.seeds, "data": filepath.Join(work, "data"), "delay": delay.String(),
+	})
+	run := crawlRun{words: words, log: filepath.Join(work, "output.log"), kills: *kills, every: *every}
+	stretches, err := run.run(ctx, *duration)
+	entries, _, stopErr := w.stop()
+	if err := errors.Join(err, stopErr); err != nil {
+		return fmt.Errorf("%w%s", err, lastLines(run.log))
+	}
+	expect := webtest.Expect{Denied: site.Denied, Delay: func(string) time.Duration { return *delay }}
+	if *duration == 0 {
+		expect.Pages = site.Pages()
+	}
+	missed := judge(out, webtest.Audit(entries, expect), rate(entries, stretches, *ramp), judgement{
+		domains: spec.Domains, delay: *delay, complete: *duration == 0, killed: *kills,
+	})
+	if *bars && missed > 0 {
+		return fmt.Errorf("%d bars missed", missed)
+	}
+	return nil
+}
+
+// crawlRun runs the crawler, killing and restarting it on the way.
+type crawlRun struct {
+	words []string
+	log   string
+	kills int
+	every time.Duration
+}
+
+// run ends after the duration with an interrupt, or, when it is 0, when the
+// crawler does. It returns when the crawler was up.
+func (r crawlRun) run(ctx context.Context, duration time.Duration) ([]stretch, error) {
+	var end <-chan time.Time
+	if duration > 0 {
+		end = time.After(duration)
+	}
+	var stretches []stretch
+	for kills := r.kills; ; kills-- {
+		c, err := start(r.words, r.log)
+		if err != nil {
+			return stretches, err
+		}
+		up := stretch{from: time.Now()}
+		var kill <-chan time.Time
+		if kills > 0 {
+			kill = time.After(r.every)
+		}
+		again := false
+		select {
+		case <-ctx.Done():
+			c.kill()
+			err = ctx.Err()
+		case <-c.done:
+			if err = c.err; err == nil && duration > 0 {
+				err = errors.New("the crawler ended before its time: the web is too small")
+			}
+		case <-end:
+			err = c.interrupt(patience)
+		case <-kill:
+			c.kill()
+			again = true
+		}
+		up.to = time.Now()
+		stretches = append(stretches, up)
+		if !again {
+			return stretches, err
+		}
+	}
+}
+
+// rate is the mean of requests/s over the whole seconds of the log that lie
+// within a stretch, ramp after its start; 0 when there are none.
+func rate(entries []webtest.Entry, stretches []stretch, ramp time.Duration) float64 {
+	if len(entries) == 0 {
+		return 0
+	}
+	first := slices.MinFunc(entries, func(a, b webtest.Entry) int { return int(a.Start - b.Start) }).Start
+	var requests, seconds int
+	for i, n := range webtest.Rates(entries, time.Second) {
+		from := first + int64(i)*int64(time.Second)
+		to := from + int64(time.Second)
+		if slices.ContainsFunc(stretches, func(s stretch) bool {
+			return from >= s.from.Add(ramp).UnixNano() && to <= s.to.UnixNano()
+		}) {
+			requests += n
+			seconds++
+		}
+	}
+	return float64(requests) / float64(max(seconds, 1))
+}
+
+// judgement is what a polite run is held to.
+type judgement struct {
+	domains int
+	delay   time.Duration
+	// complete: the crawl ended by itself, so every page must be there.
+	complete bool
+	// killed so many times: each may repeat what was in flight.
+	killed int
+}
+
+// judge prints the report and counts missed bars.
+func judge(out io.Writer, r webtest.Report, rate float64, j judgement) (missed int) {
+	fmt.Fprint(out, r, "\n")
+	check := func(ok bool, format string, args ...any) {
+		word := "ok    "
+		if !ok {
+			word = "MISSED"
+			missed++
+		}
+		fmt.Fprintf(out, word+"  "+format+"\n", args...)
+	}
+	if j.delay > 0 && !j.complete {
+		most := float64(j.domains) / j.delay.Seconds()
+		check(rate >= minRateShare*most, "steady requests/s %.0f, bar ≥ %.0f", rate, minRateShare*most)
+	}
+	check(r.Short == 0, "intervals below %v: %d, bar 0", j.delay, r.Short)
+	check(r.Overlaps == 0, "requests of a domain at once: %d, bar 0", r.Overlaps)
+	check(r.BeforeRobots == 0, "requests before robots.txt: %d, bar 0", r.BeforeRobots)
+	check(r.Denied == 0, "requests that robots.txt denies: %d, bar 0", r.Denied)
+	if j.killed == 0 {
+		check(r.Repeats == 0, "pages fetched again: %d, bar 0", r.Repeats)
+	} else {
+		fmt.Fprintf(out, "        pages fetched again after %d kills: %d\n", j.killed, r.Repeats)
+	}
+	if j.complete {
+		check(float64(r.Fetched) >= 0.995*float64(r.Expected), "pages reached %d of %d, bar ≥ 99.5 %%", r.Fetched, r.Expected)
+	}
+	return missed
+}
+
+// lastLines are the end of a program's output, for an error.
+func lastLines(name string) string {
+	b, err := os.ReadFile(name)
+	if err != nil || len(b) == 0 {
+		return ""
+	}
+	return "\nits last output:\n" + string(b[max(0, len(b)-2000):])
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/webtest"
+)
+
+func TestCommand(t *testing.T) {
+	got := command("{bin}/weft  crawl --seeds {seeds} --x={data}", map[string]string{"bin": "b", "seeds": "s.txt", "data": "d"})
+	if want := []string{"b/weft", "crawl", "--seeds", "s.txt", "--x=d"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestRate(t *testing.T) {
+	base := time.Unix(1000, 0)
+	var log []webtest.Entry
+	for s, n := range []int{1, 5, 100, 100, 3, 0, 7, 110, 110} {
+		for i := range n {
+			log = append(log, webtest.Entry{Start: base.Add(time.Duration(s)*time.Second + time.Duration(i)*time.Millisecond).UnixNano()})
+		}
+	}
+	up := func(from, to int) stretch {
+		return stretch{base.Add(time.Duration(from) * time.Second), base.Add(time.Duration(to) * time.Second)}
+	}
+	tests := []struct {
+		stretches []stretch
+		want      float64
+	}{
+		{[]stretch{up(0, 4)}, 100},
+		{[]stretch{up(0, 4), up(5, 9)}, 105},
+		{[]stretch{up(0, 1)}, 0},
+	}
+	for _, tt := range tests {
+		if got := rate(log, tt.stretches, 2*time.Second); got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.stretches, got, tt.want)
+		}
+	}
+}
+
+func TestReached(t *testing.T) {
+	var u usage
+	for i, n := range []int64{0, 30, 30, 80, 100} {
+		u.peakKB = int64(i + 1)
+		u.reached(n, 100)
+	}
+	if want := [4]int64{2, 4, 4, 5}; u.growthKB != want {
+		t.Errorf("growth %v, want %v", u.growthKB, want)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	one := func(name string, fetched int, peakMB int64) row {
+		return row{name: name, usage: usage{wall: time.Second, peakKB: peakMB << 10}, report: webtest.Report{Fetched: fetched, Expected: fetched}}
+	}
+	lossy := one("weft", 990, 100)
+	lossy.report.Expected = 1000
+	tests := []struct {
+		name   string
+		rows   []row
+		missed int
+	}{
+		{"good", []row{one("limit", 1000, 50), one("weft", 600, 400)}, 0},
+		{"slow", []row{one("limit", 1000, 50), one("weft", 599, 400)}, 1},
+		{"large in one round", []row{one("limit", 1000, 50), one("weft", 900, 401), one("limit", 1000, 50), one("weft", 900, 100)}, 1},
+		{"lossy", []row{one("limit", 1000, 50), lossy}, 1},
+		{"the limit's memory is no matter", []row{one("limit", 1000, 5000), one("weft", 900, 100)}, 0},
+	}
+	for _, tt := range tests {
+		var out bytes.Buffer
+		if got := verdict(&out, tt.rows); got != tt.missed {
+			t.Errorf("%s: %d bars missed, want %d\n%s", tt.name, got, tt.missed, &out)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	timed := judgement{domains: 1000, delay: time.Second}
+	complete := judgement{domains: 10, complete: true}
+	killed := timed
+	killed.killed = 3
+	tests := []struct {
+		name   string
+		report webtest.Report
+		rate   float64
+		j      judgement
+		missed int
+	}{
+		{"good", webtest.Report{}, 900, timed, 0},
+		{"slow", webtest.Report{}, 899, timed, 1},
+		{"impolite", webtest.Report{Short: 1, Overlaps: 1, BeforeRobots: 1, Denied: 1, Repeats: 1}, 900, timed, 5},
+		{"repeats after a kill", webtest.Report{Repeats: 5}, 900, killed, 0},
+		{"complete", webtest.Report{Expected: 1000, Fetched: 995}, 0, complete, 0},
+		{"incomplete", webtest.Report{Expected: 1000, Fetched: 994}, 0, complete, 1},
+	}
+	for _, tt := range tests {
+		var out bytes.Buffer
+		if got := judge(&out, tt.report, tt.rate, tt.j); got != tt.missed {
+			t.Errorf("%s: %d bars missed, want %d\n%s", tt.name, got, tt.missed, &out)
+		}
+	}
+}
+
+func TestPeakOfThisProcess(t *testing.T) {
+	if kb, ok := peakKB(os.Getpid()); !ok || kb < 1000 {
+		t.Errorf("peak %d kB, %v", kb, ok)
+	}
+}
+
+// A crawler that would run for ever is killed twice and then interrupted.
+func TestCrawlRunKills(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "crawler")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := crawlRun{words: []string{script}, log: filepath.Join(dir, "log"), kills: 2, every: time.Millisecond}
+	stretches, err := r.run(context.Background(), 50*time.Millisecond)
+	if len(stretches) != 3 {
+		t.Errorf("%d stretches, want 3", len(stretches))
+	}
+	if err == nil || !strings.Contains(err.Error(), "interrupt") {
+		t.Errorf("a crawler that dies of the interrupt is a failure; got %v", err)
+	}
+}
+
+// The programs work together, with the limit in the place of the crawler: it
+// loses no page, and it is found out for asking no robots.txt.
+func TestPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs programs")
+	}
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "../web", "../limit")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var out bytes.Buffer
+	err := speed(t.Context(), []string{"-bin", bin, "-pages", "300", "-domains", "3", "-rounds", "1", "-crawl", "{bin}/limit -urls {urls}"}, &out)
+	if err != nil || !strings.Contains(out.String(), "ok      pages missing 0") {
+		t.Errorf("speed: %v\n%s", err, &out)
+	}
+	out.Reset()
+	err = polite(t.Context(), []string{"-bin", bin, "-pages", "300", "-domains", "3", "-duration", "0", "-delay", "0", "-crawl", "{bin}/limit -urls {seeds}", "-bars"}, &out)
+	if err == nil || !strings.Contains(out.String(), "MISSED  requests before robots.txt: 3") || !strings.Contains(out.String(), "MISSED  pages reached 3 of 300") {
+		t.Errorf("polite: %v\n%s", err, &out)
+	}
+}

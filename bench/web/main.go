@@ -1,0 +1,109 @@
+// Command web serves the local web of the benchmarks until it is interrupted.
+//
+// It prints one line of JSON: the port of all domains and the address of a
+// control server, which answers to
+//
+//	/seeds   root URLs, one a line
+//	/urls    URLs of all pages that a crawl must reach, one a line
+//	/count   pages served so far (status 200, without robots.txt)
+//	/flush   writes the buffered access log to its file
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/weftcrawl/weft/bench/localweb"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "web:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) (err error) {
+	f := flag.NewFlagSet("web", flag.ExitOnError)
+	spec := localweb.Spec{Pages: 20_000, Domains: 50, Seed: 1}
+	spec.Register(f)
+	port := f.Int("port", 0, "`port` of all domains; 0 picks one")
+	control := f.String("control", "127.0.0.1:0", "`address` of the control server")
+	logFile := f.String("log", "", "write the access log to this `file`")
+	seedsFile := f.String("seeds", "", "write the root URLs to this `file`")
+	latency := f.Duration("latency", 0, "`time` added to each response")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	web, err := spec.Web()
+	if err != nil {
+		return err
+	}
+	options := webtest.ServerOptions{Port: *port, Latency: *latency}
+	if *logFile != "" {
+		log, err := os.Create(*logFile)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, log.Close()) }()
+		options.Log = log
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server, err := webtest.Serve(web, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	if *seedsFile != "" {
+		if err := os.WriteFile(*seedsFile, []byte(lines(server.Seeds())), 0o644); err != nil {
+			return err
+		}
+	}
+	l, err := net.Listen("tcp", *control)
+	if err != nil {
+		return err
+	}
+	c := &http.Server{Handler: handler(web, server), ReadHeaderTimeout: time.Second}
+	go c.Serve(l) // ends with Close
+	defer c.Close()
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"port": server.Port(), "control": "http://" + l.Addr().String()}); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func handler(web localweb.Web, server *webtest.Server) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /seeds", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, lines(server.Seeds())) })
+	mux.HandleFunc("GET /urls", func(w http.ResponseWriter, _ *http.Request) {
+		out := bufio.NewWriter(w)
+		defer out.Flush()
+		for domain, path := range web.Pages() {
+			fmt.Fprintln(out, webtest.Origin(domain, server.Port())+path)
+		}
+	})
+	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, server.PagesServed()) })
+	mux.HandleFunc("GET /flush", func(w http.ResponseWriter, _ *http.Request) {
+		if err := server.FlushLog(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	})
+	return mux
+}
+
+func lines(list []string) string { return strings.Join(list, "\n") + "\n" }
