@@ -1,0 +1,200 @@
+package codecs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/parse"
+)
+
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(codecs.ParsedSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	const id = "https://github.com/weftcrawl/weft/codecs/parsed.schema.json"
+	if err := c.AddResource(id, doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// record is what the stage parse makes of a page, resolving of links aside.
+func record(page *parse.Page, body []byte) codecs.Parsed {
+	p := codecs.Parsed{
+		ID: "page-1", URL: "https://www.example.org/dir/page.html", Domain: "example.org", Crawl: "test",
+		Status: 200, FetchedAt: time.UnixMilli(1_790_000_000_123).UTC(), Depth: 1,
+		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: int64(len(body)),
+		Unparsed: page.Unparsed, Fallback: page.Fallback,
+		Language: page.Language, Title: page.Title, Description: page.Description, Canonical: page.Canonical,
+		Robots: codecs.ParsedRobots(page.Robots),
+		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
+	}
+	for _, h := range page.Headings {
+		p.Headings = append(p.Headings, codecs.ParsedHeading(h))
+	}
+	for _, l := range page.Links {
+		p.Links = append(p.Links, codecs.ParsedLink{URL: l.Url, Text: l.Text, Rel: l.Rel})
+	}
+	return p
+}
+
+// TestRecordsFollowSchema reads real documents, with generous and with tight
+// bounds, and holds their records against the published schema. Together they
+// must show every property, or the schema is not tried.
+func TestRecordsFollowSchema(t *testing.T) {
+	schema := compileSchema(t)
+	generous := parse.DefaultOptions()
+	tight := parse.DefaultOptions()
+	tight.MaxTextBytes, tight.MaxLinks, tight.MaxTreeBytes, tight.OmitNoIndex = 20, 1, 200, true
+
+	files, err := filepath.Glob("../parse/testdata/*/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	seen := map[string]bool{}
+	for _, opts := range []parse.Options{generous, tight} {
+		parser, err := parse.New(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			body, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, contentType := range []string{"text/html", "text/plain; charset=utf-8", "image/png"} {
+				p := record(parser.Document(parse.Input{ContentType: contentType, Body: body}), body)
+				p.Truncated = opts == tight
+				line := p.AppendJSON(nil)
+				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+				if err != nil {
+					t.Fatalf("%s as %s: %v", file, contentType, err)
+				}
+				if err := schema.Validate(value); err != nil {
+					t.Errorf("%s as %s: %v\n%.2000s", file, contentType, err, line)
+				}
+				for name := range value.(map[string]any) {
+					seen[name] = true
+				}
+			}
+		}
+	}
+	for _, name := range propertiesOf(t, "properties") {
+		if !seen[name] {
+			t.Errorf("no document's record has %s", name)
+		}
+	}
+}
+
+// TestSchemaRefuses holds that the schema can say no.
+func TestSchemaRefuses(t *testing.T) {
+	schema := compileSchema(t)
+	good := record(&parse.Page{}, nil)
+	for name, spoil := range map[string]func(map[string]any){
+		"missing url":     func(m map[string]any) { delete(m, "url") },
+		"null links":      func(m map[string]any) { m["links"] = nil },
+		"relative url":    func(m map[string]any) { m["url"] = "/page" },
+		"time in ms":      func(m map[string]any) { m["fetched_at"] = json.Number("1790000000123") },
+		"time for people": func(m map[string]any) { m["fetched_at"] = "yesterday" },
+		"unknown reason":  func(m map[string]any) { m["unparsed"] = "because" },
+		"false truncated": func(m map[string]any) { m["truncated"] = false },
+		"heading 7": func(m map[string]any) {
+			m["headings"] = []any{map[string]any{"level": json.Number("7"), "text": "x"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			value, err := jsonschema.UnmarshalJSON(bytes.NewReader(good.AppendJSON(nil)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(value); err != nil {
+				t.Fatal(err)
+			}
+			spoil(value.(map[string]any))
+			if schema.Validate(value) == nil {
+				t.Error("accepted")
+			}
+		})
+	}
+}
+
+// TestSchemaNamesEveryField holds the schema and the Go types to the same
+// properties, each with a description, and the same ones required.
+func TestSchemaNamesEveryField(t *testing.T) {
+	for _, object := range []struct {
+		path   []string
+		record any
+	}{
+		{nil, codecs.Parsed{}},
+		{[]string{"properties", "robots"}, codecs.ParsedRobots{}},
+		{[]string{"properties", "headings", "items"}, codecs.ParsedHeading{}},
+		{[]string{"properties", "links", "items"}, codecs.ParsedLink{}},
+	} {
+		var fields, required []string
+		for field := range reflect.TypeOf(object.record).Fields() {
+			name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+			fields = append(fields, name)
+			if option == "" {
+				required = append(required, name)
+			}
+		}
+		node := schemaAt(t, object.path...)
+		properties := node["properties"].(map[string]any)
+		for name, property := range properties {
+			if property.(map[string]any)["description"] == nil {
+				t.Errorf("%v: %s has no description", object.path, name)
+			}
+		}
+		var inSchema []string
+		for _, name := range node["required"].([]any) {
+			inSchema = append(inSchema, name.(string))
+		}
+		named := propertiesOf(t, append(slices.Clone(object.path), "properties")...)
+		for _, pair := range [][2][]string{{fields, named}, {required, inSchema}} {
+			slices.Sort(pair[0])
+			slices.Sort(pair[1])
+			if !slices.Equal(pair[0], pair[1]) {
+				t.Errorf("%v: Go has %v, the schema %v", object.path, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+func propertiesOf(t *testing.T, path ...string) []string {
+	t.Helper()
+	var names []string
+	for name := range schemaAt(t, path...) {
+		names = append(names, name)
+	}
+	return names
+}
+
+func schemaAt(t *testing.T, path ...string) map[string]any {
+	t.Helper()
+	var node map[string]any
+	if err := json.Unmarshal([]byte(codecs.ParsedSchema()), &node); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range path {
+		node = node[step].(map[string]any)
+	}
+	return node
+}

@@ -1,0 +1,177 @@
+package codecs
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// viaReflection is Parsed as encoding/json sees it without our encoder.
+type viaReflection Parsed
+
+func reflected(tb testing.TB, p Parsed) []byte {
+	tb.Helper()
+	if p.Headings == nil {
+		p.Headings = []ParsedHeading{}
+	}
+	if p.Links == nil {
+		p.Links = []ParsedLink{}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(viaReflection(p)); err != nil {
+		tb.Fatal(err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func drawString() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.Just(""),
+		rapid.String(),
+		rapid.StringMatching(`[ -~\n\t"\\<>&]{0,40}`),
+		// Bytes of any kind, cut wherever they happen to be.
+		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+		rapid.SampledFrom([]string{"\u2028 and \u2029", "\xff\xfe", "\x00\x1f\x7f", "a\xe2\x80", "12345678\"", "naïve — “text”"}),
+	)
+}
+
+func drawParsed(t *rapid.T) Parsed {
+	s := drawString()
+	b := rapid.Bool()
+	return Parsed{
+		ID: s.Draw(t, "id"), URL: s.Draw(t, "url"), Domain: s.Draw(t, "domain"), Crawl: s.Draw(t, "crawl"),
+		Status: rapid.Int().Draw(t, "status"), Depth: rapid.Uint32().Draw(t, "depth"),
+		FetchedAt:   time.Unix(rapid.Int64Range(0, 1<<37).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
+		ContentType: s.Draw(t, "type"), Charset: s.Draw(t, "charset"),
+		BodyBytes: rapid.Int64().Draw(t, "bytes"), Truncated: b.Draw(t, "truncated"),
+		Unparsed: s.Draw(t, "unparsed"), Fallback: s.Draw(t, "fallback"),
+		Language: s.Draw(t, "language"), Title: s.Draw(t, "title"), Description: s.Draw(t, "description"), Canonical: s.Draw(t, "canonical"),
+		Robots: ParsedRobots{NoIndex: b.Draw(t, "noindex"), NoFollow: b.Draw(t, "nofollow")},
+		Headings: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedHeading {
+			return ParsedHeading{Level: rapid.Int().Draw(t, "level"), Text: s.Draw(t, "text")}
+		}), 0, 3).Draw(t, "headings"),
+		Text: s.Draw(t, "text"), TextTruncated: b.Draw(t, "text truncated"),
+		Links: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedLink {
+			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel")}
+		}), 0, 3).Draw(t, "links"),
+		LinksOmitted: rapid.IntRange(0, 5).Draw(t, "omitted"),
+	}
+}
+
+func TestAppendJSONIsEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := drawParsed(rt)
+		if diff := cmp.Diff(string(reflected(t, p)), string(p.AppendJSON(nil))); diff != "" {
+			rt.Fatal(diff)
+		}
+	})
+}
+
+func TestAppendJSONAppends(t *testing.T) {
+	got := Parsed{}.AppendJSON([]byte("before "))
+	if !bytes.HasPrefix(got, []byte(`before {"id":""`)) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestParsedRoundTrip(t *testing.T) {
+	want := sampleParsed()
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Parsed
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestMarshalNil holds that consumers get arrays to go through, not null.
+func TestMarshalNil(t *testing.T) {
+	b, err := json.Marshal(Parsed{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := string(b); !strings.Contains(s, `"headings":[]`) || !strings.Contains(s, `"links":[]`) {
+		t.Errorf("got %s", s)
+	}
+}
+
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "plain text of some length", "a\"b\\c\n\r\t\b\f\x00\x1f\x7f", "\u2028\u2029", "\xe2\x80\xa8\xe2\x80", "<&>", "12345678\x80", "é漢字🙂"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		if want, got := strings.TrimSuffix(b.String(), "\n"), string(appendString(nil, s)); got != want {
+			t.Errorf("%q: got %s, want %s", s, got, want)
+		}
+	})
+}
+
+// sampleParsed is a page of documentation: 8 KB of text, 40 links.
+func sampleParsed() Parsed {
+	random := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields(`the of a path returns "normalized" pathname and function on most platforms this is equivalent to calling with it`)
+	var text strings.Builder
+	for text.Len() < 8<<10 {
+		text.WriteString(words[random.IntN(len(words))])
+		text.WriteByte(" \n"[max(0, random.IntN(14)-12)])
+	}
+	p := Parsed{
+		ID: "0123456789abcdef", URL: "https://docs.example.org/library/os.path.html", Domain: "example.org", Crawl: "docs",
+		Status: 200, FetchedAt: time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC), Depth: 2,
+		ContentType: "text/html", Charset: "utf-8", BodyBytes: 30 << 10,
+		Language: "en", Title: "os.path — Common pathname manipulations", Description: "Operations on pathnames.",
+		Text: text.String(),
+	}
+	for range 28 {
+		p.Headings = append(p.Headings, ParsedHeading{Level: 2, Text: "Section of the page"})
+	}
+	for range 40 {
+		p.Links = append(p.Links, ParsedLink{URL: "https://docs.example.org/library/functions.html", Text: "normpath()"})
+	}
+	return p
+}
+
+func BenchmarkAppendJSON(b *testing.B) {
+	p := sampleParsed()
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = p.AppendJSON(buf[:0])
+	}
+	b.SetBytes(int64(len(buf)))
+}
+
+// BenchmarkEncodingJSON is what AppendJSON has to beat to exist.
+func BenchmarkEncodingJSON(b *testing.B) {
+	p := sampleParsed()
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	b.ReportAllocs()
+	for b.Loop() {
+		buf.Reset()
+		if err := enc.Encode((*viaReflection)(&p)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(buf.Len()))
+}
