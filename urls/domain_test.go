@@ -1,0 +1,54 @@
+package urls
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDomain(t *testing.T) {
+	suffixes := BundledSuffixes()
+	for _, c := range []struct{ hostname, want string }{
+		{"example.com", "example.com"},
+		{"www.example.com", "example.com"},
+		{"a.b.c.example.co.uk", "example.co.uk"},
+		{"com", "com"},
+		{"co.uk", "co.uk"},
+		{"github.io", "github.io"},
+		{"jo.github.io", "jo.github.io"},
+		{"www.jo.github.io", "jo.github.io"},
+		{"www.example.com.", "example.com"},
+		{"localhost", "localhost"},
+		{"127.0.0.1", "127.0.0.1"},
+		{"[2001:db8::1]", "[2001:db8::1]"},
+		{"a.b.unlisted", "b.unlisted"},
+		{"www.city.kawasaki.jp", "city.kawasaki.jp"},
+		{"www.x.kawasaki.jp", "www.x.kawasaki.jp"},
+		{"x.xn--55qx5d.cn", "x.xn--55qx5d.cn"},
+		{"a.1b", "a.1b"},
+		{"x.a.1b", "a.1b"},
+		{"a..b", ".b"},
+		{"", ""},
+	} {
+		if got := suffixes.Domain(c.hostname); got != c.want {
+			t.Errorf("Domain(%q) = %q, want %q", c.hostname, got, c.want)
+		}
+	}
+}
+
+func TestSuffixesVersion(t *testing.T) {
+	if version := BundledSuffixes().Version(); !strings.Contains(version, "git revision") {
+		t.Errorf("version %q does not name a revision of the list", version)
+	}
+}
+
+func BenchmarkDomain(b *testing.B) {
+	suffixes := BundledSuffixes()
+	for _, hostname := range []string{"www.example.com", "docs.jo.github.io", "www.example.co.uk"} {
+		b.Run(hostname, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				suffixes.Domain(hostname)
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package urls
+
+import (
+	"strings"
+	"testing"
+)
+
+// baseOf is the base that a raw URL gives, or none when it is refused.
+func baseOf(raw string) *Base {
+	u, _ := Parse(raw)
+	return NewBase(u)
+}
+
+// FuzzFastPath holds the fast path to the full parser: where it answers, the
+// two answer alike.
+func FuzzFastPath(f *testing.F) {
+	for _, base := range nastyBases {
+		for _, ref := range nasty {
+			f.Add(base, ref)
+		}
+	}
+	for _, n := range []int{maxNameBytes - 4, maxNameBytes, maxAuthorityBytes, MaxBytes, maxRawBytes} {
+		f.Add("http://h/a", strings.Repeat("a", n))
+		f.Add("http://h/a", "//"+strings.Repeat("a.", n/2)+"com/x")
+		f.Add("http://h/a", "/"+strings.Repeat("a/", n/2)+"?q")
+	}
+	f.Fuzz(func(t *testing.T, rawBase, ref string) {
+		base := baseOf(rawBase)
+		ref = cutFragment(trim(ref))
+		if refuseScheme(ref) != Accepted || len(ref) > maxRawBytes || ref == "" && base.url.IsZero() {
+			t.Skip("never reaches the parsers")
+		}
+		got, gotRefusal, ok := fast(base.url, ref)
+		if !ok {
+			return
+		}
+		want, wantRefusal := base.full(ref)
+		if got != want || gotRefusal != wantRefusal {
+			t.Fatalf("base %q ref %q: fast gives %q %q, full %q %q",
+				base.url, ref, got, gotRefusal, want, wantRefusal)
+		}
+	})
+}
+
+// FuzzParse holds what every accepted URL must be: a fixed point of Parse,
+// within the bound, printable ASCII, with parts that make up the whole.
+func FuzzParse(f *testing.F) {
+	for _, base := range nastyBases {
+		for _, ref := range nasty {
+			f.Add(base, ref)
+		}
+	}
+	f.Fuzz(func(t *testing.T, rawBase, ref string) {
+		u, refusal := baseOf(rawBase).Resolve(ref)
+		if refusal != Accepted {
+			if !u.IsZero() {
+				t.Fatalf("refused as %s and yet %q", refusal, u)
+			}
+			return
+		}
+		if u.IsZero() {
+			if rawBase == "" || baseOf(rawBase).url.IsZero() {
+				t.Fatalf("ref %q: accepted, but there is no URL", ref)
+			}
+		}
+		again, refusal := Parse(u.String())
+		if again != u || refusal != Accepted {
+			t.Fatalf("%q parses to %q %s", u, again, refusal)
+		}
+		if len(u.String()) > MaxBytes {
+			t.Fatalf("%d bytes long", len(u.String()))
+		}
+		if i := strings.IndexFunc(u.String(), func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }); i >= 0 {
+			t.Fatalf("%q holds %q", u, u.String()[i])
+		}
+		if u.Origin()+u.PathAndQuery() != u.String() || u.Scheme()+"://"+u.Host() != u.Origin() ||
+			!strings.HasPrefix(u.Host(), u.Hostname()) || !strings.HasPrefix(u.PathAndQuery(), u.Path()) ||
+			!strings.HasPrefix(u.String(), u.Directory()) || !strings.HasPrefix(u.Path(), "/") {
+			t.Fatalf("%q does not fall into its parts", u)
+		}
+	})
+}
+
+// TestFastPathIsTaken keeps the ordinary links of the web off the full parser.
+func TestFastPathIsTaken(t *testing.T) {
+	base := baseOf("https://docs.example.com/a/b/page.html?x=1").url
+	for _, ref := range []string{
+		"https://example.com", "http://example.com/", "https://www.example.com:8443/a/b.html?c=d&e=f#g", "//cdn.example.net/x.js",
+		"/", "/a/b/c", "../up/x.html", "./x", "x.html#y", "?page=2", "#top", "", "/caf%c3%a9", "/café?q=naïve", "/a b", "/%7Ejo/",
+		"https://de.wikipedia.org/wiki/Käse_(Begriffsklärung)", "/search?q='x'&r=[1]",
+	} {
+		if _, _, ok := fast(base, cutFragment(ref)); !ok {
+			t.Errorf("%q is left to the full parser", ref)
+		}
+	}
+}
+
+var benchmarkRefs = []struct{ name, ref string }{
+	{"absolute", "https://www.example.com/docs/guide/introduction.html"},
+	{"absolute-query", "https://www.example.com/search?q=golang&page=2#results"},
+	{"rooted", "/docs/guide/introduction.html"},
+	{"relative", "../reference/types.html"},
+	{"escaped", "/wiki/K%c3%a4se_%28food%29"},
+	{"fragment", "#section-3"},
+	{"mailto", "mailto:someone@example.com"},
+}
+
+func BenchmarkResolve(b *testing.B) {
+	for _, c := range benchmarkRefs {
+		b.Run(c.name, func(b *testing.B) {
+			base := baseOf("https://www.example.com/docs/guide/index.html")
+			b.ReportAllocs()
+			for b.Loop() {
+				base.Resolve(c.ref)
+			}
+		})
+	}
+	b.Run("full", func(b *testing.B) {
+		base := baseOf("https://www.example.com/docs/guide/index.html")
+		b.ReportAllocs()
+		for b.Loop() {
+			base.full("/docs/guide/introduction.html")
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package urls
+
+import "strings"
+
+// MaxBytes is the length of the longest canonical URL. It bounds the records
+// that carry URLs; longer URLs are nearly always traps or inlined data.
+const MaxBytes = 2048
+
+// URL is a canonical absolute http or https URL: "scheme://host[:port]/path"
+// and, where there is one, "?query". It is comparable, and equal exactly when
+// its String is. The zero value is no URL.
+type URL struct {
+	canonical string
+	// Ends of the scheme, the host name and the authority in canonical.
+	schemeEnd, nameEnd, pathStart uint16
+}
+
+// index finds the parts of a canonical URL.
+func index(canonical string) URL {
+	u := URL{canonical: canonical}
+	u.schemeEnd = uint16(strings.IndexByte(canonical, ':'))
+	host := int(u.schemeEnd) + len("://")
+	u.pathStart = uint16(host + strings.IndexByte(canonical[host:], '/'))
+	u.nameEnd = u.pathStart
+	authority := canonical[host:u.pathStart]
+	// The last colon starts a port unless it stands inside an IPv6 address.
+	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
+		u.nameEnd = uint16(host + colon)
+	}
+	return u
+}
+
+// IsZero reports whether u is no URL.
+func (u URL) IsZero() bool { return u.canonical == "" }
+
+// String is the canonical URL.
+func (u URL) String() string { return u.canonical }
+
+// Scheme is "http" or "https".
+func (u URL) Scheme() string { return u.canonical[:u.schemeEnd] }
+
+// Hostname is the host without its port: a lower-case ASCII name, an IPv4
+// address, or an IPv6 address in brackets.
+func (u URL) Hostname() string { return u.canonical[u.hostStart():u.nameEnd] }
+
+// Host is "name" or, when the port is not the default one, "name:port".
+func (u URL) Host() string { return u.canonical[u.hostStart():u.pathStart] }
+
+// Origin is "scheme://host", with the port when it is not the default one.
+func (u URL) Origin() string { return u.canonical[:u.pathStart] }
+
+// PathAndQuery is what a request line carries: "/path" with "?query" if there
+// is one.
+func (u URL) PathAndQuery() string { return u.canonical[u.pathStart:] }
+
+// Path is the path without the query; it starts with "/".
+func (u URL) Path() string { return u.canonical[u.pathStart:u.pathEnd()] }
+
+// Directory is the URL up to and including the last "/" of its path. Every URL
+// in the same directory or below starts with it.
+func (u URL) Directory() string {
+	return u.canonical[:strings.LastIndexByte(u.canonical[:u.pathEnd()], '/')+1]
+}
+
+func (u URL) hostStart() int {
+	if u.IsZero() {
+		return 0
+	}
+	return int(u.schemeEnd) + len("://")
+}
+
+// defaultPort is the port that the scheme implies.
+func (u URL) defaultPort() string {
+	if u.Scheme() == "http" {
+		return "80"
+	}
+	return "443"
+}
+
+func (u URL) pathEnd() int {
+	if query := strings.IndexByte(u.canonical, '?'); query >= 0 {
+		return query
+	}
+	return len(u.canonical)
+}
