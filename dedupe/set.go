@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/zeebo/xxh3"
+	"github.com/weftcrawl/weft/urls"
 )
 
 // Store is an ordered map of bytes with a sticky first error. Keys and values
@@ -33,8 +33,12 @@ var present = []byte{1}
 type fingerprint struct{ hi, lo uint64 }
 
 func fingerprintOf(url string) fingerprint {
-	h := xxh3.HashString128(url)
-	return fingerprint{hi: h.Hi, lo: h.Lo}
+	b := urls.Fingerprint(url)
+	return fingerprintFrom(b[:])
+}
+
+func fingerprintFrom(b []byte) fingerprint {
+	return fingerprint{hi: binary.BigEndian.Uint64(b), lo: binary.BigEndian.Uint64(b[8:])}
 }
 
 // Set is the URLs seen by one partition. It belongs to one goroutine at a time.
@@ -64,10 +68,7 @@ func Open(options Options, store Store) *Set {
 	copy(s.key[:], keyPrefix)
 	store.Scan([]byte(keyPrefix), []byte(keyAfter), func(key, _ []byte) bool {
 		if len(key) == keyBytes {
-			s.filter.add(fingerprint{
-				hi: binary.BigEndian.Uint64(key[len(keyPrefix):]),
-				lo: binary.BigEndian.Uint64(key[len(keyPrefix)+8:]),
-			})
+			s.filter.add(fingerprintFrom(key[len(keyPrefix):]))
 			s.count++
 		}
 		return true
