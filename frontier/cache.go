@@ -1,0 +1,63 @@
+package frontier
+
+import (
+	"fmt"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// cache remembers values by key within a bound, and forgets the ones that were
+// not asked for longest, roughly: it keeps two generations, and when the young
+// one is full the old one is dropped.
+type cache[V any] struct {
+	young, old map[string]V
+	cost       int
+	limit      int // of one generation's cost
+}
+
+func newCache[V any](limit int) *cache[V] {
+	return &cache[V]{young: map[string]V{}, limit: limit / 2}
+}
+
+func (c *cache[V]) get(key string) (V, bool) {
+	if v, ok := c.young[key]; ok {
+		return v, true
+	}
+	v, ok := c.old[key]
+	return v, ok
+}
+
+func (c *cache[V]) put(key string, v V, cost int) {
+	if c.cost += cost; c.cost > c.limit {
+		c.old, c.young, c.cost = c.young, make(map[string]V, len(c.young)), cost
+	}
+	c.young[key] = v
+}
+
+// rulesCacheBytes bounds the robots rules in memory.
+const rulesCacheBytes = 8 << 20
+
+// heldRules are robots rules and the time they were fetched at, which tells
+// them from later ones of the same origin.
+type heldRules struct {
+	fetchedMS int64
+	hash      string
+	robots    *weftpb.Robots
+	cost      int
+}
+
+// rulesOf returns the rules in force of an origin that has some.
+func (f *Frontier) rulesOf(store Store, key []byte, name string, o *origin) (*weftpb.Robots, error) {
+	held, ok := f.rules.get(name)
+	if ok && held.fetchedMS == o.fetchedMS && held.hash == o.hash {
+		return held.robots, nil
+	}
+	b := store.Get(key)
+	robots, err := decodeRobots(b)
+	if err != nil {
+		return nil, fmt.Errorf("read robots rules of %s: %w", name, err)
+	}
+	cost := len(b) + len(name) + 256
+	f.rules.put(name, heldRules{o.fetchedMS, o.hash, robots, cost}, cost)
+	return robots, nil
+}

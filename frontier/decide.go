@@ -1,0 +1,171 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/politeness"
+)
+
+// Admit decides on URLs of a domain that were never seen before. It is nil for
+// no URLs.
+func (f *Frontier) Admit(domain string, targets []*weftpb.Target, at Moment) (*weftpb.Scheduled, error) {
+	if len(targets) == 0 {
+		return nil, nil
+	}
+	p, err := f.begin(domain, at)
+	if err != nil {
+		return nil, err
+	}
+	admissions := make([]weftpb.Admission, len(targets))
+	requests := make([]weftpb.Request, len(targets))
+	p.ev.Admitted = make([]*weftpb.Admission, len(targets))
+	for i, t := range targets {
+		requests[i].Target = t
+		requests[i].Priority, _ = Priority(t.GetDepth(), t.GetVia())
+		admissions[i].Request = &requests[i]
+		p.ev.Admitted[i] = &admissions[i]
+		p.bytes += targetBytes(t)
+	}
+	return p.conclude()
+}
+
+// Tick decides on a domain that Due named. It is nil when there is nothing to
+// do after all: the domain is not due, or the window is full.
+func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
+	p, err := f.begin(domain, at)
+	if err != nil {
+		return nil, err
+	}
+	p.ticked = true
+	for _, v := range p.d.visits {
+		if v.leaseMS <= p.nowMS || v.leaseMS > p.nowMS+politeness.MaxLease.Milliseconds() {
+			p.ev.Expired = append(p.ev.Expired, visitID(f.opts.Partition, v.offset, v.index))
+		}
+	}
+	isDue := p.d.dueMS != 0 && (p.d.dueMS <= p.nowMS || absurd(p.d.dueMS, p.nowMS))
+	if !isDue && len(p.ev.Expired) == 0 {
+		return nil, nil
+	}
+	ev, err := p.conclude()
+	if err != nil {
+		return nil, err
+	}
+	idle := len(ev.Expired) == 0 && len(ev.Released) == 0 && len(ev.Settled) == 0 && len(ev.Deferred) == 0
+	if idle && ev.Timing.DueMs == p.nowMS {
+		return nil, nil
+	}
+	return ev, nil
+}
+
+// Report returns an event that only tells the gauges; its key is empty.
+func (f *Frontier) Report(at Moment) (*weftpb.Scheduled, error) {
+	g, err := f.gauges()
+	if err != nil {
+		return nil, err
+	}
+	return &weftpb.Scheduled{Gauges: g.record(), Oldest: f.oldest(at.Offset), DecidedMs: at.Now.UnixMilli()}, nil
+}
+
+// plan is one decision in the making. It folds what it has decided into an
+// overlay, so that every step sees the state that the ones before it left.
+type plan struct {
+	fold
+	f    *Frontier
+	hold bool
+	ev   *weftpb.Scheduled
+	// ticked: the domain's turn came by the back queue, not by an input.
+	ticked bool
+	// bytes is about how large the event is so far.
+	bytes int
+
+	cursors cursors
+	origins map[string]*knownOrigin
+	// asked is how many origins are asked for the first time.
+	asked int
+	// refusals and deferrals are bounded together, in number and in size.
+	chunk, chunkBytes int
+	// deferredTo is the earliest time of a deferral.
+	deferredTo int64
+	// blocked: the URL at the front waits for a robots visit that is out.
+	blocked bool
+}
+
+// begin opens a decision on a domain.
+func (f *Frontier) begin(domain string, at Moment) (*plan, error) {
+	f.overlay.reset(f.store)
+	nowMS := at.Now.UnixMilli()
+	x, err := openFold(&f.overlay, f.opts.Partition, domain, at.Offset, nowMS)
+	if err != nil {
+		return nil, err
+	}
+	if absurd(x.d.nextMS, nowMS) {
+		x.d.nextMS = nowMS + politeness.MaxWait.Milliseconds()
+	}
+	return &plan{fold: x, f: f, hold: at.Hold, ev: &weftpb.Scheduled{DecidedMs: nowMS}}, nil
+}
+
+// conclude folds what arrived, releases what may go out, and completes the
+// event.
+func (p *plan) conclude() (*weftpb.Scheduled, error) {
+	if err := p.arrive(p.ev); err != nil {
+		return nil, err
+	}
+	p.cursors = newCursors(&p.fold)
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.leave(p.ev); err != nil {
+		return nil, err
+	}
+	p.count()
+	p.ev.Gauges = p.g.record()
+	p.ev.Oldest = p.f.oldest(p.offset)
+	p.ev.Timing = p.d.timing(p.due())
+	if err := p.checkState(p.ev.Timing.DueMs); err != nil {
+		return nil, fmt.Errorf("decide: %w", err)
+	}
+	return p.ev, nil
+}
+
+// due returns when the domain is looked at again, 0 if not by time.
+func (p *plan) due() int64 {
+	d, out := p.d, len(p.d.visits)
+	switch {
+	case d.queued() == 0:
+		return 0
+	case out >= p.f.opts.PerDomain, d.breaker.Open && out > 0, p.blocked:
+		return 0
+	case p.givenUp():
+		return p.nowMS
+	}
+	ready := p.nowMS
+	if d.queued() == int64(d.retries.count) && !absurd(d.retries.headMS, p.nowMS) {
+		ready = max(ready, d.retries.headMS)
+	}
+	due := max(ready, d.nextMS)
+	switch {
+	case due > p.nowMS:
+		return due
+	case p.stalled():
+		return p.deferredTo
+	case !p.ticked && d.dueMS > 0 && d.dueMS < p.nowMS:
+		return d.dueMS // it keeps its place among those that are overdue
+	}
+	return p.nowMS
+}
+
+// delay is the domain's delay, but for Crawl-delay.
+func (p *plan) delay() time.Duration {
+	return p.delayWith(0)
+}
+
+func (p *plan) delayWith(crawlDelayMS uint32) time.Duration {
+	return politeness.Delay(p.f.opts.Delay, milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
+}
+
+func milliseconds(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// targetBytes is about how much room a target takes in an event.
+func targetBytes(t *weftpb.Target) int { return len(t.GetUrl()) + len(t.GetScopeRoot()) + 32 }

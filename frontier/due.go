@@ -1,0 +1,79 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/politeness"
+)
+
+// Due calls visit with up to limit domains that Tick may have something to do
+// for, until it returns false: first those with a lease that ran out, then
+// those that are due, longest first, and no more of these than the window has
+// room for. It has read all of them before it calls visit, which may decide
+// and apply.
+//
+// After a clock was set back, and at the first call, it looks for times that
+// are further ahead than any wait (see absurd), and names their domains too.
+func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) error {
+	nowMS := at.Now.UnixMilli()
+	var domains []string
+	add := func(_ uint64, name []byte) bool {
+		domains = append(domains, string(name))
+		return len(domains) < limit
+	}
+	f.leases.each(f.store, uint64(nowMS), add)
+	if f.latest == 0 || nowMS < f.latest {
+		f.beyond(&f.leases, nowMS+politeness.MaxLease.Milliseconds(), len(domains) < limit, add)
+		f.beyond(&f.due, nowMS+politeness.MaxWait.Milliseconds(), len(domains) < limit, add)
+	}
+	// Absurd times beyond the limit are found by the next call.
+	if f.latest = nowMS; len(domains) >= limit {
+		f.latest = 0
+	}
+	room, err := f.room(at)
+	if err != nil {
+		return err
+	}
+	if room = min(room, limit-len(domains)); room > 0 {
+		limit = len(domains) + room
+		f.due.each(f.store, uint64(nowMS), add)
+	}
+	for _, domain := range domains {
+		if !visit(domain) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (f *Frontier) beyond(x *index, ms int64, more bool, add func(uint64, []byte) bool) {
+	if more {
+		x.scan(f.store, uint64(ms)+1, add)
+	}
+}
+
+// room is how many visits the window lets out at the moment.
+func (f *Frontier) room(at Moment) (int, error) {
+	if at.Hold {
+		return 0, nil
+	}
+	g, err := f.gauges()
+	return max(f.opts.Window-int(g.visits), 0), err
+}
+
+// NextDue returns the time at which Due will have something to name, if nothing
+// happens before; the zero time if nothing ever will.
+func (f *Frontier) NextDue(at Moment) (time.Time, error) {
+	first := f.leases.first(f.store)
+	room, err := f.room(at)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if room > 0 {
+		first = min(first, f.due.first(f.store))
+	}
+	if first == noEntry {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(int64(first)), nil
+}

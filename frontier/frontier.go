@@ -1,0 +1,152 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/politeness"
+)
+
+// Frontier decides for one partition. All its state is in the store, but for
+// caches: a Frontier over a store that somebody else wrote to must be made
+// anew. It is not safe for concurrent use.
+type Frontier struct {
+	opts  Options
+	store Store
+
+	// due is the back queue: one entry for every domain that is due.
+	due index
+	// leases has one entry for every domain that is out.
+	leases index
+	// releases has one entry for every visit that is out.
+	releases index
+	// latest is the latest time that Due was asked with, milliseconds.
+	latest int64
+
+	rules   *cache[heldRules]
+	overlay overlay
+}
+
+// Moment is what a decision knows besides state and input.
+type Moment struct {
+	// Now is the wall clock.
+	Now time.Time
+	// Offset is the ledger offset that the decided event will have; visits
+	// are named after it.
+	Offset int64
+	// Hold: nothing may be released, because the disk is nearly full.
+	Hold bool
+}
+
+// New returns the frontier of the partition whose state store holds. It costs
+// nothing: state is read when it is needed. opts must be valid.
+func New(opts Options, store Store) *Frontier {
+	return &Frontier{
+		opts:     opts,
+		store:    store,
+		due:      index{prefix: dueKey},
+		leases:   index{prefix: leaseKey},
+		releases: index{prefix: releaseKey},
+		rules:    newCache[heldRules](rulesCacheBytes),
+	}
+}
+
+// Apply folds the event at offset about domain; an empty domain means a Report.
+// It is deterministic and does not depend on Options but for the partition.
+// An error says that the event cannot be one of this history (ErrImpossible)
+// or that the store is damaged; the state is then undefined.
+func (f *Frontier) Apply(domain string, ev *weftpb.Scheduled, offset int64) error {
+	if err := f.apply(domain, ev, offset); err != nil {
+		return fmt.Errorf("apply event %d of domain %q: %w", offset, domain, err)
+	}
+	return nil
+}
+
+func (f *Frontier) apply(domain string, ev *weftpb.Scheduled, offset int64) error {
+	if domain == "" {
+		g, err := f.gauges()
+		if err == nil && !g.matches(ev.Gauges) {
+			err = impossible("gauges are %v, the event says %v", g.record(), ev.Gauges)
+		}
+		return err
+	}
+	if ev.Timing == nil {
+		return impossible("no timing")
+	}
+	x, err := openFold(f.store, f.opts.Partition, domain, offset, ev.DecidedMs)
+	if err != nil {
+		return err
+	}
+	if err := x.arrive(ev); err != nil {
+		return err
+	}
+	if err := x.leave(ev); err != nil {
+		return err
+	}
+	x.d.setTiming(ev.Timing)
+	x.count()
+	if !x.g.matches(ev.Gauges) {
+		return impossible("gauges are %v, the event says %v", x.g.record(), ev.Gauges)
+	}
+	if err := x.checkState(ev.Timing.DueMs); err != nil {
+		return err
+	}
+	f.save(&x, domain, ev.Timing.DueMs)
+	return nil
+}
+
+// save writes what a fold kept to itself.
+func (f *Frontier) save(x *fold, domain string, dueMS int64) {
+	name := []byte(domain)
+	f.move(&f.due, name, &x.d.dueMS, dueMS)
+	f.move(&f.leases, name, &x.d.leaseMS, x.d.firstLease())
+	for _, v := range x.ended {
+		f.releases.remove(f.store, uint64(v.offset), append([]byte{byte(v.index)}, name...)...)
+	}
+	for _, v := range x.began {
+		f.releases.set(f.store, uint64(v.offset), append([]byte{byte(v.index)}, name...)...)
+	}
+	slices.Sort(x.reasons)
+	for from := 0; from < len(x.reasons); {
+		reason, to := x.reasons[from], from
+		for to < len(x.reasons) && x.reasons[to] == reason {
+			to++
+		}
+		key := append([]byte{countKey}, reason...)
+		n, _ := binary.Uvarint(f.store.Get(key))
+		f.store.Set(key, binary.AppendUvarint(nil, n+uint64(to-from)))
+		from = to
+	}
+	f.store.Set(x.keys.record(), x.d.encode())
+	f.store.Set([]byte{gaugesKey}, x.g.encode())
+}
+
+// move changes a domain's entry of an index, kept in at, to the time to.
+func (f *Frontier) move(x *index, domain []byte, at *int64, to int64) {
+	if *at == to {
+		return
+	}
+	if *at != 0 {
+		x.remove(f.store, uint64(*at), domain...)
+	}
+	if to != 0 {
+		x.set(f.store, uint64(to), domain...)
+	}
+	*at = to
+}
+
+func (f *Frontier) gauges() (gauges, error) {
+	g, err := decodeGauges(f.store.Get([]byte{gaugesKey}))
+	if err != nil {
+		return g, fmt.Errorf("read gauges: %w", err)
+	}
+	return g, nil
+}
+
+// absurd tells whether a time is further ahead than any wait of politeness,
+// because the clock was set back after it had been written. A time in an index
+// is looked at then; a time that protects a server is cut to the longest wait.
+func absurd(ms, nowMS int64) bool { return ms > nowMS+politeness.MaxWait.Milliseconds() }

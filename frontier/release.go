@@ -1,0 +1,240 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/politeness"
+)
+
+// An event stays under 512 KiB by construction: releases end at eventBytes,
+// which the last visit may pass by visitBytes and the refusals by chunkBytes.
+const (
+	eventBytes = 256 << 10
+	visitBytes = 96 << 10
+	chunkBytes = 64 << 10
+	// chunkURLs bounds the refusals and deferrals of an event.
+	chunkURLs = 200
+)
+
+// advance releases what may go out, refuses what may not, and gives up the
+// queue of a domain whose breaker says so.
+func (p *plan) advance() error {
+	if p.givenUp() {
+		return p.giveUp()
+	}
+	for p.mayRelease() {
+		released, err := p.releaseNext()
+		if err != nil || !released {
+			return err
+		}
+	}
+	return nil
+}
+
+// givenUp tells whether the domain's URLs are given up at the moment. When the
+// last wait of its breaker is over one more probe goes out.
+func (p *plan) givenUp() bool {
+	return p.d.breaker.GaveUp(p.f.opts.BreakerCycles) && p.nowMS < p.d.nextMS
+}
+
+// giveUp settles a chunk of everything that is queued.
+func (p *plan) giveUp() error {
+	p.cursors.takeAll(p.d.retries.count)
+	for p.chunkLeft() {
+		c, err := p.cursors.front(p.d.turn)
+		if err != nil || c == nil {
+			return err
+		}
+		p.refuse(c, ReasonBreaker)
+	}
+	return nil
+}
+
+// mayRelease tells whether one more visit may go out now.
+func (p *plan) mayRelease() bool {
+	released := len(p.ev.Released)
+	out := len(p.d.visits) + released
+	window := p.g.visits + int64(released)
+	switch {
+	case p.hold, p.d.nextMS > p.nowMS, p.bytes > eventBytes, !p.chunkLeft():
+		return false
+	case out >= p.f.opts.PerDomain, out > 0 && p.d.breaker.Open, out > 0 && p.blocked:
+		return false
+	case window >= int64(p.f.opts.Window):
+		return false
+	case p.ticked || 2*window < int64(p.f.opts.Window):
+		return true
+	}
+	// The window is scarce: whoever waits for longer goes first.
+	first := p.f.due.first(p.f.store)
+	return first > uint64(p.nowMS) || p.d.dueMS != 0 && first == uint64(p.d.dueMS)
+}
+
+// releaseNext collects the next visit. It reports false when there is none.
+func (p *plan) releaseNext() (bool, error) {
+	var (
+		requests []*weftpb.Request
+		delay    = p.delay()
+		size     int
+		probe    = p.d.breaker.Open
+	)
+collect:
+	for size < visitBytes && p.chunkLeft() && len(requests) < visitSize(delay, probe) {
+		c, err := p.cursors.front(p.d.turn)
+		if err != nil {
+			return false, err
+		}
+		if c == nil {
+			break
+		}
+		name, ok := originOf(c.request.Target.GetUrl())
+		if !ok {
+			p.refuse(c, ReasonInvalidURL)
+			continue
+		}
+		o, err := p.lookupOrigin(name)
+		if err != nil {
+			return false, err
+		}
+		switch o.standing(p.nowMS) {
+		case unknown:
+			switch {
+			case len(requests) > 0:
+				break collect
+			case !o.heard && p.d.origins+uint64(p.asked) >= uint64(p.f.opts.MaxOrigins):
+				p.refuse(c, ReasonTooManyOrigins)
+			default:
+				p.releaseRobots(name, o, delay, probe)
+				return true, nil
+			}
+		case asking:
+			p.blocked = true
+			break collect
+		case waiting:
+			p.putOff(c, o.retryMS)
+		case refused:
+			p.refuse(c, o.refuse)
+		case known:
+			slower := max(delay, p.delayWith(o.crawlDelayMS))
+			if len(requests) >= visitSize(slower, probe) {
+				break collect
+			}
+			allowed, err := p.allowed(name, o, c.request.Target.GetUrl())
+			if err != nil {
+				return false, err
+			}
+			if !allowed {
+				p.refuse(c, ReasonDisallowed)
+				continue
+			}
+			delay = slower
+			requests = append(requests, c.request)
+			size += targetBytes(c.request.Target)
+			p.d.turn = c.turn
+			p.cursors.pop(c)
+		}
+	}
+	if len(requests) == 0 {
+		return false, nil
+	}
+	p.bytes += size
+	p.emit(&weftpb.Visit{Requests: requests, Probe: probe}, delay)
+	return true, nil
+}
+
+func visitSize(delay time.Duration, probe bool) int {
+	if probe {
+		return 1
+	}
+	return politeness.VisitSize(delay)
+}
+
+// releaseRobots releases a visit for an origin's robots.txt. The URL that
+// needs it stays at the front of its queue.
+func (p *plan) releaseRobots(name string, o *knownOrigin, delay time.Duration, probe bool) {
+	if !o.heard {
+		p.asked++
+	}
+	o.asked = true
+	delay = max(delay, p.delayWith(o.crawlDelayMS))
+	request := &weftpb.Request{Target: &weftpb.Target{Url: name + "/robots.txt"}}
+	p.emit(&weftpb.Visit{Robots: true, Requests: []*weftpb.Request{request}, Probe: probe}, delay)
+}
+
+// emit adds a visit to the event.
+func (p *plan) emit(v *weftpb.Visit, delay time.Duration) {
+	v.Id = visitID(p.partition, p.offset, uint32(len(p.ev.Released)))
+	v.DelayMs = uint32(delay.Milliseconds())
+	v.LeaseMs = p.nowMS + politeness.Lease(len(v.Requests), delay).Milliseconds()
+	p.ev.Released = append(p.ev.Released, v)
+}
+
+// refuse settles the URL at the front without a request.
+func (p *plan) refuse(c *candidate, reason string) {
+	p.cursors.pop(c)
+	p.countChunk(c)
+	p.ev.Settled = append(p.ev.Settled, &weftpb.Settlement{
+		Url: c.request.Target.GetUrl(), Reason: reason, Priority: c.request.Priority, Again: c.request.Again,
+	})
+}
+
+// putOff moves the URL at the front to the retries.
+func (p *plan) putOff(c *candidate, retryMS int64) {
+	p.cursors.pop(c)
+	p.countChunk(c)
+	if len(p.ev.Deferred) == 0 || retryMS < p.deferredTo {
+		p.deferredTo = retryMS
+	}
+	p.ev.Deferred = append(p.ev.Deferred, &weftpb.Deferral{Request: c.request, RetryMs: retryMS})
+}
+
+func (p *plan) countChunk(c *candidate) {
+	size := targetBytes(c.request.Target)
+	p.chunk++
+	p.chunkBytes += size
+	p.bytes += size
+}
+
+func (p *plan) chunkLeft() bool { return p.chunk < chunkURLs && p.chunkBytes < chunkBytes }
+
+// stalled tells whether all that was looked at waits for a robots.txt. The
+// domain then waits too, instead of moving a whole queue to the retries.
+func (p *plan) stalled() bool {
+	return !p.chunkLeft() && len(p.ev.Deferred) == p.chunk && len(p.ev.Released) == 0
+}
+
+// knownOrigin is an origin as the plan has seen it; heard tells whether it has
+// a record.
+type knownOrigin struct {
+	*origin
+	heard bool
+}
+
+func (p *plan) lookupOrigin(name string) (*knownOrigin, error) {
+	if o, ok := p.origins[name]; ok {
+		return o, nil
+	}
+	o, heard, err := p.origin(name)
+	if err != nil {
+		return nil, err
+	}
+	if p.origins == nil {
+		p.origins = map[string]*knownOrigin{}
+	}
+	found := &knownOrigin{o, heard}
+	p.origins[name] = found
+	return found, nil
+}
+
+// allowed asks the rules in force of an origin.
+func (p *plan) allowed(name string, o *knownOrigin, url string) (bool, error) {
+	if o.unrestricted {
+		return true, nil
+	}
+	rules, err := p.f.rulesOf(p.store, p.keys.policy(name), name, o.origin)
+	if err != nil {
+		return false, err
+	}
+	return p.f.opts.Allowed(rules, url), nil
+}

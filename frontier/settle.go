@@ -1,0 +1,191 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/politeness"
+)
+
+// robotsSettled is the reason in the settlement of a robots visit's request,
+// which is no URL of the crawl and is not counted.
+const robotsSettled = "robots"
+
+// Settle decides on outcomes of a visit. It is nil when they change nothing:
+// the visit is not known, because it ran out of its lease or was settled
+// before, or all these outcomes were.
+func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
+	offset, index, err := splitID(f.opts.Partition, v.Visit)
+	if err != nil {
+		return nil, nil //nolint:nilerr // an id of somebody else's is not an error
+	}
+	p, err := f.begin(domain, at)
+	if err != nil {
+		return nil, err
+	}
+	i := p.d.find(offset, index)
+	if i < 0 {
+		return nil, nil
+	}
+	s := settling{plan: p, id: v.Visit, visit: p.d.visits[i]}
+	s.delay = max(milliseconds(s.visit.delayMS), p.delay())
+	if s.requests, err = p.requestsOf(s.visit); err != nil {
+		return nil, err
+	}
+	if s.visit.robots {
+		err = s.robots(v)
+	} else {
+		s.pages(v)
+	}
+	if err != nil || len(p.ev.Settled) == 0 {
+		return nil, err
+	}
+	s.pace(at.Now)
+	return p.conclude()
+}
+
+// settling is a decision on the outcomes of one visit. Its copy of the visit
+// loses the requests that have one.
+type settling struct {
+	*plan
+	id       string
+	visit    visit
+	requests []*weftpb.Request
+	delay    time.Duration
+
+	failed     bool
+	retryAfter time.Duration
+}
+
+// pages settles URL by URL.
+func (s *settling) pages(v *weftpb.Visited) {
+	for _, o := range v.Outcomes {
+		if !s.visit.isOpen(o.Index) {
+			continue
+		}
+		verdict := judge(o)
+		s.learnHealth(verdict, o)
+		switch {
+		case verdict.Unmade:
+			s.settled(o.Index, "", -1)
+		case verdict.Retry:
+			wait, ok := politeness.Retry(s.requests[o.Index].Attempt+1, retryAfter(o))
+			if !ok {
+				s.settled(o.Index, politeness.GaveUp(verdict.Reason), 0)
+				continue
+			}
+			s.settled(o.Index, verdict.Reason, s.nowMS+wait.Milliseconds())
+		default:
+			s.settled(o.Index, verdict.Reason, 0)
+		}
+	}
+	if !v.Done {
+		return
+	}
+	for i := range s.visit.count {
+		if s.visit.isOpen(i) {
+			s.settled(i, "", -1)
+		}
+	}
+}
+
+// robots settles a robots visit and learns from it.
+func (s *settling) robots(v *weftpb.Visited) error {
+	var outcome *weftpb.Outcome
+	if len(v.Outcomes) > 0 {
+		outcome = v.Outcomes[0]
+	}
+	rules := v.Rules.GetRobots()
+	if outcome == nil && rules == nil && !v.Done {
+		return nil
+	}
+	verdict := judge(outcome)
+	if outcome == nil && rules == nil || verdict.Unmade {
+		s.settled(0, robotsSettled, -1)
+		return nil
+	}
+	s.settled(0, robotsSettled, 0)
+	name, _ := originOf(s.requests[0].Target.GetUrl())
+	o, _, err := s.origin(name)
+	if err != nil {
+		return err
+	}
+	learned := &weftpb.OriginRules{Origin: name}
+	s.ev.Rules = append(s.ev.Rules, learned)
+	if access := rules.GetAccess(); access == weftpb.Robots_ACCESS_RULES || access == weftpb.Robots_ACCESS_ALLOW_ALL {
+		s.learnHealth(politeness.Verdict{Health: politeness.Answered}, outcome)
+		learned.Robots = inForce(rules)
+		if learned.Unchanged = o.sameRules(rules); learned.Unchanged {
+			learned.Robots.Rules = ""
+		}
+		s.bytes += len(learned.Robots.Rules)
+		s.delay = max(s.delay, s.delayWith(learned.Robots.CrawlDelayMs))
+		return nil
+	}
+	learned.Robots = &weftpb.Robots{Access: weftpb.Robots_ACCESS_DISALLOW_ALL, Status: rules.GetStatus()}
+	s.robotsFailed(learned, verdict, outcome, o)
+	return nil
+}
+
+// robotsFailed decides when robots.txt is asked for again. An error that does
+// not pass gives the origin up at once.
+func (s *settling) robotsFailed(learned *weftpb.OriginRules, verdict politeness.Verdict, outcome *weftpb.Outcome, o *origin) {
+	if verdict.Health == politeness.Answered {
+		// An answer that is no answer to us, such as too many redirects.
+		verdict = politeness.Verdict{Retry: true, Health: politeness.Failed}
+	}
+	s.learnHealth(verdict, outcome)
+	learned.Refuse = verdict.Reason
+	if verdict.Retry {
+		learned.Refuse = ReasonUnreachable
+		if wait, ok := politeness.RetryRobots(o.failures+1, o.reached, retryAfter(outcome)); ok {
+			learned.Refuse = ""
+			learned.RetryMs = s.nowMS + wait.Milliseconds()
+			return
+		}
+	}
+	learned.RetryMs = s.nowMS + politeness.RefusedFor.Milliseconds()
+}
+
+// settled adds a settlement: the end of the request, or with retryMS that it
+// is queued again.
+func (s *settling) settled(index uint32, reason string, retryMS int64) {
+	s.visit.open &^= 1 << index
+	s.ev.Settled = append(s.ev.Settled, &weftpb.Settlement{Visit: s.id, Index: index, Reason: reason, RetryMs: retryMS})
+}
+
+// learnHealth takes over what an outcome says about the domain.
+func (s *settling) learnHealth(v politeness.Verdict, o *weftpb.Outcome) {
+	if o.GetStatus() != 0 {
+		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
+	}
+	switch v.Health {
+	case politeness.Answered:
+		s.d.breaker, s.failed = s.d.breaker.Answered(), false
+	case politeness.Failed:
+		s.d.breaker, s.failed = s.d.breaker.Failed(s.visit.probe, s.f.opts.BreakerFailures), true
+		s.retryAfter = max(s.retryAfter, retryAfter(o))
+	}
+}
+
+// pace sets the time of the next release: after an end of a visit, or when the
+// domain is in trouble. An earlier, longer wait holds.
+func (s *settling) pace(now time.Time) {
+	if s.visit.open != 0 && !s.failed && s.retryAfter == 0 {
+		return
+	}
+	next := politeness.NextRelease(now, s.delay, s.d.breaker.Wait(s.delay), s.retryAfter)
+	s.d.nextMS = max(s.d.nextMS, next.UnixMilli())
+}
+
+func judge(o *weftpb.Outcome) politeness.Verdict {
+	if o.GetSkipped() {
+		return politeness.Verdict{Unmade: true}
+	}
+	return politeness.Judge(o.GetStatus(), o.GetErrorClass())
+}
+
+func retryAfter(o *weftpb.Outcome) time.Duration {
+	ms := min(max(o.GetRetryAfterMs(), 0), politeness.MaxRetryAfter.Milliseconds())
+	return time.Duration(ms) * time.Millisecond
+}

@@ -1,0 +1,106 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Gauges returns what the partition holds.
+func (f *Frontier) Gauges() (*weftpb.Gauges, error) {
+	g, err := f.gauges()
+	return g.record(), err
+}
+
+// Outcomes returns how many URLs were settled with which reason.
+func (f *Frontier) Outcomes() map[string]int64 {
+	counts := map[string]int64{}
+	f.store.Scan([]byte{countKey}, []byte{countKey + 1}, func(key, value []byte) bool {
+		n, _ := binary.Uvarint(value)
+		counts[string(key[1:])] = int64(n)
+		return true
+	})
+	return counts
+}
+
+// Oldest returns the offset of the oldest release that is not settled, -1 when
+// there is none.
+func (f *Frontier) Oldest() int64 { return f.oldest(-1) }
+
+// oldest returns the offset of the oldest unsettled release, or none.
+func (f *Frontier) oldest(none int64) int64 {
+	if first := f.releases.first(f.store); first != noEntry {
+		return int64(first)
+	}
+	return none
+}
+
+// State is the state of a domain: exactly one of the constants.
+type State string
+
+const (
+	// Empty: nothing is queued and nothing is out.
+	Empty State = "empty"
+	// Out: a visit is out under a lease.
+	Out State = "out"
+	// Due: it is looked at at a time.
+	Due State = "due"
+)
+
+// DomainState is a domain for people to look at.
+type DomainState struct {
+	State State
+	// Queued URLs by priority, and those that wait for another attempt.
+	Queued  [priorities]uint64
+	Retries uint64
+	// Visits that are out, by id, oldest first, and their unsettled requests.
+	Visits []string
+	Out    int64
+	// Origins known.
+	Origins uint64
+	// DueAt is when it is looked at again, NextAt the earliest release, and
+	// LeaseAt the end of the first lease; zero if there is none.
+	DueAt, NextAt, LeaseAt time.Time
+	// Failures in a row, and whether and how often the breaker opened.
+	Failures, BreakerCycles uint32
+	BreakerOpen             bool
+	// Response is the time of the last response.
+	Response time.Duration
+}
+
+// DomainState returns the state of a domain.
+func (f *Frontier) DomainState(name string) (DomainState, error) {
+	x, err := openFold(f.store, f.opts.Partition, name, 0, 0)
+	if err != nil {
+		return DomainState{}, err
+	}
+	d := x.d
+	s := DomainState{
+		State: Empty, Retries: d.retries.count, Origins: d.origins,
+		DueAt: moment(d.dueMS), NextAt: moment(d.nextMS), LeaseAt: moment(d.leaseMS),
+		Failures: d.breaker.Failures, BreakerCycles: d.breaker.Cycles, BreakerOpen: d.breaker.Open,
+		Response: milliseconds(d.responseMS),
+	}
+	for p, q := range d.queues {
+		s.Queued[p] = q.len()
+	}
+	for _, v := range d.visits {
+		s.Visits = append(s.Visits, visitID(f.opts.Partition, v.offset, v.index))
+		s.Out += v.unsettled()
+	}
+	switch {
+	case len(d.visits) > 0:
+		s.State = Out
+	case d.queued() > 0:
+		s.State = Due
+	}
+	return s, nil
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

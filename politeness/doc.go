@@ -1,0 +1,22 @@
+// Package politeness is the arithmetic of asking a web server nicely: how long
+// to wait between requests, how many to make in one visit, how long after an
+// error, and when to stop asking.
+//
+// It is pure. Times and durations come in, decisions come out; nothing here
+// reads a clock, draws a random number or remembers anything. The frontier
+// keeps the numbers in its ledger, fetch keeps the delay on its own clock.
+//
+// # Delay and visits
+//
+// A visit is several requests to one domain, made one after another with a
+// delay between the end of one and the start of the next. The delay is the
+// longest of what the user configured, what robots.txt asks for (Crawl-delay)
+// and a multiple of the time the server needed last. A visit takes about 30 s.
+//
+// # Errors
+//
+// Judge says what an outcome means for the URL (settled, or tried again) and
+// for the domain (it answered, it failed, or neither). Failures in a row double
+// the wait; five open the breaker, which lets one probe through from time to
+// time; an answer closes it. A breaker that opened too often gives up.
+package politeness

@@ -1,0 +1,130 @@
+package politeness
+
+import "time"
+
+// Health is what an outcome says about the domain.
+type Health uint8
+
+const (
+	// Unknown: nothing was learned about the server.
+	Unknown Health = iota
+	// Answered: the server is there and answers.
+	Answered
+	// Failed: it is not, or it says that it cannot.
+	Failed
+)
+
+// Verdict is what an outcome means.
+type Verdict struct {
+	// Reason names the end of the URL's journey if it ends here: "fetched",
+	// "not_modified" or a class of errors.
+	Reason string
+	// Health is the domain's.
+	Health Health
+	// Retry: the URL may be tried again (see Retry), and when it may not any
+	// more its reason is GaveUp(Reason).
+	Retry bool
+	// Unmade: there was no attempt; the URL goes back to where it was.
+	Unmade bool
+}
+
+// classes are the verdicts on errors, by the class that fetch names.
+//
+//	class               URL               domain
+//	dns_*, connect_*, tls_error, *_timeout,
+//	reset, no_response, bad_response,
+//	body_truncated      again             failed
+//	local_error         again             nothing learned: our fault
+//	tls_certificate     ends              failed
+//	header_too_large, bad_encoding,
+//	unwanted_type       ends              answered
+//	address_refused, invalid_url
+//	                    ends              nothing learned
+//	lease_lost, canceled
+//	                    goes back         nothing learned
+var classes = map[string]Verdict{
+	"dns_not_found":      {Retry: true, Health: Failed},
+	"dns_error":          {Retry: true, Health: Failed},
+	"connect_refused":    {Retry: true, Health: Failed},
+	"connect_timeout":    {Retry: true, Health: Failed},
+	"connect_error":      {Retry: true, Health: Failed},
+	"tls_error":          {Retry: true, Health: Failed},
+	"first_byte_timeout": {Retry: true, Health: Failed},
+	"total_timeout":      {Retry: true, Health: Failed},
+	"reset":              {Retry: true, Health: Failed},
+	"no_response":        {Retry: true, Health: Failed},
+	"bad_response":       {Retry: true, Health: Failed},
+	"body_truncated":     {Retry: true, Health: Failed},
+	"local_error":        {Retry: true},
+	"tls_certificate":    {Health: Failed},
+	"header_too_large":   {Health: Answered},
+	"bad_encoding":       {Health: Answered},
+	"unwanted_type":      {Health: Answered},
+	"address_refused":    {},
+	"invalid_url":        {},
+	"lease_lost":         {Unmade: true},
+	"canceled":           {Unmade: true},
+}
+
+// Judge returns the verdict on an exchange with this HTTP status (0: none) and
+// class of errors (empty: none). The class wins when both are set. 5xx and 429
+// are the server's way of asking for time; every other status is an answer. A
+// class that is not known is tried again, and its name is not repeated: names
+// of reasons are counted, so there must be few.
+func Judge(status uint32, class string) Verdict {
+	if class != "" {
+		v, ok := classes[class]
+		if !ok {
+			return Verdict{Reason: "other", Retry: true, Health: Failed}
+		}
+		v.Reason = class
+		return v
+	}
+	switch {
+	case status == 304:
+		return Verdict{Reason: "not_modified", Health: Answered}
+	case status == 429:
+		return Verdict{Reason: "http_429", Retry: true, Health: Failed}
+	case status >= 500 && status <= 599:
+		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed}
+	case status == 0:
+		return Verdict{Reason: "other", Retry: true, Health: Failed}
+	}
+	return Verdict{Reason: "fetched", Health: Answered}
+}
+
+// GaveUp names the end of a URL whose attempts all failed for this reason.
+func GaveUp(reason string) string { return "gave_up_" + reason }
+
+// retries are the waits after the first, second and third failed attempt.
+var retries = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
+
+// Retry returns how long after its attempt-th failure (from 1) a URL is tried
+// again, and false when it is not tried any more. Retry-After wins when later.
+func Retry(attempt uint32, retryAfter time.Duration) (time.Duration, bool) {
+	if attempt < 1 || attempt > uint32(len(retries)) {
+		return 0, false
+	}
+	return max(retries[attempt-1], min(retryAfter, MaxRetryAfter)), true
+}
+
+const (
+	// reachedTries is how often robots.txt of an origin that once answered is
+	// asked for in a row: about three hours, since the queue of a site that is
+	// down for a while is worth keeping.
+	reachedTries = 12
+	// RefusedFor is how long an origin stays given up.
+	RefusedFor = time.Hour
+)
+
+// RetryRobots returns how long after the failures-th failure in a row (from 1)
+// robots.txt of an origin is asked for again, and false when the origin is
+// given up for RefusedFor. An origin that never answered is given up like a
+// URL; one that did (reached) is tried longer. Retry-After wins when later.
+func RetryRobots(failures uint32, reached bool, retryAfter time.Duration) (time.Duration, bool) {
+	wait, ok := Retry(failures, retryAfter)
+	if ok || !reached || failures >= reachedTries {
+		return wait, ok
+	}
+	return max(double(retries[len(retries)-1], failures-uint32(len(retries))+1), min(retryAfter, MaxRetryAfter)), true
+}
