@@ -1,0 +1,199 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	errFirstByteTimeout = failure{ClassFirstByteTimeout, errors.New("no response header in time")}
+	errTotalTimeout     = failure{ClassTotalTimeout, errors.New("the exchange took too long")}
+)
+
+// attempt watches one exchange from inside the transport: it measures, holds
+// the grant, and collects the headers as they were sent and received.
+//
+// The transport calls getConn and gotConn from RoundTrip. The other hooks, and
+// the dialer, run on goroutines that may outlive the exchange; so an attempt
+// is not reused, and mu guards what they touch.
+type attempt struct {
+	trace            httptrace.ClientTrace
+	grant            grant
+	firstByteTimeout time.Duration
+
+	// Written by the goroutine of Do only; it reads them without mu.
+	conn   *conn
+	reused bool
+	header headerBlock
+	timer  *time.Timer // of the response header; nil before the connection
+
+	mu        sync.Mutex
+	dns       time.Duration
+	connect   time.Duration // TCP and TLS
+	gotAt     time.Time     // the connection was there
+	firstByte time.Duration // since gotAt
+	sent      []Header
+}
+
+type attemptKey struct{}
+
+// attemptOf returns the attempt that a context of the transport belongs to.
+func attemptOf(ctx context.Context) *attempt {
+	return ctx.Value(attemptKey{}).(*attempt)
+}
+
+// watch returns an attempt and the context that carries it. cancel ends that
+// context.
+func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, permit func() bool) (*attempt, context.Context) {
+	a := &attempt{
+		grant:            grant{permit: permit, cancel: cancel},
+		firstByteTimeout: c.options.FirstByteTimeout,
+		header:           headerBlock{limit: int(c.options.MaxHeaderBytes)},
+	}
+	a.trace = httptrace.ClientTrace{
+		GetConn:              a.getConn,
+		GotConn:              a.gotConn,
+		WroteHeaderField:     a.wroteHeaderField,
+		WroteHeaders:         a.wroteHeaders,
+		GotFirstResponseByte: a.gotFirstByte,
+	}
+	return a, httptrace.WithClientTrace(context.WithValue(ctx, attemptKey{}, a), &a.trace)
+}
+
+// getConn runs before the transport looks for a connection. A repeat ends here
+// rather than with a connection that nobody uses.
+func (a *attempt) getConn(string) {
+	_ = a.grant.begin() // a refusal cancels the context, which ends RoundTrip
+}
+
+func (a *attempt) gotConn(info httptrace.GotConnInfo) {
+	a.detach()
+	a.header = headerBlock{text: a.header.text[:0], limit: a.header.limit}
+	a.mu.Lock()
+	a.conn, a.reused = guarded(info.Conn), info.Reused
+	a.gotAt = time.Now()
+	a.sent = make([]Header, 0, 8)
+	if a.reused {
+		a.dns, a.connect = 0, 0
+	}
+	a.mu.Unlock()
+	if a.timer == nil {
+		a.timer = time.AfterFunc(a.firstByteTimeout, func() { a.grant.cancel(errFirstByteTimeout) })
+	} else {
+		a.timer.Reset(a.firstByteTimeout)
+	}
+	a.conn.begin(&a.grant, &a.header)
+	_ = a.grant.begin() // a refusal also fails the write
+}
+
+// headerRead ends the wait for the response header.
+func (a *attempt) headerRead() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
+// detach releases the connection; a second call does nothing.
+func (a *attempt) detach() {
+	if a.conn != nil {
+		a.conn.end(&a.grant, &a.header)
+	}
+}
+
+// failed returns why the exchange failed with err: what ended its context, if
+// that has ended, for then err is only how the transport took it.
+//
+// An HTTP/2 connection on which an exchange ended so is closed. The transport
+// would keep it, although a peer that is gone looks just like a slow one; with
+// HTTP/1.1 it closes the connection itself.
+func (a *attempt) failed(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	if a.conn != nil && !a.conn.http1 {
+		a.conn.Close()
+	}
+	return context.Cause(ctx)
+}
+
+func (a *attempt) resolved(took time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.dns = took
+}
+
+// connected notes the end of a dial, good or bad, that began at started.
+func (a *attempt) connected(started time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.gotAt.IsZero() { // not a dial that another connection overtook
+		a.connect = time.Since(started) - a.dns
+	}
+}
+
+func (a *attempt) wroteHeaderField(name string, values []string) {
+	switch name {
+	case ":authority":
+		name = "Host"
+	case ":method", ":path", ":scheme":
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, value := range values {
+		a.sent = append(a.sent, Header{name, value})
+	}
+}
+
+// wroteHeaders runs for HTTP/2 when the header frames are written, and for
+// HTTP/1.1 when they are merely buffered.
+func (a *attempt) wroteHeaders() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.conn.http1 {
+		a.grant.sent.Store(true)
+	}
+}
+
+func (a *attempt) gotFirstByte() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.firstByte = time.Since(a.gotAt)
+}
+
+// report fills in what was seen up to the response header; resp is nil when
+// there is none.
+func (a *attempt) report(x *Exchange, resp *http.Response) {
+	a.mu.Lock()
+	x.DNS, x.Connect, x.FirstByte = a.dns, a.connect, a.firstByte
+	x.RequestHeaders = slices.Clip(a.sent)
+	a.sent = nil // what is appended late is not the caller's
+	a.mu.Unlock()
+	if a.conn != nil {
+		x.Remote, x.Reused = a.conn.remote, a.reused
+	}
+	if resp == nil {
+		return
+	}
+	x.Status, x.Proto = resp.StatusCode, resp.Proto
+	if x.Headers = a.conn.headers(&a.header); x.Headers == nil {
+		x.Headers = sortedHeaders(resp.Header)
+	}
+}
+
+// textOf returns the text of an error for people, without line breaks, bounded
+// and in UTF-8, for servers have a say in it.
+func textOf(err error) string {
+	const most = 500
+	text := strings.Join(strings.Fields(toUTF8(err.Error())), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "")
+	}
+	return text
+}

@@ -1,0 +1,5 @@
+package fetch
+
+const benchServerEnv = "FETCH_BENCH_SERVER"
+
+func serveBench() {}

@@ -1,0 +1,124 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"time"
+)
+
+// h2Window bounds what an HTTP/2 peer may send ahead of the reader on one
+// stream; it is memory that a slow reader holds.
+const h2Window = 512 << 10
+
+// Client makes exchanges. It is safe for concurrent use.
+type Client struct {
+	options      Options
+	transport    *http.Transport
+	bodies       bodies
+	pageHeader   http.Header
+	robotsHeader http.Header
+	end          context.CancelFunc // of look-ups
+}
+
+// New returns a client; the error is that of Options.Validate. Environment
+// variables that name proxies are not heeded: a proxy would resolve names, and
+// connect to addresses that this package refuses.
+func New(o Options) (*Client, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.Background())
+	d := &dialer{
+		resolver: newResolver(life, o),
+		tls: &tls.Config{
+			RootCAs:    o.RootCAs,
+			NextProtos: []string{"h2", "http/1.1"},
+		},
+		timeout:      o.ConnectTimeout,
+		allowPrivate: o.AllowPrivate,
+	}
+	return &Client{
+		options: o,
+		transport: &http.Transport{
+			DialContext:            d.dial,
+			DialTLSContext:         d.dialTLS,
+			ForceAttemptHTTP2:      true,
+			HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: h2Window},
+			DisableCompression:     true, // done here, with limits
+			MaxIdleConns:           o.MaxIdleConns,
+			MaxIdleConnsPerHost:    o.MaxIdleConnsPerHost,
+			IdleConnTimeout:        o.IdleTimeout,
+			MaxResponseHeaderBytes: o.MaxHeaderBytes,
+		},
+		pageHeader:   headers(o.Agent(), "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+		robotsHeader: headers(o.Agent(), "text/plain,*/*;q=0.8"),
+		end:          end,
+	}, nil
+}
+
+// Close closes idle connections and ends look-ups. Exchanges in flight are
+// ended by their contexts.
+func (c *Client) Close() {
+	c.end()
+	c.transport.CloseIdleConnections()
+}
+
+// Do makes one exchange. It returns when the response is read, cut, or given
+// up; see the package's description for what that means. ctx ends it early:
+// as lease_lost if its cause is ErrLeaseLost, and otherwise as canceled.
+func (c *Client) Do(ctx context.Context, r Request) *Exchange {
+	x := &Exchange{URL: r.URL, Started: time.Now()}
+	if err := c.exchange(ctx, r, x); err != nil {
+		x.fail(err)
+	}
+	x.Total = time.Since(x.Started)
+	return x
+}
+
+// exchange fills in x; a non-nil error is the reason for its class.
+func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
+	req, err := c.build(r)
+	if err != nil {
+		return err
+	}
+	if r.Permit != nil && !r.Permit() {
+		return ErrLeaseLost
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	total := time.AfterFunc(c.options.TotalTimeout, func() { cancel(errTotalTimeout) })
+	defer total.Stop()
+
+	a, watched := c.watch(ctx, cancel, r.Permit)
+	defer a.detach()
+	resp, err := c.transport.RoundTrip(req.WithContext(watched))
+	a.headerRead()
+	a.report(x, resp)
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	x.Location = redirectTarget(resp, r.URL)
+	x.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), resp.Header.Get("Date"), time.Now())
+	if media := mediaType(resp.Header.Get("Content-Type")); !c.wants(r.Kind, resp.StatusCode, media) {
+		skip(resp)
+		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
+	}
+	got, err := c.bodies.read(resp, c.bodyLimit(r.Kind))
+	x.Body, x.Truncated, x.WireBytes = got.bytes, got.truncated, got.wireBytes
+	if err != nil && (x.Location == "" || ctx.Err() != nil) {
+		return a.failed(ctx, err)
+	}
+	return nil // a redirect is whole with its header
+}
+
+func (c *Client) wants(kind Kind, status int, media string) bool {
+	return kind != KindPage || status/100 != 2 || c.options.WantBody == nil || c.options.WantBody(media)
+}
+
+func (c *Client) bodyLimit(kind Kind) int64 {
+	if kind == KindRobots {
+		return min(RobotsBytes, c.options.MaxBodyBytes)
+	}
+	return c.options.MaxBodyBytes
+}

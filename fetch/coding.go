@@ -1,0 +1,247 @@
+package fetch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// acceptEncoding is sent with every request; each coding in it is decoded.
+const acceptEncoding = "gzip, deflate, br, zstd"
+
+// maxCodings bounds how many codings lie on top of each other. Two are seen
+// where a proxy compresses again; more are an attack on the reader.
+const maxCodings = 2
+
+// zstdWindow is the most that a sender may use in HTTP (RFC 9659).
+const zstdWindow = 8 << 20
+
+// codings returns the content codings to remove, the last applied first, from
+// the values of Content-Encoding (RFC 9110 section 8.4).
+//
+// Names that no registry knows ("utf-8", "none") are ignored, as browsers do;
+// registered ones that are not decoded here are an error, since what follows
+// is not text.
+func codings(values []string) ([]string, error) {
+	var list []string
+	for _, value := range values {
+		for token := range strings.SplitSeq(value, ",") {
+			switch token = strings.ToLower(strings.TrimSpace(token)); token {
+			case "gzip", "x-gzip":
+				list = append(list, "gzip")
+			case "deflate", "br", "zstd":
+				list = append(list, token)
+			case "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "aes128gcm", "sdch":
+				return nil, failf(ClassBadEncoding, "content coding %s is not supported", token)
+			}
+		}
+	}
+	if len(list) > maxCodings {
+		return nil, failf(ClassBadEncoding, "%d content codings on top of each other", len(list))
+	}
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list, nil
+}
+
+// decoders pools decoders by the coding that they remove.
+type decoders struct {
+	gzip, deflate, br, zstd sync.Pool
+}
+
+func (d *decoders) pool(coding string) *sync.Pool {
+	switch coding {
+	case "gzip":
+		return &d.gzip
+	case "deflate":
+		return &d.deflate
+	case "br":
+		return &d.br
+	case "zstd":
+		return &d.zstd
+	}
+	panic("fetch: no decoder for " + coding)
+}
+
+// decoder removes one coding from a source.
+type decoder interface {
+	io.Reader
+	// reset begins anew on what the layer's input holds. plain means that the
+	// input does not have the coding and is passed on as it is.
+	reset(in *bufio.Reader) (plain bool, err error)
+}
+
+// layer is a pooled decoder with its input buffer.
+type layer struct {
+	coding  string
+	in      *bufio.Reader
+	decoder decoder
+	plain   bool
+}
+
+// open begins to remove a coding from src.
+//
+// A response that announces gzip or zstd and does not begin with their magic
+// number is taken as it is: servers that compress twice in name and once in
+// fact, or not at all, are common, and the magic tells for certain. Deflate
+// and brotli have none, so there a wrong announcement is bad_encoding. An
+// empty body is empty in every coding.
+func (d *decoders) open(coding string, src io.Reader) (*layer, error) {
+	l, ok := d.pool(coding).Get().(*layer)
+	if !ok {
+		l = &layer{coding: coding, in: bufio.NewReaderSize(nil, 16<<10), decoder: newDecoder(coding)}
+	}
+	l.in.Reset(src)
+	if _, err := l.in.Peek(1); err != nil {
+		l.plain = true // the reader meets the error, or the end
+		return l, nil
+	}
+	var err error
+	l.plain, err = l.decoder.reset(l.in)
+	return l, err
+}
+
+// close returns the layer to its pool.
+func (d *decoders) close(l *layer) {
+	l.in.Reset(nil) // lets go of the response
+	d.pool(l.coding).Put(l)
+}
+
+func (l *layer) Read(p []byte) (int, error) {
+	if l.plain {
+		return l.in.Read(p)
+	}
+	return l.decoder.Read(p)
+}
+
+func newDecoder(coding string) decoder {
+	switch coding {
+	case "gzip":
+		return &gunzip{}
+	case "deflate":
+		return &inflate{}
+	case "br":
+		return &unbrotli{}
+	case "zstd":
+		return &unzstd{}
+	}
+	panic("fetch: no decoder for " + coding)
+}
+
+// gunzip reads all members of a gzip file (RFC 1952) and ignores what follows
+// them, as browsers do.
+type gunzip struct {
+	in *bufio.Reader
+	z  gzip.Reader
+}
+
+func (g *gunzip) reset(in *bufio.Reader) (plain bool, err error) {
+	if !startsWith(in, "\x1f\x8b") {
+		return true, nil
+	}
+	g.in = in
+	return false, g.next()
+}
+
+func (g *gunzip) next() error {
+	err := g.z.Reset(g.in)
+	g.z.Multistream(false)
+	return err
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	n, err := g.z.Read(p)
+	if err == io.EOF && startsWith(g.in, "\x1f\x8b") {
+		err = g.next()
+	}
+	return n, err
+}
+
+// inflate reads the zlib format (RFC 1950), which deflate means, or the raw
+// one (RFC 1951), which some servers send.
+type inflate struct {
+	zlib io.ReadCloser // and a zlib.Resetter
+	raw  io.ReadCloser // and a flate.Resetter
+	now  io.Reader     // one of them
+}
+
+func (f *inflate) reset(in *bufio.Reader) (plain bool, err error) {
+	head, _ := in.Peek(2)
+	if len(head) == 2 && head[0]&0x0f == 8 && head[0]>>4 <= 7 && (int(head[0])<<8+int(head[1]))%31 == 0 {
+		if f.zlib == nil {
+			f.zlib, err = zlib.NewReader(in)
+		} else {
+			err = f.zlib.(zlib.Resetter).Reset(in, nil)
+		}
+		f.now = f.zlib
+		return false, err
+	}
+	if f.raw == nil {
+		f.raw = flate.NewReader(in)
+	} else {
+		err = f.raw.(flate.Resetter).Reset(in, nil)
+	}
+	f.now = f.raw
+	return false, err
+}
+
+func (f *inflate) Read(p []byte) (int, error) { return f.now.Read(p) }
+
+// unbrotli reads RFC 7932.
+type unbrotli struct{ brotli.Reader }
+
+func (b *unbrotli) reset(in *bufio.Reader) (plain bool, err error) {
+	return false, b.Reset(in)
+}
+
+// unzstd reads RFC 8878.
+type unzstd struct{ z *zstd.Decoder }
+
+func (u *unzstd) reset(in *bufio.Reader) (plain bool, err error) {
+	if !startsWith(in, "\x28\xb5\x2f\xfd") && !isSkippable(in) {
+		return true, nil
+	}
+	if u.z != nil {
+		return false, u.z.Reset(in)
+	}
+	// One at a time decodes on the caller's goroutine and starts none.
+	u.z, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(zstdWindow))
+	if err != nil {
+		return false, fmt.Errorf("open zstd: %w", err)
+	}
+	return false, nil
+}
+
+func (u *unzstd) Read(p []byte) (int, error) { return u.z.Read(p) }
+
+// isSkippable reports a skippable frame, with which a zstd stream may begin.
+func isSkippable(in *bufio.Reader) bool {
+	head, _ := in.Peek(4)
+	return len(head) == 4 && head[0]&0xf0 == 0x50 && string(head[1:]) == "\x2a\x4d\x18"
+}
+
+func startsWith(in *bufio.Reader, magic string) bool {
+	head, _ := in.Peek(len(magic))
+	return string(head) == magic
+}
+
+// classifyDecoding names an error of a decoder whose source was whole: a
+// stream that stops early was cut before it was sent, or by a connection whose
+// end looked like the body's.
+func classifyDecoding(err error) Class {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return ClassBodyTruncated
+	}
+	return ClassBadEncoding
+}

@@ -1,0 +1,114 @@
+package fetch
+
+import (
+	"crypto/tls"
+	"net"
+	"slices"
+	"sync"
+)
+
+// conn is a connection that asks the grants of its exchanges before it writes,
+// and keeps the response header as it came.
+type conn struct {
+	net.Conn
+	remote string // "ip:port" of the peer
+	// http1: it carries plain HTTP/1.1, above TLS if there is any, and one
+	// exchange at a time. Otherwise it is below TLS, perhaps with HTTP/2 and
+	// several exchanges above, and no bytes can be told apart.
+	http1 bool
+
+	mu sync.Mutex
+	// More than one only with HTTP/2, and for the moment in which an exchange
+	// has read its body and not yet returned while the next one begins.
+	grants []*grant
+	header *headerBlock // being read; nil outside
+}
+
+// guarded returns the conn that carries what the transport calls c, which is a
+// *tls.Conn with HTTP/2 and the conn itself otherwise.
+func guarded(c net.Conn) *conn {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	return c.(*conn)
+}
+
+// begin makes g answerable for what is written from now on. With HTTP/1.1,
+// header takes what is read until the end of the response header.
+func (c *conn) begin(g *grant, header *headerBlock) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.grants = append(c.grants, g)
+	if c.http1 {
+		c.header = header
+	}
+}
+
+// end releases g and header; after it the header is the caller's.
+func (c *conn) end(g *grant, header *headerBlock) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.Index(c.grants, g); i >= 0 {
+		c.grants = slices.Delete(c.grants, i, i+1)
+	}
+	c.release(header)
+}
+
+// release takes header back from the reader. The caller holds mu.
+func (c *conn) release(header *headerBlock) {
+	if c.header == header {
+		c.header = nil
+	}
+}
+
+func (c *conn) Write(b []byte) (int, error) {
+	if err := c.admit(); err != nil {
+		return 0, err
+	}
+	n, err := c.Conn.Write(b)
+	if n > 0 && c.http1 {
+		c.markSent()
+	}
+	return n, err
+}
+
+// admit asks every grant.
+func (c *conn) admit() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.grants {
+		if err := g.admit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) markSent() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.grants {
+		g.sent.Store(true)
+	}
+}
+
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && c.http1 {
+		c.mu.Lock()
+		if c.header != nil && c.header.feed(b[:n]) {
+			c.header = nil
+		}
+		c.mu.Unlock()
+	}
+	return n, err
+}
+
+// headers returns the response header kept in header, nil if there is none or
+// the protocol has no such text.
+func (c *conn) headers(header *headerBlock) []Header {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release(header)
+	return header.headers()
+}

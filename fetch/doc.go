@@ -1,0 +1,70 @@
+// Package fetch makes HTTP exchanges for the crawler: one request, one
+// response, an outcome in every case. It knows no topics, no robots rules and
+// no delays; the stage that calls it decides what is asked and when.
+//
+// # An exchange
+//
+// [Client.Do] takes a canonical URL and returns an [Exchange], never an error.
+//
+//	Request ─▶ permit? ─▶ idle connection ────────────────┐
+//	             │           or resolve ─▶ refuse private  │
+//	             │           ─▶ connect ─▶ TLS (ALPN)      ▼
+//	             │                                  permit? write request
+//	             ▼                                         │
+//	   Exchange{Class, Err, …} ◀─ decode, cut ◀─ body ◀─ header
+//
+// A response that was read whole, or cut at a limit and flagged, has an empty
+// [Class], whatever its status. Everything else has a named class; see the
+// table at [Class]. Status and headers are kept when the header was read, even
+// if the body failed; a body that failed is dropped, for half a page parsed is
+// worse than a page asked for again.
+//
+// Redirects are resolved and reported, not followed: the target belongs to
+// another URL, perhaps another domain, with rules and a delay of its own. Only
+// [Client.Robots] follows them, asking its caller before each.
+//
+// # At most one request on the wire
+//
+// net/http repeats an idempotent request by itself when a kept connection
+// turns out to be dead, and HTTP/2 does so for refused streams. The server may
+// have seen the first one, and a repeat comes without the domain's delay. So
+// each exchange carries a grant that the connection consults in Write: once
+// bytes of the request have reached the kernel, a second attempt is refused
+// and the exchange ends as [ClassNoResponse]. A repeat after a write that
+// accepted no byte is harmless and remains.
+//
+// # The lease
+//
+// [Request].Permit is the stage's right to begin a request. It is asked when
+// Do begins and again inside Write, on the way to the socket:
+//
+//   - HTTP/1.1, with and without TLS: in every Write of the exchange. The
+//     connection carries nothing but this request, so a permit that says no
+//     means that no byte of it was written.
+//   - HTTP/2: when a stream is opened on the connection, and in every Write of
+//     the connection while the exchange lasts. These may also be window
+//     updates or settings; refusing them breaks the connection, which is meant.
+//
+// What remains: a process frozen between the check and the write(2) that
+// follows it, which writes when it thaws; and bytes that the kernel accepted
+// earlier and sends or repeats later. Connecting and TLS handshakes are not
+// requests; one begun under a valid permit may end after it. A permit that
+// ends while a response is read does not stop the reading: cancel the context
+// with [ErrLeaseLost] as its cause for that.
+//
+// # State
+//
+// A Client holds idle connections (closed after Options.IdleTimeout), cached
+// addresses (see [resolver]) and pooled decoders and buffers. All of it is a
+// cache. It is safe for concurrent use. Its goroutines are those of net/http's
+// transport, two per HTTP/1.1 and one per HTTP/2 connection, name look-ups,
+// and connection attempts in a race; [Client.Close] ends them.
+//
+// # Memory
+//
+// An exchange holds at most the decoded limit of body (and as much again in a
+// pooled buffer while it is read), the header limit, and per content coding
+// its window: 8 MiB for zstd (RFC 9659), 16 MiB for brotli, 32 KiB for
+// deflate. Every layer of decoding is limited while reading, so a small body
+// cannot become a large one in memory.
+package fetch

@@ -1,0 +1,127 @@
+package fetch
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Header is one field line of a request or response, in valid UTF-8.
+type Header struct {
+	Name  string
+	Value string
+}
+
+// headerBlock keeps the header of an HTTP/1.1 response as it is read, in its
+// order and spelling, which http.Header does not. Interim responses (1xx) in
+// front are left out.
+type headerBlock struct {
+	text     []byte
+	limit    int
+	complete bool
+	overrun  bool // longer than limit: given up
+}
+
+// feed takes the next bytes read and reports whether no more are wanted.
+func (h *headerBlock) feed(b []byte) (done bool) {
+	for {
+		from := max(0, len(h.text)-3)
+		// Enough for any header that fits, and not the body that follows it.
+		take := min(len(b), h.limit-len(h.text))
+		h.text = append(h.text, b[:take]...)
+		end := headerEnd(h.text, from)
+		if end < 0 {
+			h.overrun = take < len(b)
+			return h.overrun
+		}
+		b = b[take-(len(h.text)-end):]
+		h.text = h.text[:end]
+		if !isInterim(h.text) {
+			h.complete = true
+			return true
+		}
+		h.text = h.text[:0]
+	}
+}
+
+// headerEnd returns the index after the empty line that ends a header, -1 if
+// there is none. Lines may end in LF alone (RFC 9112 section 2.2).
+func headerEnd(text []byte, from int) int {
+	for i := from; i < len(text); i++ {
+		lf := bytes.IndexByte(text[i:], '\n')
+		if lf < 0 {
+			return -1
+		}
+		i += lf
+		rest := text[i+1:]
+		if len(rest) > 0 && rest[0] == '\r' {
+			rest = rest[1:]
+		}
+		if len(rest) > 0 && rest[0] == '\n' {
+			return len(text) - len(rest) + 1
+		}
+	}
+	return -1
+}
+
+// isInterim reports whether the block's status is 1xx other than 101, after
+// which nothing of HTTP follows.
+func isInterim(block []byte) bool {
+	_, status, _ := bytes.Cut(block, []byte(" "))
+	return len(status) >= 3 && status[0] == '1' && string(status[:3]) != "101"
+}
+
+// headers returns the fields; nil when the block is not complete.
+func (h *headerBlock) headers() []Header {
+	if h == nil || !h.complete {
+		return nil
+	}
+	text := string(h.text)
+	_, text, _ = strings.Cut(text, "\n") // status line
+	list := make([]Header, 0, strings.Count(text, "\n"))
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" {
+			continue
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			// A folded line continues the one before (RFC 9112 section 5.2).
+			if len(list) > 0 {
+				list[len(list)-1].Value += " " + toUTF8(strings.TrimSpace(line))
+			}
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if ok {
+			list = append(list, Header{toUTF8(name), toUTF8(strings.TrimSpace(value))})
+		}
+	}
+	return list
+}
+
+// sortedHeaders lists h by name, for protocols whose order is lost.
+func sortedHeaders(h http.Header) []Header {
+	list := make([]Header, 0, len(h))
+	for name, values := range h {
+		for _, value := range values {
+			list = append(list, Header{toUTF8(name), toUTF8(value)})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// toUTF8 returns s if it is UTF-8, and otherwise reads it as ISO-8859-1, which
+// field values historically are (RFC 9110 section 5.5). Records hold UTF-8.
+func toUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}

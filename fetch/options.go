@@ -1,0 +1,181 @@
+package fetch
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// RobotsBytes is how much of a robots.txt is read: the least that RFC 9309
+// section 2.5 demands of a crawler.
+const RobotsBytes = 500 << 10
+
+// Options configure a Client. DefaultOptions gives every field a value; the
+// zero value of a field means what is said there.
+type Options struct {
+	// UserAgent is the whole User-Agent. Empty: built from the three below,
+	// "weft/1.2 (+https://example.org/bot)" (RFC 9110 section 10.1.5).
+	UserAgent string
+	// Product is what robots.txt groups name; a token.
+	Product string
+	// Version is the product's version; a token, or empty.
+	Version string
+	// Contact is a URL or mail address for people who run servers; or empty.
+	Contact string
+
+	// ConnectTimeout bounds name resolution, TCP and TLS together.
+	ConnectTimeout time.Duration
+	// FirstByteTimeout bounds the wait from a connection to the end of the
+	// response header.
+	FirstByteTimeout time.Duration
+	// TotalTimeout bounds the exchange with its body.
+	TotalTimeout time.Duration
+	// IdleTimeout is how long an unused connection is kept.
+	IdleTimeout time.Duration
+
+	// MaxBodyBytes is where a body is cut, and flagged. It holds for the
+	// decoded body, for the bytes on the wire, and between two codings.
+	MaxBodyBytes int64
+	// MaxHeaderBytes is the largest response header accepted.
+	MaxHeaderBytes int64
+	// MaxIdleConns bounds idle connections over all hosts; 0: no bound. With
+	// one request a domain at a time it is about the number of domains that
+	// are fetched within IdleTimeout.
+	MaxIdleConns int
+	// MaxIdleConnsPerHost bounds idle connections to one host and port; > 0.
+	MaxIdleConnsPerHost int
+
+	// WantBody says whether the body of a response with this Content-Type is
+	// read; the argument is the media type without parameters, in lower case,
+	// empty when the header is absent. Nil: every body is read. Only 2xx
+	// responses to requests of KindPage are asked about.
+	WantBody func(mediaType string) bool
+
+	// AllowPrivate permits connections to addresses that are not public, and
+	// names that are completed from the resolver's search list.
+	AllowPrivate bool
+	// RootCAs verify servers' certificates; nil: the system's.
+	RootCAs *x509.CertPool
+
+	// Resolver looks names up; nil: Go's own resolver.
+	Resolver Resolver
+	// DNSTTL is how long addresses are kept. Go's resolver hides the TTL of
+	// the records.
+	DNSTTL time.Duration
+	// DNSNegativeTTL is how long a name that does not exist is remembered.
+	// Failures of resolvers are not.
+	DNSNegativeTTL time.Duration
+	// DNSNames bounds the number of names kept.
+	DNSNames int
+}
+
+// Resolver looks up the addresses of a name; *net.Resolver is one. The network
+// is always "ip". A name that does not exist is a *net.DNSError with
+// IsNotFound set.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
+}
+
+// DefaultOptions returns the options of a polite crawler of the public web.
+func DefaultOptions() Options {
+	return Options{
+		Product:             "weft",
+		ConnectTimeout:      10 * time.Second,
+		FirstByteTimeout:    20 * time.Second,
+		TotalTimeout:        60 * time.Second,
+		IdleTimeout:         30 * time.Second,
+		MaxBodyBytes:        10 << 20,
+		MaxHeaderBytes:      256 << 10,
+		MaxIdleConns:        10_000,
+		MaxIdleConnsPerHost: 2,
+		WantBody:            Documents,
+		DNSTTL:              5 * time.Minute,
+		DNSNegativeTTL:      30 * time.Second,
+		DNSNames:            100_000,
+	}
+}
+
+// Validate returns the first thing that is wrong, named by its field.
+func (o Options) Validate() error {
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"ConnectTimeout", o.ConnectTimeout},
+		{"FirstByteTimeout", o.FirstByteTimeout},
+		{"TotalTimeout", o.TotalTimeout},
+		{"IdleTimeout", o.IdleTimeout},
+		{"DNSTTL", o.DNSTTL},
+		{"DNSNegativeTTL", o.DNSNegativeTTL},
+	} {
+		if d.value <= 0 {
+			return fmt.Errorf("fetch: %s is %v, must be positive", d.name, d.value)
+		}
+	}
+	for _, n := range []struct {
+		name         string
+		value, least int64
+	}{
+		{"MaxBodyBytes", o.MaxBodyBytes, 1},
+		{"MaxHeaderBytes", o.MaxHeaderBytes, 1 << 10},
+		{"MaxIdleConns", int64(o.MaxIdleConns), 0},
+		{"MaxIdleConnsPerHost", int64(o.MaxIdleConnsPerHost), 1},
+		{"DNSNames", int64(o.DNSNames), 2},
+	} {
+		if n.value < n.least {
+			return fmt.Errorf("fetch: %s is %d, must be at least %d", n.name, n.value, n.least)
+		}
+	}
+	if o.UserAgent == "" && !isToken(o.Product) {
+		return fmt.Errorf("fetch: Product %q is not a token", o.Product)
+	}
+	if o.Version != "" && !isToken(o.Version) {
+		return fmt.Errorf("fetch: Version %q is not a token", o.Version)
+	}
+	if !isPrintable(o.UserAgent) {
+		return fmt.Errorf("fetch: UserAgent %q has characters other than printable ASCII", o.UserAgent)
+	}
+	if !isPrintable(o.Contact) || strings.ContainsAny(o.Contact, `()\`) {
+		return fmt.Errorf("fetch: Contact %q has characters that a User-Agent comment cannot carry", o.Contact)
+	}
+	return nil
+}
+
+// Agent returns the User-Agent that is sent.
+func (o Options) Agent() string {
+	if o.UserAgent != "" {
+		return o.UserAgent
+	}
+	agent := o.Product
+	if o.Version != "" {
+		agent += "/" + o.Version
+	}
+	if o.Contact != "" {
+		agent += " (+" + o.Contact + ")"
+	}
+	return agent
+}
+
+// isToken reports whether s is a token (RFC 9110 section 5.6.2).
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		alnum := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+		if !alnum && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

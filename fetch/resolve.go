@@ -1,0 +1,170 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// resolver caches what a Resolver answers and asks it once for callers that
+// want the same name at the same time. An entry is one of: addresses, kept for
+// ttl; or "does not exist", kept for negativeTTL. Failures are not kept, so
+// that the next attempt asks again.
+//
+// The cache has two generations: names enter the young one; when that holds
+// half of the bound it becomes the old one, and the old one is dropped. A name
+// that is used in the old generation returns to the young one. That is least
+// recently used, roughly, without a list.
+type resolver struct {
+	ask         Resolver
+	ttl         time.Duration
+	negativeTTL time.Duration
+	timeout     time.Duration // of one look-up
+	now         func() time.Time
+	flights     singleflight.Group
+
+	// Look-ups outlive the caller that began them, because others wait for
+	// them too; they end with the client.
+	life context.Context
+
+	mu         sync.Mutex
+	generation int // names in a full generation
+	young, old map[string]answer
+}
+
+type answer struct {
+	addrs   []netip.Addr // families taking turns; empty: the name does not exist
+	expires time.Time
+}
+
+func newResolver(life context.Context, o Options) *resolver {
+	ask := o.Resolver
+	if ask == nil {
+		ask = &net.Resolver{PreferGo: true}
+	}
+	return &resolver{
+		ask:         ask,
+		ttl:         o.DNSTTL,
+		negativeTTL: o.DNSNegativeTTL,
+		timeout:     o.ConnectTimeout,
+		now:         time.Now,
+		life:        life,
+		generation:  o.DNSNames / 2,
+		young:       map[string]answer{},
+	}
+}
+
+// lookup returns the addresses of name, at least one. Its errors are of class
+// dns_not_found or dns_error, or the context's cause. The caller must not
+// change the slice.
+func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
+	if known, ok := r.cached(name); ok {
+		return known.result(name)
+	}
+	flight := r.flights.DoChan(name, func() (any, error) {
+		ctx, cancel := context.WithTimeout(r.life, r.timeout)
+		defer cancel()
+		return r.fetch(ctx, name)
+	})
+	select {
+	case <-ctx.Done():
+		if cause := context.Cause(ctx); cause != errConnectTimeout {
+			return nil, cause
+		}
+		return nil, failf(ClassDNSError, "look up %s: no answer in time", name)
+	case result := <-flight:
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return result.Val.(answer).result(name)
+	}
+}
+
+// fetch asks the resolver and keeps the answer.
+func (r *resolver) fetch(ctx context.Context, name string) (answer, error) {
+	addrs, err := r.ask.LookupNetIP(ctx, "ip", name)
+	var dns *net.DNSError
+	switch {
+	case err == nil:
+	case errors.As(err, &dns) && dns.IsNotFound:
+		addrs = nil
+	default:
+		return answer{}, failf(ClassDNSError, "look up %s: %w", name, err)
+	}
+	got := answer{interleave(addrs), r.now().Add(r.ttl)}
+	if len(got.addrs) == 0 {
+		got.expires = r.now().Add(r.negativeTTL)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keep(name, got)
+	return got, nil
+}
+
+func (r *resolver) cached(name string) (answer, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got, ok := r.young[name]
+	if !ok {
+		if got, ok = r.old[name]; ok {
+			r.keep(name, got)
+		}
+	}
+	return got, ok && r.now().Before(got.expires)
+}
+
+// keep puts an answer into the young generation. The caller holds mu.
+func (r *resolver) keep(name string, got answer) {
+	if len(r.young) >= r.generation {
+		r.old, r.young = r.young, make(map[string]answer, r.generation/8)
+	}
+	r.young[name] = got
+}
+
+// forget drops a name whose addresses do not answer: they may have moved.
+func (r *resolver) forget(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.young, name)
+	delete(r.old, name)
+}
+
+func (a answer) result(name string) ([]netip.Addr, error) {
+	if len(a.addrs) == 0 {
+		return nil, failf(ClassDNSNotFound, "look up %s: no such host", strings.TrimSuffix(name, "."))
+	}
+	return a.addrs, nil
+}
+
+// interleave orders addresses so that the families take turns, the family of
+// the first one first (RFC 8305 section 4). IPv4-mapped addresses become IPv4.
+func interleave(addrs []netip.Addr) []netip.Addr {
+	if len(addrs) == 0 {
+		return nil
+	}
+	var families [2][]netip.Addr
+	first := addrs[0].Unmap().Is4()
+	for _, a := range addrs {
+		a = a.Unmap()
+		if a.Is4() == first {
+			families[0] = append(families[0], a)
+		} else {
+			families[1] = append(families[1], a)
+		}
+	}
+	turns := make([]netip.Addr, 0, len(addrs))
+	for i := 0; len(turns) < len(addrs); i++ {
+		for _, family := range families {
+			if i < len(family) {
+				turns = append(turns, family[i])
+			}
+		}
+	}
+	return turns
+}
