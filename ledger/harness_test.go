@@ -71,7 +71,7 @@ type world struct {
 func newWorld(t *testing.T, opts ...kfake.Opt) *world {
 	t.Helper()
 	cluster, err := kfake.NewCluster(append([]kfake.Opt{
-		kfake.NumBrokers(1), kfake.SeedTopics(1, inTopic, ledgerTopic),
+		kfake.NumBrokers(1), kfake.ClusterID("test"), kfake.SeedTopics(1, inTopic, ledgerTopic),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)

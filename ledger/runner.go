@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,7 +17,9 @@ import (
 	"github.com/lovoo/goka/codec"
 	"github.com/lovoo/goka/storage"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // runner is one life of a stage's processor, from its build to its first
@@ -95,7 +98,7 @@ func (r *runner) once(ctx context.Context) error {
 	}
 	defer client.Close()
 	r.admin = kadm.NewClient(client)
-	if err := r.identify(ctx); err != nil {
+	if err := r.identify(ctx, client); err != nil {
 		return err
 	}
 	r.cache = pebble.NewCache(r.opts.CacheBytes)
@@ -114,17 +117,25 @@ func (r *runner) once(ctx context.Context) error {
 }
 
 // identify finds the ledger's topic id and with it the state's directory.
-func (r *runner) identify(ctx context.Context) error {
-	meta, err := r.admin.Metadata(ctx, r.ledger)
+func (r *runner) identify(ctx context.Context, client *kgo.Client) error {
+	// Asked for directly, since kadm may answer from a cache that knows no
+	// cluster id.
+	req := kmsg.NewPtrMetadataRequest()
+	topic := kmsg.NewMetadataRequestTopic()
+	topic.Topic = kmsg.StringPtr(r.ledger)
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(ctx, client)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.Topics[0].ErrorCode)
+	}
 	if err != nil {
 		return fmt.Errorf("describe %s: %w", r.ledger, err)
 	}
-	topic := meta.Topics[r.ledger]
-	if topic.Err != nil {
-		return fmt.Errorf("describe %s: %w", r.ledger, topic.Err)
+	if resp.ClusterID == nil {
+		return fmt.Errorf("describe %s: the cluster has no id", r.ledger)
 	}
-	r.ledgerID = topic.ID.String()
-	r.stateDir = filepath.Join(r.opts.Dir, meta.Cluster, r.ledger+"-"+r.ledgerID)
+	r.ledgerID = hex.EncodeToString(resp.Topics[0].TopicID[:])
+	r.stateDir = filepath.Join(r.opts.Dir, *resp.ClusterID, r.ledger+"-"+r.ledgerID)
 	return nil
 }
 
