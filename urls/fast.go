@@ -64,7 +64,7 @@ func appendStart(b []byte, base URL, ref string) (out []byte, root int, rest str
 // whatever the standard gives a meaning beyond lower case: punycode, which is
 // validated, names that could be IPv4 addresses, user names.
 func appendAuthority(b []byte, s, defaultPort string) (out []byte, root int, rest string, ok bool) {
-	if len(s) > maxNameBytes && strings.IndexAny(s[:maxNameBytes+1], "/?#") < 0 {
+	if len(s) > maxNameBytes && !strings.ContainsAny(s[:maxNameBytes+1], "/?#") {
 		return nil, 0, "", false
 	}
 	label := len(b)

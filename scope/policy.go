@@ -1,0 +1,122 @@
+package scope
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// Refusal is the reason why a URL is not in scope; the zero value means that it
+// is. The values are stable: they label metrics and records.
+type Refusal string
+
+const (
+	// Accepted is the absence of a refusal.
+	Accepted Refusal = ""
+	// OutOfScope is a URL outside of the host, domain or prefix.
+	OutOfScope Refusal = "out_of_scope"
+	// Excluded is a URL that matches an exclude pattern.
+	Excluded Refusal = "excluded"
+	// NotIncluded is a URL that matches no include pattern.
+	NotIncluded Refusal = "not_included"
+	// TooDeep is a URL more links away from its seed than the limit.
+	TooDeep Refusal = "too_deep"
+)
+
+// Policy decides what is in scope. Make it with New.
+type Policy struct {
+	mode             Mode
+	include, exclude []*regexp.Regexp
+	maxDepth         int
+}
+
+// Referrer is the exchange that names a URL.
+type Referrer struct {
+	URL urls.URL
+	// Domain is the registrable domain of URL.
+	Domain string
+	// Depth is the number of links between a seed and URL.
+	Depth uint32
+	// Seed is set when URL is a seed, or what a seed redirected to.
+	Seed bool
+	// Root is the prefix that links may not leave; it matters with Prefix.
+	Root string
+	// Via is how the exchange names its URLs: link, redirect or sitemap.
+	Via weftpb.Via
+}
+
+// Standing is what a URL in scope brings with it into the frontier.
+type Standing struct {
+	Depth uint32
+	// Via is VIA_SEED for the redirect target of a seed, so that a chain of
+	// redirects from a seed is followed to its end.
+	Via weftpb.Via
+	// Root is set only with Prefix.
+	Root string
+}
+
+// Seed judges a URL that somebody asked for. Only an exclude pattern keeps it
+// out.
+func (p *Policy) Seed(target urls.URL) (Standing, Refusal) {
+	if matchesAny(p.exclude, target) {
+		return Standing{}, Excluded
+	}
+	standing := Standing{Via: weftpb.Via_VIA_SEED}
+	if p.mode == Prefix {
+		standing.Root = target.Directory()
+	}
+	return standing, Accepted
+}
+
+// Judge judges a URL that an exchange names; domain is the registrable domain
+// of target. Depth counts links: redirects and sitemap entries keep the
+// referrer's.
+func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing, Refusal) {
+	if from.Seed && from.Via == weftpb.Via_VIA_REDIRECT {
+		return p.Seed(target)
+	}
+	standing := Standing{Depth: from.Depth, Via: from.Via}
+	if from.Via == weftpb.Via_VIA_LINK {
+		standing.Depth++
+	}
+	if p.mode == Prefix {
+		standing.Root = from.Root
+	}
+	switch {
+	case !p.within(from, target, domain):
+		return Standing{}, OutOfScope
+	case p.maxDepth != NoDepthLimit && int64(standing.Depth) > int64(p.maxDepth):
+		return Standing{}, TooDeep
+	case matchesAny(p.exclude, target):
+		return Standing{}, Excluded
+	case len(p.include) > 0 && !matchesAny(p.include, target):
+		return Standing{}, NotIncluded
+	}
+	return standing, Accepted
+}
+
+// within reports whether target is near enough to its referrer.
+func (p *Policy) within(from Referrer, target urls.URL, domain string) bool {
+	switch p.mode {
+	case Host:
+		return target.Host() == from.URL.Host()
+	case Domain:
+		return domain == from.Domain
+	case Prefix:
+		// An empty root is no root, not the root of everything.
+		return from.Root != "" && strings.HasPrefix(target.String(), from.Root)
+	default:
+		return true
+	}
+}
+
+func matchesAny(patterns []*regexp.Regexp, u urls.URL) bool {
+	for _, pattern := range patterns {
+		if pattern.MatchString(u.String()) {
+			return true
+		}
+	}
+	return false
+}
