@@ -26,7 +26,7 @@ const (
 // the one declared by a meta element or XML declaration, UTF-8 if the whole
 // body is valid UTF-8 with a character beyond ASCII, windows-1252.
 func decode(body []byte, contentType string, truncated bool) (text []byte, name string) {
-	enc, name, mark := determine(body, contentType)
+	enc, name, mark := determine(body, contentType, truncated)
 	body = body[mark:]
 	if truncated && name == nameUTF8 {
 		body = cutPartialRune(body)
@@ -51,7 +51,7 @@ func decode(body []byte, contentType string, truncated bool) (text []byte, name 
 
 // determine returns the encoding, its name, and the length of the byte order
 // mark.
-func determine(body []byte, contentType string) (enc encoding.Encoding, name string, mark int) {
+func determine(body []byte, contentType string, truncated bool) (enc encoding.Encoding, name string, mark int) {
 	if name, mark = byteOrderMark(body); mark > 0 {
 		enc, name = charset.Lookup(name)
 		return enc, name, mark
@@ -75,7 +75,10 @@ func determine(body []byte, contentType string) (enc encoding.Encoding, name str
 	}
 	// The whole body decides instead of its first kilobyte: long English
 	// preambles are common, and text that is valid UTF-8 by chance is not.
-	if !isASCII(body) && utf8.Valid(cutPartialRune(body)) {
+	if truncated {
+		body = cutPartialRune(body)
+	}
+	if !isASCII(body) && utf8.Valid(body) {
 		return encoding.Nop, nameUTF8, 0
 	}
 	return enc, name, 0

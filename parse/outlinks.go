@@ -83,12 +83,14 @@ func (o *outlinks) records() []*weftpb.Link {
 	return links
 }
 
-// normalRel folds a rel attribute: lower case, trimmed, bounded.
+// normalRel folds a rel attribute: lower case, single spaces, bounded. What is
+// that already, as most are, is returned as it is.
 func normalRel(rel string) string {
-	if rel == "" {
-		return ""
+	rel = strings.ToLower(trimSpace(rel))
+	if len(rel) > maxRelBytes || strings.ContainsAny(rel, "\t\n\f\r") || strings.Contains(rel, "  ") {
+		return foldField(rel, maxRelBytes)
 	}
-	return cut(strings.ToLower(trimSpace(rel)), maxRelBytes)
+	return rel
 }
 
 // namesPage reports whether the rel of a link element names a page to crawl,

@@ -1,0 +1,82 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+)
+
+// Documents of testdata/pages show the encodings; here is what decides between
+// them and what is left alone.
+func TestDecode(t *testing.T) {
+	for _, test := range []struct {
+		name, body, contentType string
+		truncated               bool
+		text, charset           string
+	}{
+		{name: "empty", text: "", charset: "windows-1252"},
+		{name: "ASCII", body: "plain", text: "plain", charset: "windows-1252"},
+		{name: "header over meta", body: "<meta charset=koi8-r>\xe9", contentType: "text/html; charset=latin1", text: "<meta charset=koi8-r>é", charset: "windows-1252"},
+		{name: "mark over header", body: "\xef\xbb\xbfé", contentType: "text/html;charset=koi8-r", text: "é", charset: "utf-8"},
+		{name: "meta is believed", body: "<meta charset=latin1>é", text: "<meta charset=latin1>Ã©", charset: "windows-1252"},
+		{name: "meta beyond the first kilobyte", body: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>\xe9", text: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>é", charset: "windows-1252"},
+		{name: "broken parameters", body: "\xe9", contentType: "text/html; =; x; CHARSET = 'ISO-8859-2' ; y", text: "é", charset: "iso-8859-2"},
+		{name: "UTF-16 declared by meta", body: "<meta charset=utf-16>é", text: "<meta charset=utf-16>é", charset: "utf-8"},
+		{name: "UTF-16 declared by XML", body: `<?xml version="1.0" encoding="UTF-16"?>é`, text: `<?xml version="1.0" encoding="UTF-16"?>é`, charset: "utf-8"},
+		{name: "cut within a character", body: "é\xe2\x80", contentType: "text/html; charset=utf-8", truncated: true, text: "é", charset: "utf-8"},
+		{name: "not cut", body: "é\xe2\x80", contentType: "text/html; charset=utf-8", text: "é\uFFFD", charset: "utf-8"},
+		{name: "cut, no charset named", body: strings.Repeat(" ", 1024) + "é\xe2\x80", truncated: true, text: strings.Repeat(" ", 1024) + "é", charset: "utf-8"},
+		{name: "odd UTF-16", body: "\xff\xfea\x00b", text: "a\uFFFD", charset: "utf-16le"},
+		{name: "escape in ASCII", body: "\x1b$B$\"\x1b(B", contentType: "text/html; charset=iso-2022-jp", text: "あ", charset: "iso-2022-jp"},
+		{name: "attack by encoding", body: "<script>", contentType: "text/html; charset=hz-gb-2312", text: "\uFFFD", charset: "replacement"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, charset := decode([]byte(test.body), test.contentType, test.truncated)
+			if string(text) != test.text || charset != test.charset {
+				t.Errorf("got %q in %s, want %q in %s", text, charset, test.text, test.charset)
+			}
+		})
+	}
+}
+
+// TestDecodeKeepsBytes holds that bodies which are UTF-8 already are not copied.
+func TestDecodeKeepsBytes(t *testing.T) {
+	for contentType, body := range map[string]string{
+		"text/html; charset=utf-8":        "<p>é",
+		"text/html; charset=windows-1251": "<p>ASCII",
+		"text/html":                       "<p>ASCII",
+		"text/plain":                      "é",
+	} {
+		in := []byte(body)
+		if out, _ := decode(in, contentType, false); &out[0] != &in[0] {
+			t.Errorf("%s: %q was copied", contentType, body)
+		}
+	}
+}
+
+func TestMediaType(t *testing.T) {
+	for _, test := range []struct {
+		contentType, body, want string
+		kind                    mediaKind
+	}{
+		{"text/html", "", "text/html", mediaHTML},
+		{"TEXT/HTML; charset=utf-8", "", "text/html", mediaHTML},
+		{"application/xhtml+xml", "", "application/xhtml+xml", mediaHTML},
+		{"text/html, text/html", "", "text/html", mediaHTML},
+		{"text/plain", "<html>", "text/plain", mediaPlain},
+		{"application/json", "<html>", "application/json", mediaOther},
+		{"application/pdf", "", "application/pdf", mediaOther},
+		{"", " \n<!DOCTYPE HTML><p>", "text/html", mediaHTML},
+		{"", "<p>a paragraph", "text/html", mediaHTML},
+		{"", "some words", "text/plain", mediaPlain},
+		{"", "\x89PNG\x0d\x0a\x1a\x0a", "image/png", mediaOther},
+		{"", "\x00\x01\x02", "application/octet-stream", mediaOther},
+		{"html", "<html>", "text/html", mediaHTML},
+		{"*/*", "<html>", "text/html", mediaHTML},
+		{"text/\xff", "", "text/\uFFFD", mediaOther},
+	} {
+		got := mediaType(test.contentType, []byte(test.body))
+		if got != test.want || kindOfMedia(got) != test.kind {
+			t.Errorf("%q, %q: got %q, want %q", test.contentType, test.body, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+func TestJudgeHref(t *testing.T) {
+	const self = "https://www.example.org/a?b=c"
+	for href, want := range map[string]hrefVerdict{
+		"":                                   hrefSelf,
+		"#":                                  hrefSelf,
+		"#part":                              hrefSelf,
+		self:                                 hrefSelf,
+		self + "#part":                       hrefSelf,
+		self + "d":                           hrefOutlink,
+		"https://www.example.org/a":          hrefOutlink,
+		"/a?b=c":                             hrefOutlink, // Only its base says what it is.
+		"page.html":                          hrefOutlink,
+		"?page=2":                            hrefOutlink,
+		"//cdn.example.net/":                 hrefOutlink,
+		"HTTPS://example.org":                hrefOutlink,
+		"http:relative":                      hrefOutlink,
+		"2001:x":                             hrefOutlink, // A scheme begins with a letter.
+		"./a:b":                              hrefOutlink,
+		"a/b:c":                              hrefOutlink,
+		":80":                                hrefOutlink,
+		"javascript:void(0)":                 hrefScheme,
+		"JavaScript:go()":                    hrefScheme,
+		"mailto:a@example.org":               hrefScheme,
+		"tel:+1":                             hrefScheme,
+		"data:," + strings.Repeat("x", 9000): hrefScheme,
+		"view-source:http://example.org/":    hrefScheme,
+		"git+ssh://example.org/":             hrefScheme,
+		"localhost:8080/":                    hrefScheme,
+		"httpx://example.org/":               hrefScheme,
+		"/" + strings.Repeat("x", 8192):      hrefLong,
+		"/" + strings.Repeat("x", 8191):      hrefOutlink,
+	} {
+		if got := judgeHref(href, self, 8192); got != want {
+			t.Errorf("%.60q: got %d, want %d", href, got, want)
+		}
+	}
+}
+
+func TestRefreshURL(t *testing.T) {
+	for content, want := range map[string]string{
+		"":                              "",
+		"5":                             "",
+		"5;":                            "",
+		"0;url=a.html":                  "a.html",
+		" 0 ; URL = 'a b.html' ignored": "a b.html",
+		`3, url="b.html`:                "b.html",
+		"1.5;url=c.html ":               "c.html",
+		"5 url=d.html":                  "d.html",
+		"5;e.html":                      "e.html",
+		"5;url":                         "url",
+		"5url=f.html":                   "",
+		"url=g.html":                    "",
+	} {
+		if got := refreshURL(content); got != want {
+			t.Errorf("%q: got %q, want %q", content, got, want)
+		}
+	}
+}
+
+func TestHasToken(t *testing.T) {
+	for list, want := range map[string]bool{
+		"":                      false,
+		"nofollow":              true,
+		"NoFollow":              true,
+		"noopener nofollow":     true,
+		"\tugc\nnofollow\fx":    true,
+		"nofollows":             false,
+		"xnofollow no follow":   false,
+		"   nofollow":           true,
+		"external noreferrer  ": false,
+	} {
+		if got := hasToken(list, "nofollow"); got != want {
+			t.Errorf("%q: got %v", list, got)
+		}
+	}
+}
+
+func TestFollow(t *testing.T) {
+	plain, refused := &weftpb.Link{Url: "/a"}, &weftpb.Link{Url: "/b", Rel: "ugc nofollow"}
+	open, closed := &Page{}, &Page{Robots: Robots{NoFollow: true}}
+	if !open.Follow(plain) || open.Follow(refused) || closed.Follow(plain) {
+		t.Error("nofollow of the link or of the page must refuse, and nothing else")
+	}
+}
