@@ -22,6 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/webtest"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -349,19 +350,29 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Pages like real documentation, one after another.
 func BenchmarkWrite(b *testing.B) {
-	body := strings.Repeat("<p>The quick brown fox <a href=\"/jumps/over.html\">jumps over</a> the lazy dog.</p>\n", 400)
+	web, err := webtest.NewGenerated(webtest.Options{Pages: 500, Domains: 1})
+	must(b, err)
+	var exchanges []*weftpb.Fetched
+	for domain, path := range web.Pages() {
+		exchanges = append(exchanges, exchange(len(exchanges), string(web.Answer(domain, 80, path, nil).Body)))
+	}
 	for _, level := range []int{1, 4, 6} {
 		b.Run(fmt.Sprint("level ", level), func(b *testing.B) {
 			o := options(b.TempDir())
 			o.Level = level
 			w := open(b, o)
-			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
-			f := exchange(1, body)
-			for b.Loop() {
+			total := 0
+			for i := 0; b.Loop(); i++ {
+				f := exchanges[i%len(exchanges)]
+				total += len(f.GetBody())
 				must(b, w.Write(f))
 			}
+			must(b, w.Flush())
+			b.ReportMetric(float64(total)/1e6/b.Elapsed().Seconds(), "MB/s")
+			b.ReportMetric(float64(total)/float64(w.written), "ratio")
 			must(b, w.Close())
 		})
 	}
