@@ -15,8 +15,8 @@ import (
 
 var corpus = flag.String("corpus", "", "directory of real HTML to try both paths on, such as /usr/share/doc")
 
-func newParser(tb testing.TB, change func(*Options)) *Parser {
-	tb.Helper()
+func newParser(tb interface{ Fatal(...any) }, change func(*Options)) *Parser {
+
 	opts := DefaultOptions()
 	if change != nil {
 		change(&opts)

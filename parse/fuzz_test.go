@@ -1,0 +1,196 @@
+package parse
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// FuzzDocument holds what Document promises for any bytes: it returns, within
+// its bounds, valid UTF-8, the same again, and leaves the body alone. Both paths
+// must promise it.
+func FuzzDocument(f *testing.F) {
+	for _, x := range exchanges {
+		body, err := os.ReadFile(filepath.Join("testdata", "pages", x.file))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body, x.contentType, strings.Join(x.robotsTags, ","))
+	}
+	f.Add([]byte("<svg><title>a</title><p><![CDATA[b]]></svg><plaintext>c</p>"), "", "weft: none")
+	tree := newParser(f, nil)
+	tokens := newParser(f, func(o *Options) { o.MaxTreeBytes = 0 })
+	tight := func(o *Options) {
+		o.MaxTextBytes, o.MaxLinks, o.MaxHrefBytes, o.MaxAnchorBytes, o.MaxHeadings, o.MaxFieldBytes = 50, 2, 10, 5, 1, 7
+	}
+	tightTree := newParser(f, tight)
+	tightTokens := newParser(f, func(o *Options) { tight(o); o.MaxTreeBytes = 0 })
+
+	f.Fuzz(func(t *testing.T, body []byte, contentType, robotsTag string) {
+		in := Input{
+			URL: "https://www.example.org/", ContentType: contentType, ContentLanguage: robotsTag,
+			RobotsTags: []string{robotsTag}, Body: body, Truncated: len(body)%2 == 1,
+		}
+		before := bytes.Clone(body)
+		for _, p := range []*Parser{tree, tokens, tightTree, tightTokens} {
+			page := p.Document(in)
+			assertBounded(t, page, p.opts)
+			if diff := differences(page, p.Document(in)); diff != "" {
+				t.Errorf("read twice: %s", diff)
+			}
+		}
+		if !bytes.Equal(body, before) {
+			t.Error("the body was changed")
+		}
+	})
+}
+
+func assertBounded(t *testing.T, page *Page, opts Options) {
+	t.Helper()
+	check := func(what, s string, max int) {
+		t.Helper()
+		if len(s) > max {
+			t.Errorf("%s of %d bytes, bound %d", what, len(s), max)
+		}
+		if !utf8.ValidString(s) {
+			t.Errorf("%s is not UTF-8: %q", what, s)
+		}
+	}
+	check("media type", page.MediaType, 1<<20)
+	check("title", page.Title, opts.MaxFieldBytes)
+	check("description", page.Description, opts.MaxFieldBytes)
+	check("language", page.Language, opts.MaxFieldBytes)
+	check("canonical", page.Canonical, opts.MaxHrefBytes)
+	check("base", page.Base, opts.MaxHrefBytes)
+	check("text", page.Text, opts.MaxTextBytes)
+	if len(page.Headings) > opts.MaxHeadings || len(page.Links) > opts.MaxLinks {
+		t.Errorf("%d headings, %d links", len(page.Headings), len(page.Links))
+	}
+	for _, h := range page.Headings {
+		check("heading", h.Text, opts.MaxFieldBytes)
+		if h.Level < 1 || h.Level > 6 || h.Text == "" || strings.ContainsAny(h.Text, "\n\t\r\f") {
+			t.Errorf("heading %+v", h)
+		}
+	}
+	seen := map[string]bool{}
+	for _, l := range page.Links {
+		check("href", l.Url, opts.MaxHrefBytes)
+		check("anchor text", l.Text, opts.MaxAnchorBytes)
+		check("rel", l.Rel, maxRelBytes)
+		if l.Url == "" || trimSpace(l.Url) != l.Url || l.Url[0] == '#' || otherScheme(l.Url) {
+			t.Errorf("href %q", l.Url)
+		}
+		if trimSpace(l.Text) != l.Text || strings.ContainsAny(l.Text, "\n\t\r\f") {
+			t.Errorf("anchor text %q", l.Text)
+		}
+		if key := withoutFragment(l.Url); seen[key] {
+			t.Errorf("%q twice", key)
+		} else {
+			seen[key] = true
+		}
+	}
+}
+
+// drawElement writes an element that nests as HTML wants it: for such documents
+// tree and tokens must agree.
+func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool) {
+	words := rapid.StringMatching(`[ a-zé漢&;<>="]{0,12}`)
+	text := func() {
+		b.WriteString(strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(words.Draw(t, "words")))
+	}
+	children := func(block, inAnchor bool) {
+		if depth <= 0 {
+			text()
+			return
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "children") {
+			drawElement(t, b, depth-1, block, inAnchor)
+		}
+	}
+	href := func() string {
+		return rapid.SampledFrom([]string{"/a", "b.html#x", "b.html#y", "?q=1&amp;r=2", "#f", "mailto:x", " c ", "//d/"}).Draw(t, "href")
+	}
+	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template"}
+	if !inAnchor {
+		inline = append(inline, "a", "a")
+	}
+	kinds := inline
+	if block {
+		kinds = append(kinds, "div", "p", "ul", "table", "pre", "h2", "h3", "iframe", "section", "select", "textarea")
+	}
+	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
+	case "text":
+		text()
+	case "em", "span":
+		b.WriteString("<" + kind + ">")
+		children(false, inAnchor)
+		b.WriteString("</" + kind + ">")
+	case "a":
+		rel := rapid.SampledFrom([]string{"", ` rel="nofollow"`, ` REL='NoOpener  UGC'`}).Draw(t, "rel")
+		b.WriteString(`<a href="` + href() + `"` + rel + `>`)
+		children(false, true)
+		b.WriteString("</a>")
+	case "img":
+		b.WriteString(`<img src="x" alt="Picture">`)
+	case "br":
+		b.WriteString("<br>")
+	case "script":
+		b.WriteString(`<script>if (a < b) "<a href='/no'>"</script>`)
+	case "svg":
+		b.WriteString(`<svg><title>tip</title><desc>tip</desc><style>a > b {}</style><g/><text>drawn</text></svg>`)
+	case "noscript":
+		b.WriteString(`<noscript><p><a href="/noscript">off</a></noscript>`)
+	case "template":
+		b.WriteString(`<template><p><a href="/template">stamp</a><template>x</template>y</template>`)
+	case "div", "section":
+		b.WriteString("<" + kind + ">")
+		children(true, inAnchor)
+		b.WriteString("</" + kind + ">")
+	case "p", "h2", "h3":
+		b.WriteString("<" + kind + ">")
+		children(false, inAnchor)
+		b.WriteString("</" + kind + ">")
+	case "pre":
+		b.WriteString("<pre>\n  kept\n")
+		children(false, inAnchor)
+		b.WriteString("</pre>")
+	case "ul":
+		b.WriteString("<ul><li>")
+		children(true, inAnchor)
+		b.WriteString("</li><li>last</li></ul>")
+	case "table":
+		b.WriteString("<table><tr><th>head</th><td>")
+		children(true, inAnchor)
+		b.WriteString("</td></tr></table>")
+	case "iframe":
+		b.WriteString(`<iframe src="` + href() + `"><a href="/no">none</a></iframe>`)
+	case "select":
+		b.WriteString("<select><option>one</option><option>two</option></select>")
+	case "textarea":
+		b.WriteString("<textarea><p>typed</textarea>")
+	}
+}
+
+func equivalent(t *rapid.T) {
+	tree := newParser(t, func(o *Options) { o.MaxTreeBytes = 1 << 30 })
+	tokens := newParser(t, func(o *Options) { o.MaxTreeBytes = 0 })
+	var b strings.Builder
+	b.WriteString(`<!doctype html><html lang=en><head><title>T &amp; t</title><meta name=robots content=nofollow></head><body>`)
+	for range rapid.IntRange(1, 6).Draw(t, "elements") {
+		drawElement(t, &b, rapid.IntRange(0, 5).Draw(t, "depth"), true, false)
+	}
+	b.WriteString("</body></html>")
+	in := Input{ContentType: "text/html; charset=utf-8", Body: []byte(b.String())}
+	if diff := differences(tree.Document(in), tokens.Document(in)); diff != "" {
+		t.Fatalf("%s\n%s", diff, in.Body)
+	}
+}
+
+func TestBothPathsAgree(t *testing.T) { rapid.Check(t, equivalent) }
+
+func FuzzBothPathsAgree(f *testing.F) { f.Fuzz(rapid.MakeFuzz(equivalent)) }
