@@ -14,7 +14,7 @@ import (
 //
 // After a clock was set back, and at the first call, it looks for times that
 // are further ahead than any wait (see absurd), and names their domains too.
-func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) error {
+func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) {
 	nowMS := at.Now.UnixMilli()
 	var domains []string
 	add := func(_ uint64, name []byte) bool {
@@ -30,20 +30,15 @@ func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) err
 	if f.latest = nowMS; len(domains) >= limit {
 		f.latest = 0
 	}
-	room, err := f.room(at)
-	if err != nil {
-		return err
-	}
-	if room = min(room, limit-len(domains)); room > 0 {
+	if room := min(f.room(at), limit-len(domains)); room > 0 {
 		limit = len(domains) + room
 		f.due.each(f.store, uint64(nowMS), add)
 	}
 	for _, domain := range domains {
 		if !visit(domain) {
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 func (f *Frontier) beyond(x *index, ms int64, more bool, add func(uint64, []byte) bool) {
@@ -52,28 +47,28 @@ func (f *Frontier) beyond(x *index, ms int64, more bool, add func(uint64, []byte
 	}
 }
 
-// room is how many visits the window lets out at the moment.
-func (f *Frontier) room(at Moment) (int, error) {
+// room is how many visits the window lets out at the moment. Gauges that cannot
+// be read leave room: the decision that follows reports them.
+func (f *Frontier) room(at Moment) int {
 	if at.Hold {
-		return 0, nil
+		return 0
 	}
 	g, err := f.gauges()
-	return max(f.opts.Window-int(g.visits), 0), err
+	if err != nil {
+		return f.opts.Window
+	}
+	return max(f.opts.Window-int(g.visits), 0)
 }
 
 // NextDue returns the time at which Due will have something to name, if nothing
 // happens before; the zero time if nothing ever will.
-func (f *Frontier) NextDue(at Moment) (time.Time, error) {
+func (f *Frontier) NextDue(at Moment) time.Time {
 	first := f.leases.first(f.store)
-	room, err := f.room(at)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if room > 0 {
+	if f.room(at) > 0 {
 		first = min(first, f.due.first(f.store))
 	}
 	if first == noEntry {
-		return time.Time{}, nil
+		return time.Time{}
 	}
-	return time.UnixMilli(int64(first)), nil
+	return time.UnixMilli(int64(first))
 }

@@ -25,16 +25,16 @@ type world struct {
 	now   time.Time
 	hold  bool
 
-	offset  int64
-	log     []logged
-	urls    int
-	open    map[string]bool          // URLs admitted and not settled
-	out     map[string]*openVisit    // by id
-	ruled   map[string]time.Time     // origins with rules, and until when
-	free    map[string]bool          // of them, those without restrictions
-	settled map[string]int           // by reason
-	served  [priorities]int          // released by priority
-	known   map[string]*weftpb.Visit // every visit ever released
+	offset       int64
+	log          []logged
+	urls, floods int
+	open         map[string]bool          // URLs admitted and not settled
+	out          map[string]*openVisit    // by id
+	ruled        map[string]time.Time     // origins with rules, and until when
+	free         map[string]bool          // of them, those without restrictions
+	settled      map[string]int           // by reason
+	served       [priorities]int          // released by priority
+	known        map[string]*weftpb.Visit // every visit ever released
 }
 
 type logged struct {
@@ -268,13 +268,10 @@ func (w *world) settle(domain string, v *weftpb.Visited) {
 
 // due ticks what is due.
 func (w *world) due() {
-	err := w.f.Due(w.at(), 100, func(domain string) bool {
+	w.f.Due(w.at(), 100, func(domain string) bool {
 		w.decide(domain, func() (*weftpb.Scheduled, error) { return w.f.Tick(domain, w.at()) })
 		return true
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // outIDs are the ids of visits that are out, in an order that does not change.
@@ -329,6 +326,41 @@ func (w *world) randomVisited() {
 	w.settle(domain, v) // at least once
 }
 
+// storm lets every request of a domain fail for a while.
+func (w *world) storm() {
+	domain := rapid.SampledFrom(testDomains).Draw(w.t, "domain")
+	for range rapid.IntRange(1, 25).Draw(w.t, "failures") {
+		for _, id := range w.outIDs() {
+			if w.out[id].domain != domain {
+				continue
+			}
+			v := &weftpb.Visited{Visit: id, Done: true}
+			for i := range w.out[id].visit.Requests {
+				v.Outcomes = append(v.Outcomes, &weftpb.Outcome{Index: uint32(i), ErrorClass: "connect_refused"})
+			}
+			w.settle(domain, v)
+		}
+		if next := w.f.NextDue(w.at()); next.After(w.now) {
+			w.now = next
+		}
+		w.due()
+	}
+}
+
+// flood admits more URLs of one origin than one event looks at.
+func (w *world) flood(domain string) {
+	if w.floods++; w.floods > 1 {
+		return // the books are slow
+	}
+	var targets []*weftpb.Target
+	path := rapid.SampledFrom([]string{"p", "private"}).Draw(w.t, "path")
+	for range 220 {
+		w.urls++
+		targets = append(targets, &weftpb.Target{Url: fmt.Sprintf("http://%s/%s/%d", domain, path, w.urls), Depth: 2})
+	}
+	w.decide(domain, func() (*weftpb.Scheduled, error) { return w.f.Admit(domain, targets, w.at()) })
+}
+
 // answer reports all of a visit as fetched.
 func (w *world) answer(id string) {
 	o := w.out[id]
@@ -345,8 +377,9 @@ func (w *world) answer(id string) {
 // drain lets a fetcher that always answers work until nothing is pending.
 func (w *world) drain() {
 	w.hold = false
+	limit := 1000 + 4*len(w.open)
 	for step := 0; len(w.open) > 0 || len(w.out) > 0; step++ {
-		if step > 3000 {
+		if step > limit {
 			w.t.Fatalf("%d URLs are open and %d visits out after %d steps", len(w.open), len(w.out), step)
 		}
 		for _, id := range w.outIDs() {
@@ -357,9 +390,9 @@ func (w *world) drain() {
 		if len(w.out) > 0 || len(w.open) == 0 {
 			continue
 		}
-		next, err := w.f.NextDue(w.at())
-		if err != nil || next.IsZero() {
-			w.t.Fatalf("%d URLs are open, and nothing is due (%v)", len(w.open), err)
+		next := w.f.NextDue(w.at())
+		if next.IsZero() {
+			w.t.Fatalf("%d URLs are open, and nothing is due", len(w.open))
 		}
 		if next.After(w.now) {
 			w.now = next
@@ -397,10 +430,12 @@ func TestRandomHistories(t *testing.T) {
 				}).Draw(t, "time"))
 				w.due()
 			},
-			"due":  func(*rapid.T) { w.due() },
-			"hold": func(*rapid.T) { w.hold = !w.hold },
+			"due":   func(*rapid.T) { w.due() },
+			"storm": func(*rapid.T) { w.storm() },
+			"flood": func(t *rapid.T) { w.flood(rapid.SampledFrom(testDomains).Draw(t, "domain")) },
+			"hold":  func(*rapid.T) { w.hold = !w.hold },
 			"next": func(*rapid.T) {
-				if next, err := w.f.NextDue(w.at()); err == nil && next.After(w.now) {
+				if next := w.f.NextDue(w.at()); next.After(w.now) {
 					w.now = next
 				}
 				w.due()
