@@ -1,7 +1,7 @@
 // Command web serves the local web of the benchmarks until it is interrupted.
 //
-// It prints one line of JSON: the port of all domains and the address of a
-// control server, which answers to
+// It prints one line of JSON: the port of all domains, the files of root URLs
+// and of the access log, and the address of a control server, which answers to
 //
 //	/seeds   root URLs, one a line
 //	/urls    URLs of all pages that a crawl must reach, one a line
@@ -80,7 +80,9 @@ func run(args []string) (err error) {
 	c := &http.Server{Handler: handler(web, server), ReadHeaderTimeout: time.Second}
 	go c.Serve(l) // ends with Close
 	defer c.Close()
-	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"port": server.Port(), "control": "http://" + l.Addr().String()}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"port": server.Port(), "control": "http://" + l.Addr().String(), "seeds": *seedsFile, "log": *logFile,
+	}); err != nil {
 		return err
 	}
 	<-ctx.Done()
