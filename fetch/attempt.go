@@ -119,7 +119,11 @@ func (a *attempt) failed(ctx context.Context, err error) error {
 	if a.conn != nil && !a.conn.http1 {
 		a.conn.Close()
 	}
-	return context.Cause(ctx)
+	cause := context.Cause(ctx)
+	if known := (failure{}); errors.As(cause, &known) {
+		return cause
+	}
+	return failure{ClassCanceled, cause}
 }
 
 func (a *attempt) resolved(took time.Duration) {

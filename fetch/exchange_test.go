@@ -3,7 +3,6 @@ package fetch
 import (
 	"bufio"
 	"bytes"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -105,13 +104,12 @@ func TestConditional(t *testing.T) {
 func TestHTTP2(t *testing.T) {
 	var conns atomic.Int64
 	body := strings.Repeat("<p>hello</p>", 10_000)
-	s, pool := newTLSServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s, pool := newTLSServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-B", "2")
 		w.Header().Set("X-A", "1")
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, body)
-	}), true)
-	s.Config.ConnState = countNew(&conns, s.Config.ConnState)
+	}, true, &conns)
 	c := newClient(t, func(o *Options) { o.RootCAs = pool })
 	for i := range 3 {
 		x := get(t, c, s.URL+"/a|b")
@@ -136,7 +134,7 @@ func TestHTTP2(t *testing.T) {
 
 // HTTPS without HTTP/2 keeps the server's header order.
 func TestTLSHTTP1(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s, pool := newTLSServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		c, rw, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			return
@@ -144,13 +142,8 @@ func TestTLSHTTP1(t *testing.T) {
 		defer c.Close()
 		_, _ = rw.WriteString("HTTP/1.1 200 OK\r\nz: 1\r\na: 2\r\nContent-Length: 2\r\n\r\nok")
 		_ = rw.Flush()
-	}))
-	s.TLS = &tls.Config{NextProtos: []string{"http/1.1"}}
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	c := newClient(t, func(o *Options) {
-		o.RootCAs = s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
-	})
+	}, false, nil)
+	c := newClient(t, func(o *Options) { o.RootCAs = pool })
 	x := get(t, c, s.URL)
 	want(t, x, ClassNone)
 	if diff := cmp.Diff([]Header{{"z", "1"}, {"a", "2"}, {"Content-Length", "2"}}, x.Headers); diff != "" {
@@ -195,7 +188,7 @@ func TestKeepAlive(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}))
-	s.Config.ConnState = countNew(&conns, nil)
+	s.Config.ConnState = countNew(&conns)
 	s.Start()
 	t.Cleanup(s.Close)
 	c := newClient(t, nil)
@@ -203,17 +196,6 @@ func TestKeepAlive(t *testing.T) {
 		get(t, c, s.URL+path)
 		if n := conns.Load(); n != 1 {
 			t.Fatalf("after %s: %d connections", path, n)
-		}
-	}
-}
-
-func countNew(n *atomic.Int64, next func(net.Conn, http.ConnState)) func(net.Conn, http.ConnState) {
-	return func(c net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			n.Add(1)
-		}
-		if next != nil {
-			next(c, state)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/x509"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -93,7 +94,7 @@ func readRequest(r *bufio.Reader) *http.Request {
 // untilClosed waits for the client to close.
 func untilClosed(r *bufio.Reader) { _, _ = io.Copy(io.Discard, r) }
 
-// answer returns a server that gives every request the same raw response and
+// answerRaw returns a server that gives every request the same raw response and
 // keeps the connection open until the client closes it.
 func answerRaw(t testing.TB, response string) *rawServer {
 	return newRawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
@@ -104,16 +105,30 @@ func answerRaw(t testing.TB, response string) *rawServer {
 }
 
 // newTLSServer returns a server with a certificate for 127.0.0.1 and
-// example.com, and the pool that trusts it.
-func newTLSServer(t testing.TB, h http.Handler, http2 bool) (*httptest.Server, *x509.CertPool) {
+// example.com, and the pool that trusts it; conns, if not nil, counts its
+// connections.
+func newTLSServer(t testing.TB, h http.HandlerFunc, http2 bool, conns *atomic.Int64) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
 	s.EnableHTTP2 = http2
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if conns != nil {
+		s.Config.ConnState = countNew(conns)
+	}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
 	return s, pool
+}
+
+// countNew counts new connections.
+func countNew(n *atomic.Int64) func(net.Conn, http.ConnState) {
+	return func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			n.Add(1)
+		}
+	}
 }
 
 func newServer(t testing.TB, h http.HandlerFunc) *httptest.Server {

@@ -1,0 +1,62 @@
+package fetch
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestRedirectTarget(t *testing.T) {
+	const base = "https://example.com/dir/page?q=1"
+	for _, tc := range []struct {
+		status         int
+		location, want string
+	}{
+		{301, "https://other.example/x", "https://other.example/x"},
+		{302, "/x", "https://example.com/x"},
+		{303, "x", "https://example.com/dir/x"},
+		{307, "../x?y#z", "https://example.com/x?y#z"},
+		{308, "//other.example/x", "https://other.example/x"},
+		{302, "?r", "https://example.com/dir/page?r"},
+		{302, " /x ", "https://example.com/x"},
+		{302, "/é", "https://example.com/%C3%A9"},
+		{302, "/\xe9", "https://example.com/%E9"},
+		{302, "/100%", "https://example.com/100%"},
+		{302, "mailto:a@b.example", "mailto:a@b.example"},
+		{302, "", ""},
+		{302, "http://", ""},
+		{302, "http://[", ""},
+		{200, "/x", ""},
+		{201, "/x", ""},
+		{300, "/x", ""},
+		{304, "/x", ""},
+		{404, "/x", ""},
+	} {
+		resp := &http.Response{StatusCode: tc.status, Header: http.Header{"Location": {tc.location}}}
+		if got := redirectTarget(resp, base); got != tc.want {
+			t.Errorf("%d %q: %q, want %q", tc.status, tc.location, got, tc.want)
+		}
+	}
+}
+
+func FuzzTarget(f *testing.F) {
+	for _, url := range []string{"http://a/", "https://a:1/b?c#d", "http://[::1]//x?y", "http://a//%zz", "http://a?b"} {
+		f.Add(url)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		u, err := target(raw)
+		if err != nil {
+			if Classify(err) != ClassInvalidURL {
+				t.Fatalf("class %q", Classify(err))
+			}
+			return
+		}
+		uri := u.RequestURI()
+		if !strings.HasPrefix(uri, "/") || strings.ContainsAny(uri, " \r\n\t#") {
+			t.Fatalf("%q: request target %q", raw, uri)
+		}
+		if strings.ContainsAny(u.Host, "/?#@ \r\n") || u.Host == "" {
+			t.Fatalf("%q: host %q", raw, u.Host)
+		}
+	})
+}
