@@ -1,0 +1,104 @@
+package topics
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// DefinitionVersion is the version of the record of config that this program
+// writes, and the newest that it reads.
+const DefinitionVersion = 1
+
+// Definition is the record of config: what a crawl is, as against how one
+// process of it runs. JSON, because people read and write it.
+type Definition struct {
+	// Version of the record's format.
+	Version int `json:"version"`
+
+	// Crawl, Partitions and SuffixList are pinned: they decide which partition
+	// a domain lives in, and can never change.
+	Crawl      string `json:"crawl"`
+	Partitions int32  `json:"partitions"`
+	// SuffixList identifies the public suffix list that registrable domains
+	// are computed with.
+	SuffixList string `json:"suffix_list"`
+
+	// Scope is host, domain, prefix or any; Include and Exclude are regular
+	// expressions on canonical URLs.
+	Scope   string   `json:"scope"`
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+	// MaxDepth is the most links between a seed and a page; -1: no limit.
+	MaxDepth int `json:"max_depth"`
+	// MaxPages ends the crawl after so many pages; 0: no limit.
+	MaxPages int64 `json:"max_pages,omitempty"`
+
+	// DelayMS is the time between two requests to a domain, milliseconds.
+	DelayMS int64 `json:"delay_ms"`
+	// PerDomain is how many visits of a domain may be out at once.
+	PerDomain int `json:"per_domain"`
+
+	UserAgent string `json:"user_agent"`
+	Contact   string `json:"contact,omitempty"`
+	// AllowPrivate permits addresses that are not public.
+	AllowPrivate bool `json:"allow_private,omitempty"`
+}
+
+// Validate says what is wrong with the frame of the definition, if anything.
+// What scope, delays and agent mean is for those who use them to check.
+func (d Definition) Validate() error {
+	switch {
+	case d.Version < 1:
+		return fmt.Errorf("definition of crawl %q has no version", d.Crawl)
+	case d.Version > DefinitionVersion:
+		return fmt.Errorf("definition of crawl %q has version %d, newer than %d, which this program knows", d.Crawl, d.Version, DefinitionVersion)
+	case d.Partitions < 1:
+		return fmt.Errorf("definition of crawl %q has %d partitions", d.Crawl, d.Partitions)
+	case d.SuffixList == "":
+		return fmt.Errorf("definition of crawl %q names no public suffix list", d.Crawl)
+	}
+	return CheckCrawl(d.Crawl)
+}
+
+// ErrPinned means that two definitions of a crawl disagree on what is pinned:
+// a domain would have two owners.
+var ErrPinned = errors.New("cannot change once a crawl has begun")
+
+// Agrees returns an error wrapping ErrPinned when other, a later definition,
+// disagrees with d on what is pinned.
+func (d Definition) Agrees(other Definition) error {
+	pins := []struct{ name, pinned, given string }{
+		{"name", d.Crawl, other.Crawl},
+		{"number of partitions", fmt.Sprint(d.Partitions), fmt.Sprint(other.Partitions)},
+		{"public suffix list", d.SuffixList, other.SuffixList},
+	}
+	for _, p := range pins {
+		if p.pinned != p.given {
+			return fmt.Errorf("the %s of crawl %s is %s, not %s: it %w", p.name, d.Crawl, p.pinned, p.given, ErrPinned)
+		}
+	}
+	return nil
+}
+
+// encode returns the record's value.
+func (d Definition) encode() ([]byte, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	value, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("encode definition of crawl %q: %w", d.Crawl, err)
+	}
+	return value, nil
+}
+
+// decodeDefinition is the inverse of encode. Fields it does not know are left
+// out, so that an older program runs a newer crawl of the same version.
+func decodeDefinition(value []byte) (Definition, error) {
+	var d Definition
+	if err := json.Unmarshal(value, &d); err != nil {
+		return Definition{}, fmt.Errorf("decode definition of a crawl: %w", err)
+	}
+	return d, d.Validate()
+}

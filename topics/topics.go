@@ -1,0 +1,171 @@
+package topics
+
+import "strconv"
+
+// Kept says how long the records of a topic stay.
+type Kept int
+
+const (
+	// Whole is for ever: the topic is a table, or the crawl's definition.
+	Whole Kept = iota + 1
+	// Consumed is until every stage that reads it has committed it.
+	Consumed
+	// Yours is for ever by default, and the user's to change.
+	Yours
+	// Days is a week.
+	Days
+)
+
+// Topic describes one topic of the loop.
+type Topic struct {
+	// Name with the crawl's prefix, and without.
+	Name, Short string
+	// Record and Key say in words what a record is and what places it.
+	Record, Key string
+	// WrittenBy names the stages, or the people, that write it.
+	WrittenBy string
+	Kept      Kept
+	// Single topics have one partition whatever the crawl's number is.
+	Single bool
+	// MaxMessageBytes is the largest record batch, max.message.bytes.
+	MaxMessageBytes int32
+	// SegmentBytes is the size at which a log rolls, segment.bytes. Trimming
+	// frees whole segments only.
+	SegmentBytes int32
+}
+
+const mib = 1 << 20
+
+// Topics returns the loop, in its order.
+func (n Names) Topics() []Topic {
+	return []Topic{
+		{
+			Name: n.Config, Short: "config",
+			Record:    "the crawl's definition: partitions, scope, delays, public suffix list",
+			Key:       "none",
+			WrittenBy: "weft topics create, weft crawl",
+			Kept:      Whole, Single: true,
+			MaxMessageBytes: mib, SegmentBytes: mib,
+		},
+		{
+			Name: n.Seeds, Short: "seeds",
+			Record:    "a URL: plain text or JSON with options",
+			Key:       "any",
+			WrittenBy: "users, with any client and any partitioner",
+			Kept:      Consumed,
+			// A client that batches lines for itself may send large records.
+			MaxMessageBytes: 4 * mib, SegmentBytes: 16 * mib,
+		},
+		{
+			Name: n.Discovered, Short: "discovered",
+			Record:    "what one exchange names: outlinks, a redirect's target, sitemap entries",
+			Key:       "domain of the source page",
+			WrittenBy: "parse",
+			Kept:      Consumed,
+			// A sitemap or a link farm of 10 MiB, spread over records by parse.
+			MaxMessageBytes: 4 * mib, SegmentBytes: 16 * mib,
+		},
+		{
+			Name: n.Normalized, Short: "normalized",
+			Record:    "canonical URLs that one page, or one batch of seeds, names in one domain",
+			Key:       "domain of the URLs",
+			WrittenBy: "normalize",
+			Kept:      Consumed,
+			// 200 URLs or 64 KiB a record.
+			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+		},
+		{
+			Name: n.Deduped, Short: "deduped",
+			Record:    "the URLs of one domain never seen before",
+			Key:       "domain",
+			WrittenBy: "dedupe",
+			Kept:      Whole,
+			// Events stay under 512 KiB by construction.
+			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+		},
+		{
+			Name: n.Scheduled, Short: "scheduled",
+			Record:    "what the scheduler decided for one domain: admitted, released, settled",
+			Key:       "domain; none when only gauges and positions move",
+			WrittenBy: "schedule",
+			Kept:      Whole,
+			// Events stay under 512 KiB by construction; robots rules, at most
+			// 500 KiB, travel alone.
+			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+		},
+		{
+			Name: n.Fetched, Short: "fetched",
+			Record:    "one HTTP exchange with its body",
+			Key:       "domain",
+			WrittenBy: "fetch",
+			Kept:      Consumed,
+			// A body is at most 10 MiB, decoded.
+			MaxMessageBytes: 16 * mib, SegmentBytes: 32 * mib,
+		},
+		{
+			Name: n.Visited, Short: "visited",
+			Record:    "the outcomes of one visit, without bodies; robots rules when they changed",
+			Key:       "domain",
+			WrittenBy: "fetch",
+			Kept:      Consumed,
+			// Robots rules of at most 500 KiB, and their sitemaps.
+			MaxMessageBytes: 2 * mib, SegmentBytes: 16 * mib,
+		},
+		{
+			Name: n.Parsed, Short: "parsed",
+			Record:    "one page as JSON: text, title, metadata, links",
+			Key:       "URL, placed by its domain",
+			WrittenBy: "parse",
+			Kept:      Yours,
+			// The text and the links of a body of 10 MiB.
+			MaxMessageBytes: 16 * mib, SegmentBytes: 32 * mib,
+		},
+		{
+			Name: n.Rejected, Short: "rejected",
+			Record:    "a record that a stage could not use, with stage, offset, reason",
+			Key:       "that record's own",
+			WrittenBy: "every stage",
+			Kept:      Days,
+			// The record itself is cut (codecs.RejectedValueBytes).
+			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+		},
+	}
+}
+
+// Topic returns the topic of that full name.
+func (n Names) Topic(name string) (Topic, bool) {
+	for _, t := range n.Topics() {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Topic{}, false
+}
+
+// Transient returns the topics that are kept until consumed.
+func (n Names) Transient() (names []string) {
+	for _, t := range n.Topics() {
+		if t.Kept == Consumed {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// rejectedDays is how long rejected records are kept.
+const rejectedDays = 7
+
+// Configs returns the topic's configuration, by Kafka's names.
+func (t Topic) Configs() map[string]string {
+	retention := int64(-1)
+	if t.Kept == Days {
+		retention = rejectedDays * 24 * 60 * 60 * 1000
+	}
+	return map[string]string{
+		"cleanup.policy":    "delete",
+		"retention.ms":      strconv.FormatInt(retention, 10),
+		"retention.bytes":   "-1",
+		"max.message.bytes": strconv.Itoa(int(t.MaxMessageBytes)),
+		"segment.bytes":     strconv.Itoa(int(t.SegmentBytes)),
+	}
+}
