@@ -107,7 +107,7 @@ func (w *world) stage() Stage[words] {
 			w.states = append(w.states, words{store})
 			return words{store}, nil
 		},
-		Tick: func(words, string, time.Time, int64) []byte { return nil },
+		Tick: func(words, string, time.Time, int64) ([]byte, error) { return nil, nil },
 	}
 }
 

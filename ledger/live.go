@@ -71,15 +71,18 @@ func (t *table) answerVisit(key string) ([]byte, error) {
 	defer t.mu.Unlock()
 	now := t.run.opts.Clock()
 	var body []byte
-	if key == carryKey {
-		if t.run.snapshot != nil {
-			body = t.run.snapshot(t.state, now, t.folded+1)
-		}
-	} else if body = t.run.tick(t.state, key, now, t.folded+1); body == nil {
-		return nil, t.store.Err()
+	var err error
+	switch {
+	case key != carryKey:
+		body, err = t.run.tick(t.state, key, now, t.folded+1)
+	case t.run.snapshot != nil:
+		body, err = t.run.snapshot(t.state, now, t.folded+1)
 	}
-	if err := t.store.Err(); err != nil {
+	if err = errors.Join(err, t.store.Err()); err != nil {
 		return nil, err
+	}
+	if body == nil && key != carryKey {
+		return nil, nil
 	}
 	return t.event(body), nil
 }

@@ -47,8 +47,8 @@ type definition struct {
 	ledger   string
 	inputs   []input
 	open     func(partition int32, store *Store) (State, error)
-	tick     func(s State, key string, now time.Time, offset int64) []byte
-	snapshot func(s State, now time.Time, offset int64) []byte
+	tick     func(s State, key string, now time.Time, offset int64) ([]byte, error)
+	snapshot func(s State, now time.Time, offset int64) ([]byte, error)
 }
 
 type input struct {
@@ -68,11 +68,11 @@ func define[S State](stage Stage[S]) definition {
 				return in.Decide(s.(S), rec, now, offset)
 			}})
 	}
-	d.tick = func(s State, key string, now time.Time, offset int64) []byte {
+	d.tick = func(s State, key string, now time.Time, offset int64) ([]byte, error) {
 		return stage.Tick(s.(S), key, now, offset)
 	}
 	if stage.Snapshot != nil {
-		d.snapshot = func(s State, now time.Time, offset int64) []byte {
+		d.snapshot = func(s State, now time.Time, offset int64) ([]byte, error) {
 			return stage.Snapshot(s.(S), now, offset)
 		}
 	}
@@ -243,12 +243,12 @@ func (r *runner) client(opts ...kgo.Opt) (*kgo.Client, error) {
 // newLog makes the producer of one partition: a client of its own, so that its
 // first error can end it without touching other partitions.
 func (r *runner) newLog() (Log, error) {
-	return r.client(
+	return r.client(append([]kgo.Opt{
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.ProducerLinger(5*time.Millisecond),
+		kgo.ProducerLinger(5 * time.Millisecond),
 		kgo.RecordDeliveryTimeout(time.Minute),
-	)
+	}, r.opts.Writer...)...)
 }
 
 // bounds returns the first offset and the end of the ledger's partition.

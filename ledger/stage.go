@@ -47,10 +47,10 @@ type Stage[S State] struct {
 	// Open makes a partition's state over its store, which holds the fold of
 	// a checkpoint or nothing.
 	Open func(partition int32, store *Store) (S, error)
-	// Tick decides on a key that State.Due named.
-	Tick func(state S, key string, now time.Time, offset int64) []byte
+	// Tick decides on a key that State.Due named. An error stops the partition.
+	Tick func(state S, key string, now time.Time, offset int64) ([]byte, error)
 	// Snapshot is the body of an event that only moves positions; nil: none.
-	Snapshot func(state S, now time.Time, offset int64) []byte
+	Snapshot func(state S, now time.Time, offset int64) ([]byte, error)
 }
 
 // Input is one input topic of a stage.
@@ -74,6 +74,9 @@ type Options struct {
 	Member string
 	// Client are options for every Kafka client (dialer, TLS, SASL).
 	Client []kgo.Opt
+	// Writer are options for the producers of events, which must leave a
+	// record's partition as it is.
+	Writer []kgo.Opt
 	// Embedded says that the broker may forget the end of a log at an unclean
 	// end: positions beyond it are reset instead of refused.
 	Embedded bool

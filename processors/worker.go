@@ -17,15 +17,17 @@ import (
 type worker struct {
 	client *kgo.Client
 	limit  limit
-	// handle works on one record and calls finish exactly once, from any
-	// goroutine, when its output is acknowledged. An error ends the stage,
-	// which begins again at the commit.
-	handle func(ctx context.Context, r *kgo.Record, finish func(error))
+	handle handle
 
 	mu       sync.Mutex
 	progress map[topicPartition]*progress
 	failed   chan error // first failure
 }
+
+// handle works on one record and calls finish exactly once, from any
+// goroutine, when its output is acknowledged. An error ends the stage, which
+// begins again at the commit.
+type handle func(ctx context.Context, r *kgo.Record, finish func(error))
 
 type topicPartition struct {
 	topic     string
@@ -62,8 +64,8 @@ func groupOptions(group string, w *worker, topics ...string) []kgo.Opt {
 
 const commitEvery = 200 * time.Millisecond
 
-func newWorker(l limit, handle func(context.Context, *kgo.Record, func(error))) *worker {
-	return &worker{limit: l, handle: handle, progress: map[topicPartition]*progress{}, failed: make(chan error, 1)}
+func newWorker(l limit, h handle) *worker {
+	return &worker{limit: l, handle: h, progress: map[topicPartition]*progress{}, failed: make(chan error, 1)}
 }
 
 // run consumes until ctx ends or a record fails, then waits for what is in

@@ -1,0 +1,100 @@
+package crawl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/output"
+	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Options of one process of a crawl.
+type Options struct {
+	// Dir is the data directory: logs of the embedded broker, states of the
+	// stages, and the files of pages.
+	Dir string
+	// Brokers of a cluster; empty: the embedded broker.
+	Brokers []string
+	// Client are options for every Kafka client of a cluster.
+	Client []kgo.Opt
+	// Listen opens the embedded broker to other clients at host:port; empty:
+	// only this process reaches it.
+	Listen string
+	// Definition of the crawl. Its partitions and suffix list must agree with
+	// what the crawl was begun with; zero partitions mean what is in force.
+	Definition topics.Definition
+	// Replication of topics that are created.
+	Replication int16
+	// Seeds are records for the topic seeds: URLs, or JSON objects.
+	Seeds [][]byte
+	// Fetch are the options of the stage fetch.
+	Fetch processors.FetchOptions
+	// MaxPages ends the crawl after so many pages; 0: no limit.
+	MaxPages int64
+	// Pages says where pages go. Without a Dir, File or Stream they go to
+	// files in Options.Dir/pages.
+	Pages output.Options
+	// WARC writes exchanges to files in Options.Dir/warc too.
+	WARC bool
+	// Registry receives the process's metrics; nil: one of its own.
+	Registry *prometheus.Registry
+	// Watch is told once a second how the crawl goes; nil: nobody.
+	Watch  func(progress.Snapshot)
+	Logger *slog.Logger
+}
+
+// ErrUsage is wrapped by errors that the user mends by asking for something
+// else: a directory in use, a crawl that is not there.
+var ErrUsage = errors.New("cannot be done as asked")
+
+// Validate reports the first option that cannot work.
+func (o Options) Validate() error {
+	switch {
+	case o.Dir == "":
+		return fmt.Errorf("%w: no data directory", ErrUsage)
+	case len(o.Brokers) > 0 && o.Listen != "":
+		return fmt.Errorf("%w: only the embedded broker listens", ErrUsage)
+	case o.MaxPages < 0:
+		return fmt.Errorf("%w: at most %d pages", ErrUsage, o.MaxPages)
+	}
+	if err := topics.CheckCrawl(o.Definition.Crawl); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return nil
+}
+
+func (o Options) embedded() bool { return len(o.Brokers) == 0 }
+
+// Places in the data directory.
+
+func (o Options) brokerDir() string { return filepath.Join(o.Dir, "broker") }
+func (o Options) stateDir() string  { return filepath.Join(o.Dir, "state") }
+func (o Options) pagesDir() string  { return filepath.Join(o.Dir, "pages") }
+func (o Options) warcDir() string   { return filepath.Join(o.Dir, "warc") }
+
+// Result is how a run ended.
+type Result struct {
+	// Ended says why: one of the Ended constants.
+	Ended string
+	// Pages are written since the crawl began, Exchanges made by this run.
+	Pages int64
+	// Outcomes count the URLs settled since the crawl began by reason.
+	Outcomes map[string]int64
+	// Pending URLs are left for the next run.
+	Pending int64
+}
+
+// Why a run ended.
+const (
+	EndedDrained     = "drained"     // nothing is left to do
+	EndedFull        = "full"        // MaxPages are written
+	EndedInterrupted = "interrupted" // the context ended
+)

@@ -1,0 +1,130 @@
+package processors
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/ledger"
+)
+
+// board is what fetch knows of one partition of scheduled: the visits that are
+// released and not settled. It is folded from the ledger alone, from the
+// offset that the last record calls oldest, so that nothing released is
+// forgotten and nothing settled is repeated.
+type board struct {
+	ctx   context.Context
+	end   context.CancelCauseFunc
+	topic string
+	// takenAt is when the partition became ours.
+	takenAt time.Time
+	reader  ledger.Reader
+	// until is the end of the log when the partition was taken; before it
+	// nothing is started, since its settlement may follow.
+	until  int64
+	live   bool
+	visits map[string]*posted
+	// order keeps releases in the order of the log until the board is live.
+	order []string
+}
+
+// posted is a visit on the board.
+type posted struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	visit  *lanes.Visit
+	open   int // requests without an outcome
+}
+
+// newBoard returns the board of a partition taken at the given time; its work
+// ends with ctx or by end.
+func newBoard(ctx context.Context, topic string, from, until int64, takenAt time.Time) *board {
+	ctx, end := context.WithCancelCause(ctx)
+	return &board{
+		ctx: ctx, end: end, topic: topic, takenAt: takenAt,
+		until: until, live: from >= until, visits: map[string]*posted{},
+	}
+}
+
+// fold folds one record and returns the visits to start now, in order.
+func (b *board) fold(key string, value []byte, partition int32, offset int64) ([]*posted, error) {
+	ev, err := b.reader.Read(value, b.topic, partition, offset)
+	if err != nil {
+		return nil, err
+	}
+	var released []*posted
+	if ev != nil && len(ev.Body) > 0 {
+		var body weftpb.Scheduled
+		if err := proto.Unmarshal(ev.Body, &body); err != nil {
+			return nil, fmt.Errorf("%w: %s/%d at %d: %w", ledger.ErrCorrupt, b.topic, partition, offset, err)
+		}
+		b.settle(&body)
+		for _, v := range body.Released {
+			released = append(released, b.post(key, partition, v))
+		}
+	}
+	switch {
+	case b.live:
+		return released, nil
+	case offset+1 >= b.until:
+		b.live = true
+		return b.unsettled(), nil
+	}
+	return nil, nil
+}
+
+func (b *board) post(domain string, partition int32, v *weftpb.Visit) *posted {
+	ctx, cancel := context.WithCancel(b.ctx)
+	p := &posted{
+		ctx: ctx, cancel: cancel, open: len(v.Requests),
+		visit: &lanes.Visit{Visit: v, Domain: domain, Partition: partition},
+	}
+	b.visits[v.Id] = p
+	if !b.live {
+		p.visit.Settled = map[uint32]bool{}
+		b.order = append(b.order, v.Id)
+	}
+	return p
+}
+
+// settle takes what the event settles off the board.
+func (b *board) settle(body *weftpb.Scheduled) {
+	for _, s := range body.Settled {
+		p := b.visits[s.Visit]
+		if p == nil {
+			continue
+		}
+		if !b.live {
+			p.visit.Settled[s.Index] = true
+		}
+		if p.open--; p.open <= 0 {
+			b.remove(s.Visit)
+		}
+	}
+	for _, id := range body.Expired {
+		b.remove(id)
+	}
+}
+
+// remove ends a visit: it is settled, or released again under another id.
+func (b *board) remove(id string) {
+	if p := b.visits[id]; p != nil {
+		p.cancel()
+		delete(b.visits, id)
+	}
+}
+
+// unsettled returns what the partition's former owner left undone.
+func (b *board) unsettled() (left []*posted) {
+	for _, id := range b.order {
+		if p := b.visits[id]; p != nil {
+			left = append(left, p)
+		}
+	}
+	b.order = nil
+	return left
+}

@@ -1,0 +1,56 @@
+package processors
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/dedupe"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Dedupe runs the stage dedupe until ctx ends: it reads normalized and writes
+// the ledger deduped, the URLs of a domain that were never seen before.
+// dedupe.Set decides.
+func Dedupe(ctx context.Context, env Env) error {
+	return stateful(ctx, env, topics.Dedupe, ledger.Stage[*seen]{
+		Ledger: env.Names.Deduped,
+		Inputs: []ledger.Input[*seen]{{Topic: env.Names.Normalized, Decide: decideUnseen(env)}},
+		Open: func(_ int32, store *ledger.Store) (*seen, error) {
+			return &seen{set: dedupe.Open(dedupe.DefaultOptions(), store)}, nil
+		},
+		Tick: func(*seen, string, time.Time, int64) ([]byte, error) { return nil, nil },
+	})
+}
+
+// seen is the state of a partition: the URLs seen.
+type seen struct{ set *dedupe.Set }
+
+func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte, error) {
+	return func(s *seen, in ledger.Record, _ time.Time, _ int64) ([]byte, error) {
+		var n weftpb.Normalized
+		if err := proto.Unmarshal(in.Value, &n); err != nil {
+			return nil, undecodable()
+		}
+		fresh := s.set.Unseen(n.Targets)
+		env.Meter.Deduped(len(fresh), len(n.Targets)-len(fresh))
+		return marshal(&weftpb.Deduped{Targets: fresh}, len(fresh) == 0)
+	}
+}
+
+// Apply folds a Deduped.
+func (s *seen) Apply(_ string, body []byte, _ int64) error {
+	var d weftpb.Deduped
+	if err := proto.Unmarshal(body, &d); err != nil {
+		return fmt.Errorf("decode deduped: %w", err)
+	}
+	s.set.Apply(&d)
+	return nil
+}
+
+// Due names nothing: dedupe has no timers.
+func (s *seen) Due(time.Time, func(string) bool) {}

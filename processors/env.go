@@ -1,0 +1,121 @@
+package processors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/supervise"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Env is what every stage of a crawl shares.
+type Env struct {
+	// Brokers are host:port addresses; Client are options for every client.
+	Brokers []string
+	Client  []kgo.Opt
+	// Embedded: the broker lives in this process, see package broker.
+	Embedded bool
+	// Compression of what is written, see topics.ProducerOptions. None spares
+	// the embedded broker, which is this process's own memory and disk, the
+	// work of packing and unpacking.
+	Compression string
+	// Names of the crawl's topics and groups.
+	Names topics.Names
+	// Definition of the crawl, from its topic config.
+	Definition topics.Definition
+	// Dir holds the states of the stateful stages. It is locked by the caller.
+	Dir string
+	// Member is a stable name of this process.
+	Member string
+	Meter  Meter
+	Logger *slog.Logger
+}
+
+// connection are the options that reach the brokers.
+func (e Env) connection() []kgo.Opt {
+	return append([]kgo.Opt{kgo.SeedBrokers(e.Brokers...)}, e.Client...)
+}
+
+// client makes a Kafka client with the environment's options and opts.
+func (e Env) client(opts ...kgo.Opt) (*kgo.Client, error) {
+	client, err := kgo.NewClient(append(e.connection(), opts...)...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %v: %w", e.Brokers, err)
+	}
+	return client, nil
+}
+
+// producer makes a client that writes to the loop.
+func (e Env) producer() (*kgo.Client, error) {
+	opts := topics.DefaultProducerOptions()
+	opts.Compression = e.Compression
+	return topics.NewProducer(e.Names, opts, e.connection()...)
+}
+
+// run builds a stage anew whenever it ends before ctx.
+func (e Env) run(ctx context.Context, stage topics.Stage, once func(context.Context) error) error {
+	log := e.Logger.With("stage", stage)
+	return supervise.Run(ctx, log, func(err error) bool { return errors.Is(err, errFatal) }, once)
+}
+
+// errFatal marks an error that building the stage anew cannot mend.
+var errFatal = errors.New("cannot go on")
+
+// stateless runs a stage as a group of workers with a producer of its own.
+func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler func(out *output) handle) error {
+	return e.run(ctx, stage, func(ctx context.Context) error {
+		producer, err := e.producer()
+		if err != nil {
+			return err
+		}
+		defer producer.Close()
+		out := &output{env: e, stage: stage, client: producer}
+		w := newWorker(l, handler(out))
+		if w.client, err = e.client(groupOptions(e.Names.Group(stage), w, e.Names.Inputs(stage)...)...); err != nil {
+			return err
+		}
+		defer w.client.Close()
+		return w.run(ctx)
+	})
+}
+
+// output writes what a stage has to say.
+type output struct {
+	env    Env
+	stage  topics.Stage
+	client *kgo.Client
+}
+
+// send writes a record; then is called when it is acknowledged or lost.
+func (o *output) send(ctx context.Context, topic, key string, value []byte, then func(*kgo.Record, error)) {
+	o.client.Produce(ctx, &kgo.Record{Topic: topic, Key: []byte(key), Value: value}, then)
+}
+
+// sendProto writes a protobuf record.
+func (o *output) sendProto(ctx context.Context, topic, key string, m proto.Message, then func(*kgo.Record, error)) {
+	value, err := proto.Marshal(m)
+	if err != nil {
+		// Only a string that is not UTF-8 fails, and stages make none.
+		panic(fmt.Sprintf("marshal %T for %s: %v", m, topic, err))
+	}
+	o.send(ctx, topic, key, value, then)
+}
+
+// reject writes r to the topic rejected and finishes it when that is
+// acknowledged.
+func (o *output) reject(ctx context.Context, r *kgo.Record, reason string, finish func(error)) {
+	o.env.Meter.Rejected(o.stage, reason)
+	rejected := rejection(o.stage, r, reason)
+	o.sendProto(ctx, o.env.Names.Rejected, string(r.Key), rejected, func(_ *kgo.Record, err error) { finish(err) })
+}
+
+// gather calls finish once, after n acknowledgements, with the first error.
+func gather(n int, finish func(error)) func(*kgo.Record, error) {
+	g := &gathering{left: n, finish: finish}
+	return g.acknowledge
+}

@@ -1,0 +1,186 @@
+package processors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/lease"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// FetchOptions are the options of the stage fetch in one process.
+type FetchOptions struct {
+	// Client makes the exchanges.
+	Client fetch.Options
+	// Lanes make the requests of visits.
+	Lanes lanes.Options
+	// BacklogBytes is how much parse may be behind before requests wait.
+	BacklogBytes int64
+	// SessionTimeout and Heartbeat of the group. A request may start until
+	// the time-out less LeaseMargin has passed since the last good heartbeat.
+	SessionTimeout, Heartbeat, LeaseMargin time.Duration
+}
+
+// DefaultFetchOptions returns what a crawl uses unless told otherwise.
+func DefaultFetchOptions() FetchOptions {
+	return FetchOptions{
+		Client: fetch.DefaultOptions(), Lanes: lanes.Defaults(), BacklogBytes: 64 << 20,
+		SessionTimeout: 10 * time.Second, Heartbeat: 500 * time.Millisecond, LeaseMargin: 2 * time.Second,
+	}
+}
+
+// Fetch runs the stage fetch until ctx ends: it reads scheduled and writes
+// fetched, one exchange each, and visited, the outcomes of visits. What to
+// fetch is decided by the ledger; when is kept by lanes, whatever arrives.
+//
+// It takes its work from the ledger and not from commits: a partition is read
+// from the offset that its last record calls oldest (see board).
+func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
+	client, err := fetch.New(opts.Client)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return env.run(ctx, topics.Fetch, func(ctx context.Context) error {
+		f := &fetcher{
+			env: env, opts: opts, http: client,
+			lease:  lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime),
+			boards: map[int32]*board{},
+			failed: make(chan error, 1),
+		}
+		return f.run(ctx)
+	})
+}
+
+// fetcher is one life of the stage.
+type fetcher struct {
+	env     Env
+	opts    FetchOptions
+	http    *fetch.Client
+	out     *output
+	admin   *kadm.Client
+	lease   *lease.Lease
+	lanes   *lanes.Lanes
+	backlog *backlog
+	life    context.Context // of everything that is written
+	failed  chan error      // first failure of a write
+
+	mu     sync.Mutex
+	boards map[int32]*board // of the partitions that are ours
+}
+
+func (f *fetcher) run(ctx context.Context) error {
+	producer, err := f.env.producer()
+	if err != nil {
+		return err
+	}
+	defer producer.Close()
+	f.out = &output{env: f.env, stage: topics.Fetch, client: producer}
+	f.admin = kadm.NewClient(producer)
+	f.backlog = newBacklog(f.admin, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
+
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	f.life = life
+	f.lanes = lanes.New(f.opts.Lanes, &requests{fetcher: f})
+	consumer, err := f.consumer()
+	if err != nil {
+		return err
+	}
+	defer consumer.Close()
+
+	work, workCtx := errgroup.WithContext(ctx)
+	work.Go(func() error { return f.backlog.follow(workCtx) })
+	work.Go(func() error { return f.poll(workCtx, consumer) })
+	err = work.Wait()
+
+	f.lease.Revoke()
+	f.endAll()
+	f.lanes.Close()
+	flushed, cancel := context.WithTimeout(life, drainTimeout)
+	defer cancel()
+	return errors.Join(err, producer.Flush(flushed))
+}
+
+// consumer joins the group of the stage.
+func (f *fetcher) consumer() (*kgo.Client, error) {
+	return f.env.client(
+		kgo.ConsumerGroup(f.env.Names.Group(topics.Fetch)),
+		kgo.ConsumeTopics(f.env.Names.Scheduled),
+		kgo.Balancers(kgo.CooperativeStickyBalancer()),
+		kgo.SessionTimeout(f.opts.SessionTimeout),
+		kgo.HeartbeatInterval(f.opts.Heartbeat),
+		kgo.BlockRebalanceOnPoll(),
+		kgo.AutoCommitInterval(commitEvery),
+		kgo.WithHooks(heartbeats{f.lease}),
+		kgo.AdjustFetchOffsetsFn(f.take),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
+		kgo.FetchMaxBytes(8<<20),
+	)
+}
+
+// poll folds scheduled into the boards and starts what is released.
+func (f *fetcher) poll(ctx context.Context, consumer *kgo.Client) error {
+	for {
+		fetches := consumer.PollRecords(ctx, 1000)
+		err := f.fold(ctx, fetches)
+		consumer.AllowRebalance()
+		select {
+		case <-ctx.Done():
+			return nil
+		case err = <-f.failed:
+		default:
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (f *fetcher) fold(ctx context.Context, fetches kgo.Fetches) error {
+	if err := pollError(fetches); err != nil && ctx.Err() == nil {
+		return err
+	}
+	for it := fetches.RecordIter(); !it.Done(); {
+		r := it.Next()
+		b := f.board(r.Partition)
+		if b == nil {
+			continue // revoked since it was fetched
+		}
+		start, err := b.fold(string(r.Key), r.Value, r.Partition, r.Offset)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errFatal, err)
+		}
+		for _, p := range start {
+			f.start(b, p)
+		}
+	}
+	return nil
+}
+
+// start gives a visit to its lane. Soon after a takeover nobody here knows
+// when the domain was asked last: as if it had been at that moment.
+func (f *fetcher) start(b *board, p *posted) {
+	delay := time.Duration(p.visit.DelayMs) * time.Millisecond
+	p.visit.NotBefore = b.takenAt.Add(delay + 2*f.opts.Heartbeat)
+	f.lanes.Start(p.ctx, p.visit)
+}
+
+// fail ends this life of the stage: a write was lost, and the ledger knows
+// what has to be done again.
+func (f *fetcher) fail(err error) {
+	select {
+	case f.failed <- err:
+	default:
+	}
+}

@@ -1,0 +1,23 @@
+package processors
+
+import (
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Meter is told what stages do. Reasons are few and fixed: never a URL or a
+// domain. Its methods are called by many goroutines.
+type Meter interface {
+	// Rejected counts a record that a stage could not use.
+	Rejected(stage topics.Stage, reason string)
+	// Normalized counts n URLs taken ("accepted") or refused for a reason.
+	Normalized(reason string, n int)
+	// Deduped counts URLs that were new and URLs that had been seen.
+	Deduped(fresh, seen int)
+	// Ledger counts a ledger.Happening by its kind.
+	Ledger(stage topics.Stage, kind string)
+	// Exchange counts an HTTP exchange.
+	Exchange(x *fetch.Exchange)
+	// Page counts a page handed out; bytes is the size of its body.
+	Page(bytes int)
+}

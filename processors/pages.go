@@ -1,0 +1,142 @@
+package processors
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/output"
+)
+
+// PageSink writes the records of parsed to files. It has no group: the files
+// themselves say where they end, so that each page is in them once.
+type PageSink struct {
+	env Env
+	out *output.Pages
+	max int64
+
+	mu      sync.Mutex
+	next    map[int32]int64 // offsets that the files go on with
+	written int64
+	full    chan struct{}
+}
+
+// NewPageSink returns a sink into out that stops after max pages, counted from
+// the beginning of the crawl; 0: never.
+func NewPageSink(env Env, out *output.Pages, max int64) *PageSink {
+	s := &PageSink{env: env, out: out, max: max, next: out.Offsets(), full: make(chan struct{})}
+	for _, next := range s.next {
+		s.written += next
+	}
+	if s.next == nil {
+		s.next = map[int32]int64{}
+	}
+	if max > 0 && s.written >= max {
+		close(s.full)
+	}
+	return s
+}
+
+// Full is closed when max pages are written.
+func (s *PageSink) Full() <-chan struct{} { return s.full }
+
+// Written is the number of pages written since the crawl began.
+func (s *PageSink) Written() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.written
+}
+
+// Reached tells whether the files hold everything below ends.
+func (s *PageSink) Reached(ends map[int32]int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for partition, end := range ends {
+		if s.next[partition] < end {
+			return false
+		}
+	}
+	return true
+}
+
+// flushEvery is the age at which written pages are recorded.
+const flushEvery = time.Second
+
+// Run writes pages until ctx ends or max is reached. It leaves everything
+// written recorded.
+func (s *PageSink) Run(ctx context.Context) error {
+	start := map[int32]kgo.Offset{}
+	for p := range s.env.Definition.Partitions {
+		start[p] = kgo.NewOffset().At(s.next[p])
+	}
+	client, err := s.env.client(
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{s.env.Names.Parsed: start}),
+		kgo.FetchMaxBytes(4<<20), kgo.FetchMaxPartitionBytes(1<<20),
+	)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	flushed := time.Now()
+	for {
+		poll, cancel := context.WithTimeout(ctx, flushEvery)
+		fetches := client.PollRecords(poll, 1000)
+		cancel()
+		if err := pollError(fetches); err != nil && ctx.Err() == nil {
+			return err
+		}
+		full, err := s.append(fetches)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil || full || time.Since(flushed) >= flushEvery {
+			if err := s.out.Flush(); err != nil {
+				return fmt.Errorf("write pages: %w", err)
+			}
+			flushed = time.Now()
+			s.record()
+		}
+		if full {
+			close(s.full)
+			<-ctx.Done()
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// append writes records up to max, and tells whether that is reached.
+func (s *PageSink) append(fetches kgo.Fetches) (full bool, err error) {
+	for it := fetches.RecordIter(); !it.Done(); {
+		s.mu.Lock()
+		full := s.max > 0 && s.written >= s.max
+		s.mu.Unlock()
+		if full {
+			break
+		}
+		r := it.Next()
+		if err := s.out.Append(r.Partition, r.Offset, r.Value); err != nil {
+			return false, fmt.Errorf("write pages: %w", err)
+		}
+		s.mu.Lock()
+		s.written++
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.max > 0 && s.written >= s.max, nil
+}
+
+// record publishes what the files hold for certain.
+func (s *PageSink) record() {
+	offsets := s.out.Offsets()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, next := range offsets {
+		s.next[p] = next
+	}
+}

@@ -1,0 +1,155 @@
+package processors
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/parse"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// Parse runs the stage parse until ctx ends: it reads fetched and writes
+// parsed, one page as JSON, and discovered, what the exchange names. An
+// exchange without a page (a redirect, an error, a status that is no success)
+// makes no parsed record. parse.Parser decides.
+func Parse(ctx context.Context, env Env) error {
+	opts := parse.DefaultOptions()
+	opts.Agent = product(env.Definition)
+	parser, err := parse.New(opts)
+	if err != nil {
+		return err
+	}
+	p := pages{env: env, parser: parser}
+	return env.stateless(ctx, topics.Parse,
+		limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20},
+		func(out *output) handle {
+			return func(ctx context.Context, r *kgo.Record, finish func(error)) { p.record(ctx, out, r, finish) }
+		})
+}
+
+type pages struct {
+	env    Env
+	parser *parse.Parser
+}
+
+// record answers one exchange.
+func (p pages) record(ctx context.Context, out *output, r *kgo.Record, finish func(error)) {
+	var f weftpb.Fetched
+	if err := proto.Unmarshal(r.Value, &f); err != nil {
+		out.reject(ctx, r, "undecodable", finish)
+		return
+	}
+	source, refusal := urls.Parse(f.Request.GetTarget().GetUrl())
+	if refusal != urls.Accepted {
+		out.reject(ctx, r, "source_"+string(refusal), finish)
+		return
+	}
+	domain := string(r.Key)
+	status := f.Outcome.GetStatus()
+	switch {
+	case f.Location != "":
+		p.discover(ctx, out, domain, redirected(&f), gather(1, finish))
+	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
+		finish(nil)
+	default:
+		page := p.parser.Document(input(&f))
+		record := parsed(&f, page, source, domain, p.env.Names.Crawl)
+		found := discovered(&f, page)
+		acknowledged := gather(1+min(len(found.Links), 1), finish)
+		out.send(ctx, p.env.Names.Parsed, domain, record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)), acknowledged)
+		p.env.Meter.Page(len(f.Body))
+		if len(found.Links) > 0 {
+			p.discover(ctx, out, domain, found, acknowledged)
+		}
+	}
+}
+
+func (p pages) discover(ctx context.Context, out *output, domain string, d *weftpb.Discovered, then func(*kgo.Record, error)) {
+	out.sendProto(ctx, p.env.Names.Discovered, domain, d, then)
+}
+
+// input is what the parser wants to know of an exchange.
+func input(f *weftpb.Fetched) parse.Input {
+	in := parse.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated}
+	for _, h := range f.Headers {
+		switch {
+		case strings.EqualFold(h.Name, "Content-Type") && in.ContentType == "":
+			in.ContentType = h.Value
+		case strings.EqualFold(h.Name, "Content-Language") && in.ContentLanguage == "":
+			in.ContentLanguage = h.Value
+		case strings.EqualFold(h.Name, "X-Robots-Tag"):
+			in.RobotsTags = append(in.RobotsTags, h.Value)
+		}
+	}
+	return in
+}
+
+// redirected is what a redirect names: its target, to be judged like any URL.
+func redirected(f *weftpb.Fetched) *weftpb.Discovered {
+	d := discovery(f)
+	d.Via = weftpb.Via_VIA_REDIRECT
+	d.Links = []*weftpb.Link{{Url: f.Location}}
+	return d
+}
+
+// discovered is what a page names, without what it asks not to follow.
+func discovered(f *weftpb.Fetched, page *parse.Page) *weftpb.Discovered {
+	d := discovery(f)
+	d.Via, d.Base = weftpb.Via_VIA_LINK, page.Base
+	for _, link := range page.Links {
+		if page.Follow(link) {
+			d.Links = append(d.Links, link)
+		}
+	}
+	return d
+}
+
+func discovery(f *weftpb.Fetched) *weftpb.Discovered {
+	t := f.Request.Target
+	return &weftpb.Discovered{Source: t.Url, Depth: t.Depth, ScopeRoot: t.ScopeRoot, SourceVia: t.Via}
+}
+
+// parsed is the page as its users get it. Links are resolved; those that are
+// no URLs for the crawl stay as they were written.
+func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, domain, crawl string) codecs.Parsed {
+	base := urls.NewBase(source)
+	resolve := func(ref string) string {
+		if u, refusal := base.Resolve(ref); refusal == urls.Accepted {
+			return u.String()
+		}
+		return ref
+	}
+	if page.Base != "" {
+		if u, refusal := base.Resolve(page.Base); refusal == urls.Accepted {
+			base = urls.NewBase(u)
+		}
+	}
+	out := codecs.Parsed{
+		ID: f.Id, URL: source.String(), Domain: domain, Crawl: crawl,
+		Status: int(f.Outcome.Status), FetchedAt: time.UnixMilli(f.Outcome.StartedMs).UTC(), Depth: f.Request.Target.Depth,
+		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: f.Outcome.BodyBytes, Truncated: f.Outcome.Truncated,
+		Unparsed: page.Unparsed, Fallback: page.Fallback,
+		Language: page.Language, Title: page.Title, Description: page.Description,
+		Robots: codecs.ParsedRobots{NoIndex: page.Robots.NoIndex, NoFollow: page.Robots.NoFollow},
+		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
+		Headings: make([]codecs.ParsedHeading, len(page.Headings)), Links: make([]codecs.ParsedLink, len(page.Links)),
+	}
+	if page.Canonical != "" {
+		out.Canonical = resolve(page.Canonical)
+	}
+	for i, h := range page.Headings {
+		out.Headings[i] = codecs.ParsedHeading{Level: h.Level, Text: h.Text}
+	}
+	for i, l := range page.Links {
+		out.Links[i] = codecs.ParsedLink{URL: resolve(l.Url), Text: l.Text, Rel: l.Rel}
+	}
+	return out
+}

@@ -1,0 +1,249 @@
+package processors
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/politeness"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// requests makes the requests of visits for the lanes and reports them: the
+// exchange goes to fetched, and its outcome, once that is acknowledged, to
+// visited. A visit's outcomes go in parts, so that a crash repeats little.
+type requests struct {
+	*fetcher
+	reports sync.Map // visit id → *report
+}
+
+// partEvery is the age at which outcomes are reported although their visit
+// goes on.
+const partEvery = 2 * time.Second
+
+// Gate waits while parse is too far behind or the lease is in doubt.
+func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
+	for {
+		if err := q.backlog.wait(ctx); err != nil {
+			return err
+		}
+		if q.lease.Holds() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(q.opts.Heartbeat / 2):
+		}
+	}
+}
+
+// Request makes one request of a visit.
+func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
+	if v.Robots {
+		return q.robots(ctx, v, i)
+	}
+	request := v.Requests[i]
+	x := q.http.Do(ctx, fetch.Request{URL: request.Target.Url, Permit: q.lease.Holds})
+	outcome := outcomeOf(x, i)
+	report := q.report(v)
+	if undone(x) {
+		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
+		return lanes.Answer{Stop: true}
+	}
+	q.env.Meter.Exchange(x)
+	report.open()
+	record := &weftpb.Fetched{
+		Id: urls.PageID(request.Target.Url, request.Round), Request: request, Visit: v.Id, Outcome: outcome,
+		Proto: x.Proto, RequestHeaders: headers(x.RequestHeaders), Headers: headers(x.Headers),
+		Body: x.Body, Remote: x.Remote, Location: x.Location,
+	}
+	size := len(x.Body)
+	q.out.sendProto(q.life, q.env.Names.Fetched, v.Domain, record, func(r *kgo.Record, err error) {
+		if err != nil {
+			q.fail(err)
+			return
+		}
+		q.backlog.add(r.Partition, r.Offset, size)
+		report.close(outcome)
+	})
+	return answer(x)
+}
+
+// robots makes the one request of a robots visit, with its redirects within
+// the domain. One to another domain is not followed: its delay and its lane
+// are not ours, and the file then counts as unavailable (RFC 9309 §2.3.1.2).
+func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
+	target, refusal := urls.Parse(v.Requests[i].Target.Url)
+	report := q.report(v)
+	if refusal != urls.Accepted {
+		report.add(&weftpb.Outcome{Index: uint32(i), ErrorClass: string(fetch.ClassInvalidURL), Error: string(refusal)})
+		return lanes.Answer{}
+	}
+	suffixes := urls.BundledSuffixes()
+	hops := q.http.Robots(ctx, target.Origin(), q.lease.Holds, func(next string) bool {
+		u, refusal := urls.Parse(next)
+		if refusal != urls.Accepted || suffixes.Domain(u.Hostname()) != v.Domain {
+			return false
+		}
+		select {
+		case <-time.After(time.Duration(v.DelayMs) * time.Millisecond):
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	})
+	last := hops[len(hops)-1]
+	if undone(last) {
+		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
+		return lanes.Answer{Stop: true}
+	}
+	for _, x := range hops {
+		q.env.Meter.Exchange(x)
+	}
+	report.learn(&weftpb.OriginRules{
+		Origin: target.Origin(),
+		Robots: robots.Parse(robotsStatus(last), last.Body, product(q.env.Definition)),
+	})
+	report.add(outcomeOf(last, i))
+	return answer(last)
+}
+
+// robotsStatus is the status that says what a robots exchange means: 0 when
+// there was no answer, and 404 for a redirect that was not followed.
+func robotsStatus(x *fetch.Exchange) int {
+	switch {
+	case x.Class != fetch.ClassNone:
+		return 0
+	case x.Location != "":
+		return 404
+	}
+	return x.Status
+}
+
+// Finish reports the visit's end: requests from rest on were not begun.
+func (q *requests) Finish(_ context.Context, v *lanes.Visit, rest int) {
+	report := q.report(v)
+	for i := rest; i < len(v.Requests); i++ {
+		if !v.Settled[uint32(i)] {
+			report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
+		}
+	}
+	report.finish()
+}
+
+// report returns the report of a visit. It is dropped with its visit when the
+// visit's context ends: the partition's next owner reports.
+func (q *requests) report(v *lanes.Visit) *report {
+	if r, ok := q.reports.Load(v.Id); ok {
+		return r.(*report)
+	}
+	fresh := &report{owner: q, visit: v, last: time.Now()}
+	q.reports.Store(v.Id, fresh)
+	return fresh
+}
+
+// report collects the outcomes of one visit.
+type report struct {
+	owner *requests
+	visit *lanes.Visit
+
+	mu       sync.Mutex
+	outcomes []*weftpb.Outcome
+	rules    *weftpb.OriginRules
+	waiting  int // exchanges whose records are not acknowledged
+	finished bool
+	last     time.Time // when the last part was sent
+}
+
+func (r *report) open() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting++
+}
+
+// close books that the exchange's record is acknowledged.
+func (r *report) close(o *weftpb.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waiting--
+	r.outcomes = append(r.outcomes, o)
+	r.send()
+}
+
+// add books an outcome that needs no record.
+func (r *report) add(o *weftpb.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outcomes = append(r.outcomes, o)
+}
+
+func (r *report) learn(rules *weftpb.OriginRules) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rules = rules
+}
+
+func (r *report) finish() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finished = true
+	r.send()
+}
+
+// send writes a part when it is time, or the last one when all is known.
+func (r *report) send() {
+	done := r.finished && r.waiting == 0
+	if !done && (time.Since(r.last) < partEvery || len(r.outcomes) == 0) {
+		return
+	}
+	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules}
+	r.outcomes, r.rules, r.last = nil, nil, time.Now()
+	q := r.owner
+	if done {
+		q.reports.Delete(r.visit.Id)
+	}
+	q.out.sendProto(q.life, q.env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
+		if err != nil {
+			q.fail(err)
+		}
+	})
+}
+
+// undone tells an exchange that was not made, or not to its end, because the
+// right to make it was gone.
+func undone(x *fetch.Exchange) bool {
+	return x.Class == fetch.ClassLeaseLost || x.Class == fetch.ClassCanceled
+}
+
+// answer is what an exchange means for the rest of its visit.
+func answer(x *fetch.Exchange) lanes.Answer {
+	failed := politeness.Judge(uint32(x.Status), string(x.Class)).Failed()
+	return lanes.Answer{Stop: failed || x.RetryAfter > 0, RetryAfter: x.RetryAfter}
+}
+
+func outcomeOf(x *fetch.Exchange, i int) *weftpb.Outcome {
+	return &weftpb.Outcome{
+		Index: uint32(i), Status: uint32(x.Status), ErrorClass: string(x.Class), Error: x.Error,
+		StartedMs: x.Started.UnixMilli(), DnsUs: x.DNS.Microseconds(), ConnectUs: x.Connect.Microseconds(),
+		FirstByteUs: x.FirstByte.Microseconds(), TotalUs: x.Total.Microseconds(),
+		WireBytes: x.WireBytes, BodyBytes: int64(len(x.Body)), Truncated: x.Truncated,
+		RetryAfterMs: x.RetryAfter.Milliseconds(),
+	}
+}
+
+func headers(list []fetch.Header) []*weftpb.Header {
+	flat := make([]weftpb.Header, len(list))
+	out := make([]*weftpb.Header, len(list))
+	for i, h := range list {
+		flat[i].Name, flat[i].Value = h.Name, h.Value
+		out[i] = &flat[i]
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package processors
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// Schedule runs the stage schedule until ctx ends: it reads deduped and
+// visited and writes the ledger scheduled, what was decided for one domain.
+// frontier.Frontier decides.
+func Schedule(ctx context.Context, env Env) error {
+	opts := frontierOptions(env.Definition)
+	opts.Allowed = allowed() // each partition gets its own
+	if err := opts.Validate(); err != nil {
+		return err
+	}
+	var hold atomic.Bool
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { holdBelowReserve(ctx, env, &hold) })
+	defer watching.Wait()
+	defer cancel()
+	return stateful(ctx, env, topics.Schedule, ledger.Stage[*queues]{
+		Ledger: env.Names.Scheduled,
+		Inputs: []ledger.Input[*queues]{
+			{Topic: env.Names.Deduped, Events: true, Decide: admit},
+			{Topic: env.Names.Visited, Decide: settle},
+		},
+		Open: func(partition int32, store *ledger.Store) (*queues, error) {
+			own := opts
+			own.Partition, own.Allowed = partition, allowed()
+			return &queues{frontier: frontier.New(own, store), hold: &hold}, nil
+		},
+		Tick: func(q *queues, domain string, now time.Time, offset int64) ([]byte, error) {
+			return scheduled(q.frontier.Tick(domain, q.moment(now, offset)))
+		},
+		Snapshot: func(q *queues, now time.Time, offset int64) ([]byte, error) {
+			return scheduled(q.frontier.Report(q.moment(now, offset)))
+		},
+	})
+}
+
+// queues is the state of a partition: its frontier.
+type queues struct {
+	frontier *frontier.Frontier
+	hold     *atomic.Bool
+}
+
+func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
+	return frontier.Moment{Now: now, Offset: offset, Hold: q.hold.Load()}
+}
+
+func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {
+	var d weftpb.Deduped
+	if err := proto.Unmarshal(in.Value, &d); err != nil {
+		return nil, fmt.Errorf("%w: %s at %d: %w", ledger.ErrCorrupt, in.Topic, in.Offset, err)
+	}
+	return scheduled(q.frontier.Admit(in.Key, d.Targets, q.moment(now, offset)))
+}
+
+func settle(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {
+	var v weftpb.Visited
+	if err := proto.Unmarshal(in.Value, &v); err != nil {
+		return nil, undecodable()
+	}
+	return scheduled(q.frontier.Settle(in.Key, &v, q.moment(now, offset)))
+}
+
+// scheduled encodes a decision.
+func scheduled(ev *weftpb.Scheduled, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return marshal(ev, ev == nil)
+}
+
+// Apply folds a Scheduled.
+func (q *queues) Apply(domain string, body []byte, offset int64) error {
+	var ev weftpb.Scheduled
+	if err := proto.Unmarshal(body, &ev); err != nil {
+		return fmt.Errorf("decode scheduled: %w", err)
+	}
+	return q.frontier.Apply(domain, &ev, offset)
+}
+
+// Due names the domains that Tick has something to do for.
+func (q *queues) Due(now time.Time, visit func(string) bool) {
+	q.frontier.Due(q.moment(now, 0), maxDue, visit)
+}
+
+// maxDue bounds the domains of one look, so that inputs are served between.
+const maxDue = 256
+
+// allowed returns a judge of robots rules for one partition. The frontier
+// hands in the same pointer as long as it caches the rules, so compiled rules
+// are kept by it; they are few, and made anew when they are not.
+func allowed() func(*weftpb.Robots, string) bool {
+	compiled := map[*weftpb.Robots]*robots.Rules{}
+	return func(rules *weftpb.Robots, url string) bool {
+		u, refusal := urls.Parse(url)
+		if refusal != urls.Accepted {
+			return false
+		}
+		c, ok := compiled[rules]
+		if !ok {
+			if len(compiled) >= maxCompiled {
+				clear(compiled)
+			}
+			c = robots.Compile(rules)
+			compiled[rules] = c
+		}
+		return c.Allowed(u.PathAndQuery())
+	}
+}
+
+const maxCompiled = 1024

@@ -1,0 +1,153 @@
+package processors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lease"
+)
+
+// take opens boards for partitions that the group assigned, and says from
+// which offset their logs are read: what the last record calls oldest.
+func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	topic := f.env.Names.Scheduled
+	ends, err := f.admin.ListEndOffsets(ctx, topic)
+	if err != nil {
+		return nil, fmt.Errorf("end of %s: %w", topic, err)
+	}
+	starts, err := f.admin.ListStartOffsets(ctx, topic)
+	if err != nil {
+		return nil, fmt.Errorf("start of %s: %w", topic, err)
+	}
+	for partition := range offsets[topic] {
+		end, ok := ends.Lookup(topic, partition)
+		start, ok2 := starts.Lookup(topic, partition)
+		if err := errors.Join(end.Err, start.Err); !ok || !ok2 || err != nil {
+			return nil, fmt.Errorf("bounds of %s/%d: %w", topic, partition, err)
+		}
+		from := start.Offset
+		if end.Offset > start.Offset {
+			oldest, err := f.oldest(ctx, topic, partition, end.Offset-1)
+			if err != nil {
+				return nil, err
+			}
+			from = max(from, oldest)
+		}
+		f.post(partition, newBoard(f.life, topic, from, end.Offset, time.Now()))
+		offsets[topic][partition] = kgo.NewOffset().At(from)
+	}
+	return offsets, nil
+}
+
+// oldest reads the record at offset, the last of its partition, and returns
+// where to begin. A claim, or an event that only moves positions, does not
+// say: the records before it are asked.
+func (f *fetcher) oldest(ctx context.Context, topic string, partition int32, offset int64) (int64, error) {
+	for ; offset >= 0; offset-- {
+		r, err := f.read(ctx, topic, partition, offset)
+		if err != nil {
+			return 0, err
+		}
+		var ev weftpb.Event
+		var body weftpb.Scheduled
+		if err := errors.Join(proto.Unmarshal(r.Value, &ev), proto.Unmarshal(ev.Body, &body)); err != nil {
+			return 0, fmt.Errorf("%w: %s/%d at %d: %w", errFatal, topic, partition, offset, err)
+		}
+		if len(ev.Body) > 0 {
+			if body.Oldest < 0 {
+				return r.Offset, nil
+			}
+			return min(body.Oldest, r.Offset), nil
+		}
+	}
+	return 0, nil
+}
+
+// read reads one record.
+func (f *fetcher) read(ctx context.Context, topic string, partition int32, offset int64) (*kgo.Record, error) {
+	client, err := f.env.client(kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
+		topic: {partition: kgo.NewOffset().At(offset)},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	for {
+		fetches := client.PollFetches(ctx)
+		if err := errors.Join(ctx.Err(), fetches.Err()); err != nil {
+			return nil, fmt.Errorf("read %s/%d at %d: %w", topic, partition, offset, err)
+		}
+		if it := fetches.RecordIter(); !it.Done() {
+			return it.Next(), nil
+		}
+	}
+}
+
+// post puts up a board, in place of one that was taken before.
+func (f *fetcher) post(partition int32, b *board) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if old := f.boards[partition]; old != nil {
+		old.end(fetch.ErrLeaseLost)
+	}
+	f.boards[partition] = b
+}
+
+// board returns the board of a partition, nil when it is not ours.
+func (f *fetcher) board(partition int32) *board {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.boards[partition]
+}
+
+// drop ends the work on partitions that are somebody else's now: requests in
+// flight are cancelled, and what they would have reported is left to the next
+// owner.
+func (f *fetcher) drop(lost map[string][]int32) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, partitions := range lost {
+		for _, p := range partitions {
+			if b := f.boards[p]; b != nil {
+				b.end(fetch.ErrLeaseLost)
+				delete(f.boards, p)
+			}
+			f.backlog.forget(p)
+		}
+	}
+}
+
+// endAll ends the work on every partition.
+func (f *fetcher) endAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, b := range f.boards {
+		b.end(fetch.ErrLeaseLost)
+	}
+}
+
+// heartbeats extends a lease with every answered heartbeat of the group, and
+// with the answered SyncGroup that began the membership. A broker that answers
+// with an error has the group revoke or lose the partitions, which ends the
+// work on them by itself.
+type heartbeats struct{ lease *lease.Lease }
+
+// The keys of the requests in the Kafka protocol.
+const (
+	heartbeatKey = 12
+	syncGroupKey = 14
+)
+
+// OnBrokerE2E implements kgo.HookBrokerE2E.
+func (h heartbeats) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
+	if (key == heartbeatKey || key == syncGroupKey) && e2e.Err() == nil {
+		h.lease.Extend(e2e.DurationE2E())
+	}
+}

@@ -1,0 +1,76 @@
+package processors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/warc"
+)
+
+// WARC writes the exchanges of fetched to WARC files until ctx ends. A record
+// is committed after it was flushed: after a crash some are written again,
+// under the same record ids.
+func WARC(ctx context.Context, env Env, opts warc.Options) error {
+	return env.run(ctx, topics.WARC, func(ctx context.Context) (err error) {
+		files, err := warc.Open(opts)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, files.Close()) }()
+		client, err := env.client(
+			kgo.ConsumerGroup(env.Names.Group(topics.WARC)),
+			kgo.ConsumeTopics(env.Names.Inputs(topics.WARC)...),
+			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+			kgo.DisableAutoCommit(),
+			kgo.FetchMaxBytes(4<<20), kgo.FetchMaxPartitionBytes(1<<20),
+		)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		return archive(ctx, client, files)
+	})
+}
+
+// archive writes until ctx ends, and commits what is flushed.
+func archive(ctx context.Context, client *kgo.Client, files *warc.Writer) error {
+	flushed := time.Now()
+	for {
+		poll, cancel := context.WithTimeout(ctx, flushEvery)
+		fetches := client.PollRecords(poll, 200)
+		cancel()
+		if err := pollError(fetches); err != nil && ctx.Err() == nil {
+			return err
+		}
+		for it := fetches.RecordIter(); !it.Done(); {
+			r := it.Next()
+			var f weftpb.Fetched
+			if proto.Unmarshal(r.Value, &f) != nil {
+				continue // parse sends it to rejected
+			}
+			if err := files.Write(&f); err != nil {
+				return fmt.Errorf("write WARC: %w", err)
+			}
+		}
+		if ctx.Err() == nil && time.Since(flushed) < flushEvery {
+			continue
+		}
+		if err := files.Flush(); err != nil {
+			return fmt.Errorf("write WARC: %w", err)
+		}
+		flushed = time.Now()
+		if err := client.CommitUncommittedOffsets(context.WithoutCancel(ctx)); err != nil {
+			return fmt.Errorf("commit WARC: %w", err)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
