@@ -65,7 +65,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 	tight := parse.DefaultOptions()
 	tight.MaxTextBytes, tight.MaxLinks, tight.MaxTreeBytes, tight.OmitNoIndex = 20, 1, 200, true
 
-	files, err := filepath.Glob("../parse/testdata/*/*")
+	files, err := filepath.Glob("../parse/testdata/pages/*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
