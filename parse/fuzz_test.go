@@ -52,10 +52,10 @@ func FuzzDocument(f *testing.F) {
 
 func assertBounded(t *testing.T, page *Page, opts Options) {
 	t.Helper()
-	check := func(what, s string, max int) {
+	check := func(what, s string, limit int) {
 		t.Helper()
-		if len(s) > max {
-			t.Errorf("%s of %d bytes, bound %d", what, len(s), max)
+		if len(s) > limit {
+			t.Errorf("%s of %d bytes, bound %d", what, len(s), limit)
 		}
 		if !utf8.ValidString(s) {
 			t.Errorf("%s is not UTF-8: %q", what, s)

@@ -42,8 +42,8 @@ func (o *outlinks) reset() {
 }
 
 // add returns the number of the link, which is an earlier one when href is
-// known, or -1 beyond max links.
-func (o *outlinks) add(href, rel string, max int) int {
+// known, or -1 beyond limit links.
+func (o *outlinks) add(href, rel string, limit int) int {
 	key := withoutFragment(href)
 	if i, ok := o.index[key]; ok {
 		// One link without nofollow is enough to be allowed to follow.
@@ -52,7 +52,7 @@ func (o *outlinks) add(href, rel string, max int) int {
 		}
 		return i
 	}
-	if len(o.found) >= max {
+	if len(o.found) >= limit {
 		return -1
 	}
 	o.index[key] = len(o.found)

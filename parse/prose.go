@@ -148,13 +148,13 @@ func (p *prose) String() string {
 	return string(p.buf)
 }
 
-// cut returns at most max bytes of s, whole characters only.
-func cut(s string, max int) string {
-	if len(s) <= max {
+// cut returns at most limit bytes of s, whole characters only.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	for max > 0 && !utf8.RuneStart(s[max]) {
-		max--
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:max]
+	return s[:limit]
 }

@@ -134,17 +134,17 @@ func (c *collector) root(attrs []html.Attribute) {
 // singleLanguage returns the value of a Content-Language if it names one
 // language; a list says for whom the page is, not in what it is written (WHATWG
 // HTML, the http-equiv attribute: content language).
-func singleLanguage(value string, max int) string {
+func singleLanguage(value string, limit int) string {
 	value = trimSpace(value)
 	if strings.ContainsAny(value, ", ") {
 		return ""
 	}
-	return cut(strings.ToValidUTF8(value, "\uFFFD"), max)
+	return cut(strings.ToValidUTF8(value, "\uFFFD"), limit)
 }
 
 // foldField folds white space of an attribute's value.
-func foldField(s string, max int) string {
-	p := prose{limit: max, oneLine: true}
+func foldField(s string, limit int) string {
+	p := prose{limit: limit, oneLine: true}
 	p.fold(s)
 	return p.String()
 }
