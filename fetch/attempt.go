@@ -111,7 +111,9 @@ func (a *attempt) detach() {
 //
 // An HTTP/2 connection on which an exchange ended so is closed. The transport
 // would keep it, although a peer that is gone looks just like a slow one; with
-// HTTP/1.1 it closes the connection itself.
+// HTTP/1.1 it closes the connection itself. A request to the same host that
+// begins before the transport has noticed, within microseconds, ends as
+// no_response.
 func (a *attempt) failed(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err

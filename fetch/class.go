@@ -27,7 +27,8 @@ import (
 //	connect_refused     nobody listens                                no
 //	connect_timeout     no connection (TCP and TLS) in time           no
 //	connect_error       unreachable, and other failures to connect    no
-//	local_error         this machine lacks descriptors, ports, memory no
+//	local_error         this machine lacks descriptors, ports, memory,
+//	                    or an address of the family                   no
 //	tls_certificate     the certificate does not hold                 no
 //	tls_error           the TLS handshake failed otherwise            no
 //	first_byte_timeout  connected, but no header in time              no

@@ -145,8 +145,8 @@ func (d *dialer) allowed(addrs []netip.Addr) []netip.Addr {
 }
 
 // race connects to the first of addrs that answers. Each attempt has a head
-// start of attemptDelay; one that fails lets the next begin at once. The error
-// is that of the first address. No attempt outlives the call.
+// start of attemptDelay; one that fails lets the next begin at once. If all
+// fail, the error is the most telling one. No attempt outlives the call.
 func (d *dialer) race(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	if len(addrs) == 1 {
 		return d.net.DialContext(ctx, "tcp", netip.AddrPortFrom(addrs[0], port).String())
@@ -154,9 +154,8 @@ func (d *dialer) race(ctx context.Context, addrs []netip.Addr, port uint16) (net
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
-		index int
-		conn  net.Conn
-		err   error
+		conn net.Conn
+		err  error
 	}
 	results := make(chan result, len(addrs))
 	begun, pending := 0, 0
@@ -166,22 +165,22 @@ func (d *dialer) race(ctx context.Context, addrs []netip.Addr, port uint16) (net
 		pending++
 		go func() {
 			c, err := d.net.DialContext(ctx, "tcp", netip.AddrPortFrom(addrs[i], port).String())
-			results <- result{i, c, err}
+			results <- result{c, err}
 		}()
 	}
 	head := time.NewTimer(attemptDelay)
 	defer head.Stop()
 	begin()
 	var winner net.Conn
-	var firstErr error
+	var failed error
 	for pending > 0 {
 		select {
 		case <-head.C:
 		case r := <-results:
 			pending--
 			switch {
-			case r.err != nil && (firstErr == nil || r.index == 0):
-				firstErr = r.err
+			case r.err != nil:
+				failed = moreTelling(failed, r.err)
 			case r.err == nil && winner == nil:
 				winner = r.conn
 				cancel()
@@ -197,5 +196,16 @@ func (d *dialer) race(ctx context.Context, addrs []netip.Addr, port uint16) (net
 	if winner != nil {
 		return winner, nil
 	}
-	return nil, firstErr
+	return nil, failed
+}
+
+// moreTelling returns the error that says more about the server: a host of
+// both families is unreachable by IPv6 wherever there is only IPv4, and what
+// counts then is why IPv4 failed.
+func moreTelling(a, b error) error {
+	switch Classify(a) {
+	case ClassNone, ClassConnectError, ClassLocalError:
+		return b
+	}
+	return a
 }

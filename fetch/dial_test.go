@@ -166,6 +166,20 @@ func TestRace(t *testing.T) {
 	}
 }
 
+func TestMoreTelling(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	unreachable := &net.OpError{Op: "dial", Err: syscall.ENETUNREACH}
+	for _, tc := range []struct{ a, b, want error }{
+		{nil, unreachable, unreachable},
+		{unreachable, refused, refused},
+		{refused, unreachable, refused},
+	} {
+		if got := moreTelling(tc.a, tc.b); got != tc.want {
+			t.Errorf("moreTelling(%v, %v) = %v", tc.a, tc.b, got)
+		}
+	}
+}
+
 func TestClassifyDial(t *testing.T) {
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 	for _, tc := range []struct {

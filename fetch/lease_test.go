@@ -72,6 +72,7 @@ func TestLeaseLostTLS(t *testing.T) {
 		if n := requests.Load(); n != 0 {
 			t.Errorf("HTTP/2 %v: %d requests", http2, n)
 		}
+		c = newClient(t, func(o *Options) { o.RootCAs = pool })
 		want(t, c.Do(t.Context(), Request{URL: s.URL, Permit: func() bool { return true }}), ClassNone)
 		want(t, c.Do(t.Context(), Request{URL: s.URL, Permit: permitFor(asksBeforeWrite)}), ClassLeaseLost)
 		if n := requests.Load(); n != 1 {
