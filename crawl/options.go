@@ -3,7 +3,6 @@ package crawl
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 

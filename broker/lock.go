@@ -1,0 +1,56 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock is an advisory lock on a directory. The system gives it back when the
+// process ends, however it ends, so there are no stale ones.
+type lock struct{ file *os.File }
+
+// lockDir makes dir and locks it for this process. The error is ErrInUse when
+// another one has it.
+func lockDir(dir string) (*lock, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make directory of the broker: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "broker.lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock directory of the broker: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer file.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			owner, _ := os.ReadFile(file.Name()) // for people; may be empty
+			return nil, fmt.Errorf("directory %s is %w%s", dir, ErrInUse, process(owner))
+		}
+		return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
+	}
+	if err := errors.Join(file.Truncate(0), write(file, fmt.Sprintf("%d\n", os.Getpid()))); err != nil {
+		return nil, errors.Join(fmt.Errorf("write %s: %w", file.Name(), err), file.Close())
+	}
+	return &lock{file}, nil
+}
+
+func write(file *os.File, s string) error {
+	_, err := file.WriteAt([]byte(s), 0)
+	return err
+}
+
+// process says which process wrote a lock file.
+func process(owner []byte) string {
+	if pid := strings.TrimSpace(string(owner)); pid != "" {
+		return " (" + pid + ")"
+	}
+	return ""
+}
+
+// release gives the lock back. The file stays: removing it would let a process
+// that has it open lock a file that no other finds.
+func (l *lock) release() error { return l.file.Close() }

@@ -1,0 +1,110 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/warc"
+)
+
+// Run runs a whole crawl in this process until it is drained, full or ctx
+// ends; none of these is an error. Errors that wrap ErrUsage are the user's to
+// mend.
+func Run(ctx context.Context, o Options) (Result, error) {
+	if err := o.Validate(); err != nil {
+		return Result{}, err
+	}
+	s, err := open(ctx, o)
+	if err != nil {
+		return Result{}, err
+	}
+	defer s.close()
+	if err := s.seed(ctx); err != nil {
+		return Result{}, err
+	}
+	return s.run(ctx)
+}
+
+// run runs the stages and waits for the end.
+func (s *session) run(ctx context.Context) (Result, error) {
+	pages, err := s.openPages(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	sink := processors.NewPageSink(s.env, pages, s.opts.MaxPages)
+
+	// The stages stop in the order of the loop's flow: first nothing new is
+	// fetched, then what is fetched is parsed, then pages are written.
+	stages, stopStages := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopStages()
+	files, stopFiles := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopFiles()
+	work, failed := errgroup.WithContext(context.WithoutCancel(ctx))
+	for _, stage := range topics.Stages() {
+		work.Go(func() error { return s.stage(stages, stage) })
+	}
+	work.Go(func() error { return s.janitor().Run(stages) })
+	work.Go(func() error { return sink.Run(files) })
+	if s.opts.WARC {
+		work.Go(func() error {
+			return processors.WARC(files, s.env, warc.Options{Dir: s.opts.warcDir(), Info: s.warcInfo()})
+		})
+	}
+	ended, watchErr := s.watch(ctx, failed, sink)
+	stopStages()
+	if ended != EndedFull {
+		s.settleFiles(sink)
+	}
+	stopFiles()
+	err = errors.Join(work.Wait(), watchErr, pages.Close())
+	return s.result(ended, sink), err
+}
+
+// stage runs one stage of the loop until ctx ends.
+func (s *session) stage(ctx context.Context, stage topics.Stage) error {
+	var err error
+	switch stage {
+	case topics.Normalize:
+		err = processors.Normalize(ctx, s.env)
+	case topics.Dedupe:
+		err = processors.Dedupe(ctx, s.env)
+	case topics.Schedule:
+		err = processors.Schedule(ctx, s.env)
+	case topics.Fetch:
+		err = processors.Fetch(ctx, s.env, s.opts.Fetch)
+	case topics.Parse:
+		err = processors.Parse(ctx, s.env)
+	}
+	if err != nil {
+		return fmt.Errorf("stage %s: %w", stage, err)
+	}
+	return nil
+}
+
+// settleFiles waits, not for long, until the files hold every page that is
+// parsed. What is missed is written by the next run.
+func (s *session) settleFiles(sink *processors.PageSink) {
+	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		ends, err := s.ends(ctx, s.env.Names.Parsed)
+		if err != nil || sink.Reached(ends) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+const settleTimeout = 10 * time.Second

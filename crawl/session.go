@@ -1,0 +1,236 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/broker"
+	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/output"
+	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+	"github.com/weftcrawl/weft/warc"
+)
+
+// session is an open crawl: a broker to talk to and a definition in force.
+type session struct {
+	opts   Options
+	broker *broker.Broker // nil on a cluster
+	env    processors.Env
+	admin  *kadm.Client
+	client *kgo.Client
+	status *drain.Reader
+	meter  *meter
+	log    *slog.Logger
+}
+
+// open opens the data directory or reaches the cluster, and brings the crawl's
+// topics and definition in force.
+func open(ctx context.Context, o Options) (*session, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &session{opts: o, meter: newMeter(o.Registry), log: o.Logger}
+	if err := s.connect(); err != nil {
+		s.close()
+		return nil, err
+	}
+	if err := s.define(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *session) connect() error {
+	o := s.opts
+	brokers, compression := o.Brokers, "lz4"
+	if o.embedded() {
+		if err := existing(o); err != nil {
+			return err
+		}
+		b, err := broker.Open(broker.Options{Dir: o.brokerDir(), Listen: o.Listen})
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrUsage, err)
+		}
+		s.broker, brokers, compression = b, b.Addrs(), "none"
+	}
+	member, err := memberName(o)
+	if err != nil {
+		return err
+	}
+	s.env = processors.Env{
+		Brokers: brokers, Client: o.Client, Embedded: o.embedded(), Compression: compression,
+		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member,
+		Meter: s.meter, Logger: o.Logger,
+	}
+	connection := append([]kgo.Opt{kgo.SeedBrokers(brokers...)}, o.Client...)
+	if s.client, err = kgo.NewClient(connection...); err != nil {
+		return fmt.Errorf("connect to %v: %w", brokers, err)
+	}
+	s.admin = kadm.NewClient(s.client)
+	s.status, err = drain.NewReader(s.env.Names, connection...)
+	return err
+}
+
+// existing refuses to resume a crawl that is not there.
+func existing(o Options) error {
+	if len(o.Seeds) > 0 {
+		return nil
+	}
+	if _, err := os.Stat(o.brokerDir()); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: there is no crawl in %s to resume, and no URL to begin with", ErrUsage, o.Dir)
+	}
+	return nil
+}
+
+// define creates or checks the topics, and writes the definition if it is new.
+func (s *session) define(ctx context.Context) error {
+	o := s.opts
+	want := o.Definition
+	want.Version, want.SuffixList = topics.DefinitionVersion, urls.BundledSuffixes().Version()
+	have, err := topics.ReadDefinition(ctx, s.env.Names, s.connection()...)
+	switch {
+	case errors.Is(err, topics.ErrUndefined):
+		if want.Partitions == 0 {
+			want.Partitions = defaultPartitions
+		}
+		spec := topics.Spec{Crawl: want.Crawl, Partitions: want.Partitions, Replication: max(o.Replication, 1)}
+		if _, err := topics.Create(ctx, s.admin, spec); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case want.Partitions == 0:
+		want.Partitions = have.Partitions
+	}
+	if err := topics.Check(ctx, s.admin, s.env.Names, want.Partitions); err != nil {
+		return err
+	}
+	if !equal(want, have) {
+		if err := topics.WriteDefinition(ctx, want, s.connection()...); err != nil {
+			if errors.Is(err, topics.ErrPinned) {
+				err = fmt.Errorf("%w: %w", ErrUsage, err)
+			}
+			return err
+		}
+	}
+	s.env.Definition = want
+	return nil
+}
+
+// defaultPartitions suit one machine: enough for its cores, few enough for
+// large batches.
+const defaultPartitions = 4
+
+// seed writes the seeds.
+func (s *session) seed(ctx context.Context) error {
+	if len(s.opts.Seeds) == 0 {
+		return nil
+	}
+	producer, err := topics.NewProducer(s.env.Names, topics.DefaultProducerOptions(), s.connection()...)
+	if err != nil {
+		return err
+	}
+	defer producer.Close()
+	records := make([]*kgo.Record, len(s.opts.Seeds))
+	for i, seed := range s.opts.Seeds {
+		records[i] = &kgo.Record{Topic: s.env.Names.Seeds, Value: seed}
+	}
+	if err := producer.ProduceSync(ctx, records...).FirstErr(); err != nil {
+		return fmt.Errorf("write seeds: %w", err)
+	}
+	return nil
+}
+
+func (s *session) connection() []kgo.Opt {
+	return append([]kgo.Opt{kgo.SeedBrokers(s.env.Brokers...)}, s.env.Client...)
+}
+
+// openPages opens the files of pages where they end, or before that when an
+// unclean end has cut the log of parsed.
+func (s *session) openPages(ctx context.Context) (*output.Pages, error) {
+	o := s.opts.Pages
+	if o.Dir == "" && o.File == "" && o.Stream == nil {
+		o.Dir = s.opts.pagesDir()
+	}
+	pages, err := output.Open(o)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	ends, err := s.ends(ctx, s.env.Names.Parsed)
+	if err != nil {
+		return nil, errors.Join(err, pages.Close())
+	}
+	for partition, next := range pages.Offsets() {
+		if end := ends[partition]; next > end {
+			pages.Rewind(partition, end)
+		}
+	}
+	return pages, nil
+}
+
+// ends returns the ends of a topic's partitions.
+func (s *session) ends(ctx context.Context, topic string) (map[int32]int64, error) {
+	listed, err := s.admin.ListEndOffsets(ctx, topic)
+	if err == nil {
+		err = listed.Error()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("end of %s: %w", topic, err)
+	}
+	ends := map[int32]int64{}
+	listed.Each(func(o kadm.ListedOffset) { ends[o.Partition] = o.Offset })
+	return ends, nil
+}
+
+// janitor trims behind the stages, and behind the WARC files.
+func (s *session) janitor() broker.Janitor {
+	readers := map[string][]string{}
+	for _, stage := range topics.Stages() {
+		for _, topic := range s.env.Names.Inputs(stage) {
+			if t, _ := s.env.Names.Topic(topic); t.Kept == topics.Consumed {
+				readers[topic] = append(readers[topic], s.env.Names.Group(stage))
+			}
+		}
+	}
+	if s.opts.WARC {
+		fetched := s.env.Names.Fetched
+		readers[fetched] = append(readers[fetched], s.env.Names.Group(topics.WARC))
+	}
+	return broker.Janitor{Admin: s.admin, Readers: readers, Every: 5 * time.Second, Logger: s.log}
+}
+
+// warcInfo says in WARC files who crawled.
+func (s *session) warcInfo() []warc.Field {
+	return []warc.Field{
+		{Name: "software", Value: "Weft"},
+		{Name: "robots", Value: "obeyed"},
+		{Name: "http-header-user-agent", Value: s.opts.Fetch.Client.Agent()},
+		{Name: "operator", Value: s.env.Definition.Contact},
+	}
+}
+
+// close frees what is open, in reverse order.
+func (s *session) close() {
+	if s.status != nil {
+		s.status.Close()
+	}
+	if s.client != nil {
+		s.client.Close()
+	}
+	if s.broker != nil {
+		if err := s.broker.Close(); err != nil {
+			s.log.Warn("closing the broker failed", "error", err)
+		}
+	}
+}

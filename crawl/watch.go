@@ -1,0 +1,67 @@
+package crawl
+
+import (
+	"context"
+	"time"
+
+	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/progress"
+)
+
+// How often the crawl's status is read, and how often Options.Watch is told.
+const (
+	statusEvery = 250 * time.Millisecond
+	watchEvery  = time.Second
+)
+
+// watch waits for the end: drained by the exact test, full, interrupted, or a
+// stage that cannot go on (failed ends).
+func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) (string, error) {
+	ticker := time.NewTicker(statusEvery)
+	defer ticker.Stop()
+	var told time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return EndedInterrupted, nil
+		case <-failed.Done():
+			return EndedInterrupted, nil
+		case <-sink.Full():
+			return EndedFull, nil
+		case <-ticker.C:
+		}
+		reading, cancel := context.WithTimeout(ctx, readTimeout)
+		status, err := s.status.Read(reading)
+		cancel()
+		if err != nil {
+			if ctx.Err() == nil {
+				s.log.Warn("reading the crawl's status failed", "error", err)
+			}
+			continue
+		}
+		s.meter.status(status)
+		if now := time.Now(); s.opts.Watch != nil && now.Sub(told) >= watchEvery {
+			told = now
+			s.opts.Watch(s.snapshot(status, sink))
+		}
+		if status.Drained() {
+			s.meter.last = status
+			return EndedDrained, nil
+		}
+	}
+}
+
+const readTimeout = 10 * time.Second
+
+func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progress.Snapshot {
+	g := status.Gauges
+	return progress.Snapshot{
+		Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Errors: g.Failed,
+		Queued: g.Queued, Out: g.Out, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
+	}
+}
+
+func (s *session) result(ended string, sink *processors.PageSink) Result {
+	return Result{Ended: ended, Pages: sink.Written(), Pending: s.meter.last.Gauges.GetPending()}
+}
