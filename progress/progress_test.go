@@ -85,12 +85,12 @@ func TestSummary(t *testing.T) {
 	var out bytes.Buffer
 	summaries := []progress.Summary{
 		{
-			Drained: true, Elapsed: 100 * time.Second, Pages: 123_456, Bytes: 3_700_000_000,
+			Ended: "drained", Elapsed: 100 * time.Second, Rate: 1234.6, Pages: 123_456, Bytes: 3_700_000_000,
 			Outcomes: map[string]int64{
 				"fetched 200": 123_456, "fetched 404": 120, "gave_up_timeout": 9, "robots_disallowed": 9, "never": 0,
 			},
 		},
-		{Elapsed: 400 * time.Millisecond, Left: 1_000_000},
+		{Ended: "interrupted", Elapsed: 400 * time.Millisecond, Left: 1_000_000},
 	}
 	for _, s := range summaries {
 		if _, err := s.WriteTo(&out); err != nil {

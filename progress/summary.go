@@ -11,11 +11,12 @@ import (
 
 // Summary is what a crawl came to.
 type Summary struct {
-	// Drained: nothing is left to do. Otherwise the crawl was interrupted, or
-	// met its bound, and can be resumed.
-	Drained bool
+	// Ended says why, in a word.
+	Ended string
+	// Elapsed is the time of this run, Rate its pages a second; 0: unknown.
 	Elapsed time.Duration
-	// Pages and Bytes of this run, for the rate.
+	Rate    float64
+	// Pages and Bytes since the crawl began.
 	Pages, Bytes int64
 	// Left is the URLs still to be fetched.
 	Left int64
@@ -27,13 +28,9 @@ type Summary struct {
 // frequent first.
 func (s Summary) WriteTo(w io.Writer) (int64, error) {
 	var b strings.Builder
-	end := "stopped"
-	if s.Drained {
-		end = "done"
-	}
-	fmt.Fprintf(&b, "%s: %s pages, %s in %s", end, Count(s.Pages), Bytes(s.Bytes), Clock(s.Elapsed))
-	if seconds := s.Elapsed.Seconds(); seconds >= 1 {
-		fmt.Fprintf(&b, ", %s pages/s", rateText(float64(s.Pages)/seconds))
+	fmt.Fprintf(&b, "%s after %s: %s pages, %s", s.Ended, Clock(s.Elapsed), Count(s.Pages), Bytes(s.Bytes))
+	if s.Rate > 0 {
+		fmt.Fprintf(&b, ", %s pages/s", rateText(s.Rate))
 	}
 	if s.Left > 0 {
 		fmt.Fprintf(&b, ", %s URLs left", Count(s.Left))
