@@ -3,43 +3,102 @@ package codecs
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
+	"unicode/utf8"
 )
 
-// Seed is a URL that somebody asks for: one line of text, or a JSON object in
-// the topic seeds.
+// Seed is a URL that a user asks for.
 type Seed struct {
-	// URL is absolute.
+	// URL as the user wrote it, not empty.
 	URL string `json:"url"`
+	// Depth counts links from this number on instead of from 0, so that a
+	// crawl with a depth limit follows this seed less far.
+	Depth uint32 `json:"depth,omitempty"`
 }
 
-// BadSeed is a line that is no seed.
+// BadSeed is a line of the topic seeds that is none.
 type BadSeed struct {
-	// Line is counted from 1.
+	// Line counts from 1 within the record.
 	Line int
-	// Reason is "bad_json" or "no_url".
+	// Reason is one of the constants below; they label metrics.
 	Reason string
 }
 
-// DecodeSeeds reads a record of the topic seeds: one or more lines, each a URL
-// or a JSON object. Blank lines and lines that begin with # are skipped.
-// Whether a URL is one is for package urls to say.
+const (
+	// SeedNotText is a line that is not UTF-8.
+	SeedNotText = "not_text"
+	// SeedNotJSON is a line that begins like a JSON object and is not one, or
+	// one whose members have other types than those of Seed.
+	SeedNotJSON = "not_json"
+	// SeedNoURL is a JSON object without a url.
+	SeedNoURL = "no_url"
+)
+
+var byteOrderMark = []byte("\ufeff")
+
+// DecodeSeeds reads the value of a record of the topic seeds, in any mixture
+// of lines:
+//
+//	https://example.com/            a URL
+//	{"url": "https://example.com/"} a JSON object, on one line or on several
+//	# words                         a comment; blank lines mean nothing too
+//
+// Members of an object that it does not know are ignored. A bad line does not
+// spoil the others. Whether a URL can be used is not decided here.
 func DecodeSeeds(value []byte) (seeds []Seed, bad []BadSeed) {
-	for i, line := range bytes.Split(value, []byte("\n")) {
-		line = bytes.TrimSpace(line)
+	rest := bytes.TrimPrefix(value, byteOrderMark)
+	for line := 1; len(rest) > 0; {
+		var text []byte
+		text, after, _ := bytes.Cut(rest, []byte("\n"))
+		lines := 1
+		text = bytes.TrimSpace(text)
 		switch {
-		case len(line) == 0 || line[0] == '#':
-		case line[0] == '{':
-			var s Seed
-			if json.Unmarshal(line, &s) != nil {
-				bad = append(bad, BadSeed{i + 1, "bad_json"})
-			} else if s.URL == "" {
-				bad = append(bad, BadSeed{i + 1, "no_url"})
-			} else {
-				seeds = append(seeds, s)
+		case len(text) == 0 || text[0] == '#':
+		case text[0] == '{':
+			s, size, reason := decodeSeedObject(rest)
+			if reason != "" {
+				bad = append(bad, BadSeed{line, reason})
+				break
 			}
+			seeds = append(seeds, s)
+			// The object may span lines, and share its last one with another.
+			lines, after = bytes.Count(rest[:size], []byte("\n")), rest[size:]
+		case !utf8.Valid(text):
+			bad = append(bad, BadSeed{line, SeedNotText})
 		default:
-			seeds = append(seeds, Seed{URL: string(line)})
+			seeds = append(seeds, Seed{URL: string(text)})
 		}
+		rest = after
+		line += lines
 	}
 	return seeds, bad
+}
+
+// decodeSeedObject reads the JSON object at the start of raw, and says how many
+// bytes it takes.
+func decodeSeedObject(raw []byte) (s Seed, size int, reason string) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&s); err != nil {
+		return Seed{}, 0, SeedNotJSON
+	}
+	s.URL = strings.TrimSpace(s.URL)
+	if s.URL == "" {
+		return Seed{}, 0, SeedNoURL
+	}
+	return s, int(dec.InputOffset()), ""
+}
+
+// EncodeSeed returns the value of a record that DecodeSeeds reads as s: the
+// plain URL where that says it all.
+func EncodeSeed(s Seed) []byte {
+	plain := s.Depth == 0 && s.URL != "" && s.URL[0] != '#' && s.URL[0] != '{' &&
+		!strings.Contains(s.URL, "\n") && strings.TrimSpace(s.URL) == s.URL && !strings.HasPrefix(s.URL, string(byteOrderMark))
+	if plain {
+		return []byte(s.URL)
+	}
+	value, err := json.Marshal(s)
+	if err != nil {
+		panic("codecs: encode seed: " + err.Error()) // a struct of a string and a number
+	}
+	return value
 }
