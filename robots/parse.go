@@ -1,0 +1,147 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"github.com/jimsmart/grobotstxt"
+	"github.com/zeebo/xxh3"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+const (
+	// MaxBytes is how much of a robots.txt is read (RFC 9309 section 2.5), and
+	// how long rules and sitemaps of a record are together at most.
+	MaxBytes = 500 << 10
+	// MaxCrawlDelay is the longest Crawl-delay that is honoured.
+	MaxCrawlDelay = 300 * time.Second
+	// TTL is how long rules hold (RFC 9309 section 2.4).
+	TTL = 24 * time.Hour
+
+	maxSitemaps     = 1000
+	maxSitemapBytes = 2048
+)
+
+// Parse says what a fetch of an origin's /robots.txt means for an agent, given
+// as a product token or as a whole User-Agent. The status is that of the last
+// response after redirects, 0 when there was none.
+//
+// A 2xx gives rules. 5xx, no response, and 429, which asks for less and not for
+// everything, disallow all for now. Other statuses mean that there are no
+// rules (RFC 9309 section 2.3.1). How soon to ask again after disallow-all is
+// for the caller's back-off to say: its ttl_ms is 0.
+func Parse(status int, body []byte, agent string) *weftpb.Robots {
+	r := &weftpb.Robots{Status: uint32(max(status, 0)), TtlMs: TTL.Milliseconds()}
+	switch {
+	case 200 <= status && status < 300:
+		r.Access = weftpb.Robots_ACCESS_RULES
+		read(r, body, ProductToken(agent))
+	case 300 <= status && status < 500 && status != 429:
+		r.Access = weftpb.Robots_ACCESS_ALLOW_ALL
+	default:
+		r.Access = weftpb.Robots_ACCESS_DISALLOW_ALL
+		r.TtlMs = 0
+	}
+	r.Hash = contentHash(r)
+	return r
+}
+
+// read fills in what a file says.
+func read(r *weftpb.Robots, body []byte, token string) {
+	file := file{token: token}
+	grobotstxt.Parse(ascii(cutAtLine(body)), &file)
+	group := file.forAgent()
+	r.Rules = text(group.rules)
+	r.CrawlDelayMs = uint32(group.crawlDelay.Milliseconds())
+	r.Sitemaps = boundSitemaps(file.sitemaps, MaxBytes-len(r.Rules))
+}
+
+// cutAtLine cuts a body that is too long after a line: half a rule is another
+// rule.
+func cutAtLine(body []byte) []byte {
+	if len(body) <= MaxBytes {
+		return body
+	}
+	body = body[:MaxBytes]
+	return body[:bytes.LastIndexAny(body, "\r\n")+1]
+}
+
+// ascii escapes what is not ASCII and writes the digits of escapes in upper
+// case, so that the line reader, which would do the same, has nothing to do:
+// grobotstxt v1.0.3 breaks every digit of an escape that it touches ("%e3%83"
+// becomes "%E\x13%\x18\x13"). It drops a byte order mark, and makes the
+// no-break spaces of files that were pasted from a web page spaces.
+func ascii(body []byte) string {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	body = bytes.ReplaceAll(body, []byte("\u00a0"), []byte(" "))
+	b := make([]byte, 0, len(body)+len(body)/16)
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		switch {
+		case c >= 0x80:
+			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
+		case c == '%' && i+2 < len(body) && isHex(body[i+1]) && isHex(body[i+2]):
+			b = append(b, '%', hexDigits[unhex(body[i+1])], hexDigits[unhex(body[i+2])])
+			i += 2
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// text writes rules as robots.txt lines, each once, in the file's order. Rules
+// beyond MaxBytes are dropped; only a file that grows by the escaping of what
+// is not ASCII has any.
+func text(rules []rule) string {
+	if len(rules) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	written := make(map[rule]bool, len(rules))
+	for _, rule := range rules {
+		line := rule.line()
+		if written[rule] || b.Len()+len(line) > MaxBytes {
+			continue
+		}
+		written[rule] = true
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// boundSitemaps keeps the sitemaps, each once, as long as they fit into a number
+// of bytes.
+func boundSitemaps(all []string, bytes int) (kept []string) {
+	seen := make(map[string]bool, len(all))
+	for _, sitemap := range all {
+		switch {
+		case seen[sitemap] || sitemap == "" || len(sitemap) > maxSitemapBytes:
+			continue
+		case len(kept) == maxSitemaps || len(sitemap) > bytes:
+			return kept
+		}
+		seen[sitemap] = true
+		bytes -= len(sitemap)
+		kept = append(kept, sitemap)
+	}
+	return kept
+}
+
+// contentHash is equal for records that mean the same: the 128-bit XXH3 of
+// access, Crawl-delay, rules and sitemaps, each ended so that they cannot run
+// into each other.
+func contentHash(r *weftpb.Robots) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(r.GetAccess()))
+	b = binary.BigEndian.AppendUint32(b, r.GetCrawlDelayMs())
+	b = append(append(b, r.GetRules()...), 0)
+	for _, sitemap := range r.GetSitemaps() {
+		b = append(append(b, sitemap...), 0)
+	}
+	hash := xxh3.Hash128(b).Bytes()
+	return hash[:]
+}

@@ -1,0 +1,197 @@
+package robots
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+const (
+	rulesHold   = weftpb.Robots_ACCESS_RULES
+	allowAll    = weftpb.Robots_ACCESS_ALLOW_ALL
+	disallowAll = weftpb.Robots_ACCESS_DISALLOW_ALL
+)
+
+func TestParseStatus(t *testing.T) {
+	body := []byte("User-agent: *\nDisallow: /x\n")
+	for _, c := range []struct {
+		status int
+		want   weftpb.Robots_Access
+	}{
+		{200, rulesHold}, {204, rulesHold}, {299, rulesHold},
+		{301, allowAll}, {399, allowAll}, {400, allowAll}, {401, allowAll}, {403, allowAll}, {404, allowAll}, {410, allowAll}, {499, allowAll},
+		{429, disallowAll}, {500, disallowAll}, {503, disallowAll}, {599, disallowAll}, {600, disallowAll}, {999, disallowAll},
+		{0, disallowAll}, {-1, disallowAll}, {100, disallowAll},
+	} {
+		r := Parse(c.status, body, "weft")
+		if r.GetAccess() != c.want {
+			t.Errorf("%d gives %s, want %s", c.status, r.GetAccess(), c.want)
+		}
+		if c.status >= 0 && int(r.GetStatus()) != c.status {
+			t.Errorf("%d is recorded as %d", c.status, r.GetStatus())
+		}
+		if lasting := r.GetTtlMs() == TTL.Milliseconds(); lasting == (c.want == disallowAll) {
+			t.Errorf("%d holds for %d ms", c.status, r.GetTtlMs())
+		}
+		rules := Compile(r)
+		for path, want := range map[string]bool{
+			"/robots.txt": true,
+			"/x":          c.want == allowAll,
+			"/y":          c.want != disallowAll,
+		} {
+			if got := rules.Allowed(path); got != want {
+				t.Errorf("%d: %s allowed is %t", c.status, path, got)
+			}
+		}
+	}
+}
+
+func TestCompileOfNothingDisallows(t *testing.T) {
+	for _, r := range []*weftpb.Robots{nil, {}} {
+		if rules := Compile(r); rules.Allowed("/") || !rules.Allowed("/robots.txt") {
+			t.Errorf("%v: / allowed is %t, /robots.txt %t", r, rules.Allowed("/"), rules.Allowed("/robots.txt"))
+		}
+	}
+}
+
+func TestParseKeepsOurGroupInNormalForm(t *testing.T) {
+	r := Parse(200, []byte("\ufeff# A comment\r\nUser-agent: Other\r\nDisallow: /\r\n\r\nUser-agent: weft\r\n"+
+		"Disallow:/a%7eb%c3%a9é # x\r\nallow:\t/c d\r\nDisallow: /a~b%C3%A9%C3%A9\r\nDisallow: relative\r\nDisallow:\r\n"+
+		"Allow: /%2a%24/*$\r\nAllow: /dir/index.html\r\n"), "weft")
+	want := "User-agent: *\nDisallow: /a~b%C3%A9%C3%A9\nAllow: /c%20d\nAllow: /%2A%24/*$\nAllow: /dir/index.html\nAllow: /dir/$\n"
+	if got := r.GetRules(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestCrawlDelay(t *testing.T) {
+	for _, c := range []struct {
+		robots string
+		want   uint32 // milliseconds
+	}{
+		{"User-agent: *\nCrawl-delay: 10", 10_000},
+		{"User-agent: *\nCRAWL-DELAY : 0.5", 500},
+		{"User-agent: *\nCrawldelay: 0.0001", 1},
+		{"User-agent: *\nCrawl-delay: 301", 300_000},
+		{"User-agent: *\nCrawl-delay: 1e300", 300_000},
+		{"User-agent: *\nCrawl-delay: Inf", 300_000},
+		{"User-agent: *\nCrawl-delay: -1", 0},
+		{"User-agent: *\nCrawl-delay: NaN", 0},
+		{"User-agent: *\nCrawl-delay: ten", 0},
+		{"User-agent: *\nCrawl-delay:", 0},
+		{"User-agent: *\nCrawl-delay: 2\nCrawl-delay: 3\nCrawl-delay: 1", 3_000},
+		{"User-agent: *\nDisallow: /\nCrawl-delay: 7", 7_000},
+		{"User-agent: *\nCrawl-delay: 9\nUser-agent: weft\nCrawl-delay: 4", 4_000},
+		{"User-agent: weft\nCrawl-delay: 4\nUser-agent: *\nCrawl-delay: 9", 4_000},
+		{"User-agent: *\nCrawl-delay: 9\nUser-agent: weft\nDisallow: /x", 0},
+		{"User-agent: weft\nUser-agent: other\nCrawl-delay: 4", 4_000},
+		{"User-agent: other\nCrawl-delay: 4", 0},
+		{"Crawl-delay: 4\nUser-agent: *\nDisallow: /", 0},
+	} {
+		if got := Parse(200, []byte(c.robots), "weft").GetCrawlDelayMs(); got != c.want {
+			t.Errorf("%q gives %d ms, want %d", c.robots, got, c.want)
+		}
+	}
+}
+
+func TestSitemaps(t *testing.T) {
+	r := Parse(200, []byte("Sitemap: https://h/a.xml\nUser-agent: other\nDisallow: /\nSITEMAP:https://h/é.xml\n"+
+		"Site-map: https://h/a.xml\nSitemap:\nSitemap: https://h/"+strings.Repeat("x", 2048)+"\nSitemap: /b.xml"), "weft")
+	want := []string{"https://h/a.xml", "https://h/%C3%A9.xml", "/b.xml"}
+	if got := r.GetSitemaps(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOneBrokenLineCostsItself(t *testing.T) {
+	for _, broken := range []string{
+		"<html><body>", "Disallow", ":", ": /", "Crawl-delay: x", "Disallow: %zz", "\x00\xff\xfe", "User-agent", "Allow: [*",
+		strings.Repeat("x", 1<<16), "Disallow: /" + strings.Repeat("*x", 1<<16),
+	} {
+		rules := Compile(Parse(200, []byte("User-agent: *\nDisallow: /a\n"+broken+"\nDisallow: /c\n"), "weft"))
+		if rules.Allowed("/a") || !rules.Allowed("/b") || rules.Allowed("/c") {
+			t.Errorf("%.40q: /a allowed is %t, /b %t, /c %t", broken, rules.Allowed("/a"), rules.Allowed("/b"), rules.Allowed("/c"))
+		}
+	}
+}
+
+// TestBounds holds that a record stays below the 512 KiB of a ledger event,
+// whatever the file.
+func TestBounds(t *testing.T) {
+	var many, grows, sitemaps strings.Builder
+	many.WriteString("User-agent: *\n")
+	grows.WriteString("User-agent: *\n")
+	for i := range 40_000 {
+		fmt.Fprintf(&many, "Disallow: /%d\n", i)
+		fmt.Fprintf(&grows, "Disallow: /%dééééééé\n", i)
+		fmt.Fprintf(&sitemaps, "Sitemap: https://h/%d/%s\n", i, strings.Repeat("x", i%2000))
+	}
+	for name, body := range map[string]string{
+		"many rules": many.String(), "rules that grow": grows.String(), "sitemaps": sitemaps.String(),
+		"both": many.String()[:MaxBytes/2] + "\n" + sitemaps.String(), "one line": strings.Repeat("x", 2*MaxBytes),
+	} {
+		if size := proto.Size(Parse(200, []byte(body), "weft")); size > MaxBytes+5*maxSitemaps {
+			t.Errorf("%s: %d bytes", name, size)
+		}
+	}
+}
+
+func TestFileIsCutAfterALine(t *testing.T) {
+	head := "User-agent: *\nDisallow: /kept\n"
+	filler := strings.Repeat("# 16 bytes long\n", MaxBytes)
+	body := head + filler[:MaxBytes-len(head)-len("Disallow: /")] + "Disallow: /cut/off\n"
+	rules := Compile(Parse(200, []byte(body), "weft"))
+	if rules.Allowed("/kept") || !rules.Allowed("/other") {
+		t.Errorf("/kept allowed is %t, /other %t", rules.Allowed("/kept"), rules.Allowed("/other"))
+	}
+}
+
+func TestHash(t *testing.T) {
+	hash := func(status int, body string) string { return string(Parse(status, []byte(body), "weft").GetHash()) }
+	same := hash(200, "User-agent: *\nDisallow: /a\nSitemap: b\n")
+	if len(same) != 16 {
+		t.Errorf("%d bytes long", len(same))
+	}
+	if other := hash(203, "# comment\nUser-agent: x\nDisallow: /x\nUser-agent: *\nDisallow: /%61\nSitemap: b"); other != same {
+		t.Error("two records that mean the same have two hashes")
+	}
+	seen := map[string]string{same: "the first"}
+	for _, c := range []struct {
+		status int
+		body   string
+	}{
+		{200, ""}, {404, ""}, {500, ""}, {200, "User-agent: *\nDisallow: /a"}, {200, "User-agent: *\nAllow: /a\nSitemap: b"},
+		{200, "User-agent: *\nDisallow: /a\nCrawl-delay: 1\nSitemap: b"}, {200, "User-agent: *\nDisallow: /a\nSitemap: b\nSitemap: c"},
+		{200, "User-agent: *\nDisallow: /a\nSitemap: bc"},
+	} {
+		h := hash(c.status, c.body)
+		if before, ok := seen[h]; ok {
+			t.Errorf("%d %q has the hash of %s", c.status, c.body, before)
+		}
+		seen[h] = fmt.Sprintf("%d %q", c.status, c.body)
+	}
+}
+
+func TestProductToken(t *testing.T) {
+	for _, c := range []struct{ userAgent, want string }{
+		{"weft", "weft"},
+		{"Weft/0.1 (+https://example.com/)", "Weft"},
+		{"Mozilla/5.0 (compatible; Weft-Bot/0.1; +https://example.com/)", "Weft-Bot"},
+		{"archive.org_bot", "archive.org_bot"},
+		{" weft ", "weft"},
+		{"(nobody)", ""},
+		{"", ""},
+	} {
+		if got := ProductToken(c.userAgent); got != c.want {
+			t.Errorf("ProductToken(%q) = %q, want %q", c.userAgent, got, c.want)
+		}
+	}
+	if !Compile(Parse(200, []byte("User-agent:\nDisallow: /"), "")).Allowed("/") {
+		t.Error("an agent without a name is named by an empty line")
+	}
+}

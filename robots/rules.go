@@ -1,0 +1,132 @@
+package robots
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Rules answer for one origin. Make them with Compile. They are never changed
+// and safe for concurrent use.
+type Rules struct {
+	access weftpb.Robots_Access
+	// prefixes are the rules without wildcards, by text.
+	prefixes []prefix
+	// patterns are the other rules, the ones that decide first in front.
+	patterns []pattern
+}
+
+// prefix is a rule that matches the paths that start with its text.
+type prefix struct {
+	text  string
+	allow bool
+	// shorter is the index of the longest other prefix that text starts with,
+	// -1 if there is none.
+	shorter int32
+}
+
+// Compile makes rules of a record by Parse. Lines that Parse does not write
+// are ignored. A record without access, or none, disallows all.
+func Compile(r *weftpb.Robots) *Rules {
+	rules := &Rules{access: r.GetAccess()}
+	if rules.access != weftpb.Robots_ACCESS_RULES {
+		return rules
+	}
+	for line := range strings.Lines(r.GetRules()) {
+		line = strings.TrimSuffix(line, "\n")
+		if text, ok := strings.CutPrefix(line, "Allow: "); ok {
+			rules.add(text, true)
+		} else if text, ok := strings.CutPrefix(line, "Disallow: "); ok {
+			rules.add(text, false)
+		}
+	}
+	rules.link()
+	slices.SortStableFunc(rules.patterns, func(a, b pattern) int {
+		switch {
+		case a.octets != b.octets:
+			return b.octets - a.octets
+		case a.allow == b.allow:
+			return 0
+		case a.allow:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return rules
+}
+
+func (r *Rules) add(text string, allow bool) {
+	for _, spelling := range spellings(text) {
+		if spelling == text && isPrefix(text) {
+			r.prefixes = append(r.prefixes, prefix{text: text, allow: allow})
+		} else {
+			r.patterns = append(r.patterns, newPattern(spelling, len(text), allow))
+		}
+	}
+}
+
+// link sorts the prefixes, merges equal ones, of which allow is the one that
+// counts, and finds for each the next shorter one.
+func (r *Rules) link() {
+	slices.SortStableFunc(r.prefixes, func(a, b prefix) int { return strings.Compare(a.text, b.text) })
+	merged := r.prefixes[:0]
+	for _, p := range r.prefixes {
+		last := len(merged) - 1
+		if last >= 0 && merged[last].text == p.text {
+			merged[last].allow = merged[last].allow || p.allow
+			continue
+		}
+		p.shorter = int32(last)
+		for p.shorter >= 0 && !strings.HasPrefix(p.text, merged[p.shorter].text) {
+			p.shorter = merged[p.shorter].shorter
+		}
+		merged = append(merged, p)
+	}
+	r.prefixes = slices.Clip(merged)
+}
+
+// Allowed reports whether a URL may be requested, given its path and query as
+// "/path?query". The rule with the most octets decides, of two equal ones the
+// one that allows; without a rule the answer is yes (RFC 9309 section 2.2.2).
+func (r *Rules) Allowed(pathAndQuery string) bool {
+	if pathAndQuery == "/robots.txt" || r.access == weftpb.Robots_ACCESS_ALLOW_ALL {
+		return true
+	}
+	if r.access != weftpb.Robots_ACCESS_RULES {
+		return false
+	}
+	path := literal(normalize(pathAndQuery))
+	allow, octets := r.longestPrefix(path)
+	for i := range r.patterns {
+		p := &r.patterns[i]
+		if p.octets < octets || p.octets == octets && (allow || !p.allow) {
+			break
+		}
+		if p.matches(path) {
+			return p.allow
+		}
+	}
+	return allow
+}
+
+// longestPrefix is the verdict of the rules without wildcards, and the octets
+// of the rule that gives it.
+func (r *Rules) longestPrefix(path string) (allow bool, octets int) {
+	// Every text between a prefix of path and path in the order of strings
+	// starts with that prefix. So the longest one is the last text that is not
+	// after path, or one that this text starts with.
+	next, _ := slices.BinarySearchFunc(r.prefixes, path, func(p prefix, path string) int {
+		if p.text <= path {
+			return -1
+		}
+		return 1
+	})
+	for i := int32(next) - 1; i >= 0; i = r.prefixes[i].shorter {
+		if strings.HasPrefix(path, r.prefixes[i].text) {
+			return r.prefixes[i].allow, len(r.prefixes[i].text)
+		}
+	}
+	return true, 0
+}
