@@ -62,7 +62,7 @@ func (s *session) connect() error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUsage, err)
 		}
-		s.broker, brokers, compression = b, b.Addrs(), "none"
+		s.broker, brokers, compression = b, []string{b.Addr()}, "none"
 	}
 	member, err := memberName(o)
 	if err != nil {

@@ -38,7 +38,10 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 		}
 		fresh := s.set.Unseen(n.Targets)
 		env.Meter.Deduped(len(fresh), len(n.Targets)-len(fresh))
-		return marshal(&weftpb.Deduped{Targets: fresh}, len(fresh) == 0)
+		if len(fresh) == 0 {
+			return nil, nil
+		}
+		return encode(&weftpb.Deduped{Targets: fresh}), nil
 	}
 }
 

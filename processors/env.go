@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/supervise"
 	"github.com/weftcrawl/weft/topics"
@@ -50,10 +49,11 @@ func (e Env) client(opts ...kgo.Opt) (*kgo.Client, error) {
 	return client, nil
 }
 
-// producer makes a client that writes to the loop.
+// producer makes a client that writes to the loop, each record to the
+// partition that it names.
 func (e Env) producer() (*kgo.Client, error) {
 	opts := topics.DefaultProducerOptions()
-	opts.Compression = e.Compression
+	opts.Compression, opts.Manual = e.Compression, true
 	return topics.NewProducer(e.Names, opts, e.connection()...)
 }
 
@@ -67,14 +67,14 @@ func (e Env) run(ctx context.Context, stage topics.Stage, once func(context.Cont
 var errFatal = errors.New("cannot go on")
 
 // stateless runs a stage as a group of workers with a producer of its own.
-func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler func(out *output) handle) error {
+func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler func(out *outbox) handle) error {
 	return e.run(ctx, stage, func(ctx context.Context) error {
 		producer, err := e.producer()
 		if err != nil {
 			return err
 		}
 		defer producer.Close()
-		out := &output{env: e, stage: stage, client: producer}
+		out := &outbox{env: e, stage: stage, client: producer}
 		w := newWorker(l, handler(out))
 		if w.client, err = e.client(groupOptions(e.Names.Group(stage), w, e.Names.Inputs(stage)...)...); err != nil {
 			return err
@@ -82,40 +82,4 @@ func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler
 		defer w.client.Close()
 		return w.run(ctx)
 	})
-}
-
-// output writes what a stage has to say.
-type output struct {
-	env    Env
-	stage  topics.Stage
-	client *kgo.Client
-}
-
-// send writes a record; then is called when it is acknowledged or lost.
-func (o *output) send(ctx context.Context, topic, key string, value []byte, then func(*kgo.Record, error)) {
-	o.client.Produce(ctx, &kgo.Record{Topic: topic, Key: []byte(key), Value: value}, then)
-}
-
-// sendProto writes a protobuf record.
-func (o *output) sendProto(ctx context.Context, topic, key string, m proto.Message, then func(*kgo.Record, error)) {
-	value, err := proto.Marshal(m)
-	if err != nil {
-		// Only a string that is not UTF-8 fails, and stages make none.
-		panic(fmt.Sprintf("marshal %T for %s: %v", m, topic, err))
-	}
-	o.send(ctx, topic, key, value, then)
-}
-
-// reject writes r to the topic rejected and finishes it when that is
-// acknowledged.
-func (o *output) reject(ctx context.Context, r *kgo.Record, reason string, finish func(error)) {
-	o.env.Meter.Rejected(o.stage, reason)
-	rejected := rejection(o.stage, r, reason)
-	o.sendProto(ctx, o.env.Names.Rejected, string(r.Key), rejected, func(_ *kgo.Record, err error) { finish(err) })
-}
-
-// gather calls finish once, after n acknowledgements, with the first error.
-func gather(n int, finish func(error)) func(*kgo.Record, error) {
-	g := &gathering{left: n, finish: finish}
-	return g.acknowledge
 }

@@ -66,7 +66,7 @@ type fetcher struct {
 	env     Env
 	opts    FetchOptions
 	http    *fetch.Client
-	out     *output
+	out     *outbox
 	admin   *kadm.Client
 	lease   *lease.Lease
 	lanes   *lanes.Lanes
@@ -84,7 +84,7 @@ func (f *fetcher) run(ctx context.Context) error {
 		return err
 	}
 	defer producer.Close()
-	f.out = &output{env: f.env, stage: topics.Fetch, client: producer}
+	f.out = &outbox{env: f.env, stage: topics.Fetch, client: producer}
 	f.admin = kadm.NewClient(producer)
 	f.backlog = newBacklog(f.admin, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
 

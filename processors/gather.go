@@ -15,6 +15,12 @@ type gathering struct {
 	err  error
 }
 
+// gather calls finish once, after n acknowledgements, with the first error.
+func gather(n int, finish func(error)) func(*kgo.Record, error) {
+	g := &gathering{left: n, finish: finish}
+	return g.acknowledge
+}
+
 func (g *gathering) acknowledge(_ *kgo.Record, err error) {
 	g.mu.Lock()
 	if g.err == nil {

@@ -26,7 +26,7 @@ func Normalize(ctx context.Context, env Env) error {
 	}
 	n := normalizer{env: env, policy: policy, suffixes: urls.BundledSuffixes()}
 	return env.stateless(ctx, topics.Normalize, limit{goroutines: 2, records: 1000, bytes: 8 << 20},
-		func(out *output) handle {
+		func(out *outbox) handle {
 			return func(ctx context.Context, r *kgo.Record, finish func(error)) {
 				batches, reason := n.record(r)
 				if reason != "" {
@@ -129,7 +129,7 @@ func (n normalizer) seeds(value []byte) (*batches, string) {
 }
 
 // send writes the batches and finishes when all are acknowledged.
-func (n normalizer) send(ctx context.Context, out *output, b *batches, finish func(error)) {
+func (n normalizer) send(ctx context.Context, out *outbox, b *batches, finish func(error)) {
 	if len(b.list) == 0 {
 		finish(nil)
 		return

@@ -30,7 +30,7 @@ func Parse(ctx context.Context, env Env) error {
 	p := pages{env: env, parser: parser}
 	return env.stateless(ctx, topics.Parse,
 		limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20},
-		func(out *output) handle {
+		func(out *outbox) handle {
 			return func(ctx context.Context, r *kgo.Record, finish func(error)) { p.record(ctx, out, r, finish) }
 		})
 }
@@ -41,7 +41,7 @@ type pages struct {
 }
 
 // record answers one exchange.
-func (p pages) record(ctx context.Context, out *output, r *kgo.Record, finish func(error)) {
+func (p pages) record(ctx context.Context, out *outbox, r *kgo.Record, finish func(error)) {
 	var f weftpb.Fetched
 	if err := proto.Unmarshal(r.Value, &f); err != nil {
 		out.reject(ctx, r, "undecodable", finish)
@@ -64,7 +64,7 @@ func (p pages) record(ctx context.Context, out *output, r *kgo.Record, finish fu
 		record := parsed(&f, page, source, domain, p.env.Names.Crawl)
 		found := discovered(&f, page)
 		acknowledged := gather(1+min(len(found.Links), 1), finish)
-		out.send(ctx, p.env.Names.Parsed, domain, record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)), acknowledged)
+		out.send(ctx, p.env.Names.Parsed, domain, record.URL, record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)), acknowledged)
 		p.env.Meter.Page(len(f.Body))
 		if len(found.Links) > 0 {
 			p.discover(ctx, out, domain, found, acknowledged)
@@ -72,7 +72,7 @@ func (p pages) record(ctx context.Context, out *output, r *kgo.Record, finish fu
 	}
 }
 
-func (p pages) discover(ctx context.Context, out *output, domain string, d *weftpb.Discovered, then func(*kgo.Record, error)) {
+func (p pages) discover(ctx context.Context, out *outbox, domain string, d *weftpb.Discovered, then func(*kgo.Record, error)) {
 	out.sendProto(ctx, p.env.Names.Discovered, domain, d, then)
 }
 

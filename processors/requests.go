@@ -51,7 +51,6 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 	}
 	request := v.Requests[i]
 	x := q.http.Do(ctx, fetch.Request{URL: request.Target.Url, Permit: q.lease.Holds})
-	outcome := outcomeOf(x, i)
 	report := q.report(v)
 	if undone(x) {
 		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
@@ -59,11 +58,10 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 	}
 	q.env.Meter.Exchange(x)
 	report.open()
-	record := &weftpb.Fetched{
-		Id: urls.PageID(request.Target.Url, request.Round), Request: request, Visit: v.Id, Outcome: outcome,
-		Proto: x.Proto, RequestHeaders: headers(x.RequestHeaders), Headers: headers(x.Headers),
-		Body: x.Body, Remote: x.Remote, Location: x.Location,
-	}
+	record := x.Fetched()
+	record.Id, record.Visit, record.Request = urls.PageID(request.Target.Url, request.Round), v.Id, request
+	record.Outcome.Index = uint32(i)
+	outcome := record.Outcome
 	size := len(x.Body)
 	q.out.sendProto(q.life, q.env.Names.Fetched, v.Domain, record, func(r *kgo.Record, err error) {
 		if err != nil {
@@ -111,7 +109,9 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 		Origin: target.Origin(),
 		Robots: robots.Parse(robotsStatus(last), last.Body, product(q.env.Definition)),
 	})
-	report.add(outcomeOf(last, i))
+	outcome := last.Outcome()
+	outcome.Index = uint32(i)
+	report.add(outcome)
 	return answer(last)
 }
 
@@ -224,26 +224,6 @@ func undone(x *fetch.Exchange) bool {
 
 // answer is what an exchange means for the rest of its visit.
 func answer(x *fetch.Exchange) lanes.Answer {
-	failed := politeness.Judge(uint32(x.Status), string(x.Class)).Failed()
+	failed := politeness.Judge(uint32(x.Status), string(x.Class)).Health == politeness.Failed
 	return lanes.Answer{Stop: failed || x.RetryAfter > 0, RetryAfter: x.RetryAfter}
-}
-
-func outcomeOf(x *fetch.Exchange, i int) *weftpb.Outcome {
-	return &weftpb.Outcome{
-		Index: uint32(i), Status: uint32(x.Status), ErrorClass: string(x.Class), Error: x.Error,
-		StartedMs: x.Started.UnixMilli(), DnsUs: x.DNS.Microseconds(), ConnectUs: x.Connect.Microseconds(),
-		FirstByteUs: x.FirstByte.Microseconds(), TotalUs: x.Total.Microseconds(),
-		WireBytes: x.WireBytes, BodyBytes: int64(len(x.Body)), Truncated: x.Truncated,
-		RetryAfterMs: x.RetryAfter.Milliseconds(),
-	}
-}
-
-func headers(list []fetch.Header) []*weftpb.Header {
-	flat := make([]weftpb.Header, len(list))
-	out := make([]*weftpb.Header, len(list))
-	for i, h := range list {
-		flat[i].Name, flat[i].Value = h.Name, h.Value
-		out[i] = &flat[i]
-	}
-	return out
 }

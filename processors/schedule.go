@@ -78,12 +78,12 @@ func settle(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, e
 	return scheduled(q.frontier.Settle(in.Key, &v, q.moment(now, offset)))
 }
 
-// scheduled encodes a decision.
+// scheduled encodes a decision; nil stays nil: nothing happens.
 func scheduled(ev *weftpb.Scheduled, err error) ([]byte, error) {
-	if err != nil {
+	if err != nil || ev == nil {
 		return nil, err
 	}
-	return marshal(ev, ev == nil)
+	return encode(ev), nil
 }
 
 // Apply folds a Scheduled.
