@@ -101,7 +101,7 @@ func (r *Rules) Allowed(pathAndQuery string) bool {
 	allow, octets := r.longestPrefix(path)
 	for i := range r.patterns {
 		p := &r.patterns[i]
-		if p.octets < octets || p.octets == octets && (allow || !p.allow) {
+		if p.octets < octets || p.octets == octets && allow {
 			break
 		}
 		if p.matches(path) {

@@ -11,12 +11,12 @@ func ExampleBase_Resolve() {
 	base := urls.NewBase(page)
 	for _, href := range []string{"../%7Ejo/a.html#top", "//BÜCHER.example:443", "mailto:jo@example.com"} {
 		u, refusal := base.Resolve(href)
-		fmt.Println(u, refusal)
+		fmt.Printf("%q %q\n", u, refusal)
 	}
 	// Output:
-	// https://example.com/~jo/a.html
-	// https://xn--bcher-kva.example/
-	//  not_crawlable
+	// "https://example.com/~jo/a.html" ""
+	// "https://xn--bcher-kva.example/" ""
+	// "" "not_crawlable"
 }
 
 func ExampleSuffixes_Domain() {
