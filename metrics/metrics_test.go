@@ -1,0 +1,155 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/metrics"
+	"github.com/weftcrawl/weft/topics"
+	"go.uber.org/goleak"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestExposition holds names, labels and help, which dashboards rely on.
+func TestExposition(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	s := metrics.New(registry)
+	s.Page(1000)
+	s.Page(500)
+	s.Exchange(&fetch.Exchange{Status: 200, WireBytes: 300, Total: 30 * time.Millisecond, FirstByte: 20 * time.Millisecond})
+	s.Exchange(&fetch.Exchange{Status: 404, Total: 3 * time.Millisecond, FirstByte: 2 * time.Millisecond})
+	s.Exchange(&fetch.Exchange{Status: 999, Total: 3 * time.Millisecond})
+	s.Exchange(&fetch.Exchange{Class: fetch.ClassConnectTimeout, Total: 10 * time.Second})
+	s.Rejected(topics.Parse, "bad_record")
+	s.Normalized("accepted", 38)
+	s.Normalized("out_of_scope", 2)
+	s.Deduped(1, 39)
+	s.Ledger(topics.Schedule, ledger.HappenedClaim)
+	s.Slots(1)
+	s.Slots(1)
+	s.Slots(-1)
+	s.Status(drain.Status{
+		Gauges: &weftpb.Gauges{Pending: 60, Queued: 50, Out: 10, Domains: 7, DomainsOut: 3, Fetched: 100, Failed: 2, Refused: 1, Visits: 4},
+		Lags: []drain.Lag{
+			{Stage: topics.Parse, Topic: "weft.fetched", Partition: 0, Start: 5, End: 10, Committed: 7},
+			{Stage: topics.Parse, Topic: "weft.fetched", Partition: 1, Start: 5, End: 10, Committed: -1},
+		},
+	})
+
+	var lines []string
+	for line := range strings.Lines(get(t, serve(t, registry, nil), "/metrics", http.StatusOK)) {
+		if strings.Contains(line, "weft_") {
+			lines = append(lines, line)
+		}
+	}
+	got := strings.Join(lines, "")
+	const path = "testdata/exposition.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCheckpointHasATime(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	metrics.New(registry).Ledger(topics.Dedupe, ledger.HappenedCheckpoint)
+	if got := get(t, serve(t, registry, nil), "/metrics", 200); !strings.Contains(got, `weft_ledger_checkpoint_timestamp_seconds{stage="dedupe"} 1.`) {
+		t.Error("no time of the last checkpoint in /metrics")
+	}
+}
+
+func TestHealth(t *testing.T) {
+	var trouble atomic.Pointer[string]
+	url := serve(t, prometheus.NewRegistry(), func() error {
+		if text := trouble.Load(); text != nil {
+			return errors.New(*text)
+		}
+		return nil
+	})
+	get(t, url, "/healthz", 200)
+	get(t, url, "/readyz", 200)
+	text := "stage fetch lost its brokers"
+	trouble.Store(&text)
+	get(t, url, "/healthz", 200)
+	if got := get(t, url, "/readyz", 503); !strings.Contains(got, text) {
+		t.Errorf("/readyz says %q, want %q in it", got, text)
+	}
+	if got := get(t, url, "/debug/pprof/goroutine?debug=1", 200); !strings.Contains(got, "goroutine profile") {
+		t.Errorf("no profile: %.60q", got)
+	}
+}
+
+func TestServeReportsALostListener(t *testing.T) {
+	listener := listen(t)
+	listener.Close()
+	if err := metrics.Serve(t.Context(), listener, prometheus.NewRegistry(), nil); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("error %v, want %v", err, net.ErrClosed)
+	}
+}
+
+func listen(t *testing.T) net.Listener {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener
+}
+
+// serve serves until the test ends, and fails it if that does not end well.
+func serve(t *testing.T, registry *prometheus.Registry, ready func() error) string {
+	listener := listen(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- metrics.Serve(ctx, listener, registry, ready) }()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + listener.Addr().String()
+}
+
+func get(t *testing.T, url, path string, status int) string {
+	t.Helper()
+	response, err := http.Get(url + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != status {
+		t.Errorf("GET %s: status %d, want %d: %s", path, response.StatusCode, status, body)
+	}
+	return string(body)
+}

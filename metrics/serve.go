@@ -1,0 +1,77 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// stopTimeout is how long a request, such as a profile, may still take when the
+// server stops.
+const stopTimeout = 2 * time.Second
+
+// Serve answers on listener until ctx ends, which is no error, and closes it:
+//
+//	/metrics       for Prometheus
+//	/healthz       200 while the process lives
+//	/readyz        200 while ready returns nil, else 503 with the error
+//	/debug/pprof/  profiles
+//
+// A nil ready is always ready. ready must be safe for concurrent use.
+func Serve(ctx context.Context, listener net.Listener, registry prometheus.Gatherer, ready func() error) error {
+	server := &http.Server{
+		Handler:           handler(registry, ready),
+		ReadHeaderTimeout: 5 * time.Second,
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve metrics at %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	err := server.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
+	}
+	<-failed
+	if err != nil {
+		return fmt.Errorf("stop serving metrics: %w", err)
+	}
+	return nil
+}
+
+func handler(registry prometheus.Gatherer, ready func() error) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if ready != nil {
+			if err := ready(); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+		}
+		ok(w, r)
+	})
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+func ok(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}
