@@ -26,7 +26,10 @@ func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) e
 	for i, t := range loop {
 		names[i] = t.Name
 	}
-	details, err := admin.ListTopics(ctx, names...)
+	// Authorised operations are not asked for themselves, but because kadm
+	// answers from a cache of five seconds without them: topics that were
+	// created this moment would be missing.
+	details, err := admin.ListTopics(kadm.WithAuthorizedOps(ctx), names...)
 	if err != nil {
 		return fmt.Errorf("list topics of %s: %w", n.Crawl, err)
 	}

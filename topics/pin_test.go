@@ -1,0 +1,149 @@
+package topics_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/topics"
+)
+
+func definition() topics.Definition {
+	return topics.Definition{
+		Version: topics.DefinitionVersion, Crawl: "weft", Partitions: 4, SuffixList: "2026-11-01",
+		Scope: "host", Include: []string{"/docs/"}, MaxDepth: -1, DelayMS: 1000, PerDomain: 1, UserAgent: "Weft/1",
+	}
+}
+
+func TestDefinitionLastRecordHolds(t *testing.T) {
+	admin, options := cluster(t)
+	ctx := deadline(t)
+	n := topics.Loop("weft")
+	if _, err := topics.ReadDefinition(ctx, n, options...); !errors.Is(err, topics.ErrUndefined) {
+		t.Errorf("without a topic: %v", err)
+	}
+	if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 4, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := topics.ReadDefinition(ctx, n, options...); !errors.Is(err, topics.ErrUndefined) {
+		t.Errorf("without a record: %v", err)
+	}
+	first := definition()
+	if err := topics.WriteDefinition(ctx, first, options...); err != nil {
+		t.Fatal(err)
+	}
+	second := first
+	second.DelayMS, second.Exclude = 50, []string{"/private/"}
+	if err := topics.WriteDefinition(ctx, second, options...); err != nil {
+		t.Fatal(err)
+	}
+	got, err := topics.ReadDefinition(ctx, n, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(second, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestPinnedFieldsNeverChange(t *testing.T) {
+	admin, options := cluster(t)
+	ctx := deadline(t)
+	n := topics.Loop("weft")
+	if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 4, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	mine := definition()
+	if got, err := topics.Pin(ctx, mine, options...); err != nil || !cmp.Equal(got, mine) {
+		t.Fatalf("first: %+v, %v", got, err)
+	}
+	other := mine
+	other.DelayMS = 1
+	if got, err := topics.Pin(ctx, other, options...); err != nil || !cmp.Equal(got, mine) {
+		t.Errorf("what is in force is %+v, %v", got, err)
+	}
+	for what, change := range map[string]func(*topics.Definition){
+		"number of partitions": func(d *topics.Definition) { d.Partitions = 5 },
+		"public suffix list":   func(d *topics.Definition) { d.SuffixList = "2027-01-01" },
+	} {
+		d := mine
+		change(&d)
+		if _, err := topics.Pin(ctx, d, options...); !errors.Is(err, topics.ErrPinned) || !strings.Contains(err.Error(), what) {
+			t.Errorf("pin another %s: %v", what, err)
+		}
+		if err := topics.WriteDefinition(ctx, d, options...); !errors.Is(err, topics.ErrPinned) {
+			t.Errorf("write another %s: %v", what, err)
+		}
+	}
+	if got, err := topics.ReadDefinition(ctx, n, options...); err != nil || !cmp.Equal(got, mine) {
+		t.Errorf("in the end %+v, %v", got, err)
+	}
+}
+
+// TestPinRace lets processes that disagree begin a crawl at once: those that
+// agree with the winner go on, and nobody else.
+func TestPinRace(t *testing.T) {
+	admin, options := cluster(t)
+	ctx := deadline(t)
+	if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 4, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	lists := []string{"a", "b", "a", "b", "c", "a"}
+	results := make([]error, len(lists))
+	var all sync.WaitGroup
+	for i, list := range lists {
+		all.Go(func() {
+			d := definition()
+			d.SuffixList = list
+			_, results[i] = topics.Pin(ctx, d, options...)
+		})
+	}
+	all.Wait()
+	inForce, err := topics.ReadDefinition(ctx, topics.Loop("weft"), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	winners := map[string]bool{}
+	for i, list := range lists {
+		switch {
+		case results[i] == nil:
+			winners[list] = true
+		case !errors.Is(results[i], topics.ErrPinned):
+			t.Errorf("%s: %v", list, results[i])
+		}
+	}
+	if len(winners) != 1 {
+		t.Errorf("winners %v, in force %s", winners, inForce.SuffixList)
+	}
+}
+
+func TestCorruptDefinitionIsNamed(t *testing.T) {
+	for what, value := range map[string]string{
+		"decode":    "{",
+		"version":   `{"crawl":"weft","partitions":1,"suffix_list":"a"}`,
+		"newer":     `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
+		"partition": `{"version":1,"crawl":"weft","suffix_list":"a"}`,
+	} {
+		admin, options := cluster(t)
+		ctx := deadline(t)
+		n := topics.Loop("weft")
+		if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 1, Replication: 1}); err != nil {
+			t.Fatal(err)
+		}
+		producer, err := topics.NewProducer(n, topics.DefaultProducerOptions(), options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer producer.Close()
+		if err := producer.ProduceSync(ctx, &kgo.Record{Topic: n.Config, Value: []byte(value)}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := topics.ReadDefinition(ctx, n, options...); err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), n.Config) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
