@@ -17,14 +17,18 @@ import (
 func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) {
 	nowMS := at.Now.UnixMilli()
 	var domains []string
-	add := func(_ uint64, name []byte) bool {
+	add := func(name []byte) bool {
 		domains = append(domains, string(name))
 		return len(domains) < limit
 	}
-	f.leases.each(f.store, uint64(nowMS), add)
+	f.leases.upTo(f.store, uint64(nowMS), add)
 	if f.latest == 0 || nowMS < f.latest {
-		f.beyond(&f.leases, nowMS+politeness.MaxLease.Milliseconds(), len(domains) < limit, add)
-		f.beyond(&f.due, nowMS+politeness.MaxWait.Milliseconds(), len(domains) < limit, add)
+		if len(domains) < limit {
+			f.leases.beyond(f.store, uint64(nowMS+politeness.MaxLease.Milliseconds()), add)
+		}
+		if len(domains) < limit {
+			f.due.beyond(f.store, uint64(nowMS+politeness.MaxWait.Milliseconds()), add)
+		}
 	}
 	// Absurd times beyond the limit are found by the next call.
 	if f.latest = nowMS; len(domains) >= limit {
@@ -32,18 +36,12 @@ func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) {
 	}
 	if room := min(f.room(at), limit-len(domains)); room > 0 {
 		limit = len(domains) + room
-		f.due.each(f.store, uint64(nowMS), add)
+		f.due.upTo(f.store, uint64(nowMS), add)
 	}
 	for _, domain := range domains {
 		if !visit(domain) {
 			return
 		}
-	}
-}
-
-func (f *Frontier) beyond(x *index, ms int64, more bool, add func(uint64, []byte) bool) {
-	if more {
-		x.scan(f.store, uint64(ms)+1, add)
 	}
 }
 

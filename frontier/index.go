@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 )
@@ -12,12 +13,14 @@ import (
 // as long as all writes go through it.
 type index struct {
 	prefix byte
-	// floor is a lower bound of the numbers; exact tells that there is an
-	// entry at floor, or, with noEntry, that there is none at all.
-	floor uint64
+	// floor is a lower bound of the entries' keys, nil if nothing is known.
+	// exact tells that it is the first entry, or, when there is none, that
+	// it is beyond all.
+	floor []byte
 	exact bool
 }
 
+// noEntry is what first returns for an empty index.
 const noEntry = math.MaxUint64
 
 func (x *index) key(number uint64, suffix ...byte) []byte {
@@ -26,16 +29,21 @@ func (x *index) key(number uint64, suffix ...byte) []byte {
 	return append(key, suffix...)
 }
 
+// end is the upper bound of all entries.
+func (x *index) end() []byte { return []byte{x.prefix + 1} }
+
 func (x *index) set(s Store, number uint64, suffix ...byte) {
-	s.Set(x.key(number, suffix...), nil)
-	if number < x.floor {
-		x.floor, x.exact = number, true
+	key := x.key(number, suffix...)
+	s.Set(key, nil)
+	if x.floor != nil && bytes.Compare(key, x.floor) < 0 {
+		x.floor, x.exact = key, true
 	}
 }
 
 func (x *index) remove(s Store, number uint64, suffix ...byte) {
-	s.Delete(x.key(number, suffix...))
-	if number <= x.floor {
+	key := x.key(number, suffix...)
+	s.Delete(key)
+	if bytes.Equal(key, x.floor) {
 		x.exact = false
 	}
 }
@@ -43,33 +51,47 @@ func (x *index) remove(s Store, number uint64, suffix ...byte) {
 // first returns the smallest number, or noEntry.
 func (x *index) first(s Store) uint64 {
 	if !x.exact {
-		first := uint64(noEntry)
-		x.scan(s, x.floor, func(number uint64, _ []byte) bool {
-			first = number
+		lower := x.floor
+		if lower == nil {
+			lower = []byte{x.prefix}
+		}
+		x.floor, x.exact = x.end(), true
+		s.Scan(lower, x.end(), func(key, _ []byte) bool {
+			x.floor = bytes.Clone(key)
 			return false
 		})
-		x.floor, x.exact = first, true
 	}
-	return x.floor
+	number, _, ok := x.split(x.floor)
+	if !ok {
+		return noEntry
+	}
+	return number
 }
 
-// each calls visit for the entries up to limit in order, until it returns
+// split takes a key apart; it is false for the end.
+func (x *index) split(key []byte) (number uint64, suffix []byte, ok bool) {
+	if len(key) < 9 {
+		return 0, nil, false
+	}
+	return binary.BigEndian.Uint64(key[1:9]), key[9:], true
+}
+
+// upTo calls visit for the entries up to a number in order, until it returns
 // false. The suffix is valid only during the call.
-func (x *index) each(s Store, limit uint64, visit func(number uint64, suffix []byte) bool) {
-	if x.floor > limit || x.first(s) > limit {
-		return
+func (x *index) upTo(s Store, number uint64, visit func(suffix []byte) bool) {
+	if x.first(s) <= number {
+		x.scan(s, x.floor, x.key(number+1), visit)
 	}
-	x.scan(s, x.floor, func(number uint64, suffix []byte) bool {
-		return number <= limit && visit(number, suffix)
-	})
 }
 
-// scan calls visit for the entries from number lower on.
-func (x *index) scan(s Store, lower uint64, visit func(number uint64, suffix []byte) bool) {
-	s.Scan(x.key(lower), []byte{x.prefix + 1}, func(key, _ []byte) bool {
-		if len(key) < 9 {
-			return true
-		}
-		return visit(binary.BigEndian.Uint64(key[1:9]), key[9:])
+// beyond calls visit for the entries above a number.
+func (x *index) beyond(s Store, number uint64, visit func(suffix []byte) bool) {
+	x.scan(s, x.key(number+1), x.end(), visit)
+}
+
+func (x *index) scan(s Store, lower, upper []byte, visit func(suffix []byte) bool) {
+	s.Scan(lower, upper, func(key, _ []byte) bool {
+		_, suffix, ok := x.split(key)
+		return !ok || visit(suffix)
 	})
 }

@@ -1,0 +1,154 @@
+package frontier
+
+import (
+	"errors"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/politeness"
+)
+
+func drawRequest(t *rapid.T) *weftpb.Request {
+	return &weftpb.Request{
+		Target: &weftpb.Target{
+			Url: rapid.String().Draw(t, "url"), Depth: rapid.Uint32().Draw(t, "depth"),
+			Via: weftpb.Via(rapid.Int32Range(0, 9).Draw(t, "via")), ScopeRoot: rapid.String().Draw(t, "root"),
+		},
+		Priority: rapid.Uint32Range(0, priorities-1).Draw(t, "priority"),
+		Attempt:  rapid.Uint32().Draw(t, "attempt"), Round: rapid.Uint32().Draw(t, "round"),
+	}
+}
+
+func drawDomain(t *rapid.T) *domain {
+	small := rapid.Uint64Range(0, 1<<40)
+	ms := rapid.Int64()
+	d := &domain{
+		retries: retries{small.Draw(t, "count"), ms.Draw(t, "head"), small.Draw(t, "seq")},
+		origins: small.Draw(t, "origins"), dueMS: ms.Draw(t, "due"), leaseMS: ms.Draw(t, "lease"), nextMS: ms.Draw(t, "next"),
+		breaker: politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: rapid.Bool().Draw(t, "open")},
+		turn:    rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
+	}
+	for i := range d.queues {
+		head := small.Draw(t, "head")
+		d.queues[i] = queue{head, head + small.Draw(t, "length")}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "visits") {
+		d.visits = append(d.visits, visit{
+			offset: ms.Draw(t, "offset"), index: rapid.Uint32().Draw(t, "index"), count: rapid.Uint32().Draw(t, "requests"),
+			open: rapid.Uint32().Draw(t, "bits"), leaseMS: ms.Draw(t, "lease"), delayMS: rapid.Uint32().Draw(t, "delay"),
+			robots: rapid.Bool().Draw(t, "robots"), probe: rapid.Bool().Draw(t, "probe"),
+		})
+	}
+	return d
+}
+
+func drawOrigin(t *rapid.T) *origin {
+	ms := rapid.Int64()
+	return &origin{
+		asked: rapid.Bool().Draw(t, "asked"), reached: rapid.Bool().Draw(t, "reached"), unrestricted: rapid.Bool().Draw(t, "free"),
+		fetchedMS: ms.Draw(t, "fetched"), ttlMS: ms.Draw(t, "ttl"), crawlDelayMS: rapid.Uint32().Draw(t, "delay"),
+		hash: rapid.String().Draw(t, "hash"), failures: rapid.Uint32().Draw(t, "failures"), retryMS: ms.Draw(t, "retry"),
+		refuse: rapid.String().Draw(t, "refuse"),
+	}
+}
+
+func TestValuesRoundTrip(t *testing.T) {
+	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, gauges{})
+	rapid.Check(t, func(t *rapid.T) {
+		q := drawRequest(t)
+		if got, err := decodeRequest(encodeRequest(q)); err != nil || !proto.Equal(got, q) {
+			t.Fatalf("request %v became %v (%v)", q, got, err)
+		}
+		partition, offset, index := rapid.Int32Range(0, 1<<20).Draw(t, "partition"), rapid.Int64Range(0, 1<<60).Draw(t, "offset"), rapid.Uint32Range(0, maxPerDomain).Draw(t, "index")
+		if o, i, err := splitID(partition, visitID(partition, offset, index)); err != nil || o != offset || i != index {
+			t.Fatalf("visit %d-%d-%d became %d, %d (%v)", partition, offset, index, o, i, err)
+		}
+		d := drawDomain(t)
+		if got, err := decodeDomain(d.encode()); err != nil || !cmp.Equal(got, d, unexported) {
+			t.Fatalf("domain: %s (%v)", cmp.Diff(d, got, unexported), err)
+		}
+		o := drawOrigin(t)
+		if got, err := decodeOrigin(o.encode()); err != nil || !cmp.Equal(got, o, unexported) {
+			t.Fatalf("origin: %s (%v)", cmp.Diff(o, got, unexported), err)
+		}
+		qs := rapid.SliceOfN(rapid.Custom(drawRequest), 0, maxRequests).Draw(t, "requests")
+		got, err := decodeRequests(encodeRequests(qs))
+		if err != nil || len(got) != len(qs) {
+			t.Fatalf("%d requests became %d (%v)", len(qs), len(got), err)
+		}
+		for i := range qs {
+			if !proto.Equal(got[i], qs[i]) {
+				t.Fatalf("request %v became %v", qs[i], got[i])
+			}
+		}
+	})
+}
+
+// TestCutValues holds that a value cut short or with something behind it is
+// damaged, never something else.
+func TestCutValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for name, value := range map[string][]byte{
+			"request": encodeRequest(drawRequest(t)), "domain": drawDomain(t).encode(), "origin": drawOrigin(t).encode(),
+			"requests": encodeRequests([]*weftpb.Request{drawRequest(t)}), "gauges": gauges{queued: 7}.encode(),
+		} {
+			cut := append([]byte{}, value[:rapid.IntRange(0, len(value)-1).Draw(t, "cut")]...)
+			for _, bad := range [][]byte{cut, append(value, 0)} {
+				if err := decodeAs(name, bad); !errors.Is(err, errValue) {
+					t.Fatalf("%s of %d bytes, %d written: %v", name, len(bad), len(value), err)
+				}
+			}
+		}
+	})
+}
+
+func decodeAs(name string, b []byte) (err error) {
+	switch name {
+	case "request":
+		_, err = decodeRequest(b)
+	case "requests":
+		_, err = decodeRequests(b)
+	case "domain":
+		_, err = decodeDomain(b)
+	case "origin":
+		_, err = decodeOrigin(b)
+	case "gauges":
+		_, err = decodeGauges(b)
+	}
+	return err
+}
+
+// FuzzDecode holds that no value makes a decoder panic or allocate without
+// bound, and that what is read is written the same way.
+func FuzzDecode(f *testing.F) {
+	f.Add((&domain{visits: []visit{{offset: 1, count: 2, open: 3}}}).encode())
+	f.Add((&origin{asked: true, hash: "h"}).encode())
+	f.Add(encodeRequests([]*weftpb.Request{{Target: &weftpb.Target{Url: "https://a.example/"}}}))
+	f.Add(gauges{queued: 1, out: 2}.encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if d, err := decodeDomain(b); err == nil {
+			if _, err := decodeDomain(d.encode()); err != nil {
+				t.Errorf("domain %+v cannot be read back", d)
+			}
+		}
+		if o, err := decodeOrigin(b); err == nil {
+			if _, err := decodeOrigin(o.encode()); err != nil {
+				t.Errorf("origin %+v cannot be read back", o)
+			}
+		}
+		if qs, err := decodeRequests(b); err == nil {
+			if again, err := decodeRequests(encodeRequests(qs)); err != nil || len(again) != len(qs) {
+				t.Errorf("requests %v cannot be read back", qs)
+			}
+		}
+		_, _ = decodeRequest(b)
+		_, _ = decodeGauges(b)
+		_, _, _ = splitID(0, string(b))
+		_, _ = originOf(string(b))
+	})
+}

@@ -1,0 +1,169 @@
+package politeness
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata")
+
+// golden compares a table with a file of testdata, which -update rewrites.
+func golden(t *testing.T, name string, write func(out *bytes.Buffer)) {
+	t.Helper()
+	var got bytes.Buffer
+	write(&got)
+	file := "testdata/" + name
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s differs (-update rewrites it); now:\n%s", file, &got)
+	}
+}
+
+func TestDelays(t *testing.T) {
+	golden(t, "delays.txt", func(out *bytes.Buffer) {
+		row := "%-11v %-12v %-7v %-9v %-8v %-6v %-6v %v\n"
+		fmt.Fprintf(out, row, "configured", "crawl-delay", "factor", "response", "delay", "visit", "lead", "lease")
+		for _, configured := range []time.Duration{0, 100 * time.Millisecond, time.Second, 20 * time.Second, time.Hour} {
+			for _, crawl := range []time.Duration{0, 3 * time.Second, time.Hour} {
+				for _, response := range []time.Duration{0, 4 * time.Second, 2 * time.Hour} {
+					delay := Delay(configured, crawl, 1, response)
+					size := VisitSize(delay)
+					fmt.Fprintf(out, row, configured, crawl, 1, response, delay, size, Lead(delay), Lease(size, delay))
+				}
+			}
+		}
+	})
+}
+
+// TestBreakerTimeline plays failures and answers from a closed breaker on.
+func TestBreakerTimeline(t *testing.T) {
+	golden(t, "breaker.txt", func(out *bytes.Buffer) {
+		var b Breaker
+		row := "%-9s failures %-3d open %-6v cycles %-3d wait %-8v given up %v\n"
+		for _, what := range append(slices.Repeat([]string{"fails"}, 7), slices.Concat(
+			slices.Repeat([]string{"probe"}, 8), []string{"answers", "fails", "answers"})...) {
+			switch what {
+			case "fails":
+				b = b.Failed(false, 5)
+			case "probe":
+				b = b.Failed(true, 5)
+			default:
+				b = b.Answered()
+			}
+			fmt.Fprintf(out, row, what, b.Failures, b.Open, b.Cycles, b.Wait(time.Second), b.GaveUp(5))
+		}
+	})
+}
+
+func TestVerdicts(t *testing.T) {
+	golden(t, "verdicts.txt", func(out *bytes.Buffer) {
+		row := "%-20v %-20v %-9v %-6v %v\n"
+		fmt.Fprintf(out, row, "outcome", "reason", "domain", "retry", "not made")
+		health := map[Health]string{Unknown: "-", Answered: "answered", Failed: "failed"}
+		line := func(outcome any, v Verdict) {
+			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], v.Retry, v.Unmade)
+		}
+		for _, status := range []uint32{0, 200, 204, 206, 301, 304, 400, 403, 404, 408, 410, 429, 451, 500, 502, 503, 504, 599, 600, 999} {
+			line(status, Judge(status, ""))
+		}
+		var names []string
+		for name := range classes {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range append(names, "never_heard_of") {
+			line(name, Judge(0, name))
+		}
+		line("200 body_truncated", Judge(200, "body_truncated"))
+	})
+}
+
+func TestRetries(t *testing.T) {
+	golden(t, "retries.txt", func(out *bytes.Buffer) {
+		row := "%-8v %-22v %-22v %-22v %v\n"
+		fmt.Fprintf(out, row, "failures", "URL", "URL, Retry-After 20s", "robots.txt, never had", "robots.txt, had before")
+		cell := func(wait time.Duration, ok bool) string {
+			if !ok {
+				return "given up"
+			}
+			return wait.String()
+		}
+		for n := uint32(0); n <= 13; n++ {
+			fmt.Fprintf(out, row, n, cell(Retry(n, 0)), cell(Retry(n, 20*time.Second)), cell(RetryRobots(n, false, 0)), cell(RetryRobots(n, true, 0)))
+		}
+	})
+}
+
+func TestNextRelease(t *testing.T) {
+	end := time.UnixMilli(1_700_000_000_000)
+	for _, test := range []struct{ delay, backoff, retryAfter, want time.Duration }{
+		{0, 0, 0, 0},
+		{time.Second, 0, 0, 0},
+		{2 * time.Second, 0, 0, 0},
+		{10 * time.Second, 0, 0, 8 * time.Second},
+		{time.Second, time.Second, 0, time.Second},
+		{10 * time.Second, time.Second, 0, 8 * time.Second},
+		{10 * time.Second, 40 * time.Second, 0, 40 * time.Second},
+		{time.Second, time.Second, time.Minute, time.Minute},
+		{10 * time.Second, 0, time.Second, 8 * time.Second},
+		{time.Second, 0, 1000 * time.Hour, MaxRetryAfter},
+	} {
+		if got := NextRelease(end, test.delay, test.backoff, test.retryAfter).Sub(end); got != test.want {
+			t.Errorf("delay %v, back-off %v, Retry-After %v: next release after %v, want %v", test.delay, test.backoff, test.retryAfter, got, test.want)
+		}
+	}
+}
+
+// TestBounds holds the limits that the frontier counts on.
+func TestBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		duration := func(name string) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, name))
+		}
+		configured := min(duration("configured"), MaxDelay)
+		crawl, response, retryAfter := duration("crawl-delay"), duration("response"), duration("retry-after")
+		factor := rapid.Float64Range(0, 1000).Draw(t, "factor")
+		b := Breaker{rapid.Uint32().Draw(t, "failures"), rapid.Uint32().Draw(t, "cycles"), rapid.Bool().Draw(t, "open")}
+		b = b.Failed(rapid.Bool().Draw(t, "probe"), 5)
+
+		delay := Delay(configured, crawl, factor, response)
+		if delay < configured || delay < min(crawl, MaxCrawlDelay) || delay > MaxDelay {
+			t.Fatalf("delay %v", delay)
+		}
+		if configured == 0 && delay != min(crawl, MaxCrawlDelay) {
+			t.Fatalf("delay %v though none is configured", delay)
+		}
+		size := VisitSize(delay)
+		if size < 1 || size > MaxVisit || size > 1 && time.Duration(size)*delay > visitSpan {
+			t.Fatalf("visit of %d at %v", size, delay)
+		}
+		if lease := Lease(size, delay); lease > MaxLease || lease < time.Duration(size)*delay {
+			t.Fatalf("lease %v", lease)
+		}
+		if wait := b.Wait(delay); wait < firstBackoff || wait > MaxBackoff {
+			t.Fatalf("breaker waits %v", wait)
+		}
+		end := time.UnixMilli(0)
+		if wait := NextRelease(end, delay, b.Wait(delay), retryAfter).Sub(end); wait > MaxWait || wait < delay-Lead(delay) {
+			t.Fatalf("next release after %v", wait)
+		}
+		if wait, ok := RetryRobots(b.Failures, true, retryAfter); ok && (wait > MaxWait || wait < time.Second) {
+			t.Fatalf("robots.txt again after %v", wait)
+		}
+	})
+}
