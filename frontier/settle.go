@@ -54,6 +54,7 @@ type settling struct {
 	delay    time.Duration
 
 	failed     bool
+	made       bool // at least one request
 	retryAfter time.Duration
 }
 
@@ -150,6 +151,7 @@ func (s *settling) robotsFailed(learned *weftpb.OriginRules, verdict politeness.
 // settled adds a settlement: the end of the request, or with retryMS that it
 // is queued again.
 func (s *settling) settled(index uint32, reason string, retryMS int64) {
+	s.made = s.made || retryMS >= 0
 	s.visit.open &^= 1 << index
 	s.ev.Settled = append(s.ev.Settled, &weftpb.Settlement{Visit: s.id, Index: index, Reason: reason, RetryMs: retryMS})
 }
@@ -169,12 +171,18 @@ func (s *settling) learnHealth(v politeness.Verdict, o *weftpb.Outcome) {
 }
 
 // pace sets the time of the next release: after an end of a visit, or when the
-// domain is in trouble. An earlier, longer wait holds.
+// domain is in trouble. An earlier, longer wait holds. A visit of which nothing
+// was made is not released again at once, or a fetcher that cannot work and the
+// scheduler would keep each other busy.
 func (s *settling) pace(now time.Time) {
 	if s.visit.open != 0 && !s.failed && s.retryAfter == 0 {
 		return
 	}
-	next := politeness.NextRelease(now, s.delay, s.d.breaker.Wait(s.delay), s.retryAfter)
+	wait := s.d.breaker.Wait(s.delay)
+	if !s.made {
+		wait = max(wait, politeness.UnmadePause)
+	}
+	next := politeness.NextRelease(now, s.delay, wait, s.retryAfter)
 	s.d.nextMS = max(s.d.nextMS, next.UnixMilli())
 }
 

@@ -14,6 +14,10 @@ const (
 	// than that met a clock that was set back.
 	MaxWait = MaxRetryAfter
 
+	// UnmadePause is the least wait after a visit whose fetcher made none of
+	// its requests.
+	UnmadePause = time.Second
+
 	// MaxVisit is the most requests of one visit.
 	MaxVisit = 32
 	// visitSpan is how long the delays of one visit may add up to.

@@ -103,7 +103,7 @@ func TestRetries(t *testing.T) {
 			}
 			return wait.String()
 		}
-		for n := uint32(0); n <= 13; n++ {
+		for n := uint32(1); n <= 13; n++ {
 			fmt.Fprintf(out, row, n, cell(Retry(n, 0)), cell(Retry(n, 20*time.Second)), cell(RetryRobots(n, false, 0)), cell(RetryRobots(n, true, 0)))
 		}
 	})
