@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/topics"
+)
+
+type consumeCmd struct {
+	Topic string `arg:"" help:"Topic of the loop, such as parsed, with or without the crawl's name."`
+
+	clusterFlags
+	Offset string `enum:"start,end" default:"start" help:"Begin at the start of the log, or at its end and follow."`
+	Follow bool   `short:"f" help:"Wait for further records instead of ending at the end."`
+	Count  int64  `short:"n" placeholder:"N" help:"End after N records; 0: no bound."`
+}
+
+// Run is called by kong.
+func (c *consumeCmd) Run(ctx context.Context, std streams) error {
+	if err := c.checkRemote(); err != nil {
+		return err
+	}
+	if c.Count < 0 {
+		return usagef("--count %d is negative", c.Count)
+	}
+	topic, err := c.topic()
+	if err != nil {
+		return err
+	}
+	if err := c.exists(ctx, topic.Name); err != nil {
+		return err
+	}
+	from := kgo.NewOffset().AtStart()
+	if c.Offset == "end" {
+		from = kgo.NewOffset().AtEnd()
+	}
+	client, err := kgo.NewClient(append(c.client(), kgo.ConsumeTopics(topic.Name), kgo.ConsumeResetOffset(from))...)
+	if err != nil {
+		return fmt.Errorf("connect to %v: %w", c.Brokers, err)
+	}
+	defer client.Close()
+	left, err := c.left(ctx, kadm.NewClient(client), topic.Name)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(std.out)
+	defer out.Flush()
+	return c.print(ctx, client, topic, left, out)
+}
+
+// topic finds the topic by its short or its full name.
+func (c *consumeCmd) topic() (topics.Topic, error) {
+	var known []string
+	for _, topic := range topics.Loop(c.Crawl).Topics() {
+		if c.Topic == topic.Short || c.Topic == topic.Name {
+			return topic, nil
+		}
+		known = append(known, topic.Short)
+	}
+	return topics.Topic{}, usagef("%q is not a topic of the loop: %s", c.Topic, strings.Join(known, ", "))
+}
+
+// ends says, by partition, where to stop; nil when following.
+type ends map[int32]int64
+
+// left returns the partitions that hold records to print, with their ends.
+func (c *consumeCmd) left(ctx context.Context, admin *kadm.Client, topic string) (ends, error) {
+	if c.Follow || c.Offset == "end" {
+		return nil, nil
+	}
+	left := ends{}
+	start, err := admin.ListStartOffsets(ctx, topic)
+	if err != nil {
+		return nil, fmt.Errorf("start of %s: %w", topic, err)
+	}
+	end, err := admin.ListEndOffsets(ctx, topic)
+	if err != nil {
+		return nil, fmt.Errorf("end of %s: %w", topic, err)
+	}
+	end.Each(func(o kadm.ListedOffset) {
+		if first, ok := start.Lookup(topic, o.Partition); ok && first.Offset < o.Offset {
+			left[o.Partition] = o.Offset
+		}
+	})
+	return left, nil
+}
+
+// print prints records until the ends are reached, the count is, or ctx ends.
+func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics.Topic, left ends, out *bufio.Writer) error {
+	printed, line := int64(0), []byte(nil)
+	for left == nil || len(left) > 0 {
+		fetches := client.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return nil // interrupted, as one does with --follow
+		}
+		if err := fetches.Err(); err != nil {
+			return fmt.Errorf("consume %s: %w", topic.Name, err)
+		}
+		for it := fetches.RecordIter(); !it.Done(); {
+			record := it.Next()
+			if left != nil && record.Offset >= left[record.Partition] {
+				continue // written since we looked, or all that is left elsewhere
+			}
+			line = append(codecs.AppendText(line[:0], codecs.Record{
+				Topic: topic.Short, Partition: record.Partition, Offset: record.Offset,
+				Timestamp: record.Timestamp, Key: record.Key, Value: record.Value,
+			}), '\n')
+			if _, err := out.Write(line); err != nil {
+				return fmt.Errorf("write record: %w", err)
+			}
+			if printed++; printed == c.Count {
+				return nil
+			}
+		}
+		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+			if n := len(p.Records); n > 0 && p.Records[n-1].Offset+1 >= left[p.Partition] {
+				delete(left, p.Partition)
+			}
+		})
+		if err := out.Flush(); err != nil {
+			return fmt.Errorf("write records: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/output"
+	"github.com/weftcrawl/weft/progress"
+)
+
+type crawlCmd struct {
+	URLs []string `arg:"" optional:"" name:"url" help:"Where to begin. Without URLs and seeds the crawl in DIR goes on."`
+
+	clusterFlags
+	serviceFlags
+	definitionFlags
+	Seeds    string `placeholder:"FILE|-" help:"File of seeds: a URL or a JSON object a line."`
+	Output   string `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
+	Compress string `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
+	WARC     bool   `name:"warc" help:"Write WARC 1.1 files to DIR/warc, too."`
+	Listen   string `placeholder:"ADDR" help:"Open the embedded broker to other Kafka clients at host:port."`
+}
+
+// Run is called by kong.
+func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	seeds, err := c.seeds(std.in)
+	if err != nil {
+		return err
+	}
+	if err := c.makeData(); err != nil {
+		return err
+	}
+	watch := &watcher{display: newDisplay(std.err)}
+	begun := time.Now()
+	definition := c.over(newDefinition(c.Crawl))
+	registry := prometheus.NewRegistry()
+	var result crawl.Result
+	err = serving(ctx, c.Metrics, registry, func(ctx context.Context) (err error) {
+		result, err = eng.Run(ctx, crawl.Options{
+			Dir:        c.Data,
+			Brokers:    c.Brokers,
+			Listen:     c.Listen,
+			Definition: definition,
+			Seeds:      seeds,
+			Fetch:      fetchOptions(definition),
+			MaxPages:   definition.MaxPages,
+			Pages:      c.pages(std.out),
+			WARC:       c.WARC,
+			Registry:   registry,
+			Watch:      watch.watch,
+			Logger:     root.logger(watch.display),
+		})
+		return err
+	})
+	watch.display.Close()
+	if err != nil {
+		return err
+	}
+	_, err = progress.Summary{
+		Ended: result.Ended, Elapsed: time.Since(begun), Pages: result.Pages, Bytes: watch.bytes(),
+		Rate: watch.rate(), Left: result.Pending, Outcomes: result.Outcomes,
+	}.WriteTo(std.err)
+	if err != nil {
+		return fmt.Errorf("write summary: %w", err)
+	}
+	if result.Ended == crawl.EndedDrained && result.Pages == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// errNothing makes scripts notice a crawl that found its only door closed.
+var errNothing = errors.New("the crawl ended without a page")
+
+func (c *crawlCmd) check() error {
+	for _, check := range []func() error{c.clusterFlags.check, c.serviceFlags.check, c.definitionFlags.check} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	if c.Listen != "" {
+		if len(c.Brokers) > 0 {
+			return usagef("--listen opens the embedded broker, which --brokers replaces")
+		}
+		if err := checkAddress("--listen", c.Listen); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Stat(c.Output); c.Output != "" && c.Output != "-" && err == nil && info.IsDir() {
+		return usagef("--output %s is a directory", c.Output)
+	}
+	return nil
+}
+
+// seeds reads where to begin; it is an error when there is neither that nor
+// anything to go on with.
+func (c *crawlCmd) seeds(in io.Reader) ([][]byte, error) {
+	seeds, err := argumentSeeds(c.URLs)
+	if err != nil {
+		return nil, err
+	}
+	if c.Seeds != "" {
+		for seed, err := range seedLines(c.Seeds, in) {
+			if err != nil {
+				return nil, err
+			}
+			seeds = append(seeds, seed)
+		}
+	}
+	if len(seeds) > 0 {
+		return seeds, nil
+	}
+	if c.Seeds != "" {
+		return nil, usagef("no seeds in %s", c.Seeds)
+	}
+	entries, err := os.ReadDir(c.Data)
+	if len(c.Brokers) == 0 && (errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0) {
+		return nil, usagef("no URL given, and no crawl to resume in %s", c.Data)
+	}
+	return nil, nil
+}
+
+// pages says where pages go; nothing means files in the data directory.
+func (c *crawlCmd) pages(stdout io.Writer) output.Options {
+	options := output.Options{Compression: output.Compression(c.Compress)}
+	switch c.Output {
+	case "":
+	case "-":
+		options.Stream = stdout
+	default:
+		options.File = c.Output
+	}
+	return options
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/politeness"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// definitionFlags define a crawl. The definition lives in the crawl's topic
+// config, so a flag that is not given means what is in force there, or the
+// default in a new crawl.
+type definitionFlags struct {
+	Scope        *string        `enum:"host,domain,prefix,any" help:"How far links may lead from the page that holds them: host (default), domain, prefix or any."`
+	Include      []string       `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; of several, one."`
+	Exclude      []string       `placeholder:"RE" sep:"none" help:"Regular expression that URLs may not match; of several, any."`
+	MaxPages     *int64         `placeholder:"N" help:"End after N pages."`
+	MaxDepth     *int           `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
+	Delay        *time.Duration `placeholder:"DUR" help:"Least time between two requests to a domain (default 1s)."`
+	PerDomain    *int           `placeholder:"N" help:"Requests to a domain at the same time (default 1); more only on your own sites."`
+	UserAgent    *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
+	Contact      *string        `placeholder:"S" help:"URL or mail address for people who run servers; part of the User-Agent."`
+	AllowPrivate *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`
+	Partitions   *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); they never change."`
+}
+
+// newDefinition is a crawl nobody gave a flag for. Its partitions are open.
+func newDefinition(crawl string) topics.Definition {
+	return topics.Definition{
+		Version:    topics.DefinitionVersion,
+		Crawl:      crawl,
+		SuffixList: urls.BundledSuffixes().Version(),
+		Scope:      string(scope.Host),
+		MaxDepth:   scope.NoDepthLimit,
+		DelayMS:    time.Second.Milliseconds(),
+		PerDomain:  1,
+	}
+}
+
+// over returns d changed by the flags that were given.
+func (f definitionFlags) over(d topics.Definition) topics.Definition {
+	set(&d.Scope, f.Scope)
+	set(&d.MaxPages, f.MaxPages)
+	set(&d.MaxDepth, f.MaxDepth)
+	set(&d.PerDomain, f.PerDomain)
+	set(&d.UserAgent, f.UserAgent)
+	set(&d.Contact, f.Contact)
+	set(&d.AllowPrivate, f.AllowPrivate)
+	set(&d.Partitions, f.Partitions)
+	if f.Delay != nil {
+		d.DelayMS = f.Delay.Milliseconds()
+	}
+	if f.Include != nil {
+		d.Include = f.Include
+	}
+	if f.Exclude != nil {
+		d.Exclude = f.Exclude
+	}
+	return d
+}
+
+func set[T any](field, given *T) {
+	if given != nil {
+		*field = *given
+	}
+}
+
+// check names the first flag that no crawl can have.
+func (f definitionFlags) check() error {
+	for flag, patterns := range map[string][]string{"--include": f.Include, "--exclude": f.Exclude} {
+		for _, pattern := range patterns {
+			if _, err := regexp.Compile(pattern); err != nil {
+				return usagef("%s: %w", flag, err)
+			}
+		}
+	}
+	for flag, text := range map[string]*string{"--user-agent": f.UserAgent, "--contact": f.Contact} {
+		if text != nil && strings.ContainsFunc(*text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return usagef("%s %q holds a control character", flag, *text)
+		}
+	}
+	switch {
+	case f.MaxPages != nil && *f.MaxPages < 0:
+		return usagef("--max-pages %d is negative", *f.MaxPages)
+	case f.MaxDepth != nil && *f.MaxDepth < scope.NoDepthLimit:
+		return usagef("--max-depth %d is below -1", *f.MaxDepth)
+	case f.Delay != nil && (*f.Delay < 0 || *f.Delay > politeness.MaxDelay):
+		return usagef("--delay %v is not between 0 and %v", *f.Delay, politeness.MaxDelay)
+	case f.PerDomain != nil && *f.PerDomain < 1:
+		return usagef("--per-domain %d is not positive", *f.PerDomain)
+	case f.Partitions != nil && *f.Partitions < 1:
+		return usagef("--partitions %d is not positive", *f.Partitions)
+	}
+	return nil
+}

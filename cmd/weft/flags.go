@@ -1,0 +1,75 @@
+package main
+
+import (
+	"net"
+	"os"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Flags that several subcommands share.
+
+// clusterFlags say which crawl is meant and where it is.
+type clusterFlags struct {
+	Crawl   string   `placeholder:"NAME" default:"weft" help:"Name of the crawl, the prefix of its topics and groups."`
+	Brokers []string `placeholder:"LIST" help:"Kafka brokers, host:port separated by commas; also the address of a weft crawl --listen."`
+}
+
+func (f clusterFlags) check() error {
+	if err := topics.CheckCrawl(f.Crawl); err != nil {
+		return usageError{err}
+	}
+	for _, broker := range f.Brokers {
+		if err := checkAddress("--brokers", broker); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRemote is check for subcommands that have no broker of their own.
+func (f clusterFlags) checkRemote() error {
+	if len(f.Brokers) == 0 {
+		return usagef("no brokers: --brokers host:port names a Kafka cluster, or a weft crawl --listen")
+	}
+	return f.check()
+}
+
+// client are the options of every Kafka client that reaches the cluster.
+func (f clusterFlags) client() []kgo.Opt {
+	return []kgo.Opt{kgo.SeedBrokers(f.Brokers...), kgo.ClientID("weft")}
+}
+
+// serviceFlags are about this process.
+type serviceFlags struct {
+	Data    string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of stores, checkpoints, pages and the embedded broker."`
+	Metrics string `placeholder:"ADDR" help:"Serve Prometheus metrics, health and pprof at host:port."`
+}
+
+func (f serviceFlags) check() error {
+	if f.Metrics == "" {
+		return nil
+	}
+	return checkAddress("--metrics", f.Metrics)
+}
+
+// makeData makes the data directory and tries to write in it.
+func (f serviceFlags) makeData() error {
+	if err := os.MkdirAll(f.Data, 0o755); err != nil {
+		return usagef("cannot use the data directory: %w", err)
+	}
+	probe, err := os.CreateTemp(f.Data, ".weft-probe-*")
+	if err != nil {
+		return usagef("cannot use the data directory: %w", err)
+	}
+	_ = probe.Close()
+	return os.Remove(probe.Name())
+}
+
+func checkAddress(flag, address string) error {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return usagef("%s %q is not host:port", flag, address)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+// Command weft crawls the web through a loop of Kafka topics. Flags,
+// environment and the configuration file are read here and nowhere else.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the work could not be done
+	exitUsage  = 2 // the command line, or what it names, cannot be used
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, loop{}))
+}
+
+// streams are the standard ones, or a test's.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run is the whole program; it returns the exit code.
+func run(args []string, std streams, eng engine) int {
+	ctx, stop := untilInterrupted()
+	defer stop()
+
+	var grammar cli
+	parser, err := newParser(&grammar, std)
+	if err == nil {
+		var parsed *kong.Context
+		if parsed, err = parser.Parse(args); err != nil {
+			err = usageError{err}
+		} else {
+			parsed.BindTo(ctx, (*context.Context)(nil))
+			parsed.BindTo(eng, (*engine)(nil))
+			parsed.Bind(std)
+			err = parsed.Run()
+		}
+	}
+	return exitCode(err, std.err)
+}
+
+func newParser(grammar *cli, std streams) (*kong.Kong, error) {
+	return kong.New(grammar,
+		kong.Name("weft"),
+		kong.Description("A web crawler that is nothing but a loop of Kafka topics."),
+		kong.Writers(std.out, std.err),
+		kong.DefaultEnvars("WEFT"),
+		kong.WithHyphenPrefixedParameters(true), // --max-depth -1
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+}
+
+// untilInterrupted ends the context at the first SIGINT or SIGTERM, for a
+// graceful end. From then on signals have their default effect again, so that
+// a second one ends the process at once.
+func untilInterrupted() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// exitCode prints err, if any, as one sentence.
+func exitCode(err error, to io.Writer) int {
+	if err == nil || errors.Is(err, syscall.EPIPE) { // the reader of our output has seen enough
+		return exitDone
+	}
+	fmt.Fprintf(to, "weft: %v\n", err)
+	if isUsage(err) {
+		return exitUsage
+	}
+	return exitFailed
+}

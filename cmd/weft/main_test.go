@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/topics"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		// weft with an engine that tells what it was asked.
+		"weft": func() {
+			os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, told{}))
+		},
+		// weft as it is, and a broker for it to talk to.
+		"realweft": main,
+		"broker":   serveBroker,
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+}
+
+// told prints its options and ends as the contact says.
+type told struct{}
+
+func (told) Run(ctx context.Context, o crawl.Options) (crawl.Result, error) {
+	tell(o, nil)
+	o.Watch(progress.Snapshot{Pages: 1})
+	switch o.Definition.Contact {
+	case "fail":
+		return crawl.Result{}, errors.New("the disk is full")
+	case "refuse":
+		return crawl.Result{}, fmt.Errorf("%w: %s is in use by another process", crawl.ErrUsage, o.Dir)
+	case "empty":
+		return crawl.Result{Ended: crawl.EndedDrained, Outcomes: map[string]int64{"gave_up_timeout": 1}}, nil
+	case "wait":
+		fmt.Println("crawling")
+		<-ctx.Done()
+		return crawl.Result{Ended: crawl.EndedInterrupted, Pages: 7, Pending: 3}, nil
+	case "hang":
+		fmt.Println("crawling")
+		<-ctx.Done()
+		fmt.Println("stopping")
+		select {}
+	}
+	return crawl.Result{Ended: crawl.EndedDrained, Pages: 12, Outcomes: map[string]int64{"fetched": 12}}, nil
+}
+
+func (told) RunStages(_ context.Context, o crawl.Options, stages []topics.Stage) error {
+	tell(o, stages)
+	return nil
+}
+
+func tell(o crawl.Options, stages []topics.Stage) {
+	var seeds []string
+	for _, seed := range o.Seeds {
+		seeds = append(seeds, string(seed))
+	}
+	o.Definition.SuffixList = "" // differs with every update of the module
+	told, err := json.MarshalIndent(map[string]any{
+		"definition": o.Definition, "seeds": seeds, "brokers": o.Brokers, "listen": o.Listen, "max_pages": o.MaxPages,
+		"warc": o.WARC, "compress": o.Pages.Compression, "file": o.Pages.File, "stream": o.Pages.Stream != nil,
+		"agent": o.Fetch.Client.Agent(), "allow_private": o.Fetch.Client.AllowPrivate, "stages": stages,
+	}, "", "  ")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(string(told))
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/topics"
+)
+
+type statusCmd struct {
+	clusterFlags
+	Interval time.Duration `placeholder:"DUR" default:"2s" help:"Time over which rates are measured; 0: no rates."`
+}
+
+// Run is called by kong.
+func (c *statusCmd) Run(ctx context.Context, std streams) error {
+	if err := c.checkRemote(); err != nil {
+		return err
+	}
+	if c.Interval < 0 {
+		return usagef("--interval %v is negative", c.Interval)
+	}
+	names := topics.Loop(c.Crawl)
+	if err := c.exists(ctx, names.Scheduled); err != nil {
+		return err
+	}
+	reader, err := drain.NewReader(names, c.client()...)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	before, err := reader.Read(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Interval == 0 {
+		return writeStatus(std.out, c.Crawl, before, before, 0)
+	}
+	begun := time.Now()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(c.Interval):
+	}
+	after, err := reader.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return writeStatus(std.out, c.Crawl, before, after, time.Since(begun))
+}
+
+// writeStatus prints a reading, and rates since an earlier one when elapsed is
+// not 0.
+func writeStatus(out io.Writer, crawl string, before, after drain.Status, elapsed time.Duration) error {
+	state := "running"
+	if after.Drained() {
+		state = "drained"
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	rate := func(difference int64) string {
+		if elapsed == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%.1f/s", float64(difference)/elapsed.Seconds())
+	}
+	row := func(name string, now, then int64) {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t\n", name, progress.Count(now), rate(now-then))
+	}
+	fmt.Fprintf(out, "crawl %s: %s\n", crawl, state)
+	now, then := after.Gauges, before.Gauges
+	fmt.Fprintln(table, "FRONTIER\tNOW\tRATE\t")
+	row("URLs pending", now.GetPending(), then.GetPending())
+	row("of these queued", now.GetQueued(), then.GetQueued())
+	row("of these out", now.GetOut(), then.GetOut())
+	row("domains", now.GetDomains(), then.GetDomains())
+	row("of these active", now.GetDomainsOut(), then.GetDomainsOut())
+	row("fetched", now.GetFetched(), then.GetFetched())
+	row("failed", now.GetFailed(), then.GetFailed())
+	row("refused", now.GetRefused(), then.GetRefused())
+	fmt.Fprintln(table, "STAGE\tLAG\tCONSUMES\t")
+	for _, stage := range topics.Stages() {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t\n", stage, progress.Count(after.Behind(stage)), rate(consumed(after, stage)-consumed(before, stage)))
+	}
+	return table.Flush()
+}
+
+// consumed sums the offsets that a stage has committed.
+func consumed(s drain.Status, stage topics.Stage) (records int64) {
+	for _, lag := range s.Lags {
+		if lag.Stage == stage {
+			records += max(lag.Committed, lag.Start)
+		}
+	}
+	return records
+}
