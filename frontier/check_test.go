@@ -108,7 +108,7 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, wanted 
 	}
 	var retries uint64
 	s.Scan(keys.make(retryKind, 0), keys.retriesEnd(), func(key, _ []byte) bool {
-		if ms, _ := keys.retryMS(key); retries == 0 && ms != d.retries.headMS {
+		if retries == 0 && keys.retryMS(key) != d.retries.headMS {
 			retries = 1 << 60
 		}
 		wanted[string(key)]++

@@ -77,11 +77,8 @@ func (k keys) retry(ms int64, seq uint64) []byte {
 func (k keys) retriesEnd() []byte { return k.make(retryKind+1, 0) }
 
 // retryMS is the time in a key that retry made.
-func (k keys) retryMS(key []byte) (int64, bool) {
-	if len(key) != len(k.prefix)+17 {
-		return 0, false
-	}
-	return int64(binary.BigEndian.Uint64(key[len(k.prefix)+1:])), true
+func (k keys) retryMS(key []byte) int64 {
+	return int64(binary.BigEndian.Uint64(key[len(k.prefix)+1:]))
 }
 
 func (k keys) requests(v visit) []byte {

@@ -68,7 +68,7 @@ func newWorld(t *rapid.T, opts Options) *world {
 func (w *world) at() Moment { return Moment{Now: w.now, Offset: w.offset, Hold: w.hold} }
 
 // decide runs a decision, holds it to being pure, and folds it.
-func (w *world) decide(domain string, decision func() (*weftpb.Scheduled, error)) *weftpb.Scheduled {
+func (w *world) decide(domain string, decision func() (*weftpb.Scheduled, error)) {
 	before := w.store.Clone()
 	ev, err := decision()
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *world) decide(domain string, decision func() (*weftpb.Scheduled, error)
 		w.t.Fatalf("decided again:\n%v\n%v (%v)", ev, again, err)
 	}
 	if ev == nil {
-		return nil
+		return
 	}
 	w.book(domain, ev)
 	b, err := proto.Marshal(ev)
@@ -97,7 +97,6 @@ func (w *world) decide(domain string, decision func() (*weftpb.Scheduled, error)
 	}
 	w.offset += 1 + int64(len(w.log)%3) // claims and others' records lie between
 	w.verify()
-	return ev
 }
 
 func decoded(t interface{ Fatal(...any) }, b []byte) *weftpb.Scheduled {

@@ -48,7 +48,7 @@ func (x *fold) take(f fronts) error {
 	var head int64
 	x.store.Scan(x.keys.retry(x.d.retries.headMS, 0), x.keys.retriesEnd(), func(key, _ []byte) bool {
 		if uint64(len(gone)) == f.retries {
-			head, _ = x.keys.retryMS(key)
+			head = x.keys.retryMS(key)
 			return false
 		}
 		gone = append(gone, append([]byte(nil), key...))

@@ -40,11 +40,11 @@ func (f *Frontier) oldest(none int64) int64 {
 type State string
 
 const (
-	// Empty: nothing is queued and nothing is out.
+	// Empty says that nothing is queued and nothing is out.
 	Empty State = "empty"
-	// Out: a visit is out under a lease.
+	// Out says that a visit is out under a lease.
 	Out State = "out"
-	// Due: it is looked at at a time.
+	// Due says that it is looked at again at a time.
 	Due State = "due"
 )
 

@@ -6,11 +6,11 @@ import "time"
 type Health uint8
 
 const (
-	// Unknown: nothing was learned about the server.
+	// Unknown means that nothing was learned about the server.
 	Unknown Health = iota
-	// Answered: the server is there and answers.
+	// Answered means that the server is there and answers.
 	Answered
-	// Failed: it is not, or it says that it cannot.
+	// Failed means that it is not, or says that it cannot.
 	Failed
 )
 
