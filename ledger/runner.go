@@ -243,12 +243,16 @@ func (r *runner) client(opts ...kgo.Opt) (*kgo.Client, error) {
 // newLog makes the producer of one partition: a client of its own, so that its
 // first error can end it without touching other partitions.
 func (r *runner) newLog() (Log, error) {
-	return r.client(append([]kgo.Opt{
+	opts := []kgo.Opt{
 		kgo.RequiredAcks(kgo.AllISRAcks()),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerLinger(5 * time.Millisecond),
 		kgo.RecordDeliveryTimeout(time.Minute),
-	}, r.opts.Writer...)...)
+	}
+	if r.opts.Writer != nil {
+		opts = append(opts, r.opts.Writer()...)
+	}
+	return r.client(opts...)
 }
 
 // bounds returns the first offset and the end of the ledger's partition.

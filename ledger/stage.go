@@ -74,9 +74,10 @@ type Options struct {
 	Member string
 	// Client are options for every Kafka client (dialer, TLS, SASL).
 	Client []kgo.Opt
-	// Writer are options for the producers of events, which must leave a
-	// record's partition as it is.
-	Writer []kgo.Opt
+	// Writer returns options for a producer of events, which must leave a
+	// record's partition as it is; nil: none. It is asked for every client,
+	// since kgo.ProducerBatchCompression lets clients write to what they share.
+	Writer func() []kgo.Opt
 	// Embedded says that the broker may forget the end of a log at an unclean
 	// end: positions beyond it are reset instead of refused.
 	Embedded bool

@@ -22,8 +22,9 @@ func stateful[S ledger.State](ctx context.Context, env Env, name topics.Stage, s
 	defer producer.Close()
 	return ledger.Run(ctx, stage, ledger.Options{
 		Brokers: env.Brokers,
-		Client:  env.Client, Writer: writing.Client(env.Names),
-		Dir: env.Dir, Member: env.Member, Embedded: env.Embedded,
+		Client:  env.Client,
+		Writer:  func() []kgo.Opt { return writing.Client(env.Names) },
+		Dir:     env.Dir, Member: env.Member, Embedded: env.Embedded,
 		Reject: func(in ledger.Record, partition int32, reason string) error {
 			env.Meter.Rejected(name, reason)
 			rejected := env.rejected(name, &kgo.Record{
