@@ -5,20 +5,35 @@
 //
 // Read, in this order:
 //
-//  1. C, the committed offset of every group of the loop in each of its input
+//  1. E, the ends of the partitions of scheduled;
+//  2. C, the committed offset of every group of the loop in each of its input
 //     partitions, seeds included; none counts as the log's start;
-//  2. L, the end of every one of these logs;
-//  3. the last record of every partition of scheduled, and its gauge pending:
-//     queued, out, waiting for robots rules or held by a breaker.
+//  3. L, the ends of all these logs;
+//  4. in every partition of scheduled the last valid event before L that tells
+//     its gauge pending: URLs queued, out, waiting for robots rules or held by
+//     a breaker.
 //
-// The crawl is drained if and only if C = L everywhere, fetch excepted, and
-// every pending is 0.
+// The crawl is drained if and only if C = L everywhere, fetch excepted, E = L
+// in scheduled, and every pending is 0.
 //
-// Ends only grow and commits never pass them. So C = L, with L read later,
-// means that at the moment of reading C nothing lay beyond it: every record
-// written until then had been consumed, and with it, since commits follow
-// acknowledgements, everything it led to had been written, and consumed too.
-// Whatever was still under way would have to be in the frontier, and pending
-// says that it is not. fetch is excepted because its work is the frontier's out
-// and not a lag.
+// # Why that is exact
+//
+// Let m be the moment between the last answer of 2 and the first question of 3.
+// Ends only grow and commits never pass them, so C = L means that at m nothing
+// lay beyond any commit. Commits follow acknowledgements: everything that the
+// consumed records led to had been written by then, and consumed too. E = L
+// means that the frontier wrote nothing from before m to after it, so the
+// events read in 4 are its state at m, and pending 0 says that nothing was
+// under way outside of the topics: no URL queued, none out. Nothing was left
+// that could write a record.
+//
+// Without 1 the test is wrong. A last page may come back between 3 and 4:
+//
+//	2, 3   C = L everywhere; the page's visit is out, pending is 1
+//	fetch  writes the page to fetched, then the outcome to visited
+//	sched  settles the outcome: pending is 0
+//	4      reads pending 0, and the page in fetched is never parsed
+//
+// fetch is excepted in the comparison of C and L because its work is the
+// frontier's out and not a lag.
 package drain
