@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/weftcrawl/weft/progress"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -89,23 +90,24 @@ func readLags(ctx context.Context, admin *kadm.Client, names topics.Names) (loop
 		}
 	})
 	for _, stage := range append(topics.Stages(), topics.WARC) {
-		commits, err := admin.FetchOffsetsForTopics(ctx, names.Group(stage), names.Inputs(stage)...)
-		if err != nil {
+		commits, err := admin.FetchOffsets(ctx, names.Group(stage))
+		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // nobody has read yet
 			return lags, fmt.Errorf("commits of %s: %w", names.Group(stage), err)
 		}
-		behind, member := map[string]int64{}, stage != topics.WARC
-		commits.Each(func(o kadm.OffsetResponse) {
-			start, ok1 := starts.Lookup(o.Topic, o.Partition)
-			end, ok2 := ends.Lookup(o.Topic, o.Partition)
-			if ok1 && ok2 {
-				behind[o.Topic] += end.Offset - max(o.At, start.Offset)
-				member = member || o.At >= 0
-			}
-		})
+		if stage == topics.WARC && len(commits) == 0 {
+			continue // files are written by some crawls only
+		}
 		for _, topic := range names.Inputs(stage) {
-			if member { // files are written only by some crawls
-				lags.readers[topic] = append(lags.readers[topic], fmt.Sprintf("%s (%s)", stage, progress.Count(behind[topic])))
+			behind := int64(0)
+			for partition, end := range ends[topic] {
+				start, _ := starts.Lookup(topic, partition)
+				next := start.Offset
+				if commit, ok := commits.Lookup(topic, partition); ok {
+					next = max(next, commit.At)
+				}
+				behind += end.Offset - next
 			}
+			lags.readers[topic] = append(lags.readers[topic], fmt.Sprintf("%s (%s)", stage, progress.Count(behind)))
 		}
 	}
 	return lags, nil
@@ -164,8 +166,13 @@ const newPartitions = 4
 func (c *topicsCreateCmd) definition(ctx context.Context) (topics.Definition, error) {
 	have, err := topics.ReadDefinition(ctx, topics.Loop(c.Crawl), c.client()...)
 	if errors.Is(err, topics.ErrUndefined) {
-		have, err = newDefinition(c.Crawl), nil
+		have = newDefinition(c.Crawl)
 		have.Partitions = newPartitions
+		return c.over(have), nil
 	}
-	return c.over(have), err
+	if err != nil {
+		return topics.Definition{}, err
+	}
+	want := c.over(have)
+	return want, have.Agrees(want)
 }
