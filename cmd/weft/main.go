@@ -49,6 +49,9 @@ func run(args []string, std streams, eng engine) int {
 			err = parsed.Run()
 		}
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return exitDone // interrupted as asked
+	}
 	return exitCode(err, std.err)
 }
 

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 		// weft as it is, and a broker for it to talk to.
 		"realweft": main,
 		"broker":   serveBroker,
+		"site":     serveSite,
 	})
 }
 

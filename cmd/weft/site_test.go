@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// serveSite is a command of the test scripts: site SEEDFILE serves 60 pages on
+// three domains until it is interrupted.
+func serveSite() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := site(ctx, os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func site(ctx context.Context, seeds string) error {
+	web, err := webtest.NewGenerated(webtest.Options{Pages: 60, Domains: 3, MedianBytes: 2000, MeanBytes: 3000})
+	if err != nil {
+		return err
+	}
+	server, err := webtest.Serve(web, webtest.ServerOptions{})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(seeds, []byte(strings.Join(server.Seeds(), "\n")+"\n"), 0o644); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return server.Close()
+}
