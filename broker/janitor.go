@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 )
 
 // Janitor trims the topics that are kept until consumed, on any broker: behind
@@ -16,14 +19,15 @@ import (
 type Janitor struct {
 	Admin *kadm.Client
 	// Readers are the groups that read each topic. A group that has committed
-	// nothing holds everything.
+	// nothing in a partition holds all of it. A topic without groups is not
+	// trimmed.
 	Readers map[string][]string
 	// Every is the time between two rounds.
 	Every  time.Duration
 	Logger *slog.Logger
 }
 
-// Run trims until ctx ends. A round that fails is repeated by the next one.
+// Run trims until ctx ends. A round that fails is made up for by the next.
 func (j Janitor) Run(ctx context.Context) error {
 	ticker := time.NewTicker(j.Every)
 	defer ticker.Stop()
@@ -39,52 +43,87 @@ func (j Janitor) Run(ctx context.Context) error {
 	}
 }
 
-// Trim does one round.
+// Trim does one round. Commits are read before the bounds of the logs: what a
+// group has committed it does not need again, however long ago that was.
 func (j Janitor) Trim(ctx context.Context) error {
-	keep := map[string]map[int32]int64{} // first offset that somebody needs
-	for topic, groups := range j.Readers {
-		for _, group := range groups {
-			commits, err := j.Admin.FetchOffsetsForTopics(ctx, group, topic)
-			if err != nil {
-				return fmt.Errorf("read commits of %s: %w", group, err)
-			}
-			commits.Each(func(o kadm.OffsetResponse) {
-				if keep[topic] == nil {
-					keep[topic] = map[int32]int64{}
-				}
-				if first, ok := keep[topic][o.Partition]; !ok || o.At < first {
-					keep[topic][o.Partition] = o.At
-				}
-			})
-		}
+	commits, err := j.commits(ctx)
+	if err != nil {
+		return err
 	}
-	return j.trim(ctx, keep)
+	topics := slices.Sorted(maps.Keys(j.Readers))
+	starts, err := j.Admin.ListStartOffsets(ctx, topics...)
+	if err == nil {
+		err = starts.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("read starts of logs to trim: %w", err)
+	}
+	ends, err := j.Admin.ListEndOffsets(ctx, topics...)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("read ends of logs to trim: %w", err)
+	}
+	var trim kadm.Offsets
+	starts.Each(func(start kadm.ListedOffset) {
+		end, ok := ends.Lookup(start.Topic, start.Partition)
+		if !ok {
+			return
+		}
+		var groups []int64
+		for _, group := range j.Readers[start.Topic] {
+			committed := int64(-1)
+			if c, ok := commits[group].Lookup(start.Topic, start.Partition); ok {
+				committed = c.At
+			}
+			groups = append(groups, committed)
+		}
+		if to := trimTo(groups, end.Offset); to > start.Offset {
+			trim.AddOffset(start.Topic, start.Partition, to, -1)
+		}
+	})
+	if len(trim) == 0 {
+		return nil
+	}
+	deleted, err := j.Admin.DeleteRecords(ctx, trim)
+	if err := errors.Join(err, deleted.Error()); err != nil {
+		return fmt.Errorf("trim logs: %w", err)
+	}
+	return nil
 }
 
-func (j Janitor) trim(ctx context.Context, keep map[string]map[int32]int64) error {
-	var errs []error
-	for topic, partitions := range keep {
-		starts, err := j.Admin.ListStartOffsets(ctx, topic)
-		if err != nil {
-			return fmt.Errorf("start of %s: %w", topic, err)
+// commits returns the commits of all groups, none for those that never made
+// one.
+func (j Janitor) commits(ctx context.Context) (map[string]kadm.OffsetResponses, error) {
+	all := map[string]kadm.OffsetResponses{}
+	for _, groups := range j.Readers {
+		for _, group := range groups {
+			all[group] = nil
 		}
-		ends, err := j.Admin.ListEndOffsets(ctx, topic)
-		if err != nil {
-			return fmt.Errorf("end of %s: %w", topic, err)
-		}
-		var offsets kadm.Offsets
-		for p, first := range partitions {
-			start, ok1 := starts.Lookup(topic, p)
-			end, ok2 := ends.Lookup(topic, p)
-			if to := min(first, end.Offset-1); ok1 && ok2 && to > start.Offset {
-				offsets.AddOffset(topic, p, to, -1)
-			}
-		}
-		if len(offsets) == 0 {
+	}
+	for group, commits := range j.Admin.FetchManyOffsets(ctx, slices.Sorted(maps.Keys(all))...) {
+		err := commits.Err
+		if errors.Is(err, kerr.GroupIDNotFound) {
 			continue
 		}
-		deleted, err := j.Admin.DeleteRecords(ctx, offsets)
-		errs = append(errs, err, deleted.Error())
+		if err == nil {
+			err = commits.Fetched.Error()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read commits of %s: %w", group, err)
+		}
+		all[group] = commits.Fetched
 	}
-	return errors.Join(errs...)
+	return all, nil
+}
+
+// trimTo returns the offset before which nobody needs a record of a partition
+// that ends at end: that of the slowest group, but not beyond the last record.
+// -1 trims nothing.
+func trimTo(committed []int64, end int64) int64 {
+	if len(committed) == 0 {
+		return -1
+	}
+	return min(slices.Min(committed), end-1)
 }
