@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 type told struct{}
 
 func (told) Run(ctx context.Context, o crawl.Options) (crawl.Result, error) {
+	o.Definition = o.Redefine(o.Definition)
 	tell(o, nil)
 	o.Watch(progress.Snapshot{Pages: 1})
 	switch o.Definition.Contact {
@@ -67,11 +68,15 @@ func tell(o crawl.Options, stages []topics.Stage) {
 	for _, seed := range o.Seeds {
 		seeds = append(seeds, string(seed))
 	}
+	if o.Redefine != nil {
+		o.Definition = o.Redefine(o.Definition)
+	}
+	o.Fetch = o.Fetch.For(o.Definition)
 	o.Definition.SuffixList = "" // differs with every update of the module
 	told, err := json.MarshalIndent(map[string]any{
-		"definition": o.Definition, "seeds": seeds, "brokers": o.Brokers, "listen": o.Listen, "max_pages": o.MaxPages,
+		"definition": o.Definition, "seeds": seeds, "brokers": o.Brokers, "listen": o.Listen, "max_pages": o.Definition.MaxPages,
 		"warc": o.WARC, "compress": o.Pages.Compression, "file": o.Pages.File, "stream": o.Pages.Stream != nil,
-		"agent": o.Fetch.Client.Agent(), "allow_private": o.Fetch.Client.AllowPrivate, "stages": stages,
+		"version": o.Fetch.Client.Version != "", "stages": stages,
 	}, "", "  ")
 	if err != nil {
 		panic(err)
