@@ -37,7 +37,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	sink := processors.NewPageSink(s.env, pages, s.opts.MaxPages)
+	sink := processors.NewPageSink(s.env, pages, s.env.Definition.MaxPages)
 
 	// The stages stop in the order of the loop's flow: first nothing new is
 	// fetched, then what is fetched is parsed, then pages are written.
@@ -64,6 +64,33 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	stopFiles()
 	err = errors.Join(work.Wait(), watchErr, pages.Close())
 	return s.result(ended, sink), err
+}
+
+// RunStages runs some stages of a crawl on a cluster until ctx ends, which is
+// no error. The crawl must have been created.
+func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	if o.embedded() {
+		return fmt.Errorf("%w: stages run against brokers", ErrUsage)
+	}
+	s, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	work, ctx := errgroup.WithContext(ctx)
+	for _, stage := range stages {
+		work.Go(func() error { return s.stage(ctx, stage) })
+		if stage == topics.Normalize {
+			// Somebody has to trim, and every crawl has a normalizer; two that
+			// trim at once do no harm.
+			work.Go(func() error { return s.janitor().Run(ctx) })
+		}
+	}
+	work.Go(func() error { return s.observe(ctx) })
+	return work.Wait()
 }
 
 // stage runs one stage of the loop until ctx ends.

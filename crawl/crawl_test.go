@@ -51,7 +51,7 @@ func options(t *testing.T, server *webtest.Server) crawl.Options {
 }
 
 func TestCrawlReachesEveryPageOnce(t *testing.T) {
-	web, server := serve(t, webtest.Options{Pages: 300, Domains: 6, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3})
+	web, server := serve(t, webtest.Options{Pages: 300, Domains: 6, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	result, err := crawl.Run(ctx, options(t, server))

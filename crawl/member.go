@@ -7,10 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
-
-	"github.com/weftcrawl/weft/topics"
 )
 
 // memberName is this process's stable name in consumer groups: it is kept in
@@ -37,5 +34,3 @@ func memberName(o Options) (string, error) {
 	}
 	return name, nil
 }
-
-func equal(a, b topics.Definition) bool { return reflect.DeepEqual(a, b) }

@@ -1,26 +1,70 @@
 package crawl
 
 import (
+	"maps"
+	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/fetch"
-	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/metrics"
 )
 
+// meter is a process's metrics, and what of them the end of a run tells.
 type meter struct {
-	bytes atomic.Int64
-	last  drain.Status
+	*metrics.Set
+	bytes atomic.Int64 // of page bodies
+
+	mu       sync.Mutex
+	last     drain.Status
+	outcomes map[int32]map[string]int64
 }
 
-func newMeter(*prometheus.Registry) *meter { return &meter{} }
+func newMeter(registry *prometheus.Registry) *meter {
+	if registry == nil {
+		registry = prometheus.NewRegistry()
+	}
+	return &meter{Set: metrics.New(registry), outcomes: map[int32]map[string]int64{}}
+}
 
-func (m *meter) Rejected(topics.Stage, string) {}
-func (m *meter) Normalized(string, int)        {}
-func (m *meter) Deduped(int, int)              {}
-func (m *meter) Ledger(topics.Stage, string)   {}
-func (m *meter) Exchange(*fetch.Exchange)      {}
-func (m *meter) Page(bytes int)                { m.bytes.Add(int64(bytes)) }
-func (m *meter) status(s drain.Status)         { m.last = s }
+// Page counts a page handed out.
+func (m *meter) Page(bytes int) {
+	m.bytes.Add(int64(bytes))
+	m.Set.Page(bytes)
+}
+
+// Status notes a reading of the crawl.
+func (m *meter) Status(s drain.Status) {
+	m.mu.Lock()
+	m.last = s
+	m.mu.Unlock()
+	m.Set.Status(s)
+}
+
+// Outcomes keeps what a partition reported last.
+func (m *meter) Outcomes(partition int32, outcomes map[string]int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.outcomes[partition] = maps.Clone(outcomes)
+}
+
+// total sums the outcomes of all partitions.
+func (m *meter) total() map[string]int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum := map[string]int64{}
+	for _, outcomes := range m.outcomes {
+		for reason, n := range outcomes {
+			sum[reason] += n
+		}
+	}
+	return sum
+}
+
+// pending is the number of URLs that were left at the last reading.
+func (m *meter) pending() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last.Gauges.GetPending()
+}

@@ -27,17 +27,18 @@ type Options struct {
 	// Listen opens the embedded broker to other clients at host:port; empty:
 	// only this process reaches it.
 	Listen string
-	// Definition of the crawl. Its partitions and suffix list must agree with
-	// what the crawl was begun with; zero partitions mean what is in force.
+	// Definition of the crawl if it is new. Zero partitions mean the default.
 	Definition topics.Definition
+	// Redefine changes the definition that is in force, or Definition in a new
+	// crawl; nil: it stays. Partitions and suffix list cannot change.
+	Redefine func(topics.Definition) topics.Definition
 	// Replication of topics that are created.
 	Replication int16
 	// Seeds are records for the topic seeds: URLs, or JSON objects.
 	Seeds [][]byte
-	// Fetch are the options of the stage fetch.
+	// Fetch are the options of the stage fetch. Its agent, per-domain limit
+	// and addresses come from the definition.
 	Fetch processors.FetchOptions
-	// MaxPages ends the crawl after so many pages; 0: no limit.
-	MaxPages int64
 	// Pages says where pages go. Without a Dir, File or Stream they go to
 	// files in Options.Dir/pages.
 	Pages output.Options
@@ -61,8 +62,6 @@ func (o Options) Validate() error {
 		return fmt.Errorf("%w: no data directory", ErrUsage)
 	case len(o.Brokers) > 0 && o.Listen != "":
 		return fmt.Errorf("%w: only the embedded broker listens", ErrUsage)
-	case o.MaxPages < 0:
-		return fmt.Errorf("%w: at most %d pages", ErrUsage, o.MaxPages)
 	}
 	if err := topics.CheckCrawl(o.Definition.Crawl); err != nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
@@ -94,6 +93,6 @@ type Result struct {
 // Why a run ended.
 const (
 	EndedDrained     = "drained"     // nothing is left to do
-	EndedFull        = "full"        // MaxPages are written
+	EndedFull        = "full"        // the definition's MaxPages are written
 	EndedInterrupted = "interrupted" // the context ended
 )

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -95,36 +96,40 @@ func existing(o Options) error {
 
 // define creates or checks the topics, and writes the definition if it is new.
 func (s *session) define(ctx context.Context) error {
-	o := s.opts
-	want := o.Definition
-	want.Version, want.SuffixList = topics.DefinitionVersion, urls.BundledSuffixes().Version()
 	have, err := topics.ReadDefinition(ctx, s.env.Names, s.connection()...)
-	switch {
-	case errors.Is(err, topics.ErrUndefined):
-		if want.Partitions == 0 {
-			want.Partitions = defaultPartitions
-		}
-		spec := topics.Spec{Crawl: want.Crawl, Partitions: want.Partitions, Replication: max(o.Replication, 1)}
+	fresh := errors.Is(err, topics.ErrUndefined)
+	if err != nil && !fresh {
+		return err
+	}
+	want := have
+	if fresh {
+		want = s.opts.Definition
+		want.Version, want.SuffixList = topics.DefinitionVersion, urls.BundledSuffixes().Version()
+	}
+	if s.opts.Redefine != nil {
+		want = s.opts.Redefine(want)
+	}
+	if want.Partitions == 0 {
+		want.Partitions = defaultPartitions
+	}
+	if fresh {
+		spec := topics.Spec{Crawl: want.Crawl, Partitions: want.Partitions, Replication: max(s.opts.Replication, 1)}
 		if _, err := topics.Create(ctx, s.admin, spec); err != nil {
 			return err
 		}
-	case err != nil:
-		return err
-	case want.Partitions == 0:
-		want.Partitions = have.Partitions
+	} else if err := have.Agrees(want); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	if err := topics.Check(ctx, s.admin, s.env.Names, want.Partitions); err != nil {
 		return err
 	}
-	if !equal(want, have) {
+	if !reflect.DeepEqual(want, have) {
 		if err := topics.WriteDefinition(ctx, want, s.connection()...); err != nil {
-			if errors.Is(err, topics.ErrPinned) {
-				err = fmt.Errorf("%w: %w", ErrUsage, err)
-			}
 			return err
 		}
 	}
 	s.env.Definition = want
+	s.opts.Fetch = s.opts.Fetch.For(want)
 	return nil
 }
 

@@ -40,13 +40,12 @@ func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) 
 			}
 			continue
 		}
-		s.meter.status(status)
+		s.meter.Status(status)
 		if now := time.Now(); s.opts.Watch != nil && now.Sub(told) >= watchEvery {
 			told = now
 			s.opts.Watch(s.snapshot(status, sink))
 		}
 		if status.Drained() {
-			s.meter.last = status
 			return EndedDrained, nil
 		}
 	}
@@ -63,5 +62,26 @@ func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progr
 }
 
 func (s *session) result(ended string, sink *processors.PageSink) Result {
-	return Result{Ended: ended, Pages: sink.Written(), Pending: s.meter.last.Gauges.GetPending()}
+	return Result{Ended: ended, Pages: sink.Written(), Outcomes: s.meter.total(), Pending: s.meter.pending()}
 }
+
+// observe keeps the metrics of a process of stages up to date until ctx ends.
+func (s *session) observe(ctx context.Context) error {
+	ticker := time.NewTicker(observeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		status, err := s.status.Read(ctx)
+		if err == nil {
+			s.meter.Status(status)
+		} else if ctx.Err() == nil {
+			s.log.Warn("reading the crawl's status failed", "error", err)
+		}
+	}
+}
+
+const observeEvery = 5 * time.Second

@@ -45,6 +45,7 @@ func (w words) count(word string) uint64 {
 }
 
 func (w words) Due(time.Time, func(string) bool) {}
+func (w words) Close()                           {}
 
 func (w words) dump() map[string]string {
 	all := map[string]string{}

@@ -19,6 +19,8 @@ type State interface {
 	// Due calls visit with the keys whose time has come, oldest first, until
 	// it returns false.
 	Due(now time.Time, visit func(key string) bool)
+	// Close is told that the partition is given up, before its store is.
+	Close()
 }
 
 // Record is one input of a stage: a record of an input topic, or, when that

@@ -119,14 +119,16 @@ func (t *table) apply(key string, body []byte, offset int64) error {
 	if len(body) == 0 {
 		return nil
 	}
-	if err := t.state.Apply(key, body, offset); err != nil {
-		return t.run.fatal(fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, t.run.ledger, t.partition, offset, err))
-	}
-	if err := t.store.Err(); err != nil {
+	err := t.state.Apply(key, body, offset)
+	if broken := t.store.Err(); broken != nil {
+		// Reads found nothing after it: the event is not to blame.
 		if t.store.damaged() {
-			return errors.Join(err, discardCheckpoint(t.dir))
+			broken = errors.Join(broken, discardCheckpoint(t.dir))
 		}
-		return err
+		return broken
+	}
+	if err != nil {
+		return t.run.fatal(fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, t.run.ledger, t.partition, offset, err))
 	}
 	return nil
 }
@@ -221,6 +223,9 @@ func (t *table) Close() error {
 		}
 		errs = append(errs, err)
 		t.writer.Close()
+	}
+	if t.state != nil {
+		t.state.Close()
 	}
 	if t.store != nil {
 		errs = append(errs, t.store.close())

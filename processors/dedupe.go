@@ -57,3 +57,6 @@ func (s *seen) Apply(_ string, body []byte, _ int64) error {
 
 // Due names nothing: dedupe has no timers.
 func (s *seen) Due(time.Time, func(string) bool) {}
+
+// Close has nothing to say.
+func (s *seen) Close() {}

@@ -1,10 +1,11 @@
 package processors
 
 import (
-	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -21,18 +22,11 @@ func frontierOptions(d topics.Definition) frontier.Options {
 	return opts
 }
 
-// product is our product token (RFC 9309 section 2.2.1): the letters, hyphens
-// and underscores that the user agent begins with. robots.txt files and robots
-// meta elements address us by it.
+// product is our product token (RFC 9309 section 2.2.1), by which robots.txt
+// files and robots meta elements address us.
 func product(d topics.Definition) string {
-	end := strings.IndexFunc(d.UserAgent, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
-	})
-	if end < 0 {
-		end = len(d.UserAgent)
+	if d.UserAgent == "" {
+		return fetch.DefaultOptions().Product
 	}
-	if end == 0 {
-		return "weft"
-	}
-	return d.UserAgent[:end]
+	return robots.ProductToken(d.UserAgent)
 }

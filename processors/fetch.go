@@ -38,6 +38,14 @@ func DefaultFetchOptions() FetchOptions {
 	}
 }
 
+// For returns the options for the crawl that d defines: its agent, its limit
+// of open requests a domain, and the addresses it may ask.
+func (o FetchOptions) For(d topics.Definition) FetchOptions {
+	o.Client.UserAgent, o.Client.Contact, o.Client.AllowPrivate = d.UserAgent, d.Contact, d.AllowPrivate
+	o.Lanes.PerDomain = d.PerDomain
+	return o
+}
+
 // Fetch runs the stage fetch until ctx ends: it reads scheduled and writes
 // fetched, one exchange each, and visited, the outcomes of visits. What to
 // fetch is decided by the ledger; when is kept by lanes, whatever arrives.

@@ -20,4 +20,9 @@ type Meter interface {
 	Exchange(x *fetch.Exchange)
 	// Page counts a page handed out; bytes is the size of its body.
 	Page(bytes int)
+	// Slots notes that a request began (1) or ended (-1).
+	Slots(change int)
+	// Outcomes reports, when this process gives a partition up, how many of
+	// its URLs were settled since the crawl began, by reason.
+	Outcomes(partition int32, outcomes map[string]int64)
 }

@@ -46,6 +46,8 @@ func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
 
 // Request makes one request of a visit.
 func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
+	q.env.Meter.Slots(1)
+	defer q.env.Meter.Slots(-1)
 	if v.Robots {
 		return q.robots(ctx, v, i)
 	}

@@ -41,7 +41,10 @@ func Schedule(ctx context.Context, env Env) error {
 		Open: func(partition int32, store *ledger.Store) (*queues, error) {
 			own := opts
 			own.Partition, own.Allowed = partition, allowed()
-			return &queues{frontier: frontier.New(own, store), hold: &hold}, nil
+			return &queues{
+				frontier: frontier.New(own, store), hold: &hold,
+				report: func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
+			}, nil
 		},
 		Tick: func(q *queues, domain string, now time.Time, offset int64) ([]byte, error) {
 			return scheduled(q.frontier.Tick(domain, q.moment(now, offset)))
@@ -56,6 +59,7 @@ func Schedule(ctx context.Context, env Env) error {
 type queues struct {
 	frontier *frontier.Frontier
 	hold     *atomic.Bool
+	report   func(outcomes map[string]int64)
 }
 
 func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
@@ -99,6 +103,9 @@ func (q *queues) Apply(domain string, body []byte, offset int64) error {
 func (q *queues) Due(now time.Time, visit func(string) bool) {
 	q.frontier.Due(q.moment(now, 0), maxDue, visit)
 }
+
+// Close reports what became of the partition's URLs.
+func (q *queues) Close() { q.report(q.frontier.Outcomes()) }
 
 // maxDue bounds the domains of one look, so that inputs are served between.
 const maxDue = 256

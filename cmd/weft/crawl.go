@@ -41,7 +41,6 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 	}
 	watch := &watcher{display: newDisplay(std.err)}
 	begun := time.Now()
-	definition := c.over(newDefinition(c.Crawl))
 	registry := prometheus.NewRegistry()
 	var result crawl.Result
 	err = serving(ctx, c.Metrics, registry, func(ctx context.Context) (err error) {
@@ -49,10 +48,10 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 			Dir:        c.Data,
 			Brokers:    c.Brokers,
 			Listen:     c.Listen,
-			Definition: definition,
+			Definition: newDefinition(c.Crawl),
+			Redefine:   c.over,
 			Seeds:      seeds,
-			Fetch:      fetchOptions(definition),
-			MaxPages:   definition.MaxPages,
+			Fetch:      fetchOptions(),
 			Pages:      c.pages(std.out),
 			WARC:       c.WARC,
 			Registry:   registry,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/topics"
@@ -24,6 +23,6 @@ func (loop) Run(ctx context.Context, options crawl.Options) (crawl.Result, error
 	return crawl.Run(ctx, options)
 }
 
-func (loop) RunStages(context.Context, crawl.Options, []topics.Stage) error {
-	return errors.New("stages on a cluster are not part of this build")
+func (loop) RunStages(ctx context.Context, options crawl.Options, stages []topics.Stage) error {
+	return crawl.RunStages(ctx, options, stages)
 }

@@ -45,7 +45,7 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 			Dir:        c.Data,
 			Brokers:    c.Brokers,
 			Definition: definition,
-			Fetch:      fetchOptions(definition),
+			Fetch:      fetchOptions(),
 			Registry:   registry,
 			Logger:     root.logger(std.err),
 		}, stages)
