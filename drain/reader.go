@@ -66,7 +66,7 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 	}
 	s := Status{Gauges: sum(tails)}
 	for p, end := range ends[r.names.Scheduled] {
-		if was, ok := before[r.names.Scheduled][int32(p)]; !ok || was.Offset != end.Offset {
+		if was, ok := before[r.names.Scheduled][p]; !ok || was.Offset != end.Offset {
 			s.Moving++
 		}
 	}

@@ -42,6 +42,7 @@ import (
 //	unwanted_type       Options.WantBody said no; no body was read    yes
 type Class string
 
+// The classes; what they mean is said at Class.
 const (
 	ClassNone             Class = ""
 	ClassInvalidURL       Class = "invalid_url"

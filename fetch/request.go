@@ -81,10 +81,10 @@ func (e hostError) Error() string { return string(e) }
 // checkHost accepts host or host:port, where host is a name, an IPv4 address,
 // or an IPv6 address in brackets.
 func checkHost(hostport string) error {
-	host, port := hostport, ""
+	host := hostport
 	if i := strings.LastIndexByte(hostport, ':'); i > strings.LastIndexByte(hostport, ']') {
-		host, port = hostport[:i], hostport[i+1:]
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		host = hostport[:i]
+		if n, err := strconv.ParseUint(hostport[i+1:], 10, 16); err != nil || n == 0 {
 			return hostError("no such port")
 		}
 	}

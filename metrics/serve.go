@@ -43,7 +43,7 @@ func Serve(ctx context.Context, listener net.Listener, registry prometheus.Gathe
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	<-failed
+	_ = <-failed // http.ErrServerClosed
 	if err != nil {
 		return fmt.Errorf("stop serving metrics: %w", err)
 	}

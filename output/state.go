@@ -56,7 +56,7 @@ func readState(name string) (s state, ok bool, err error) {
 		return s, false, fmt.Errorf("read state of the output: %w", err)
 	}
 	if err := json.Unmarshal(b, &s); err != nil {
-		return s, false, fmt.Errorf("%w: %s: %v", ErrDamaged, name, err)
+		return s, false, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
 	}
 	sum, err := s.checksum()
 	if err != nil || sum != s.Sum {

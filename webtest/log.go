@@ -117,7 +117,7 @@ func (r *recorder) add(e Entry) {
 	r.entries = append(r.entries, e)
 	if r.out != nil {
 		r.line = e.append(r.line[:0])
-		r.out.Write(r.line) // an error sticks and is returned by flush
+		_, _ = r.out.Write(r.line) // an error sticks and is returned by flush
 	}
 }
 

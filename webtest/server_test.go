@@ -110,7 +110,7 @@ func TestServerRefusesOtherMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if resp.StatusCode != 405 || s.Entries()[0].Status != 405 {
+	if resp.StatusCode != http.StatusMethodNotAllowed || s.Entries()[0].Status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", resp.StatusCode)
 	}
 }

@@ -55,7 +55,7 @@ func start(words []string, log string) (*child, error) {
 
 // interrupt asks the program to end, and kills it after patience.
 func (c *child) interrupt(patience time.Duration) error {
-	c.cmd.Process.Signal(os.Interrupt)
+	_ = c.cmd.Process.Signal(os.Interrupt) // it may be gone already
 	select {
 	case <-c.done:
 		return c.err
@@ -67,7 +67,7 @@ func (c *child) interrupt(patience time.Duration) error {
 
 // kill ends the program at once and waits until it is gone.
 func (c *child) kill() {
-	c.cmd.Process.Signal(syscall.SIGKILL)
+	_ = c.cmd.Process.Signal(syscall.SIGKILL) // it may be gone already
 	<-c.done
 }
 

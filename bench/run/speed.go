@@ -88,7 +88,7 @@ func workDir(name string) (dir string, clean func(), err error) {
 		return name, func() {}, os.MkdirAll(name, 0o755)
 	}
 	dir, err = os.MkdirTemp("", "weft-bench-")
-	return dir, func() { os.RemoveAll(dir) }, err
+	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
 // measureOne runs one program against a fresh web.
@@ -129,7 +129,7 @@ func table(out io.Writer, rows []row) {
 			r.wall.Seconds(), r.pagesPerSecond(), r.cpuPerPage(), micros(r.webCPU, r.report.Fetched),
 			mb(r.peakKB), mb(r.growthKB[0]), mb(r.growthKB[1]), mb(r.growthKB[2]), mb(r.growthKB[3]))
 	}
-	t.Flush()
+	_ = t.Flush()
 }
 
 func mb(kb int64) string {

@@ -56,7 +56,7 @@ func startWeb(program string, spec localweb.Spec, dir string, allURLs bool) (*we
 		}
 	}
 	if err != nil {
-		w.cmd.Process.Kill()
+		_ = w.cmd.Process.Kill()
 		return nil, errors.Join(fmt.Errorf("start the web: %w", err), w.cmd.Wait())
 	}
 	return w, nil

@@ -78,8 +78,8 @@ func run(args []string) (err error) {
 		return err
 	}
 	c := &http.Server{Handler: handler(web, server), ReadHeaderTimeout: time.Second}
-	go c.Serve(l) // ends with Close
-	defer c.Close()
+	go func() { _ = c.Serve(l) }() // ends with Close
+	defer func() { _ = c.Close() }()
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"port": server.Port(), "control": "http://" + l.Addr().String(), "seeds": *seedsFile, "log": *logFile,
 	}); err != nil {
@@ -91,10 +91,10 @@ func run(args []string) (err error) {
 
 func handler(web localweb.Web, server *webtest.Server) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /seeds", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, lines(server.Seeds())) })
+	mux.HandleFunc("GET /seeds", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, lines(server.Seeds())) })
 	mux.HandleFunc("GET /urls", func(w http.ResponseWriter, _ *http.Request) {
 		out := bufio.NewWriter(w)
-		defer out.Flush()
+		defer func() { _ = out.Flush() }()
 		for domain, path := range web.Pages() {
 			fmt.Fprintln(out, webtest.Origin(domain, server.Port())+path)
 		}

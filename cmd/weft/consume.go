@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -50,8 +51,7 @@ func (c *consumeCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	out := bufio.NewWriter(std.out)
-	defer out.Flush()
-	return c.print(ctx, client, topic, left, out)
+	return errors.Join(c.print(ctx, client, topic, left, out), out.Flush())
 }
 
 // topic finds the topic by its short or its full name.
