@@ -25,7 +25,7 @@ type requests struct {
 
 // partEvery is the age at which outcomes are reported although their visit
 // goes on.
-const partEvery = 2 * time.Second
+const partEvery = 750 * time.Millisecond
 
 // Gate waits while parse is too far behind or the lease is in doubt.
 func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
