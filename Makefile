@@ -1,0 +1,93 @@
+# Everything that Weft needs is Go 1.26, make and git: the tools below are built
+# by the Go toolchain, from the module proxy, into .tools. `make` lists what
+# there is to make.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+# Tools and their versions. A version is part of the file's name, so changing
+# it here builds the new one.
+GOLANGCI_LINT_VERSION  := v2.15.0
+BUF_VERSION            := v1.66.0
+PROTOC_GEN_GO_VERSION  := v1.36.12
+
+TOOLS         := $(CURDIR)/.tools
+GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
+BUF           := $(TOOLS)/buf-$(BUF_VERSION)/buf
+PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
+
+# The race detector links C; without a compiler the same tests run without it.
+RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/weft
+	CGO_ENABLED=0 go build -trimpath -o bin/weft ./cmd/weft
+
+.PHONY: test
+test: build vet lint ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
+	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -short -timeout 15m ./...
+	go test -timeout 20m ./...
+
+.PHONY: unit
+unit: ## The short tests only
+	go test -short ./...
+
+.PHONY: vet
+vet: ## go vet
+	go vet ./...
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) $(BUF) ## Lint the code (.golangci.yml) and the schema (buf.yaml)
+	$(GOLANGCI_LINT) run ./...
+	$(BUF) lint
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) $(BUF) ## Format the code and the schema
+	$(GOLANGCI_LINT) fmt ./...
+	$(BUF) format -w
+
+.PHONY: proto
+proto: $(BUF) $(PROTOC_GEN_GO) ## Generate codecs/weftpb from codecs/proto
+	PATH="$(dir $(PROTOC_GEN_GO)):$$PATH" $(BUF) generate
+
+.PHONY: golden
+golden: ## Rewrite the golden files; look at the difference before you commit it
+	go test ./progress ./metrics -update
+
+.PHONY: bench
+bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000 pages
+	bin/run speed -bars
+
+.PHONY: bench-polite
+bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
+	bin/run polite -bars -kills 3 -duration 2m
+
+.PHONY: bench-micro
+bench-micro: ## The hot paths by themselves
+	go test -run '^$$' -bench . -benchtime 1s ./dedupe ./frontier ./ledger ./urls ./scope ./robots ./parse ./codecs ./output ./warc
+
+.PHONY: bench-build
+bench-build: build
+	go build -o bin/ ./bench/limit ./bench/web ./bench/run
+
+.PHONY: tools
+tools: $(GOLANGCI_LINT) $(BUF) $(PROTOC_GEN_GO) ## Build the tools into .tools
+
+$(GOLANGCI_LINT):
+	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+
+$(BUF):
+	GOBIN=$(@D) go install github.com/bufbuild/buf/cmd/buf@$(BUF_VERSION)
+
+$(PROTOC_GEN_GO):
+	GOBIN=$(@D) go install google.golang.org/protobuf/cmd/protoc-gen-go@$(PROTOC_GEN_GO_VERSION)
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin .tools
