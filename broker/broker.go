@@ -87,6 +87,9 @@ func (b *Broker) start(o Options) error {
 	}
 	b.addr = b.door.Addr().String()
 	logs := filepath.Join(o.Dir, "kafka")
+	if err := mend(logs); err != nil {
+		return fmt.Errorf("recover the broker's logs: %w", err)
+	}
 	b.cluster, err = kfake.NewCluster(
 		kfake.NumBrokers(1),
 		kfake.DataDir(logs),
@@ -105,11 +108,15 @@ func (b *Broker) start(o Options) error {
 	return nil
 }
 
+// segmentBytes is the size at which logs roll. A start reads one segment of
+// each partition at a time into memory.
+const segmentBytes = 4 << 20
+
 // configs are the broker's defaults for what a topic does not say itself.
 func configs() map[string]string {
 	return map[string]string{
 		"message.max.bytes": strconv.Itoa(16 << 20),
-		"log.segment.bytes": strconv.Itoa(16 << 20),
+		"log.segment.bytes": strconv.Itoa(segmentBytes),
 		// Nothing goes by itself: not records, and not the offsets of groups,
 		// which Kafka forgets seven days after their last member has left. A
 		// crawl may lie still for longer.

@@ -49,7 +49,7 @@ func newTrimming(t *testing.T) *trimming {
 	t.Helper()
 	w := &trimming{t: t, ctx: deadline(t), dir: t.TempDir()}
 	w.broker = open(t, Options{Dir: w.dir})
-	w.client = connect(t, w.broker, kgo.DefaultProduceTopic(trimmed), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	w.client = connect(t, w.broker, kgo.DefaultProduceTopic(trimmed), kgo.ProducerLinger(0), kgo.ProducerBatchCompression(kgo.NoCompression()))
 	w.admin = kadm.NewClient(w.client)
 	configs := map[string]*string{"segment.bytes": kadm.StringPtr("10000")}
 	if _, err := w.admin.CreateTopic(w.ctx, 1, 1, configs, trimmed); err != nil {

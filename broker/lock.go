@@ -32,14 +32,15 @@ func lockDir(dir string) (*lock, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
 	}
-	if err := errors.Join(file.Truncate(0), write(file, fmt.Sprintf("%d\n", os.Getpid()))); err != nil {
+	if err := errors.Join(file.Truncate(0), sign(file)); err != nil {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", file.Name(), err), file.Close())
 	}
 	return &lock{file}, nil
 }
 
-func write(file *os.File, s string) error {
-	_, err := file.WriteAt([]byte(s), 0)
+// sign writes this process's id, for people.
+func sign(file *os.File) error {
+	_, err := fmt.Fprintln(file, os.Getpid())
 	return err
 }
 
