@@ -22,6 +22,7 @@ const (
 )
 
 func main() {
+	tuneMemory()
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, loop{}))
 }
 
