@@ -43,7 +43,9 @@ func Serve(ctx context.Context, listener net.Listener, registry prometheus.Gathe
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	_ = <-failed // http.ErrServerClosed
+	if served := <-failed; err == nil && !errors.Is(served, http.ErrServerClosed) {
+		err = served
+	}
 	if err != nil {
 		return fmt.Errorf("stop serving metrics: %w", err)
 	}
