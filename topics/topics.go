@@ -29,8 +29,9 @@ type Topic struct {
 	Single bool
 	// MaxMessageBytes is the largest record batch, max.message.bytes.
 	MaxMessageBytes int32
-	// SegmentBytes is the size at which a log rolls, segment.bytes. Trimming
-	// frees whole segments only.
+	// SegmentBytes is the size at which a log rolls, segment.bytes; 0 leaves it
+	// to the brokers. It is small where a janitor trims, since trimming frees
+	// whole segments only.
 	SegmentBytes int32
 }
 
@@ -45,7 +46,7 @@ func (n Names) Topics() []Topic {
 			Key:       "none",
 			WrittenBy: "weft topics create, weft crawl",
 			Kept:      Whole, Single: true,
-			MaxMessageBytes: mib, SegmentBytes: mib,
+			MaxMessageBytes: mib,
 		},
 		{
 			Name: n.Seeds, Short: "seeds",
@@ -54,7 +55,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "users, with any client and any partitioner",
 			Kept:      Consumed,
 			// A client that batches lines for itself may send large records.
-			MaxMessageBytes: 4 * mib, SegmentBytes: 16 * mib,
+			MaxMessageBytes: 4 * mib, SegmentBytes: 8 * mib,
 		},
 		{
 			Name: n.Discovered, Short: "discovered",
@@ -63,7 +64,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "parse",
 			Kept:      Consumed,
 			// A sitemap or a link farm of 10 MiB, spread over records by parse.
-			MaxMessageBytes: 4 * mib, SegmentBytes: 16 * mib,
+			MaxMessageBytes: 4 * mib, SegmentBytes: 8 * mib,
 		},
 		{
 			Name: n.Normalized, Short: "normalized",
@@ -72,7 +73,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "normalize",
 			Kept:      Consumed,
 			// 200 URLs or 64 KiB a record.
-			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+			MaxMessageBytes: mib, SegmentBytes: 8 * mib,
 		},
 		{
 			Name: n.Deduped, Short: "deduped",
@@ -81,7 +82,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "dedupe",
 			Kept:      Whole,
 			// Events stay under 512 KiB by construction.
-			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+			MaxMessageBytes: mib,
 		},
 		{
 			Name: n.Scheduled, Short: "scheduled",
@@ -91,7 +92,7 @@ func (n Names) Topics() []Topic {
 			Kept:      Whole,
 			// Events stay under 512 KiB by construction; robots rules, at most
 			// 500 KiB, travel alone.
-			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+			MaxMessageBytes: mib,
 		},
 		{
 			Name: n.Fetched, Short: "fetched",
@@ -100,7 +101,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "fetch",
 			Kept:      Consumed,
 			// A body is at most 10 MiB, decoded.
-			MaxMessageBytes: 16 * mib, SegmentBytes: 32 * mib,
+			MaxMessageBytes: 16 * mib, SegmentBytes: 8 * mib,
 		},
 		{
 			Name: n.Visited, Short: "visited",
@@ -109,7 +110,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "fetch",
 			Kept:      Consumed,
 			// Robots rules of at most 500 KiB, and their sitemaps.
-			MaxMessageBytes: 2 * mib, SegmentBytes: 16 * mib,
+			MaxMessageBytes: 2 * mib, SegmentBytes: 8 * mib,
 		},
 		{
 			Name: n.Parsed, Short: "parsed",
@@ -118,7 +119,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "parse",
 			Kept:      Yours,
 			// The text and the links of a body of 10 MiB.
-			MaxMessageBytes: 16 * mib, SegmentBytes: 32 * mib,
+			MaxMessageBytes: 16 * mib,
 		},
 		{
 			Name: n.Rejected, Short: "rejected",
@@ -127,7 +128,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "every stage",
 			Kept:      Days,
 			// The record itself is cut (codecs.RejectedValueBytes).
-			MaxMessageBytes: mib, SegmentBytes: 16 * mib,
+			MaxMessageBytes: mib,
 		},
 	}
 }
@@ -161,11 +162,14 @@ func (t Topic) Configs() map[string]string {
 	if t.Kept == Days {
 		retention = rejectedDays * 24 * 60 * 60 * 1000
 	}
-	return map[string]string{
+	configs := map[string]string{
 		"cleanup.policy":    "delete",
 		"retention.ms":      strconv.FormatInt(retention, 10),
 		"retention.bytes":   "-1",
 		"max.message.bytes": strconv.Itoa(int(t.MaxMessageBytes)),
-		"segment.bytes":     strconv.Itoa(int(t.SegmentBytes)),
 	}
+	if t.SegmentBytes > 0 {
+		configs["segment.bytes"] = strconv.Itoa(int(t.SegmentBytes))
+	}
+	return configs
 }
