@@ -178,7 +178,9 @@ func (s *session) openPages(ctx context.Context) (*output.Pages, error) {
 	}
 	for partition, next := range pages.Offsets() {
 		if end := ends[partition]; next > end {
-			pages.Rewind(partition, end)
+			if err := pages.Rewind(partition, end); err != nil {
+				return nil, errors.Join(err, pages.Close())
+			}
 		}
 	}
 	return pages, nil

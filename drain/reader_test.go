@@ -211,7 +211,7 @@ func TestGauges(t *testing.T) {
 	other := l.claim(1)
 	l.schedule(1, other, 4)
 	pending(7)
-	second := l.claim(0)
+	l.claim(0)
 	pending(7) // the new owner has not spoken yet
 	l.schedule(0, first, 99)
 	pending(7) // the old one has no say
@@ -219,7 +219,7 @@ func TestGauges(t *testing.T) {
 		l.claim(0)
 	}
 	pending(7) // far behind many claims
-	second = l.claim(0)
+	second := l.claim(0)
 	l.schedule(0, second, 0)
 	pending(4)
 	l.schedule(1, other, 0)
