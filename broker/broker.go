@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -27,7 +29,7 @@ type Options struct {
 	// Listen is the host:port at which clients reach the broker, and which it
 	// advertises to them. Empty, or port 0: a free port on loopback. For an
 	// unspecified host (0.0.0.0, ::, or none) it listens everywhere and
-	// advertises the machine's name.
+	// advertises the machine's name, or loopback where that does not resolve.
 	Listen string
 	// Logger gets what the broker has to say; nil: nothing is said.
 	Logger *slog.Logger
@@ -81,15 +83,15 @@ func Open(o Options) (*Broker, error) {
 }
 
 func (b *Broker) start(o Options) error {
-	var err error
+	logs := filepath.Join(o.Dir, "kafka")
+	err := mend(logs)
+	if err != nil {
+		return fmt.Errorf("recover the broker's logs: %w", err)
+	}
 	if b.door, err = listen(o.Listen); err != nil {
 		return fmt.Errorf("listen for clients of the broker: %w", err)
 	}
 	b.addr = b.door.Addr().String()
-	logs := filepath.Join(o.Dir, "kafka")
-	if err := mend(logs); err != nil {
-		return fmt.Errorf("recover the broker's logs: %w", err)
-	}
 	b.cluster, err = kfake.NewCluster(
 		kfake.NumBrokers(1),
 		kfake.DataDir(logs),
@@ -105,8 +107,16 @@ func (b *Broker) start(o Options) error {
 	if b.clusterID, err = readClusterID(logs); err != nil {
 		return fmt.Errorf("read the broker's cluster id: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), rewindTimeout)
+	defer cancel()
+	if err := rewind(ctx, b.Client(), o.Logger); err != nil {
+		return fmt.Errorf("recover the commits of groups: %w", err)
+	}
 	return nil
 }
+
+// rewindTimeout bounds the recovery of commits, which takes milliseconds.
+const rewindTimeout = time.Minute
 
 // segmentBytes is the size at which logs roll. A start reads one segment of
 // each partition at a time into memory.

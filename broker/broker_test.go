@@ -66,11 +66,12 @@ func TestRecordsCommitsAndIDSurviveClose(t *testing.T) {
 	if _, err := admin.CreateTopic(ctx, 2, -1, nil, "t"); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.ProduceSync(ctx, &kgo.Record{Topic: "t", Value: []byte("one")}).FirstErr(); err != nil {
+	record := &kgo.Record{Topic: "t", Value: []byte("one")}
+	if err := client.ProduceSync(ctx, record).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
-	offsets := kadm.Offsets{}
-	offsets.Add(kadm.Offset{Topic: "t", Partition: 0, At: 1, LeaderEpoch: -1})
+	var offsets kadm.Offsets
+	offsets.AddOffset("t", record.Partition, 1, -1)
 	if err := admin.CommitAllOffsets(ctx, "g", offsets); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestRecordsCommitsAndIDSurviveClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, ok := commits.Lookup("t", 0); !ok || c.At != 1 {
+	if c, ok := commits.Lookup("t", record.Partition); !ok || c.At != 1 {
 		t.Errorf("commit %+v", c)
 	}
 	metadata, err := kadm.NewClient(client).BrokerMetadata(ctx)
@@ -163,10 +164,7 @@ func TestUnusableAddress(t *testing.T) {
 }
 
 func TestAdvertisedAddress(t *testing.T) {
-	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := machineName()
 	for at, host := range map[string]string{"": "127.0.0.1", "localhost:0": "localhost", "0.0.0.0:0": name, ":0": name} {
 		b := open(t, Options{Dir: t.TempDir(), Listen: at})
 		if got := b.Addr(); !strings.HasPrefix(got, host+":") || strings.HasSuffix(got, ":0") {

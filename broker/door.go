@@ -35,11 +35,22 @@ func listen(at string) (*door, error) {
 		return nil, err
 	}
 	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
-		if host, err = os.Hostname(); err != nil {
-			host = "localhost"
-		}
+		host = machineName()
 	}
 	return &door{l, address(net.JoinHostPort(host, port))}, nil
+}
+
+// machineName is what this machine calls itself, if that leads to it: the
+// broker's own process comes back to the advertised address as well.
+func machineName() string {
+	name, err := os.Hostname()
+	if err == nil {
+		_, err = net.LookupHost(name)
+	}
+	if err != nil {
+		return "127.0.0.1"
+	}
+	return name
 }
 
 // Addr is the advertised address.
