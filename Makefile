@@ -70,7 +70,7 @@ bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times k
 
 .PHONY: bench-micro
 bench-micro: ## The hot paths by themselves
-	go test -run '^$$' -bench . -benchtime 1s ./dedupe ./frontier ./ledger ./urls ./scope ./robots ./parse ./codecs ./output ./warc
+	go test -run '^$$' -bench . -benchtime 1s ./dedupe ./frontier ./ledger ./processors ./urls ./scope ./robots ./parse ./codecs ./output ./warc
 
 .PHONY: bench-build
 bench-build: build
