@@ -28,7 +28,7 @@ const partitions = 2
 // loop is the topics of a crawl on a broker in memory, and a client that plays
 // all stages.
 type loop struct {
-	t       *testing.T
+	t       testing.TB
 	ctx     context.Context
 	cluster *kfake.Cluster
 	options []kgo.Opt
@@ -38,7 +38,7 @@ type loop struct {
 	claims  map[int32]int64 // epoch of each partition of scheduled
 }
 
-func newLoop(t *testing.T) *loop {
+func newLoop(t testing.TB) *loop {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
@@ -285,5 +285,44 @@ func TestLastPageDuringReading(t *testing.T) {
 				t.Errorf("in the end: %s", left)
 			}
 		})
+	}
+}
+
+// BenchmarkReadAtRest reads the status of a loop in which nothing moves.
+func BenchmarkReadAtRest(b *testing.B) {
+	l := newLoop(b)
+	l.create()
+	for p := range int32(partitions) {
+		l.schedule(p, l.claim(p), 1)
+	}
+	r := l.reader()
+	l.read(r)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Read(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReadMoving reads it after the frontier wrote to each partition.
+func BenchmarkReadMoving(b *testing.B) {
+	l := newLoop(b)
+	l.create()
+	r := l.reader()
+	var epochs [partitions]int64
+	for p := range epochs {
+		epochs[p] = l.claim(int32(p))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		for p, epoch := range epochs {
+			l.schedule(int32(p), epoch, 1)
+		}
+		b.StartTimer()
+		if _, err := r.Read(context.Background()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
