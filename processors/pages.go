@@ -80,6 +80,12 @@ func (s *PageSink) Run(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
+	select {
+	case <-s.full: // by an earlier run
+		<-ctx.Done()
+		return nil
+	default:
+	}
 	flushed := time.Now()
 	for {
 		poll, cancel := context.WithTimeout(ctx, flushEvery)
