@@ -107,14 +107,15 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 	for _, x := range hops {
 		q.env.Meter.Exchange(x)
 	}
-	report.learn(&weftpb.OriginRules{
-		Origin: target.Origin(),
-		Robots: robots.Parse(robotsStatus(last), last.Body, product(q.env.Definition)),
-	})
+	rules := robots.Parse(robotsStatus(last), last.Body, product(q.env.Definition))
+	report.learn(&weftpb.OriginRules{Origin: target.Origin(), Robots: rules})
 	outcome := last.Outcome()
 	outcome.Index = uint32(i)
 	report.add(outcome)
-	return answer(last)
+	a := answer(last)
+	// A Crawl-delay holds from the response that asks for it on.
+	a.RetryAfter = max(a.RetryAfter, time.Duration(rules.GetCrawlDelayMs())*time.Millisecond)
+	return a
 }
 
 // robotsStatus is the status that says what a robots exchange means: 0 when
