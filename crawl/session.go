@@ -59,7 +59,7 @@ func (s *session) connect() error {
 		if err := existing(o); err != nil {
 			return err
 		}
-		b, err := broker.Open(broker.Options{Dir: o.brokerDir(), Listen: o.Listen})
+		b, err := broker.Open(broker.Options{Dir: o.brokerDir(), Listen: o.Listen, Logger: o.Logger})
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUsage, err)
 		}
@@ -123,10 +123,17 @@ func (s *session) define(ctx context.Context) error {
 	if err := topics.Check(ctx, s.admin, s.env.Names, want.Partitions); err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(want, have) {
-		if err := topics.WriteDefinition(ctx, want, s.connection()...); err != nil {
-			return err
+	switch {
+	case fresh:
+		// Another process may have begun the crawl this moment.
+		if want, err = topics.Pin(ctx, want, s.connection()...); errors.Is(err, topics.ErrPinned) {
+			err = fmt.Errorf("%w: %w", ErrUsage, err)
 		}
+	case !reflect.DeepEqual(want, have):
+		err = topics.WriteDefinition(ctx, want, s.connection()...)
+	}
+	if err != nil {
+		return err
 	}
 	s.env.Definition = want
 	s.opts.Fetch = s.opts.Fetch.For(want)

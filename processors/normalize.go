@@ -115,6 +115,7 @@ func (n normalizer) seeds(value []byte) (*batches, string) {
 			n.env.Meter.Normalized(last, 1)
 			continue
 		}
+		standing.Depth = seed.Depth
 		out.add(n.suffixes.Domain(u.Hostname()), u, standing)
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -45,7 +46,7 @@ func (o *outbox) reject(ctx context.Context, r *kgo.Record, reason string, finis
 func (e Env) rejected(stage topics.Stage, r *kgo.Record, reason string) *kgo.Record {
 	return &kgo.Record{
 		Topic: e.Names.Rejected, Partition: r.Partition, Key: r.Key,
-		Value: encode(&weftpb.Rejected{
+		Value: codecs.EncodeRejected(&weftpb.Rejected{
 			Stage: string(stage), Topic: r.Topic, Partition: r.Partition, Offset: r.Offset,
 			Reason: reason, Key: r.Key, Value: r.Value, AtMs: time.Now().UnixMilli(),
 		}),
