@@ -8,33 +8,43 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/webtest"
 )
 
-// serve serves a generated web until the test ends.
-func serve(t *testing.T, o webtest.Options) (*webtest.Generated, *webtest.Server) {
-	t.Helper()
-	web, err := webtest.NewGenerated(o)
-	if err != nil {
-		t.Fatal(err)
+// TestMain runs a crawl and nothing else in a process that a test started to
+// be killed; see child.
+func TestMain(m *testing.M) {
+	if config := os.Getenv(childConfig); config != "" {
+		os.Exit(childMain(config))
 	}
-	server, err := webtest.Serve(web, webtest.ServerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	return web, server
+	goleak.VerifyTestMain(m, meters)
 }
 
-func options(t *testing.T, server *webtest.Server) crawl.Options {
+// meters is the one goroutine that sarama's metrics library starts with its
+// first meter, for all meters of the process and for good.
+var meters = goleak.IgnoreTopFunction("github.com/rcrowley/go-metrics.(*meterArbiter).tick")
+
+// options are those of a crawl of the whole web.
+func options(t *testing.T, w *web) crawl.Options {
 	t.Helper()
+	o := configured(filepath.Join(t.TempDir(), "data"))
+	for _, seed := range w.server.Seeds() {
+		o.Seeds = append(o.Seeds, []byte(seed))
+	}
+	return o
+}
+
+// configured are options of a crawl that is not polite, without seeds.
+func configured(dir string) crawl.Options {
 	fetching := processors.DefaultFetchOptions()
 	fetching.Client.AllowPrivate = true
 	o := crawl.Options{
-		Dir: filepath.Join(t.TempDir(), "data"),
+		Dir: dir,
 		Definition: topics.Definition{
 			Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: 1, UserAgent: "weft/test", AllowPrivate: true,
 		},
@@ -44,25 +54,73 @@ func options(t *testing.T, server *webtest.Server) crawl.Options {
 	if os.Getenv("WEFT_TEST_LOG") != "" {
 		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	for _, seed := range server.Seeds() {
-		o.Seeds = append(o.Seeds, []byte(seed))
-	}
 	return o
 }
 
-func TestCrawlReachesEveryPageOnce(t *testing.T) {
-	web, server := serve(t, webtest.Options{Pages: 300, Domains: 6, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, })
+// run runs a crawl that must end in the given way, and soon enough that a test
+// does not hang.
+func run(t *testing.T, o crawl.Options, ended string) crawl.Result {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	result, err := crawl.Run(ctx, options(t, server))
+	result, err := crawl.Run(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := webtest.Audit(server.Entries(), webtest.Expect{Pages: web.Pages(), Denied: web.Denied})
-	if result.Ended != crawl.EndedDrained || result.Pages != 300 {
-		t.Errorf("ended %s with %d pages", result.Ended, result.Pages)
+	if result.Ended != ended {
+		t.Fatalf("ended %s, want %s: %+v", result.Ended, ended, result)
 	}
-	if len(report.Missing) > 0 || report.Repeats > 0 || report.BeforeRobots > 0 || report.Denied > 0 || report.Overlaps > 0 {
-		t.Errorf("the server's log: %+v", report)
+	return result
+}
+
+// everything is a web with all that a crawler may stumble upon.
+var everything = webtest.Options{
+	Pages: 300, Domains: 7, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
+}
+
+func TestCrawlReachesEveryPageOnce(t *testing.T) {
+	t.Parallel()
+	w := serve(t, everything, webtest.ServerOptions{})
+	o := options(t, w)
+	result := run(t, o, crawl.EndedDrained)
+	report := w.audit(t, webtest.Expect{Pages: w.Pages()})
+	if report.Repeats > 0 || report.RobotsRequests != everything.Domains {
+		t.Errorf("the server's log:\n%v", report)
+	}
+	if report.Status[404] == 0 || report.Status[301] == 0 {
+		t.Errorf("the web was too easy:\n%v", report)
+	}
+	written := lines(t, o)
+	if result.Pages != int64(len(written)) || result.Pending != 0 {
+		t.Errorf("result %+v with %d lines", result, len(written))
+	}
+	if repeats := holds(t, w, read(t, written)); repeats > 0 {
+		t.Errorf("%d pages are in the files twice", repeats)
+	}
+	equalsTopic(t, o, written)
+}
+
+// Not parallel, so that no other test's goroutines are about.
+func TestRunLeavesNoGoroutine(t *testing.T) {
+	w := serve(t, webtest.Options{Pages: 20, Domains: 2}, webtest.ServerOptions{})
+	before := goleak.IgnoreCurrent()
+	run(t, options(t, w), crawl.EndedDrained)
+	w.close(t)
+	goleak.VerifyNone(t, before, meters)
+}
+
+func TestPagesEndTheCrawl(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webtest.Options{Pages: 400, Domains: 4}, webtest.ServerOptions{})
+	o := options(t, w)
+	o.Definition.MaxPages = 60
+	for range 2 { // the second finds it full
+		if result := run(t, o, crawl.EndedFull); result.Pages != 60 {
+			t.Errorf("%d pages, want 60", result.Pages)
+		}
+		if n := len(lines(t, o)); n != 60 {
+			t.Errorf("%d lines, want 60", n)
+		}
+		o.Seeds = nil
 	}
 }

@@ -1,0 +1,179 @@
+package crawl_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// childConfig is the environment variable that makes the test binary a
+// crawler: its value is a process as JSON.
+const childConfig = "WEFT_TEST_CHILD"
+
+// process is a crawl in a process of its own.
+type process struct {
+	Dir     string
+	DelayMS int64
+	Seeds   []string
+}
+
+// childMain is the main function of a process.
+func childMain(config string) int {
+	var p process
+	if err := json.Unmarshal([]byte(config), &p); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	o := configured(p.Dir)
+	o.Definition.DelayMS = p.DelayMS
+	for _, seed := range p.Seeds {
+		o.Seeds = append(o.Seeds, []byte(seed))
+	}
+	result, err := crawl.Run(context.Background(), o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(result.Ended)
+	return 0
+}
+
+// command is the process to be started. It does not outlive the test.
+func (p process) command(t *testing.T) *exec.Cmd {
+	t.Helper()
+	config, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), childConfig+"="+string(config))
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// killed crawls a web, killing the crawler when it has made so many requests
+// more, and again, and at last lets it end. It returns the moments of the
+// kills in nanoseconds since 1970.
+func killed(t *testing.T, w *web, p process, after ...int64) (kills []int64) {
+	t.Helper()
+	for _, n := range after {
+		a := w.at(n)
+		cmd := p.command(t)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		a.wait(t) // and holds one request open
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // says that it was killed
+		kills = append(kills, time.Now().UnixNano())
+		a.release()
+		p.Seeds = nil
+	}
+	cmd := p.command(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("the last run: %v", err)
+	}
+	if string(out) != crawl.EndedDrained+"\n" {
+		t.Fatalf("the last run ended %q", out)
+	}
+	return kills
+}
+
+// settledOnce folds the ledger: when was each URL settled for good? A request
+// after that moment is one too many, whatever was killed.
+func settledOnce(t *testing.T, w *web, o crawl.Options) {
+	t.Helper()
+	visits := map[string]*weftpb.Visit{}
+	settled := map[string]int64{} // URL → milliseconds since 1970
+	epochs := map[int32]int64{}
+	for _, r := range readTopic(t, reopened(t, o), topics.Loop(o.Definition.Crawl).Scheduled) {
+		var ev weftpb.Event
+		var body weftpb.Scheduled
+		if err := proto.Unmarshal(r.Value, &ev); err != nil {
+			t.Fatal(err)
+		}
+		if ev.Claim != nil {
+			epochs[r.Partition] = r.Offset + 1
+			continue
+		}
+		if ev.Epoch != epochs[r.Partition] {
+			continue // of an owner that was killed
+		}
+		if err := proto.Unmarshal(ev.Body, &body); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range body.Released {
+			visits[v.Id] = v
+		}
+		for _, s := range body.Settled {
+			if s.RetryMs != 0 {
+				continue
+			}
+			url := s.Url
+			if v := visits[s.Visit]; v != nil {
+				if v.Robots {
+					continue
+				}
+				url = v.Requests[s.Index].Target.Url
+			}
+			if settled[url] != 0 {
+				t.Errorf("%s is settled twice", url)
+			}
+			settled[url] = body.DecidedMs
+		}
+	}
+	for domain, path := range w.Pages() {
+		if settled[w.url(domain, path)] == 0 {
+			t.Errorf("%s%s was never settled", domain, path)
+		}
+	}
+	for _, e := range w.server.Entries() {
+		if at := settled[w.url(e.Domain, e.Path)]; at != 0 && e.Start/1e6 > at {
+			t.Errorf("%s%s was asked for %d ms after it was settled", e.Domain, e.Path, e.Start/1e6-at)
+		}
+	}
+}
+
+func TestKilledCrawlLosesNothing(t *testing.T) {
+	t.Parallel()
+	w := serve(t, everything, webtest.ServerOptions{})
+	o := configured(t.TempDir())
+	// The first in the middle of robots.txt files and roots.
+	killed(t, w, process{Dir: o.Dir, Seeds: w.server.Seeds()}, 10, 80, 120)
+	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	written := lines(t, o)
+	holds(t, w, read(t, written))
+	equalsTopic(t, o, written)
+}
+
+func TestKilledCrawlStaysPolite(t *testing.T) {
+	t.Parallel()
+	const delay = 100 * time.Millisecond
+	w := serve(t, webtest.Options{Pages: 240, Domains: 8, CrossLinks: 0.1}, webtest.ServerOptions{})
+	o := configured(t.TempDir())
+	kills := killed(t, w, process{Dir: o.Dir, DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds()}, 40, 70, 90)
+	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	// What is not reported yet is asked for again: of each domain, the
+	// requests of two seconds and the one in flight.
+	if most := len(kills) * w.Options().Domains * (1 + int(2*time.Second/delay)); report.Repeats > most {
+		t.Errorf("more than %d repeats:\n%v", most, report)
+	}
+	holds(t, w, read(t, lines(t, o)))
+	settledOnce(t, w, o)
+}

@@ -1,0 +1,132 @@
+package crawl_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/broker"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// Seeds come from an outside client, as lines and as an object, while the
+// crawl has one request left to answer.
+func TestSeedsFromOutside(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webtest.Options{Pages: 120, Domains: 4}, webtest.ServerOptions{})
+	o := options(t, w)
+	o.Listen = freePort(t)
+	urls := w.server.Seeds()
+	o.Seeds = [][]byte{[]byte(urls[0])}
+	a := w.at(5)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		a.wait(t)
+		defer a.release()
+		write(t, outsider(t, o.Listen), topics.Loop("weft").Seeds,
+			[]byte("# two of them\n"+urls[1]+"\n\n"+strings.TrimSuffix(urls[2], "/")+"\r\n"),
+			[]byte(`{"url": "`+urls[3]+`", "label": "unknown to us"}`))
+	}()
+	run(t, o, crawl.EndedDrained)
+	<-written
+	if report := w.audit(t, webtest.Expect{Pages: w.Pages()}); report.Repeats > 0 {
+		t.Errorf("the server's log:\n%v", report)
+	}
+	holds(t, w, read(t, lines(t, o)))
+}
+
+// prepared creates the topics of a crawl before its first run and hands an
+// outsider to do what it likes.
+func prepared(t *testing.T, o crawl.Options, outside func(names topics.Names, write func(topic string, values ...[]byte))) {
+	t.Helper()
+	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	client, err := kgo.NewClient(b.Client()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	spec := topics.Spec{Crawl: o.Definition.Crawl, Partitions: o.Definition.Partitions, Replication: 1}
+	if _, err := topics.Create(t.Context(), kadm.NewClient(client), spec); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Ping(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	other := outsider(t, b.Addr())
+	defer other.Close()
+	outside(topics.Loop(o.Definition.Crawl), func(topic string, values ...[]byte) { write(t, other, topic, values...) })
+}
+
+// Records that are none of their topic, and ones that are but make no sense.
+func TestCorruptRecordsAreRejected(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webtest.Options{Pages: 60, Domains: 3}, webtest.ServerOptions{})
+	o := options(t, w)
+	o.Definition.Partitions = 2
+	type rejection struct{ stage, topic, reason, value string }
+	noise := []byte{0xff, 0xff, 0xff, 0xff}
+	encode := func(m proto.Message) []byte {
+		raw, err := proto.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	nonsense := encode(&weftpb.Discovered{Source: "mailto:nobody", Links: []*weftpb.Link{{Url: "/"}}})
+	empty := encode(&weftpb.Fetched{Id: "1"})
+	want := map[rejection]bool{}
+	prepared(t, o, func(n topics.Names, write func(string, ...[]byte)) {
+		refused := func(stage topics.Stage, topic, reason string, value []byte) {
+			write(topic, value)
+			want[rejection{string(stage), topic, reason, string(value)}] = true
+		}
+		refused(topics.Normalize, n.Seeds, "seed_not_json", []byte(`{"url": `))
+		refused(topics.Normalize, n.Seeds, "seed_no_url", []byte(`{}`))
+		refused(topics.Normalize, n.Seeds, "seed_not_text", noise)
+		refused(topics.Normalize, n.Discovered, "undecodable", noise)
+		refused(topics.Normalize, n.Discovered, "source_not_crawlable", nonsense)
+		refused(topics.Normalize, n.Discovered, "source_empty", nil)
+		refused(topics.Dedupe, n.Normalized, "undecodable", noise)
+		refused(topics.Schedule, n.Visited, "undecodable", noise)
+		refused(topics.Parse, n.Fetched, "undecodable", noise)
+		refused(topics.Parse, n.Fetched, "source_empty", empty)
+		// A visit that nobody knows, of an owner long gone, means nothing.
+		write(n.Visited, encode(&weftpb.Visited{Visit: "unknown", Outcomes: []*weftpb.Outcome{{Status: 200}}, Done: true}))
+		// Nor does a record without a value.
+		for _, topic := range []string{n.Seeds, n.Normalized, n.Visited} {
+			write(topic, nil)
+		}
+	})
+	run(t, o, crawl.EndedDrained)
+	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	for _, r := range readTopic(t, reopened(t, o), topics.Loop("weft").Rejected) {
+		var have weftpb.Rejected
+		if err := proto.Unmarshal(r.Value, &have); err != nil {
+			t.Fatal(err)
+		}
+		got := rejection{have.Stage, have.Topic, have.Reason, string(have.Value)}
+		if !want[got] {
+			t.Errorf("rejected %+v", got)
+		}
+		if string(have.Key) != "127.1.0.1" || string(r.Key) != "127.1.0.1" {
+			t.Errorf("%+v: key %q in a record with key %q", got, have.Key, r.Key)
+		}
+		delete(want, got)
+	}
+	for missing := range want {
+		t.Errorf("not rejected: %+v", missing)
+	}
+}

@@ -1,0 +1,107 @@
+package crawl_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// web is a generated web and its server, which can tell a test how far the
+// crawler has come.
+type web struct {
+	*webtest.Generated
+	server *webtest.Server
+	asked  atomic.Int64
+
+	closed sync.Once
+	mu     sync.Mutex
+	alarms map[int64]*alarm // by number of the request
+}
+
+// alarm goes off with a request, which waits until it is let go.
+type alarm struct {
+	reached, goOn chan struct{}
+	once          sync.Once
+}
+
+// serve serves a generated web until the test ends.
+func serve(t *testing.T, o webtest.Options, so webtest.ServerOptions) *web {
+	t.Helper()
+	if o.MedianBytes == 0 {
+		o.MedianBytes, o.MeanBytes, o.Links = 3<<10, 6<<10, 20
+	}
+	generated, err := webtest.NewGenerated(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &web{Generated: generated, alarms: map[int64]*alarm{}}
+	if w.server, err = webtest.Serve(w, so); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.close(t) })
+	return w
+}
+
+func (w *web) close(t *testing.T) {
+	w.closed.Do(func() {
+		w.mu.Lock()
+		for _, a := range w.alarms {
+			a.release()
+		}
+		w.mu.Unlock()
+		if err := w.server.Close(); err != nil {
+			t.Errorf("close the web: %v", err)
+		}
+	})
+}
+
+// Answer implements webtest.Site.
+func (w *web) Answer(domain string, port int, path string, buf []byte) webtest.Response {
+	n := w.asked.Add(1)
+	w.mu.Lock()
+	a := w.alarms[n]
+	w.mu.Unlock()
+	if a != nil {
+		close(a.reached)
+		<-a.goOn
+	}
+	return w.Generated.Answer(domain, port, path, buf)
+}
+
+// at sets an alarm for the request that comes after n more.
+func (w *web) at(n int64) *alarm {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := &alarm{reached: make(chan struct{}), goOn: make(chan struct{})}
+	w.alarms[w.asked.Load()+n+1] = a
+	return a
+}
+
+func (a *alarm) release() { a.once.Do(func() { close(a.goOn) }) }
+
+// wait waits for the alarm.
+func (a *alarm) wait(t *testing.T) {
+	t.Helper()
+	select {
+	case <-a.reached:
+	case <-t.Context().Done():
+		t.Fatal("the crawler never came so far")
+	}
+}
+
+// audit judges the server's log. What it counts as a misdeed whatever the
+// test, it reports.
+func (w *web) audit(t *testing.T, expect webtest.Expect) webtest.Report {
+	t.Helper()
+	expect.Denied = w.Denied
+	report := webtest.Audit(w.server.Entries(), expect)
+	if report.BeforeRobots > 0 || report.Denied > 0 || report.Overlaps > 0 || report.Short > 0 || len(report.Missing) > 0 {
+		t.Errorf("the server's log:\n%v", report)
+	}
+	return report
+}
+
+// url of a page.
+func (w *web) url(domain, path string) string { return webtest.Origin(domain, w.server.Port()) + path }
