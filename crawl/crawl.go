@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/warc"
@@ -41,14 +43,23 @@ func (s *session) run(ctx context.Context) (Result, error) {
 
 	// The stages stop in the order of the loop's flow: first nothing new is
 	// fetched, then what is fetched is parsed, then pages are written.
+	fetching, stopFetching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopFetching()
 	stages, stopStages := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopStages()
 	files, stopFiles := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopFiles()
 	work, failed := errgroup.WithContext(context.WithoutCancel(ctx))
+	fetched := make(chan struct{})
 	for _, stage := range topics.Stages() {
-		work.Go(func() error { return s.stage(stages, stage) })
+		if stage != topics.Fetch {
+			work.Go(func() error { return s.stage(stages, stage) })
+		}
 	}
+	work.Go(func() error {
+		defer close(fetched)
+		return s.stage(fetching, topics.Fetch)
+	})
 	work.Go(func() error { return s.janitor().Run(stages) })
 	work.Go(func() error { return sink.Run(files) })
 	if s.opts.WARC {
@@ -57,6 +68,9 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		})
 	}
 	ended, watchErr := s.watch(ctx, failed, sink)
+	stopFetching()
+	<-fetched
+	s.settleVisits(failed)
 	stopStages()
 	if ended != EndedFull {
 		s.settleFiles(sink)
@@ -112,6 +126,30 @@ func (s *session) stage(ctx context.Context, stage topics.Stage) error {
 		return fmt.Errorf("stage %s: %w", stage, err)
 	}
 	return nil
+}
+
+// settleVisits waits, not for long and not when a stage failed, until the
+// scheduler knows what fetch has reported: a request that it does not know of
+// is made again by the next run.
+func (s *session) settleVisits(failed context.Context) {
+	ctx, cancel := context.WithTimeout(failed, settleTimeout)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		status, err := s.status.Read(ctx)
+		behind := slices.ContainsFunc(status.Lags, func(l drain.Lag) bool {
+			return l.Stage == topics.Schedule && l.Topic == s.env.Names.Visited && l.Behind() > 0
+		})
+		if err != nil || !behind {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // settleFiles waits, not for long, until the files hold every page that is

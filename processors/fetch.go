@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -77,6 +78,7 @@ type fetcher struct {
 	out     *outbox
 	admin   *kadm.Client
 	lease   *lease.Lease
+	resting atomic.Bool // no request begins any more
 	lanes   *lanes.Lanes
 	backlog *backlog
 	life    context.Context // of everything that is written
@@ -99,7 +101,8 @@ func (f *fetcher) run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	f.life = life
-	f.lanes = lanes.New(f.opts.Lanes, &requests{fetcher: f})
+	asking := &requests{fetcher: f}
+	f.lanes = lanes.New(f.opts.Lanes, asking)
 	consumer, err := f.consumer()
 	if err != nil {
 		return err
@@ -111,13 +114,38 @@ func (f *fetcher) run(ctx context.Context) error {
 	work.Go(func() error { return f.poll(workCtx, consumer) })
 	err = work.Wait()
 
-	f.lease.Revoke()
-	f.endAll()
-	f.lanes.Close()
 	flushed, cancel := context.WithTimeout(life, drainTimeout)
 	defer cancel()
+	f.rest(flushed)
+	err = errors.Join(err, producer.Flush(flushed)) // acknowledged outcomes wait in their reports
+	asking.flush()
+	f.endAll()
+	f.lanes.Close()
 	return errors.Join(err, producer.Flush(flushed))
 }
+
+// rest begins no request any more and waits, not for long, for those in
+// flight. What is cut off is made again by the next run.
+func (f *fetcher) rest(ctx context.Context) {
+	f.resting.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+	defer cancel()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for f.lanes.Open() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// restTimeout is how long requests in flight may take to end.
+const restTimeout = 3 * time.Second
+
+// permitted tells whether a request may begin.
+func (f *fetcher) permitted() bool { return !f.resting.Load() && f.lease.Holds() }
 
 // consumer joins the group of the stage.
 func (f *fetcher) consumer() (*kgo.Client, error) {

@@ -33,7 +33,7 @@ func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
 		if err := q.backlog.wait(ctx); err != nil {
 			return err
 		}
-		if q.lease.Holds() {
+		if q.permitted() {
 			return nil
 		}
 		select {
@@ -52,7 +52,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 		return q.robots(ctx, v, i)
 	}
 	request := v.Requests[i]
-	x := q.http.Do(ctx, fetch.Request{URL: request.Target.Url, Permit: q.lease.Holds})
+	x := q.http.Do(ctx, fetch.Request{URL: request.Target.Url, Permit: q.permitted})
 	report := q.report(v)
 	if undone(x) {
 		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
@@ -87,7 +87,7 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 		return lanes.Answer{}
 	}
 	suffixes := urls.BundledSuffixes()
-	hops := q.http.Robots(ctx, target.Origin(), q.lease.Holds, func(next string) bool {
+	hops := q.http.Robots(ctx, target.Origin(), q.permitted, func(next string) bool {
 		u, refusal := urls.Parse(next)
 		if refusal != urls.Accepted || suffixes.Domain(u.Hostname()) != v.Domain {
 			return false
@@ -139,6 +139,14 @@ func (q *requests) Finish(_ context.Context, v *lanes.Visit, rest int) {
 		}
 	}
 	report.finish()
+}
+
+// flush reports every outcome that is known.
+func (q *requests) flush() {
+	q.reports.Range(func(_, r any) bool {
+		r.(*report).flush()
+		return true
+	})
 }
 
 // report returns the report of a visit. It is dropped with its visit when the
@@ -200,12 +208,25 @@ func (r *report) finish() {
 	r.send()
 }
 
+// flush reports what is known of a visit that goes on elsewhere.
+func (r *report) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.outcomes) > 0 {
+		r.part(false)
+	}
+}
+
 // send writes a part when it is time, or the last one when all is known.
 func (r *report) send() {
 	done := r.finished && r.waiting == 0
-	if !done && (time.Since(r.last) < partEvery || len(r.outcomes) == 0) {
-		return
+	if done || time.Since(r.last) >= partEvery && len(r.outcomes) > 0 {
+		r.part(done)
 	}
+}
+
+// part writes what is known and not yet reported; mu is held.
+func (r *report) part(done bool) {
 	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules}
 	r.outcomes, r.rules, r.last = nil, nil, time.Now()
 	q := r.owner
