@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"reflect"
 	"time"
 
@@ -175,6 +176,15 @@ func (s *session) openPages(ctx context.Context) (*output.Pages, error) {
 	if o.Dir == "" && o.File == "" && o.Stream == nil {
 		o.Dir = s.opts.pagesDir()
 	}
+	if o.Stream != nil && o.StateFile == "" {
+		// So that a crawl that goes on does not print everything again.
+		o.StateFile = filepath.Join(s.opts.Dir, "stream.state")
+	}
+	listed, err := s.admin.ListTopics(ctx, s.env.Names.Parsed)
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", s.env.Names.Parsed, err)
+	}
+	o.Topic = listed[s.env.Names.Parsed].ID.String()
 	pages, err := output.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
