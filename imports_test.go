@@ -23,7 +23,7 @@ const module = "github.com/weftcrawl/weft/"
 var allowed = map[string][]string{
 	// The program.
 	"cmd/weft": {"codecs", "crawl", "drain", "metrics", "output", "politeness", "processors", "progress", "scope", "topics", "urls"},
-	"crawl":    {"broker", "drain", "fetch", "metrics", "output", "processors", "progress", "topics", "urls", "warc"},
+	"crawl":    {"broker", "dirlock", "drain", "fetch", "metrics", "output", "processors", "progress", "topics", "urls", "warc"},
 	"processors": {
 		"codecs", "codecs/weftpb", "ledger", "topics", // records
 		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "urls", // decisions
@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"codecs":        {"codecs/weftpb"},
 	"codecs/weftpb": {},
 	"topics":        {},
-	"ledger":        {"codecs/weftpb", "supervise"},
+	"ledger":        {"codecs/weftpb", "dirlock", "supervise"},
 	"drain":         {"codecs/weftpb", "ledger", "topics"},
 
 	// Domain packages: pure. The frontier applies politeness.
@@ -48,7 +48,8 @@ var allowed = map[string][]string{
 	"urls":              {},
 
 	// Effects.
-	"broker":    {},
+	"broker":    {"dirlock"},
+	"dirlock":   {},
 	"fetch":     {"codecs/weftpb"},
 	"lanes":     {"codecs/weftpb"},
 	"lease":     {},

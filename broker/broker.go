@@ -16,10 +16,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
-)
 
-// ErrInUse means that another process has the broker's directory.
-var ErrInUse = errors.New("in use by another process")
+	"github.com/weftcrawl/weft/dirlock"
+)
 
 // Options of an embedded broker.
 type Options struct {
@@ -56,7 +55,7 @@ func (o Options) Validate() error {
 // Broker is a Kafka-protocol broker in this process.
 type Broker struct {
 	cluster   *kfake.Cluster
-	lock      *lock
+	lock      *dirlock.Lock
 	door      *door
 	log       *logger
 	addr      string
@@ -71,7 +70,7 @@ func Open(o Options) (*Broker, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	lock, err := lockDir(o.Dir)
+	lock, err := dirlock.Take(o.Dir, "broker.lock")
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +163,7 @@ func (b *Broker) Close() error {
 		}
 	}
 	if b.lock != nil {
-		err = errors.Join(err, b.lock.release())
+		err = errors.Join(err, b.lock.Release())
 	}
 	return err
 }

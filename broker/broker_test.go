@@ -13,6 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
+
+	"github.com/weftcrawl/weft/dirlock"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -122,7 +124,7 @@ func TestDirectoryInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(Options{Dir: dir}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir) {
+	if _, err := Open(Options{Dir: dir}); !errors.Is(err, dirlock.ErrInUse) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a second broker in the directory: %v", err)
 	}
 	if err := first.Close(); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/weftcrawl/weft/dirlock"
 	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
@@ -122,7 +123,10 @@ func (s *session) stage(ctx context.Context, stage topics.Stage) error {
 	case topics.Parse:
 		err = processors.Parse(ctx, s.env)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, dirlock.ErrInUse):
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	case err != nil:
 		return fmt.Errorf("stage %s: %w", stage, err)
 	}
 	return nil

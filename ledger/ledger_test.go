@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/dirlock"
 )
 
 // valid returns the bodies of the events that a fold applies.
@@ -426,4 +427,15 @@ func TestInputCutShort(t *testing.T) {
 			mustStop(t, stop)
 		})
 	}
+}
+
+// Two processes on one directory would destroy each other's states.
+func TestDirectoryIsLocked(t *testing.T) {
+	w := newWorld(t)
+	stop := w.start(w.options())
+	w.until("the claim", func(h map[string]int) bool { return h[HappenedClaim] == 1 })
+	if err := Run(t.Context(), w.stage(), w.options()); !errors.Is(err, dirlock.ErrInUse) {
+		t.Errorf("second run on the directory ended with %v", err)
+	}
+	mustStop(t, stop)
 }

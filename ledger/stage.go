@@ -69,7 +69,7 @@ type Input[S State] struct {
 type Options struct {
 	// Brokers are host:port addresses.
 	Brokers []string
-	// Dir holds the states; it must be locked by the caller.
+	// Dir holds the states; Run locks it for the stage.
 	Dir string
 	// Member is a stable name of this process in the group; partitions return
 	// to the member that had them.

@@ -2,21 +2,29 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash"
 	"log/slog"
 
+	"github.com/weftcrawl/weft/dirlock"
 	"github.com/weftcrawl/weft/supervise"
 )
 
 // Run runs a stateful stage until ctx ends, which is no error. It builds the
 // processor anew, with back-off, whenever one ends; only what no new one could
-// mend is returned: ErrCorrupt, ErrTrimmed, ErrInputLost.
-func Run[S State](ctx context.Context, stage Stage[S], opts Options) error {
+// mend is returned: ErrCorrupt, ErrTrimmed, ErrInputLost, and
+// dirlock.ErrInUse when another process runs the stage on the same states.
+func Run[S State](ctx context.Context, stage Stage[S], opts Options) (err error) {
 	if err := opts.Validate(); err != nil {
 		return err
 	}
 	opts = opts.withDefaults()
+	lock, err := dirlock.Take(opts.Dir, stage.Ledger+".lock")
+	if err != nil {
+		return fmt.Errorf("states of %s: %w", stage.Ledger, err)
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
 	log := opts.Logger.With("stage", stage.Ledger)
 	var dead error
 	return supervise.Run(ctx, log, func(error) bool { return dead != nil }, func(ctx context.Context) error {

@@ -27,7 +27,7 @@ type Env struct {
 	Names topics.Names
 	// Definition of the crawl, from its topic config.
 	Definition topics.Definition
-	// Dir holds the states of the stateful stages. It is locked by the caller.
+	// Dir holds the states of the stateful stages.
 	Dir string
 	// Member is a stable name of this process.
 	Member string

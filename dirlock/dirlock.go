@@ -1,4 +1,5 @@
-package broker
+// Package dirlock keeps a directory to one process at a time.
+package dirlock
 
 import (
 	"errors"
@@ -10,19 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock is an advisory lock on a directory. The system gives it back when the
-// process ends, however it ends, so there are no stale ones.
-type lock struct{ file *os.File }
+// ErrInUse means that another process has the directory.
+var ErrInUse = errors.New("in use by another process")
 
-// lockDir makes dir and locks it for this process. The error is ErrInUse when
-// another one has it.
-func lockDir(dir string) (*lock, error) {
+// Lock is an advisory lock on a directory (flock(2)). The system gives it back
+// when the process ends, however it ends, so there are no stale ones.
+type Lock struct{ file *os.File }
+
+// Take makes dir and locks it, by the file name in it, for this process. The
+// error is ErrInUse when another one has it.
+func Take(dir, name string) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make directory of the broker: %w", err)
+		return nil, fmt.Errorf("make directory: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "broker.lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("lock directory of the broker: %w", err)
+		return nil, fmt.Errorf("lock directory: %w", err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		defer file.Close()
@@ -35,7 +39,7 @@ func lockDir(dir string) (*lock, error) {
 	if err := errors.Join(file.Truncate(0), sign(file)); err != nil {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", file.Name(), err), file.Close())
 	}
-	return &lock{file}, nil
+	return &Lock{file}, nil
 }
 
 // sign writes this process's id, for people.
@@ -52,6 +56,6 @@ func process(owner []byte) string {
 	return ""
 }
 
-// release gives the lock back. The file stays: removing it would let a process
+// Release gives the lock back. The file stays: removing it would let a process
 // that has it open lock a file that no other finds.
-func (l *lock) release() error { return l.file.Close() }
+func (l *Lock) Release() error { return l.file.Close() }
