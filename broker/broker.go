@@ -72,7 +72,7 @@ func Open(o Options) (*Broker, error) {
 	}
 	lock, err := dirlock.Take(o.Dir, "broker.lock")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("embedded broker: %w", err)
 	}
 	b := &Broker{lock: lock, log: &logger{log: o.Logger}}
 	if err := b.start(o); err != nil {
