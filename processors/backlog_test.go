@@ -1,0 +1,107 @@
+package processors
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// There is room exactly while the bytes that are added and not settled are
+// below the limit.
+func TestBacklogHasRoomBelowItsLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const limit = 100
+		b := newBacklog(nil, "parse", "fetched", limit)
+		type entry struct{ offset, size int64 }
+		open := map[int32][]entry{}
+		next := map[int32]int64{}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			p := rapid.Int32Range(0, 2).Draw(t, "partition")
+			switch rapid.SampledFrom([]string{"add", "add", "settle", "forget"}).Draw(t, "act") {
+			case "add":
+				e := entry{next[p], rapid.Int64Range(0, 60).Draw(t, "bytes")}
+				next[p] += rapid.Int64Range(1, 3).Draw(t, "gap") // offsets of others lie between
+				open[p] = append(open[p], e)
+				b.add(p, e.offset, int(e.size))
+			case "settle":
+				to := rapid.Int64Range(0, next[p]).Draw(t, "commit")
+				b.settle(p, to)
+				for len(open[p]) > 0 && open[p][0].offset < to {
+					open[p] = open[p][1:]
+				}
+			case "forget":
+				b.forget(p)
+				delete(open, p)
+			}
+			var behind int64
+			for _, entries := range open {
+				for _, e := range entries {
+					behind += e.size
+				}
+			}
+			// Both are ready when there is room, so ask the room itself.
+			b.mu.Lock()
+			room := b.room
+			b.mu.Unlock()
+			select {
+			case <-room:
+				if behind >= limit {
+					t.Fatalf("room with %d bytes behind", behind)
+				}
+			default:
+				if behind < limit {
+					t.Fatalf("no room with %d bytes behind", behind)
+				}
+				if err := b.wait(ended); !errors.Is(err, context.Canceled) {
+					t.Fatalf("waiting without room ended with %v", err)
+				}
+			}
+		}
+	})
+}
+
+func TestBacklogWakesWhoWaits(t *testing.T) {
+	b := newBacklog(nil, "parse", "fetched", 10)
+	b.add(0, 0, 10)
+	var waiting sync.WaitGroup
+	for range 3 {
+		waiting.Go(func() {
+			if err := b.wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	b.settle(0, 1)
+	waiting.Wait()
+}
+
+func TestGatherFinishesOnceWithTheFirstError(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	for _, c := range []struct {
+		acks []error
+		want error
+	}{
+		{[]error{nil}, nil},
+		{[]error{nil, nil, nil}, nil},
+		{[]error{nil, first, second}, first},
+		{[]error{first, nil}, first},
+	} {
+		calls := 0
+		var got error
+		acknowledge := gather(len(c.acks), func(err error) { calls++; got = err })
+		for i, err := range c.acks {
+			if calls > 0 {
+				t.Errorf("%v: finished after %d of them", c.acks, i)
+			}
+			acknowledge(nil, err)
+		}
+		if calls != 1 || got != c.want {
+			t.Errorf("%v: finished %d times with %v", c.acks, calls, got)
+		}
+	}
+}
