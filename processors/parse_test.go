@@ -1,0 +1,94 @@
+package processors
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/parse"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// exchange is one of a seed two links away from where it began.
+func exchange() *weftpb.Fetched {
+	return &weftpb.Fetched{
+		Id: "page-1",
+		Request: &weftpb.Request{Target: &weftpb.Target{
+			Url: "https://www.example.org/dir/page", Depth: 2, Via: weftpb.Via_VIA_SEED, ScopeRoot: "https://www.example.org/dir/",
+		}},
+		Outcome: &weftpb.Outcome{Status: 200, StartedMs: 1_790_000_000_123, BodyBytes: 77, Truncated: true},
+		Headers: []*weftpb.Header{
+			{Name: "content-type", Value: "text/html; charset=utf-8"}, {Name: "Content-Type", Value: "text/plain"},
+			{Name: "X-Robots-Tag", Value: "noindex"}, {Name: "x-robots-tag", Value: "other: nofollow"},
+			{Name: "Content-Language", Value: "de"},
+		},
+		Body: []byte("<p>body"),
+	}
+}
+
+func TestInputOfTheParser(t *testing.T) {
+	want := parse.Input{
+		URL: "https://www.example.org/dir/page", ContentType: "text/html; charset=utf-8", ContentLanguage: "de",
+		RobotsTags: []string{"noindex", "other: nofollow"}, Body: []byte("<p>body"), Truncated: true,
+	}
+	if diff := cmp.Diff(want, input(exchange())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRedirectIsDiscovered(t *testing.T) {
+	f := exchange()
+	f.Location = "../elsewhere"
+	want := &weftpb.Discovered{
+		Source: "https://www.example.org/dir/page", Depth: 2, Via: weftpb.Via_VIA_REDIRECT, SourceVia: weftpb.Via_VIA_SEED,
+		ScopeRoot: "https://www.example.org/dir/", Links: []*weftpb.Link{{Url: "../elsewhere"}},
+	}
+	if diff := cmp.Diff(want, redirected(f), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLinksAreDiscovered(t *testing.T) {
+	open, closed := &weftpb.Link{Url: "a"}, &weftpb.Link{Url: "b", Rel: "nofollow"}
+	want := &weftpb.Discovered{
+		Source: "https://www.example.org/dir/page", Base: "/base/", Depth: 2, Via: weftpb.Via_VIA_LINK,
+		SourceVia: weftpb.Via_VIA_SEED, ScopeRoot: "https://www.example.org/dir/", Links: []*weftpb.Link{open},
+	}
+	page := &parse.Page{Base: "/base/", Links: []*weftpb.Link{open, closed}}
+	if diff := cmp.Diff(want, discovered(exchange(), page), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	page.Robots.NoFollow = true
+	if got := discovered(exchange(), page); len(got.Links) > 0 {
+		t.Errorf("a page that asks for nofollow names %v", got.Links)
+	}
+}
+
+func TestPageRecord(t *testing.T) {
+	source, _ := urls.Parse("https://www.example.org/dir/page")
+	page := &parse.Page{
+		MediaType: "text/html", Charset: "utf-8", Title: "A title", Language: "en", Base: "/base/", Canonical: "page",
+		Text: "A heading\nand text", Headings: []parse.Heading{{Level: 1, Text: "A heading"}},
+		Links:   []*weftpb.Link{{Url: "next#part", Text: "on", Rel: "next"}, {Url: "mailto:x@example.org"}},
+		Skipped: parse.Skipped{Many: 3}, Robots: parse.Robots{NoIndex: true},
+	}
+	want := codecs.Parsed{
+		ID: "page-1", URL: "https://www.example.org/dir/page", Domain: "example.org", Crawl: "test",
+		Status: 200, FetchedAt: time.UnixMilli(1_790_000_000_123).UTC(), Depth: 2,
+		ContentType: "text/html", Charset: "utf-8", BodyBytes: 77, Truncated: true,
+		Language: "en", Title: "A title", Canonical: "https://www.example.org/base/page",
+		Robots:   codecs.ParsedRobots{NoIndex: true},
+		Headings: []codecs.ParsedHeading{{Level: 1, Text: "A heading"}}, Text: "A heading\nand text",
+		Links: []codecs.ParsedLink{
+			{URL: "https://www.example.org/base/next", Text: "on", Rel: "next"}, {URL: "mailto:x@example.org"},
+		},
+		LinksOmitted: 3,
+	}
+	if diff := cmp.Diff(want, parsed(exchange(), page, source, "example.org", "test")); diff != "" {
+		t.Error(diff)
+	}
+}
