@@ -36,6 +36,8 @@ type loop struct {
 	client  *kgo.Client
 	admin   *kadm.Client
 	claims  map[int32]int64 // epoch of each partition of scheduled
+	// scheduled is the last offset of each of its partitions.
+	scheduled map[int32]int64
 }
 
 func newLoop(t testing.TB) *loop {
@@ -46,7 +48,7 @@ func newLoop(t testing.TB) *loop {
 	}
 	t.Cleanup(cluster.Close)
 	l := &loop{
-		t: t, cluster: cluster, names: topics.Loop("weft"), claims: map[int32]int64{},
+		t: t, cluster: cluster, names: topics.Loop("weft"), claims: map[int32]int64{}, scheduled: map[int32]int64{},
 		options: []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...)},
 	}
 	var cancel context.CancelFunc
@@ -86,6 +88,9 @@ func (l *loop) write(topic string, partition int32, value []byte) int64 {
 	if err := l.client.ProduceSync(l.ctx, r).FirstErr(); err != nil {
 		l.t.Fatal(err)
 	}
+	if topic == l.names.Scheduled {
+		l.scheduled[partition] = r.Offset
+	}
 	return r.Offset
 }
 
@@ -110,7 +115,8 @@ func (l *loop) claim(partition int32) int64 {
 func (l *loop) schedule(partition int32, epoch, pending int64) {
 	l.t.Helper()
 	body := l.encode(&weftpb.Scheduled{Gauges: &weftpb.Gauges{Pending: pending, Queued: pending}})
-	l.write(l.names.Scheduled, partition, l.encode(&weftpb.Event{Epoch: epoch, Body: body}))
+	next := l.scheduled[partition] + 1
+	l.write(l.names.Scheduled, partition, l.encode(&weftpb.Event{Epoch: epoch, Offset: next, Body: body}))
 }
 
 func (l *loop) encode(m proto.Message) []byte {

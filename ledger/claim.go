@@ -91,8 +91,8 @@ func (t *table) appendReset(ctx context.Context, positions []*weftpb.Position) e
 	for _, p := range positions {
 		t.positions[p.Topic] = Position{Offset: p.Offset, Epoch: p.Epoch}
 	}
-	value := encode(&weftpb.Event{Epoch: t.reader.Epoch, Positions: positions, Reset_: true})
 	t.folded++
+	value := encode(&weftpb.Event{Epoch: t.reader.Epoch, Offset: t.folded, Positions: positions, Reset_: true})
 	t.mu.Unlock()
 	t.run.log.Warn("input log was cut by an unclean end; going on at its end", "partition", t.partition,
 		"inputs", slices.Collect(topicsOf(positions)))

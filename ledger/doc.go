@@ -25,8 +25,11 @@
 //
 // # Invariants
 //
-// An event is valid if and only if it names the latest claim before it. Folds
-// drop the others, in the ledger and in every reader of it (see Reader).
+// An event is valid if and only if it names the latest claim before it and
+// stands at the offset that it names. Folds drop the others, in the ledger and
+// in every reader of it (see Reader). The offset guards the moment between the
+// loss of an event and its owner learning of it: the producer may have accepted
+// a later one.
 //
 // Acknowledged offsets are free of gaps. A gap means that somebody else wrote;
 // the owner stops without committing, recovers and claims again.

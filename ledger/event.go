@@ -44,8 +44,10 @@ type Reader struct {
 	Epoch int64
 }
 
-// Read decodes the record at offset. It returns nil for a claim and for an
-// event that an older owner wrote after a newer one's claim.
+// Read decodes the record at offset. It returns nil for a claim, for an event
+// that an older owner wrote after a newer one's claim, and for one that is not
+// where its owner meant it to be: events before it were lost, and it must not
+// count without them.
 func (r *Reader) Read(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	ev, err := decode(raw, topic, partition, offset)
 	if err != nil {
@@ -59,5 +61,8 @@ func (r *Reader) Read(raw []byte, topic string, partition int32, offset int64) (
 		return nil, nil
 	}
 	r.Epoch = ev.Epoch
+	if ev.Offset != offset {
+		return nil, nil
+	}
 	return ev, nil
 }

@@ -158,9 +158,8 @@ func (w *world) produce(values ...string) {
 	}
 }
 
-// events returns the ledger's records once there are at least n events with a
-// body among them.
-func (w *world) events(n int) (all []*weftpb.Event) {
+// events returns the ledger's records once enough of them are read.
+func (w *world) events(enough func(all []*weftpb.Event) bool) (all []*weftpb.Event) {
 	w.t.Helper()
 	reader, err := kgo.NewClient(kgo.SeedBrokers(w.brokers...), kgo.ConsumeTopics(ledgerTopic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
@@ -170,10 +169,10 @@ func (w *world) events(n int) (all []*weftpb.Event) {
 	defer reader.Close()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
 	defer cancel()
-	for bodies := 0; bodies < n; {
+	for !enough(all) {
 		fetches := reader.PollFetches(ctx)
 		if ctx.Err() != nil {
-			w.t.Fatalf("%d events instead of %d", bodies, n)
+			w.t.Fatalf("%d events are not enough: %v", len(all), all)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
 			ev, err := decode(r.Value, r.Topic, r.Partition, r.Offset)
@@ -181,12 +180,20 @@ func (w *world) events(n int) (all []*weftpb.Event) {
 				w.t.Fatal(err)
 			}
 			all = append(all, ev)
-			if len(ev.Body) > 0 {
-				bodies++
-			}
 		})
 	}
 	return all
+}
+
+// end returns the end of the ledger.
+func (w *world) end() int64 {
+	w.t.Helper()
+	ends, err := w.admin.ListEndOffsets(w.t.Context(), ledgerTopic)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	end, _ := ends.Lookup(ledgerTopic, 0)
+	return end.Offset
 }
 
 // until waits until cond holds of what happened.

@@ -28,6 +28,9 @@ func (t *table) take(ctx goka.Context, in input, raw []byte) error {
 func (t *table) answer(in input, rec Record) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !t.live {
+		return nil, errNotLive
+	}
 	now := t.run.opts.Clock()
 	t.lastInput = now
 	at, known := t.positions[in.topic]
@@ -50,7 +53,7 @@ func (t *table) answer(in input, rec Record) ([]byte, error) {
 		rec.Value = ev.Body
 	}
 	body, err := in.decide(t.state, rec, now, t.folded+1)
-	if err = errors.Join(err, t.store.Err()); err != nil {
+	if err = t.verdict(err); err != nil {
 		return nil, err
 	}
 	t.move(in.topic, next)
@@ -69,6 +72,9 @@ func (t *table) visit(ctx goka.Context) error {
 func (t *table) answerVisit(key string) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !t.live {
+		return nil, errNotLive
+	}
 	now := t.run.opts.Clock()
 	var body []byte
 	var err error
@@ -78,13 +84,29 @@ func (t *table) answerVisit(key string) ([]byte, error) {
 	case t.run.snapshot != nil:
 		body, err = t.run.snapshot(t.state, now, t.folded+1)
 	}
-	if err = errors.Join(err, t.store.Err()); err != nil {
+	if err = t.verdict(err); err != nil {
 		return nil, err
 	}
 	if body == nil && key != carryKey {
 		return nil, nil
 	}
 	return t.event(body), nil
+}
+
+// errNotLive stops a partition whose claim was interrupted: what it decided
+// would name no claim that holds.
+var errNotLive = errors.New("the partition is not claimed")
+
+// verdict returns what stops the partition after a decision: first a store
+// whose reads found nothing, then the decision's own error.
+func (t *table) verdict(err error) error {
+	if broken := t.store.Err(); broken != nil {
+		return broken
+	}
+	if errors.Is(err, ErrCorrupt) {
+		return t.run.fatal(err)
+	}
+	return err
 }
 
 // append writes the event with goka's one SetValue, and saves the state when

@@ -156,7 +156,7 @@ func (t *table) Set(key string, raw []byte) error {
 
 // event frames body as the next event, carrying the positions that moved.
 func (t *table) event(body []byte) []byte {
-	ev := &weftpb.Event{Epoch: t.reader.Epoch, Body: body}
+	ev := &weftpb.Event{Epoch: t.reader.Epoch, Offset: t.folded + 1, Body: body}
 	t.carried = nil
 	for _, input := range t.run.inputs {
 		if p, ok := t.moved[input.topic]; ok {

@@ -38,7 +38,7 @@ func drawHistory(t *rapid.T) history {
 		}
 		slices.Sort(ids)
 		body := &weftpb.Scheduled{Gauges: &weftpb.Gauges{}}
-		ev := &weftpb.Event{Epoch: epoch}
+		ev := &weftpb.Event{Epoch: epoch, Offset: int64(offset)}
 		act := rapid.SampledFrom([]string{"release", "settle", "expire", "claim", "stale", "move"}).Draw(t, "act")
 		switch {
 		case act == "claim":
@@ -160,12 +160,12 @@ func TestBoardRefusesCorruptEvents(t *testing.T) {
 	for name, value := range map[string][]byte{
 		"no event":   {0xff},
 		"no claim":   encode(&weftpb.Event{}),
-		"no body":    encode(&weftpb.Event{Epoch: 1, Body: []byte{0xff}}),
+		"no body":    encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte{0xff}}),
 		"no value":   nil,
-		"other body": encode(&weftpb.Event{Epoch: 1, Body: []byte{0x0a, 0x05, 1}}),
+		"other body": encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte{0x0a, 0x05, 1}}),
 	} {
 		b := newBoard(t.Context(), "scheduled", 0, 0, time.Time{})
-		if _, err := b.fold("example.org", value, 0, 0); !errors.Is(err, ledger.ErrCorrupt) {
+		if _, err := b.fold("example.org", value, 0, 1); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 		b.end(nil)

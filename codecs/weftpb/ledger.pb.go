@@ -36,7 +36,10 @@ type Event struct {
 	Body []byte `protobuf:"bytes,4,opt,name=body,proto3" json:"body,omitempty"`
 	// The positions replace older ones even when they are lower: an input log
 	// was cut by an unclean end of its broker.
-	Reset_        bool `protobuf:"varint,5,opt,name=reset,proto3" json:"reset,omitempty"`
+	Reset_ bool `protobuf:"varint,5,opt,name=reset,proto3" json:"reset,omitempty"`
+	// Where the owner expects the event in the log. An event elsewhere follows
+	// one that was lost, and is not valid. Unset in a claim.
+	Offset        int64 `protobuf:"varint,6,opt,name=offset,proto3" json:"offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -104,6 +107,13 @@ func (x *Event) GetReset_() bool {
 		return x.Reset_
 	}
 	return false
+}
+
+func (x *Event) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
 }
 
 // Position is the highest folded offset of one input topic, in the ledger's
@@ -219,13 +229,14 @@ var File_weft_v1_ledger_proto protoreflect.FileDescriptor
 
 const file_weft_v1_ledger_proto_rawDesc = "" +
 	"\n" +
-	"\x14weft/v1/ledger.proto\x12\aweft.v1\"\x9e\x01\n" +
+	"\x14weft/v1/ledger.proto\x12\aweft.v1\"\xb6\x01\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x03R\x05epoch\x12/\n" +
 	"\tpositions\x18\x02 \x03(\v2\x11.weft.v1.PositionR\tpositions\x12$\n" +
 	"\x05claim\x18\x03 \x01(\v2\x0e.weft.v1.ClaimR\x05claim\x12\x12\n" +
 	"\x04body\x18\x04 \x01(\fR\x04body\x12\x14\n" +
-	"\x05reset\x18\x05 \x01(\bR\x05reset\"N\n" +
+	"\x05reset\x18\x05 \x01(\bR\x05reset\x12\x16\n" +
+	"\x06offset\x18\x06 \x01(\x03R\x06offset\"N\n" +
 	"\bPosition\x12\x14\n" +
 	"\x05topic\x18\x01 \x01(\tR\x05topic\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x14\n" +
