@@ -98,8 +98,13 @@ func (b *board) settle(body *weftpb.Scheduled) {
 		if p == nil {
 			continue
 		}
-		if !b.live {
+		switch {
+		case !b.live:
 			p.visit.Settled[s.Index] = true
+		case p.visit.Settled != nil:
+			// Taken over: its former owner had reported more than the
+			// scheduler had read.
+			p.visit.Settle(s.Index)
 		}
 		if p.open--; p.open <= 0 {
 			b.remove(s.Visit)

@@ -79,7 +79,7 @@ func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler
 		if w.client, err = e.client(groupOptions(e.Names.Group(stage), w, e.Names.Inputs(stage)...)...); err != nil {
 			return err
 		}
-		defer w.client.Close()
+		defer w.client.CloseAllowingRebalance()
 		return w.run(ctx)
 	})
 }

@@ -64,7 +64,6 @@ func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
 			env: env, opts: opts, http: client,
 			lease:  lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime),
 			boards: map[int32]*board{},
-			failed: make(chan error, 1),
 		}
 		return f.run(ctx)
 	})
@@ -75,14 +74,15 @@ type fetcher struct {
 	env     Env
 	opts    FetchOptions
 	http    *fetch.Client
-	out     *outbox
+	out     *outbox // fetched
+	reports *outbox // visited; see report.part
 	admin   *kadm.Client
 	lease   *lease.Lease
 	resting atomic.Bool // no request begins any more
 	lanes   *lanes.Lanes
 	backlog *backlog
-	life    context.Context // of everything that is written
-	failed  chan error      // first failure of a write
+	life    context.Context         // of everything that is written
+	fail    context.CancelCauseFunc // ends this life: a write was lost, and the ledger knows what to do again
 
 	mu     sync.Mutex
 	boards map[int32]*board // of the partitions that are ours
@@ -94,7 +94,13 @@ func (f *fetcher) run(ctx context.Context) error {
 		return err
 	}
 	defer producer.Close()
+	reporter, err := f.env.producer()
+	if err != nil {
+		return err
+	}
+	defer reporter.Close()
 	f.out = &outbox{env: f.env, stage: topics.Fetch, client: producer}
+	f.reports = &outbox{env: f.env, stage: topics.Fetch, client: reporter}
 	f.admin = kadm.NewClient(producer)
 	f.backlog = newBacklog(f.admin, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
 
@@ -107,21 +113,53 @@ func (f *fetcher) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer consumer.Close()
+	defer consumer.CloseAllowingRebalance()
 
-	work, workCtx := errgroup.WithContext(ctx)
+	working, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	f.fail = fail
+	work, workCtx := errgroup.WithContext(working)
 	work.Go(func() error { return f.backlog.follow(workCtx) })
 	work.Go(func() error { return f.poll(workCtx, consumer) })
+	work.Go(func() error { return f.keepLease(workCtx) })
 	err = work.Wait()
+	if ctx.Err() == nil {
+		err = errors.Join(err, context.Cause(working))
+	}
 
-	flushed, cancel := context.WithTimeout(life, drainTimeout)
-	defer cancel()
-	f.rest(flushed)
-	err = errors.Join(err, producer.Flush(flushed)) // acknowledged outcomes wait in their reports
-	asking.flush()
+	// A broker that does not answer may hold writers for ever.
+	defer time.AfterFunc(drainTimeout, end).Stop()
+	if f.lease.Holds() {
+		f.rest(life)
+		err = errors.Join(err, producer.Flush(life)) // acknowledged outcomes wait in their reports
+		asking.flush()
+	}
 	f.endAll()
 	f.lanes.Close()
-	return errors.Join(err, producer.Flush(flushed))
+	return errors.Join(err, producer.Flush(life), reporter.Flush(life))
+}
+
+// errLease ends a life of the stage: its partitions may have another owner.
+var errLease = errors.New("no good heartbeat for too long; what is in flight is cancelled")
+
+// keepLease returns when a lease that was held has ended.
+func (f *fetcher) keepLease(ctx context.Context) error {
+	ticker := time.NewTicker(f.opts.Heartbeat / 2)
+	defer ticker.Stop()
+	for held := false; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		switch {
+		case f.lease.Holds():
+			held = true
+		case held:
+			f.endAll()
+			return errLease
+		}
+	}
 }
 
 // rest begins no request any more and waits, not for long, for those in
@@ -157,7 +195,7 @@ func (f *fetcher) consumer() (*kgo.Client, error) {
 		kgo.HeartbeatInterval(f.opts.Heartbeat),
 		kgo.BlockRebalanceOnPoll(),
 		kgo.AutoCommitInterval(commitEvery),
-		kgo.WithHooks(heartbeats{f.lease}),
+		kgo.WithHooks(&heartbeats{lease: f.lease}),
 		kgo.AdjustFetchOffsetsFn(f.take),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
@@ -171,11 +209,8 @@ func (f *fetcher) poll(ctx context.Context, consumer *kgo.Client) error {
 		fetches := consumer.PollRecords(ctx, 1000)
 		err := f.fold(ctx, fetches)
 		consumer.AllowRebalance()
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return nil
-		case err = <-f.failed:
-		default:
 		}
 		if err != nil {
 			return err
@@ -210,13 +245,4 @@ func (f *fetcher) start(b *board, p *posted) {
 	delay := time.Duration(p.visit.DelayMs) * time.Millisecond
 	p.visit.NotBefore = b.takenAt.Add(delay + 2*f.opts.Heartbeat)
 	f.lanes.Start(p.ctx, p.visit)
-}
-
-// fail ends this life of the stage: a write was lost, and the ledger knows
-// what has to be done again.
-func (f *fetcher) fail(err error) {
-	select {
-	case f.failed <- err:
-	default:
-	}
 }

@@ -20,7 +20,7 @@ import (
 // visited. A visit's outcomes go in parts, so that a crash repeats little.
 type requests struct {
 	*fetcher
-	reports sync.Map // visit id → *report
+	open sync.Map // visit id → *report
 }
 
 // partEvery is the age at which outcomes are reported although their visit
@@ -53,7 +53,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 	}
 	request := v.Requests[i]
 	x := q.http.Do(ctx, fetch.Request{URL: request.Target.Url, Permit: q.permitted})
-	report := q.report(v)
+	report := q.report(ctx, v)
 	if undone(x) {
 		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
 		return lanes.Answer{Stop: true}
@@ -81,7 +81,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 // are not ours, and the file then counts as unavailable (RFC 9309 §2.3.1.2).
 func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
 	target, refusal := urls.Parse(v.Requests[i].Target.Url)
-	report := q.report(v)
+	report := q.report(ctx, v)
 	if refusal != urls.Accepted {
 		report.add(&weftpb.Outcome{Index: uint32(i), ErrorClass: string(fetch.ClassInvalidURL), Error: string(refusal)})
 		return lanes.Answer{}
@@ -100,7 +100,7 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 		}
 	})
 	last := hops[len(hops)-1]
-	if undone(last) {
+	if undone(last) || ctx.Err() != nil {
 		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
 		return lanes.Answer{Stop: true}
 	}
@@ -131,8 +131,8 @@ func robotsStatus(x *fetch.Exchange) int {
 }
 
 // Finish reports the visit's end: requests from rest on were not begun.
-func (q *requests) Finish(_ context.Context, v *lanes.Visit, rest int) {
-	report := q.report(v)
+func (q *requests) Finish(ctx context.Context, v *lanes.Visit, rest int) {
+	report := q.report(ctx, v)
 	for i := rest; i < len(v.Requests); i++ {
 		if !v.Settled[uint32(i)] {
 			report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
@@ -143,7 +143,7 @@ func (q *requests) Finish(_ context.Context, v *lanes.Visit, rest int) {
 
 // flush reports every outcome that is known.
 func (q *requests) flush() {
-	q.reports.Range(func(_, r any) bool {
+	q.open.Range(func(_, r any) bool {
 		r.(*report).flush()
 		return true
 	})
@@ -151,12 +151,13 @@ func (q *requests) flush() {
 
 // report returns the report of a visit. It is dropped with its visit when the
 // visit's context ends: the partition's next owner reports.
-func (q *requests) report(v *lanes.Visit) *report {
-	if r, ok := q.reports.Load(v.Id); ok {
+func (q *requests) report(ctx context.Context, v *lanes.Visit) *report {
+	if r, ok := q.open.Load(v.Id); ok {
 		return r.(*report)
 	}
 	fresh := &report{owner: q, visit: v, last: time.Now()}
-	q.reports.Store(v.Id, fresh)
+	q.open.Store(v.Id, fresh)
+	context.AfterFunc(ctx, func() { q.open.Delete(v.Id) })
 	return fresh
 }
 
@@ -225,15 +226,18 @@ func (r *report) send() {
 	}
 }
 
-// part writes what is known and not yet reported; mu is held.
+// part writes what is known and not yet reported; mu is held. It is called when
+// a record of fetched is acknowledged, so it writes through a producer of its
+// own: in that moment the other's buffer may be full, and waiting for room in
+// it from its own acknowledgement would wait for ever.
 func (r *report) part(done bool) {
 	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules}
 	r.outcomes, r.rules, r.last = nil, nil, time.Now()
 	q := r.owner
 	if done {
-		q.reports.Delete(r.visit.Id)
+		q.open.Delete(r.visit.Id)
 	}
-	q.out.sendProto(q.life, q.env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
+	q.reports.sendProto(q.life, q.env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
 		}
@@ -248,6 +252,8 @@ func undone(x *fetch.Exchange) bool {
 
 // answer is what an exchange means for the rest of its visit.
 func answer(x *fetch.Exchange) lanes.Answer {
-	failed := politeness.Judge(uint32(x.Status), string(x.Class)).Health == politeness.Failed
-	return lanes.Answer{Stop: failed || x.RetryAfter > 0, RetryAfter: x.RetryAfter}
+	if politeness.Judge(uint32(x.Status), string(x.Class)).Health != politeness.Failed {
+		return lanes.Answer{} // a Retry-After on an answer asks for nothing
+	}
+	return lanes.Answer{Stop: true, RetryAfter: x.RetryAfter}
 }

@@ -2,6 +2,7 @@ package processors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -84,7 +85,10 @@ func settle(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, e
 
 // scheduled encodes a decision; nil stays nil: nothing happens.
 func scheduled(ev *weftpb.Scheduled, err error) ([]byte, error) {
-	if err != nil || ev == nil {
+	switch {
+	case errors.Is(err, frontier.ErrImpossible):
+		return nil, fmt.Errorf("%w: %w", ledger.ErrCorrupt, err)
+	case err != nil || ev == nil:
 		return nil, err
 	}
 	return encode(ev), nil
@@ -115,6 +119,7 @@ const maxDue = 256
 // are kept by it; they are few, and made anew when they are not.
 func allowed() func(*weftpb.Robots, string) bool {
 	compiled := map[*weftpb.Robots]*robots.Rules{}
+	bytes := 0
 	return func(rules *weftpb.Robots, url string) bool {
 		u, refusal := urls.Parse(url)
 		if refusal != urls.Accepted {
@@ -122,14 +127,17 @@ func allowed() func(*weftpb.Robots, string) bool {
 		}
 		c, ok := compiled[rules]
 		if !ok {
-			if len(compiled) >= maxCompiled {
+			if bytes > maxCompiledBytes {
 				clear(compiled)
+				bytes = 0
 			}
 			c = robots.Compile(rules)
 			compiled[rules] = c
+			bytes += len(rules.GetRules()) + 1<<10
 		}
 		return c.Allowed(u.PathAndQuery())
 	}
 }
 
-const maxCompiled = 1024
+// maxCompiledBytes bounds the robots.txt that compiled rules stand for.
+const maxCompiledBytes = 4 << 20

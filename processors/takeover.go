@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -133,11 +134,16 @@ func (f *fetcher) endAll() {
 	}
 }
 
-// heartbeats extends a lease with every answered heartbeat of the group, and
-// with the answered SyncGroup that began the membership. A broker that answers
-// with an error has the group revoke or lose the partitions, which ends the
-// work on them by itself.
-type heartbeats struct{ lease *lease.Lease }
+// heartbeats extends a lease with each good heartbeat of the group, and with
+// the SyncGroup that began the membership. kgo does not tell whether an answer
+// was good, but sends no further heartbeat after one that was not: each is
+// booked when the next one has been answered.
+type heartbeats struct {
+	lease *lease.Lease
+
+	mu       sync.Mutex
+	answered time.Duration // when the last one was sent, by lease.BootTime; 0: none
+}
 
 // The keys of the requests in the Kafka protocol.
 const (
@@ -146,8 +152,15 @@ const (
 )
 
 // OnBrokerE2E implements kgo.HookBrokerE2E.
-func (h heartbeats) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
-	if (key == heartbeatKey || key == syncGroupKey) && e2e.Err() == nil {
-		h.lease.Extend(e2e.DurationE2E())
+func (h *heartbeats) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
+	if key != heartbeatKey && key != syncGroupKey || e2e.Err() != nil {
+		return
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := lease.BootTime()
+	if key == heartbeatKey && h.answered > 0 {
+		h.lease.Extend(now - h.answered)
+	}
+	h.answered = now - e2e.DurationE2E()
 }

@@ -21,7 +21,7 @@ type worker struct {
 
 	mu       sync.Mutex
 	progress map[topicPartition]*progress
-	failed   chan error // first failure
+	fail     context.CancelCauseFunc // ends the polling with a record's failure
 }
 
 // handle works on one record and calls finish exactly once, from any
@@ -56,6 +56,9 @@ func groupOptions(group string, w *worker, topics ...string) []kgo.Opt {
 			w.drop(lost)
 		}),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { w.drop(lost) }),
+		// Without it a batch could outlast the partition's loss and return, and
+		// its old offsets would be marked before the ones read again.
+		kgo.BlockRebalanceOnPoll(),
 		kgo.FetchMaxBytes(8 << 20),
 		kgo.FetchMaxPartitionBytes(2 << 20),
 		kgo.FetchMaxWait(500 * time.Millisecond),
@@ -65,7 +68,7 @@ func groupOptions(group string, w *worker, topics ...string) []kgo.Opt {
 const commitEvery = 200 * time.Millisecond
 
 func newWorker(l limit, h handle) *worker {
-	return &worker{limit: l, handle: h, progress: map[topicPartition]*progress{}, failed: make(chan error, 1)}
+	return &worker{limit: l, handle: h, progress: map[topicPartition]*progress{}}
 }
 
 // run consumes until ctx ends or a record fails, then waits for what is in
@@ -74,6 +77,9 @@ func (w *worker) run(ctx context.Context) error {
 	// What is begun when ctx ends is finished, within drainTimeout.
 	drained, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	polling, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	w.fail = fail
 	open := newOpen(w.limit)
 	jobs := make(chan job)
 	var crew sync.WaitGroup
@@ -84,7 +90,10 @@ func (w *worker) run(ctx context.Context) error {
 			}
 		})
 	}
-	err := w.poll(ctx, jobs, open)
+	err := w.poll(polling, jobs, open)
+	if ctx.Err() == nil {
+		err = errors.Join(err, context.Cause(polling))
+	}
 	close(jobs)
 	defer time.AfterFunc(drainTimeout, stop).Stop()
 	crew.Wait()
@@ -102,16 +111,13 @@ type job struct {
 	progress *progress
 }
 
-// poll hands records to the crew until ctx ends or one fails.
+// poll hands records to the crew until ctx ends.
 func (w *worker) poll(ctx context.Context, jobs chan<- job, open *open) error {
 	for {
+		w.client.AllowRebalance()
 		fetches := w.client.PollRecords(ctx, w.limit.records)
-		select {
-		case err := <-w.failed:
-			return err
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return nil
-		default:
 		}
 		if err := pollError(fetches); err != nil {
 			return err
@@ -124,9 +130,9 @@ func (w *worker) poll(ctx context.Context, jobs chan<- job, open *open) error {
 			}
 			select {
 			case jobs <- j:
-			case err := <-w.failed:
+			case <-ctx.Done():
 				open.release(j.bytes)
-				return err
+				return nil
 			}
 		}
 	}
@@ -159,10 +165,7 @@ func (w *worker) begin(r *kgo.Record) *progress {
 // finish books a record's end and marks what may be committed.
 func (w *worker) finish(j job, err error) {
 	if err != nil {
-		select {
-		case w.failed <- fmt.Errorf("record %d of %s/%d: %w", j.record.Offset, j.record.Topic, j.record.Partition, err):
-		default:
-		}
+		w.fail(fmt.Errorf("record %d of %s/%d: %w", j.record.Offset, j.record.Topic, j.record.Partition, err))
 		return
 	}
 	w.mu.Lock()
