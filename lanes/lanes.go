@@ -15,11 +15,36 @@ type Visit struct {
 	*weftpb.Visit
 	Domain    string
 	Partition int32
-	// Settled tells which requests have an outcome already; nil: none.
+	// Settled tells which requests have an outcome already; nil: none. It does
+	// not change once the visit is started.
 	Settled map[uint32]bool
 	// NotBefore is the earliest start of its first request: after a takeover
 	// nobody here knows when the last request was made.
 	NotBefore time.Time
+
+	mu   sync.Mutex
+	late map[uint32]bool // settled since the visit was started
+}
+
+// Settle says that request i has an outcome after all and need not be made: a
+// former owner had reported it. Any goroutine may call it at any time.
+func (v *Visit) Settle(i uint32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.late == nil {
+		v.late = map[uint32]bool{}
+	}
+	v.late[i] = true
+}
+
+// settled tells whether request i has an outcome.
+func (v *Visit) settled(i int) bool {
+	if v.Settled[uint32(i)] {
+		return true
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.late[uint32(i)]
 }
 
 // Answer is what an exchange means for the rest of its visit.
@@ -197,12 +222,17 @@ func (l *Lanes) run(ln *lane, e errand) {
 	}
 	rest := 0
 	for i := range v.Requests {
-		if v.Settled[uint32(i)] {
+		if v.settled(i) {
 			rest = i + 1
 			continue
 		}
 		if !sleep(e.ctx, time.Until(ln.notBefore)) || l.work.Gate(e.ctx, v) != nil || !l.take(e.ctx) {
 			return
+		}
+		if v.settled(i) { // while it waited
+			<-l.slots
+			rest = i + 1
+			continue
 		}
 		answer := l.work.Request(e.ctx, v, i)
 		<-l.slots

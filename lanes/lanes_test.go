@@ -146,6 +146,29 @@ func TestStopRetryAfterAndNotBefore(t *testing.T) {
 	})
 }
 
+// Before its turn, and while the lane sits out the delay before it.
+func TestRequestsSettledLateAreNotMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		v := visit("d", "a", 5, time.Second)
+		var made []int
+		w.answer = func(v *lanes.Visit, i int) lanes.Answer {
+			made = append(made, i)
+			if i == 0 {
+				v.Settle(2)
+				time.AfterFunc(500*time.Millisecond, func() { v.Settle(1) })
+			}
+			return lanes.Answer{}
+		}
+		l := lanes.New(lanes.Defaults(), w)
+		l.Start(t.Context(), v)
+		l.Wait()
+		if !slices.Equal(made, []int{0, 3, 4}) || w.finished["a"] != 5 {
+			t.Errorf("made requests %v, rest begins at %d", made, w.finished["a"])
+		}
+	})
+}
+
 func TestEndedContextDropsTheVisit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
