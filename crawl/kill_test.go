@@ -90,7 +90,7 @@ func killed(t *testing.T, w *web, p process, after ...int64) (kills []int64) {
 		t.Fatalf("the last run: %v", err)
 	}
 	if string(out) != crawl.EndedDrained+"\n" {
-		t.Fatalf("the last run ended %q", out)
+		t.Fatalf("the last run ended %q", string(out))
 	}
 	return kills
 }

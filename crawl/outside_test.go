@@ -4,7 +4,9 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -27,17 +29,23 @@ func TestSeedsFromOutside(t *testing.T) {
 	urls := w.server.Seeds()
 	o.Seeds = [][]byte{[]byte(urls[0])}
 	a := w.at(5)
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		a.wait(t)
-		defer a.release()
-		write(t, outsider(t, o.Listen), topics.Loop("weft").Seeds,
-			[]byte("# two of them\n"+urls[1]+"\n\n"+strings.TrimSuffix(urls[2], "/")+"\r\n"),
-			[]byte(`{"url": "`+urls[3]+`", "label": "unknown to us"}`))
-	}()
-	run(t, o, crawl.EndedDrained)
-	<-written
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var (
+		result crawl.Result
+		err    error
+		crawls sync.WaitGroup
+	)
+	crawls.Go(func() { result, err = crawl.Run(ctx, o) })
+	a.wait(t)
+	write(t, outsider(t, o.Listen), topics.Loop("weft").Seeds,
+		[]byte("# two of them\n"+urls[1]+"\n\n"+strings.TrimSuffix(urls[2], "/")+"\r\n"),
+		[]byte(`{"url": "`+urls[3]+`", "label": "unknown to us"}`))
+	a.release()
+	crawls.Wait()
+	if err != nil || result.Ended != crawl.EndedDrained {
+		t.Fatalf("ended %q: %v", result.Ended, err)
+	}
 	if report := w.audit(t, webtest.Expect{Pages: w.Pages()}); report.Repeats > 0 {
 		t.Errorf("the server's log:\n%v", report)
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/webtest"
 )
@@ -86,7 +87,7 @@ func (a *alarm) wait(t *testing.T) {
 	t.Helper()
 	select {
 	case <-a.reached:
-	case <-t.Context().Done():
+	case <-time.After(30 * time.Second):
 		t.Fatal("the crawler never came so far")
 	}
 }
