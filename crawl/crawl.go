@@ -74,7 +74,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	s.settleVisits(failed)
 	stopStages()
 	if ended != EndedFull {
-		s.settleFiles(sink)
+		s.settleFiles(ctx, failed, ended, sink)
 	}
 	stopFiles()
 	err = errors.Join(work.Wait(), watchErr, pages.Close())
@@ -155,25 +155,3 @@ func (s *session) settleVisits(failed context.Context) {
 		}
 	}
 }
-
-// settleFiles waits, not for long, until the files hold every page that is
-// parsed. What is missed is written by the next run.
-func (s *session) settleFiles(sink *processors.PageSink) {
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
-	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		ends, err := s.ends(ctx, s.env.Names.Parsed)
-		if err != nil || sink.Reached(ends) {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
-}
-
-const settleTimeout = 10 * time.Second

@@ -75,7 +75,7 @@ func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler
 		}
 		defer producer.Close()
 		out := &outbox{env: e, stage: stage, client: producer}
-		w := newWorker(l, handler(out))
+		w := newWorker(l, out.fitting(handler(out)))
 		if w.client, err = e.client(groupOptions(e.Names.Group(stage), w, e.Names.Inputs(stage)...)...); err != nil {
 			return err
 		}

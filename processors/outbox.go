@@ -2,9 +2,11 @@ package processors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
@@ -45,13 +47,16 @@ func (o *outbox) reject(ctx context.Context, r *kgo.Record, reason string, finis
 // the partition.
 func (e Env) rejected(stage topics.Stage, r *kgo.Record, reason string) *kgo.Record {
 	return &kgo.Record{
-		Topic: e.Names.Rejected, Partition: r.Partition, Key: r.Key,
+		Topic: e.Names.Rejected, Partition: r.Partition, Key: r.Key[:min(len(r.Key), maxKeyBytes)],
 		Value: codecs.EncodeRejected(&weftpb.Rejected{
 			Stage: string(stage), Topic: r.Topic, Partition: r.Partition, Offset: r.Offset,
 			Reason: reason, Key: r.Key, Value: r.Value, AtMs: time.Now().UnixMilli(),
 		}),
 	}
 }
+
+// maxKeyBytes bounds the key of a rejected record; anybody may have written it.
+const maxKeyBytes = 64 << 10
 
 // encode marshals a record of the loop.
 func encode(m proto.Message) []byte {
@@ -61,4 +66,20 @@ func encode(m proto.Message) []byte {
 		panic(fmt.Sprintf("marshal %T: %v", m, err))
 	}
 	return value
+}
+
+// fitting rejects a record whose output is larger than its topic takes, which
+// beginning again would not mend.
+func (o *outbox) fitting(h handle) handle {
+	return func(ctx context.Context, r *kgo.Record, finish func(error)) {
+		h(ctx, r, func(err error) {
+			if errors.Is(err, kerr.MessageTooLarge) {
+				// Not from within the acknowledgement, which may hold the
+				// buffer's last room.
+				go o.reject(ctx, r, "output_too_large", finish)
+				return
+			}
+			finish(err)
+		})
+	}
 }

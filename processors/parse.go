@@ -62,12 +62,12 @@ func (p pages) record(ctx context.Context, out *outbox, r *kgo.Record, finish fu
 	default:
 		page := p.parser.Document(input(&f))
 		record := parsed(&f, page, source, domain, p.env.Names.Crawl)
-		found := discovered(&f, page)
-		acknowledged := gather(1+min(len(found.Links), 1), finish)
+		found := split(discovered(&f, page))
+		acknowledged := gather(1+len(found), finish)
 		out.send(ctx, p.env.Names.Parsed, domain, record.URL, record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)), acknowledged)
 		p.env.Meter.Page(len(f.Body))
-		if len(found.Links) > 0 {
-			p.discover(ctx, out, domain, found, acknowledged)
+		for _, d := range found {
+			p.discover(ctx, out, domain, d, acknowledged)
 		}
 	}
 }
@@ -112,6 +112,32 @@ func discovered(f *weftpb.Fetched, page *parse.Page) *weftpb.Discovered {
 	return d
 }
 
+// split cuts what a page names into records of maxDiscoveredBytes of links; no
+// links make no record.
+func split(d *weftpb.Discovered) (records []*weftpb.Discovered) {
+	bytes := maxDiscoveredBytes
+	for _, link := range d.Links {
+		size := len(link.Url) + len(link.Text) + len(link.Rel) + 16
+		if bytes+size > maxDiscoveredBytes {
+			part := &weftpb.Discovered{
+				Source: d.Source, Base: d.Base, Depth: d.Depth, Via: d.Via, ScopeRoot: d.ScopeRoot, SourceVia: d.SourceVia,
+			}
+			records, bytes = append(records, part), 0
+		}
+		last := records[len(records)-1]
+		last.Links = append(last.Links, link)
+		bytes += size
+	}
+	return records
+}
+
+const (
+	maxDiscoveredBytes = 512 << 10
+	// maxParsedLinkBytes bounds the links of one page in parsed: text and
+	// links, each six times as long when escaped, fit its largest record.
+	maxParsedLinkBytes = 1 << 20
+)
+
 func discovery(f *weftpb.Fetched) *weftpb.Discovered {
 	t := f.Request.Target
 	return &weftpb.Discovered{Source: t.Url, Depth: t.Depth, ScopeRoot: t.ScopeRoot, SourceVia: t.Via}
@@ -148,8 +174,15 @@ func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, domain, crawl 
 	for i, h := range page.Headings {
 		out.Headings[i] = codecs.ParsedHeading{Level: h.Level, Text: h.Text}
 	}
+	bytes := 0
 	for i, l := range page.Links {
-		out.Links[i] = codecs.ParsedLink{URL: resolve(l.Url), Text: l.Text, Rel: l.Rel}
+		link := codecs.ParsedLink{URL: resolve(l.Url), Text: l.Text, Rel: l.Rel}
+		if bytes += len(link.URL) + len(link.Text) + len(link.Rel); bytes > maxParsedLinkBytes {
+			out.LinksOmitted += len(page.Links) - i
+			out.Links = out.Links[:i]
+			break
+		}
+		out.Links[i] = link
 	}
 	return out
 }
