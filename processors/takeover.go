@@ -33,42 +33,45 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 		if err := errors.Join(end.Err, start.Err); !ok || !ok2 || err != nil {
 			return nil, fmt.Errorf("bounds of %s/%d: %w", topic, partition, err)
 		}
-		from := start.Offset
-		if end.Offset > start.Offset {
-			oldest, err := f.oldest(ctx, topic, partition, end.Offset-1)
-			if err != nil {
-				return nil, err
-			}
-			from = max(from, oldest)
+		last, err := f.last(ctx, topic, partition, end.Offset-1)
+		if err != nil {
+			return nil, err
 		}
-		f.post(partition, newBoard(f.life, topic, from, end.Offset, time.Now()))
+		from, takenAt := max(start.Offset, min(last.GetOldest(), end.Offset)), time.Now()
+		if f.env.Embedded && untouched(last.GetGauges()) {
+			takenAt = time.Time{} // there is no other fetcher, and nobody was asked yet
+		}
+		f.post(partition, newBoard(f.life, topic, from, end.Offset, takenAt))
 		offsets[topic][partition] = kgo.NewOffset().At(from)
 	}
 	return offsets, nil
 }
 
-// oldest reads the record at offset, the last of its partition, and returns
-// where to begin. A claim, or an event that only moves positions, does not
-// say: the records before it are asked.
-func (f *fetcher) oldest(ctx context.Context, topic string, partition int32, offset int64) (int64, error) {
+// last returns the last event at or before offset that says what its partition
+// holds, nil when there is none. Claims, and events that only move positions,
+// do not say.
+func (f *fetcher) last(ctx context.Context, topic string, partition int32, offset int64) (*weftpb.Scheduled, error) {
 	for ; offset >= 0; offset-- {
 		r, err := f.read(ctx, topic, partition, offset)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		var ev weftpb.Event
 		var body weftpb.Scheduled
 		if err := errors.Join(proto.Unmarshal(r.Value, &ev), proto.Unmarshal(ev.Body, &body)); err != nil {
-			return 0, fmt.Errorf("%w: %s/%d at %d: %w", errFatal, topic, partition, offset, err)
+			return nil, fmt.Errorf("%w: %s/%d at %d: %w", errFatal, topic, partition, offset, err)
 		}
 		if len(ev.Body) > 0 {
-			if body.Oldest < 0 {
-				return r.Offset, nil
-			}
-			return min(body.Oldest, r.Offset), nil
+			body.Oldest = min(body.Oldest, r.Offset)
+			return &body, nil
 		}
 	}
-	return 0, nil
+	return nil, nil
+}
+
+// untouched tells that a partition never held a URL.
+func untouched(g *weftpb.Gauges) bool {
+	return g.GetPending() == 0 && g.GetFetched() == 0 && g.GetFailed() == 0 && g.GetRefused() == 0
 }
 
 // read reads one record.
