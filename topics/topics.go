@@ -143,16 +143,6 @@ func (n Names) Topic(name string) (Topic, bool) {
 	return Topic{}, false
 }
 
-// Transient returns the topics that are kept until consumed.
-func (n Names) Transient() (names []string) {
-	for _, t := range n.Topics() {
-		if t.Kept == Consumed {
-			names = append(names, t.Name)
-		}
-	}
-	return names
-}
-
 // rejectedDays is how long rejected records are kept.
 const rejectedDays = 7
 
