@@ -95,9 +95,10 @@ type Options struct {
 	CarryEvery, CarryIdle time.Duration
 	// Resolution of timers: how often due keys are looked for; 20 ms.
 	Resolution time.Duration
-	// CacheBytes is Pebble's block cache, shared by all partitions; 32 MiB.
+	// CacheBytes is Pebble's block cache, shared by all partitions; 16 MiB.
 	CacheBytes int64
-	// MemtableBytes is Pebble's write buffer of each partition; 4 MiB.
+	// MemtableBytes is Pebble's write buffer of each partition, of which there
+	// may be two; 1 MiB. Without cgo both lie on Go's heap.
 	MemtableBytes int64
 	// SessionTimeout and Heartbeat of the consumer group; 10 s and 500 ms.
 	SessionTimeout, Heartbeat time.Duration
@@ -132,8 +133,8 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.CarryEvery, 10*time.Second)
 	setDefault(&o.CarryIdle, 200*time.Millisecond)
 	setDefault(&o.Resolution, 20*time.Millisecond)
-	setDefault(&o.CacheBytes, 32<<20)
-	setDefault(&o.MemtableBytes, 4<<20)
+	setDefault(&o.CacheBytes, 16<<20)
+	setDefault(&o.MemtableBytes, 1<<20)
 	setDefault(&o.SessionTimeout, 10*time.Second)
 	setDefault(&o.Heartbeat, 500*time.Millisecond)
 	if o.Clock == nil {

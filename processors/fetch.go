@@ -199,7 +199,7 @@ func (f *fetcher) consumer() (*kgo.Client, error) {
 		kgo.AdjustFetchOffsetsFn(f.take),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
-		kgo.FetchMaxBytes(8<<20),
+		kgo.FetchMaxBytes(2<<20),
 	)
 }
 

@@ -74,7 +74,7 @@ func (s *PageSink) Run(ctx context.Context) error {
 	}
 	client, err := s.env.client(
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{s.env.Names.Parsed: start}),
-		kgo.FetchMaxBytes(4<<20), kgo.FetchMaxPartitionBytes(1<<20),
+		kgo.FetchMaxBytes(2<<20), kgo.FetchMaxPartitionBytes(1<<20),
 	)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func WARC(ctx context.Context, env Env, opts warc.Options) error {
 			kgo.ConsumeTopics(env.Names.Inputs(topics.WARC)...),
 			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 			kgo.DisableAutoCommit(),
-			kgo.FetchMaxBytes(4<<20), kgo.FetchMaxPartitionBytes(1<<20),
+			kgo.FetchMaxBytes(2<<20), kgo.FetchMaxPartitionBytes(1<<20),
 		)
 		if err != nil {
 			return err

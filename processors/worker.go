@@ -59,8 +59,8 @@ func groupOptions(group string, w *worker, topics ...string) []kgo.Opt {
 		// Without it a batch could outlast the partition's loss and return, and
 		// its old offsets would be marked before the ones read again.
 		kgo.BlockRebalanceOnPoll(),
-		kgo.FetchMaxBytes(8 << 20),
-		kgo.FetchMaxPartitionBytes(2 << 20),
+		kgo.FetchMaxBytes(2 << 20),
+		kgo.FetchMaxPartitionBytes(1 << 20),
 		kgo.FetchMaxWait(500 * time.Millisecond),
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// gcPercent lets the heap grow to three times what is live before
-// it is collected (Go's default: twice). What is live is some 40 MB, whatever
+// gcPercent lets the heap grow to three times what is live before it
+// is collected (Go's default: twice). What is live is below 100 MB, whatever
 // the size of the frontier; most of what is allocated is the trees of pages,
 // which die at once, and collecting less often saves a tenth of the CPU.
 const gcPercent = 200
