@@ -113,6 +113,9 @@ func (s *session) define(ctx context.Context) error {
 	if want.Partitions == 0 {
 		want.Partitions = defaultPartitions
 	}
+	if err := processors.CheckDefinition(want); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
 	if fresh {
 		spec := topics.Spec{Crawl: want.Crawl, Partitions: want.Partitions, Replication: max(s.opts.Replication, 1)}
 		if _, err := topics.Create(ctx, s.admin, spec); err != nil {

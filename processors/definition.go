@@ -10,6 +10,19 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
+// CheckDefinition says what no stage could work with in a crawl's definition.
+func CheckDefinition(d topics.Definition) error {
+	if err := scopeOptions(d).Validate(); err != nil {
+		return err
+	}
+	opts := frontierOptions(d)
+	opts.Allowed = allowed()
+	if err := opts.Validate(); err != nil {
+		return err
+	}
+	return DefaultFetchOptions().For(d).Client.Validate()
+}
+
 // scopeOptions is the scope that a crawl's definition asks for.
 func scopeOptions(d topics.Definition) scope.Options {
 	return scope.Options{Mode: scope.Mode(d.Scope), Include: d.Include, Exclude: d.Exclude, MaxDepth: d.MaxDepth}
