@@ -47,6 +47,7 @@ type rawServer struct {
 	url      string
 	accepted atomic.Int64
 	listener net.Listener
+	loop     sync.WaitGroup
 	scripts  sync.WaitGroup
 }
 
@@ -59,8 +60,7 @@ func newRawServer(t testing.TB, script func(c *net.TCPConn, r *bufio.Reader)) *r
 		t.Fatal(err)
 	}
 	s := &rawServer{url: "http://" + l.Addr().String(), listener: l}
-	var loop sync.WaitGroup
-	loop.Go(func() {
+	s.loop.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -73,12 +73,15 @@ func newRawServer(t testing.TB, script func(c *net.TCPConn, r *bufio.Reader)) *r
 			})
 		}
 	})
-	t.Cleanup(func() {
-		l.Close()
-		loop.Wait()
-		s.scripts.Wait()
-	})
+	t.Cleanup(s.close)
 	return s
+}
+
+// close accepts no more and waits for the scripts; it can be called twice.
+func (s *rawServer) close() {
+	s.listener.Close()
+	s.loop.Wait() // no script begins after it
+	s.scripts.Wait()
 }
 
 // readRequest reads one request from a raw connection; nil at its end.

@@ -30,8 +30,7 @@ func TestLeaseLostBeforeWrite(t *testing.T) {
 		c := newClient(t, nil)
 		want(t, c.Do(t.Context(), Request{URL: s.url, Permit: permitFor(n)}), ClassLeaseLost)
 	}
-	s.listener.Close()
-	s.scripts.Wait()
+	s.close()
 	if n := bytesSeen.Load(); n != 0 {
 		t.Errorf("%d bytes reached the server", n)
 	}
