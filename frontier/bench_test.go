@@ -121,11 +121,10 @@ func (l *load) serve(n int) {
 			}
 			l.now = next
 		}
-		l.f.Due(l.at(), 512, func(domain string) bool {
+		for _, domain := range l.f.Due(l.at(), 512) {
 			ev, err := l.f.Tick(domain, l.at())
 			l.apply(domain, ev, err)
-			return true
-		})
+		}
 	}
 }
 

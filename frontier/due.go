@@ -6,15 +6,13 @@ import (
 	"github.com/weftcrawl/weft/politeness"
 )
 
-// Due calls visit with up to limit domains that Tick may have something to do
-// for, until it returns false: first those with a lease that ran out, then
-// those that are due, longest first, and no more of these than the window has
-// room for. It has read all of them before it calls visit, which may decide
-// and apply.
+// Due returns up to limit domains that Tick may have something to do for: first
+// those with a lease that ran out, then those that are due, longest first, and
+// no more of these than the window has room for.
 //
 // After a clock was set back, and at the first call, it looks for times that
 // are further ahead than any wait (see absurd), and names their domains too.
-func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) {
+func (f *Frontier) Due(at Moment, limit int) []string {
 	nowMS := at.Now.UnixMilli()
 	var domains []string
 	add := func(name []byte) bool {
@@ -38,11 +36,7 @@ func (f *Frontier) Due(at Moment, limit int, visit func(domain string) bool) {
 		limit = len(domains) + room
 		f.due.upTo(f.store, uint64(nowMS), add)
 	}
-	for _, domain := range domains {
-		if !visit(domain) {
-			return
-		}
-	}
+	return domains
 }
 
 // room is how many visits the window lets out at the moment. Gauges that cannot

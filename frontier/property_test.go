@@ -267,10 +267,9 @@ func (w *world) settle(domain string, v *weftpb.Visited) {
 
 // due ticks what is due.
 func (w *world) due() {
-	w.f.Due(w.at(), 100, func(domain string) bool {
+	for _, domain := range w.f.Due(w.at(), 100) {
 		w.decide(domain, func() (*weftpb.Scheduled, error) { return w.f.Tick(domain, w.at()) })
-		return true
-	})
+	}
 }
 
 // outIDs are the ids of visits that are out, in an order that does not change.

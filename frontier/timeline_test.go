@@ -133,11 +133,7 @@ func (l *timeline) input(words []string) {
 		l.hold = words[2] == "on"
 		return
 	case "due":
-		var domains []string
-		l.f.Due(at, 10, func(domain string) bool {
-			domains = append(domains, domain)
-			return true
-		})
+		domains := l.f.Due(at, 10)
 		for _, domain := range domains {
 			l.event(domain, at, func(at Moment) (*weftpb.Scheduled, error) { return l.f.Tick(domain, at) })
 		}

@@ -3,9 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"slices"
-	"strconv"
+	"sync"
 
 	"github.com/IBM/sarama"
 	"github.com/lovoo/goka"
@@ -101,27 +99,28 @@ func (c *claimer) Setup(session sarama.ConsumerGroupSession) error {
 	if session.Context().Err() != nil {
 		return nil // a rebalance came first; Cleanup closes what was opened
 	}
-	if err != nil {
-		return err
-	}
-	c.run.visits.Lock()
-	defer c.run.visits.Unlock()
-	c.run.ready = true
-	return nil
+	return err
 }
 
-// Cleanup waits for a running visit, then lets goka close the tables: goka
-// closes the channel that a visit sends to.
+// Cleanup lets goka close the tables.
 func (c *claimer) Cleanup(session sarama.ConsumerGroupSession) error {
-	c.run.visits.Lock()
-	c.run.ready = false
-	c.run.visits.Unlock()
 	return c.ConsumerGroupHandler.Cleanup(unmarked{session})
 }
 
-// ConsumeClaim passes a claim's messages to goka.
+// ConsumeClaim passes a claim's messages to goka, those of a partition's first
+// input with its ticks between them.
 func (c *claimer) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
-	return c.ConsumerGroupHandler.ConsumeClaim(unmarked{session}, claim)
+	table := c.run.table(claim.Partition())
+	if claim.Topic() != c.run.inputs[0].topic || table == nil {
+		return c.ConsumerGroupHandler.ConsumeClaim(unmarked{session}, claim)
+	}
+	ctx, cancel := context.WithCancel(session.Context())
+	ticked := newTicks(claim, table)
+	var merging sync.WaitGroup
+	merging.Go(func() { ticked.merge(ctx) })
+	defer merging.Wait()
+	defer cancel()
+	return c.ConsumerGroupHandler.ConsumeClaim(unmarked{session}, ticked)
 }
 
 // unmarked is a session that ignores marks: a mark of goka skips an earlier
@@ -130,50 +129,3 @@ type unmarked struct{ sarama.ConsumerGroupSession }
 
 func (unmarked) MarkOffset(string, int32, int64, string)     {}
 func (unmarked) MarkMessage(*sarama.ConsumerMessage, string) {}
-
-// Rendezvous assigns each partition, in all topics alike, to the member that
-// wins it by highest random weight (Thaler and Ravishankar, 1998), under the
-// stable name that members send as user data: a restart moves no partition
-// that need not move, so local states stay useful.
-type Rendezvous struct{}
-
-// Name identifies the strategy in the group protocol.
-func (Rendezvous) Name() string { return "weft-rendezvous" }
-
-// Plan assigns the partitions of topics to members.
-func (Rendezvous) Plan(members map[string]sarama.ConsumerGroupMemberMetadata, topics map[string][]int32) (sarama.BalanceStrategyPlan, error) {
-	ids := make([]string, 0, len(members))
-	for id := range members {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	plan := make(sarama.BalanceStrategyPlan, len(members))
-	for topic, partitions := range topics {
-		for _, p := range partitions {
-			var winner string
-			var best uint64
-			for _, id := range ids {
-				if w := weight(string(members[id].UserData), p); winner == "" || w > best {
-					winner, best = id, w
-				}
-			}
-			plan.Add(winner, topic, p)
-		}
-	}
-	return plan, nil
-}
-
-// AssignmentData returns nothing: members keep their own names.
-func (Rendezvous) AssignmentData(string, map[string][]int32, int32) ([]byte, error) {
-	return nil, nil
-}
-
-func weight(member string, partition int32) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(member + "/" + strconv.Itoa(int(partition))))
-	// FNV's high bits hardly depend on the last bytes; mix them (Stafford 13).
-	x := h.Sum64()
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}

@@ -2,14 +2,19 @@ package ledger
 
 import (
 	"errors"
-	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/lovoo/goka"
 )
 
-// take answers one record of an input topic. An error stops the partition.
+// take answers one message: a record of an input topic, or a tick. An error
+// stops the partition.
 func (t *table) take(ctx goka.Context, in input, raw []byte) error {
+	if ctx.Offset() == tickOffset {
+		defer t.ticking.Add(-1)
+		event, err := t.answerTick(ctx.Key())
+		return t.append(ctx, event, err)
+	}
 	rec := Record{Topic: in.topic, Key: ctx.Key(), Value: raw, Offset: ctx.Offset()}
 	event, err := t.answer(in, rec)
 	var rejected *Rejection
@@ -63,13 +68,8 @@ func (t *table) answer(in input, rec Record) ([]byte, error) {
 	return t.event(body), nil
 }
 
-// visit answers a key that Iterator yielded.
-func (t *table) visit(ctx goka.Context) error {
-	event, err := t.answerVisit(ctx.Key())
-	return t.append(ctx, event, err)
-}
-
-func (t *table) answerVisit(key string) ([]byte, error) {
+// answerTick decides on a key that due returned.
+func (t *table) answerTick(key string) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.live {
@@ -170,6 +170,3 @@ func (r router) Emit(topic, _ string, _ []byte) *goka.Promise {
 
 // Close leaves the writers to their tables.
 func (r router) Close() error { return nil }
-
-// idle is the pause between two looks for due keys.
-func (r *runner) idle() *time.Ticker { return time.NewTicker(r.opts.Resolution) }

@@ -36,10 +36,6 @@ type runner struct {
 	mu     sync.Mutex
 	tables map[int32]*table
 	dead   error // first error that no new life can mend
-
-	// visits keeps goka's visitors and its end of a session apart; see group.
-	visits sync.RWMutex
-	ready  bool
 }
 
 // definition is a Stage without its type parameter.
@@ -107,13 +103,7 @@ func (r *runner) once(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("build processor of %s: %w", r.ledger, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var ticking sync.WaitGroup
-	ticking.Go(func() { r.tickForever(ctx, proc) })
-	err = proc.Run(ctx)
-	cancel()
-	ticking.Wait()
-	return errors.Join(err, r.closeTables())
+	return errors.Join(proc.Run(ctx), r.closeTables())
 }
 
 // identify finds the ledger's topic id and with it the state's directory.
@@ -142,12 +132,7 @@ func (r *runner) identify(ctx context.Context, client *kgo.Client) error {
 // processor builds the goka processor of the stage.
 func (r *runner) processor() (*goka.Processor, error) {
 	raw := new(codec.Bytes)
-	edges := []goka.Edge{goka.Persist(raw), goka.Visitor(tickVisitor, func(ctx goka.Context, _ any) {
-		t := r.table(ctx.Partition())
-		if err := t.visit(ctx); err != nil {
-			ctx.Fail(err)
-		}
-	})}
+	edges := []goka.Edge{goka.Persist(raw)}
 	for _, in := range r.inputs {
 		edges = append(edges, goka.Input(goka.Stream(in.topic), raw, func(ctx goka.Context, msg any) {
 			value, _ := msg.([]byte)
@@ -163,28 +148,6 @@ func (r *runner) processor() (*goka.Processor, error) {
 // tableSuffix makes a group's table topic the group's own name, once: it is a
 // global of goka.
 var tableSuffix = sync.OnceFunc(func() { goka.SetTableSuffix("") })
-
-const tickVisitor = "tick"
-
-// tickForever lets goka visit the due keys of every partition.
-func (r *runner) tickForever(ctx context.Context, proc *goka.Processor) {
-	ticker := r.idle()
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		r.visits.RLock()
-		if r.ready {
-			// An aborted visit is repeated by the next tick, and the error of
-			// a partition ends the processor by itself.
-			_ = proc.VisitAll(ctx, tickVisitor, nil)
-		}
-		r.visits.RUnlock()
-	}
-}
 
 // newTable is goka's storage builder.
 func (r *runner) newTable(_ string, partition int32) (storage.Storage, error) {

@@ -16,9 +16,8 @@ type State interface {
 	// clock, no randomness, no I/O but the store's. An error means that the
 	// body cannot be an event of this state; it is fatal (ErrCorrupt).
 	Apply(key string, body []byte, offset int64) error
-	// Due calls visit with the keys whose time has come, oldest first, until
-	// it returns false.
-	Due(now time.Time, visit func(key string) bool)
+	// Due returns up to limit keys whose time has come, oldest first.
+	Due(now time.Time, limit int) []string
 	// Close is told that the partition is given up, before its store is.
 	Close()
 }

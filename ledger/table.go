@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lovoo/goka/storage"
@@ -18,9 +19,8 @@ import (
 // It is the storage that goka opens, sets and closes.
 //
 // goka's partition goroutine calls Set and what the processor's callbacks call;
-// the ticker's goroutine calls IteratorWithRange, and the group's Setup runs
-// before either. mu keeps them apart; it is never held while waiting for the
-// network.
+// the ticks' goroutine calls due, and the group's Setup runs before either. mu
+// keeps them apart; it is never held while waiting for the network.
 type table struct {
 	run       *runner
 	partition int32
@@ -39,6 +39,7 @@ type table struct {
 	live      bool                // claimed: events may be appended
 	closed    bool
 
+	ticking              atomic.Int64 // ticks that are not answered yet
 	lastInput, lastEvent time.Time
 	saver                saver
 }
@@ -172,34 +173,25 @@ func (t *table) move(topic string, p Position) {
 	t.positions[topic], t.moved[topic] = p, p
 }
 
-// IteratorWithRange is not used by goka's visitors.
-func (t *table) IteratorWithRange(_, _ []byte) (storage.Iterator, error) {
-	return nil, errors.New("ledger: tables have no key ranges")
-}
-
-// Iterator yields the keys that a visit has to look at: those that are due,
-// and carryKey when moved positions have waited long enough or the claim is
-// still the last event.
-func (t *table) Iterator() (storage.Iterator, error) {
+// due returns the keys that a tick has something to do for: those whose time
+// has come, and carryKey when moved positions have waited long enough or the
+// claim is still the last event.
+func (t *table) due() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	it := &keys{at: -1}
 	if !t.live || t.closed {
-		return it, nil
+		return nil
 	}
 	now := t.run.opts.Clock()
-	t.state.Due(now, func(key string) bool {
-		it.keys = append(it.keys, key)
-		return len(it.keys) < maxDue
-	})
+	keys := t.state.Due(now, maxDue)
 	if t.lastEvent.IsZero() || len(t.moved) > 0 && (now.Sub(t.lastEvent) >= t.run.opts.CarryEvery || now.Sub(t.lastInput) >= t.run.opts.CarryIdle) {
-		it.keys = append(it.keys, carryKey)
+		keys = append(keys, carryKey)
 	}
-	return it, nil
+	return keys
 }
 
 const (
-	// maxDue bounds the keys of one visit, so that inputs are served between.
+	// maxDue bounds the ticks that are under way at a time.
 	maxDue = 512
 	// carryKey stands for the partition itself; no domain is empty.
 	carryKey = ""
@@ -247,6 +239,13 @@ func (t *table) Delete(string) error        { return errors.New("ledger: events 
 func (t *table) SetOffset(int64) error      { return nil }
 func (t *table) MarkRecovered() error       { return nil }
 
+func (t *table) Iterator() (storage.Iterator, error) { return nil, errNoKeys }
+func (t *table) IteratorWithRange(_, _ []byte) (storage.Iterator, error) {
+	return nil, errNoKeys
+}
+
+var errNoKeys = errors.New("ledger: tables hold no values by key")
+
 // GetOffset returns the offset of the last folded event.
 func (t *table) GetOffset(none int64) (int64, error) {
 	t.mu.Lock()
@@ -256,16 +255,3 @@ func (t *table) GetOffset(none int64) (int64, error) {
 	}
 	return t.folded, nil
 }
-
-// keys is an iterator over a snapshot of keys, in the shape that goka wants.
-type keys struct {
-	keys []string
-	at   int
-}
-
-func (k *keys) Next() bool             { k.at++; return k.at < len(k.keys) }
-func (k *keys) Err() error             { return nil }
-func (k *keys) Key() []byte            { return []byte(k.keys[k.at]) }
-func (k *keys) Value() ([]byte, error) { return nil, nil }
-func (k *keys) Release()               {}
-func (k *keys) Seek([]byte) bool       { return false }

@@ -56,7 +56,7 @@ func (s *seen) Apply(_ string, body []byte, _ int64) error {
 }
 
 // Due names nothing: dedupe has no timers.
-func (s *seen) Due(time.Time, func(string) bool) {}
+func (s *seen) Due(time.Time, int) []string { return nil }
 
 // Close has nothing to say.
 func (s *seen) Close() {}

@@ -22,11 +22,6 @@ import (
 // visited and writes the ledger scheduled, what was decided for one domain.
 // frontier.Frontier decides.
 func Schedule(ctx context.Context, env Env) error {
-	opts := frontierOptions(env.Definition)
-	opts.Allowed = allowed() // each partition gets its own
-	if err := opts.Validate(); err != nil {
-		return err
-	}
 	var hold atomic.Bool
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -40,10 +35,10 @@ func Schedule(ctx context.Context, env Env) error {
 			{Topic: env.Names.Visited, Decide: settle},
 		},
 		Open: func(partition int32, store *ledger.Store) (*queues, error) {
-			own := opts
-			own.Partition, own.Allowed = partition, allowed()
+			opts := frontierOptions(env.Definition)
+			opts.Partition, opts.Allowed = partition, allowed()
 			return &queues{
-				frontier: frontier.New(own, store), hold: &hold,
+				frontier: frontier.New(opts, store), hold: &hold,
 				report: func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
 			}, nil
 		},
@@ -104,15 +99,12 @@ func (q *queues) Apply(domain string, body []byte, offset int64) error {
 }
 
 // Due names the domains that Tick has something to do for.
-func (q *queues) Due(now time.Time, visit func(string) bool) {
-	q.frontier.Due(q.moment(now, 0), maxDue, visit)
+func (q *queues) Due(now time.Time, limit int) []string {
+	return q.frontier.Due(q.moment(now, 0), limit)
 }
 
 // Close reports what became of the partition's URLs.
 func (q *queues) Close() { q.report(q.frontier.Outcomes()) }
-
-// maxDue bounds the domains of one look, so that inputs are served between.
-const maxDue = 256
 
 // allowed returns a judge of robots rules for one partition. The frontier
 // hands in the same pointer as long as it caches the rules, so compiled rules
