@@ -68,24 +68,25 @@ func (s *settling) pages(v *weftpb.Visited) {
 		s.learnHealth(verdict, o)
 		switch {
 		case verdict.Unmade:
-			s.settled(o.Index, "", -1)
+			s.settled(o.Index, o, "", -1)
 		case verdict.Retry:
 			wait, ok := politeness.Retry(s.requests[o.Index].Attempt+1, retryAfter(o))
 			if !ok {
-				s.settled(o.Index, politeness.GaveUp(verdict.Reason), 0)
+				s.settled(o.Index, o, politeness.GaveUp(verdict.Reason), 0)
 				continue
 			}
-			s.settled(o.Index, verdict.Reason, s.nowMS+wait.Milliseconds())
+			s.settled(o.Index, o, verdict.Reason, s.nowMS+wait.Milliseconds())
 		default:
-			s.settled(o.Index, verdict.Reason, 0)
+			s.settled(o.Index, o, verdict.Reason, 0)
 		}
 	}
-	if !v.Done {
+	// A failure ends the visit, whether or not its end was still reported.
+	if !v.Done && !s.failed {
 		return
 	}
 	for i := range s.visit.count {
 		if s.visit.isOpen(i) {
-			s.settled(i, "", -1)
+			s.settled(i, nil, "", -1)
 		}
 	}
 }
@@ -102,10 +103,10 @@ func (s *settling) robots(v *weftpb.Visited) error {
 	}
 	verdict := judge(outcome)
 	if outcome == nil && rules == nil || verdict.Unmade {
-		s.settled(0, robotsSettled, -1)
+		s.settled(0, nil, robotsSettled, -1)
 		return nil
 	}
-	s.settled(0, robotsSettled, 0)
+	s.settled(0, outcome, robotsSettled, 0)
 	name, _ := originOf(s.requests[0].Target.GetUrl())
 	o, _, err := s.origin(name)
 	if err != nil {
@@ -150,10 +151,22 @@ func (s *settling) robotsFailed(learned *weftpb.OriginRules, verdict politeness.
 
 // settled adds a settlement: the end of the request, or with retryMS that it
 // is queued again.
-func (s *settling) settled(index uint32, reason string, retryMS int64) {
+func (s *settling) settled(index uint32, o *weftpb.Outcome, reason string, retryMS int64) {
 	s.made = s.made || retryMS >= 0
 	s.visit.open &^= 1 << index
-	s.ev.Settled = append(s.ev.Settled, &weftpb.Settlement{Visit: s.id, Index: index, Reason: reason, RetryMs: retryMS})
+	s.ev.Settled = append(s.ev.Settled, &weftpb.Settlement{
+		Visit: s.id, Index: index, Reason: reason, RetryMs: retryMS, Attempt: attempt(o),
+	})
+}
+
+// attempt is what is kept of an outcome; nil when no request was made.
+func attempt(o *weftpb.Outcome) *weftpb.Attempt {
+	if o == nil || o.Skipped || o.StartedMs == 0 {
+		return nil
+	}
+	return &weftpb.Attempt{
+		StartedMs: o.StartedMs, TotalUs: o.TotalUs, Status: o.Status, ErrorClass: o.ErrorClass, BodyBytes: o.BodyBytes,
+	}
 }
 
 // learnHealth takes over what an outcome says about the domain.

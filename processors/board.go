@@ -3,6 +3,7 @@ package processors
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -20,13 +21,17 @@ type board struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	topic string
-	// takenAt is when the partition became ours.
-	takenAt time.Time
-	reader  ledger.Reader
-	// until is the end of the log when the partition was taken; before it
-	// nothing is started, since its settlement may follow.
-	until  int64
-	live   bool
+	// takenAt is when the partition became ours, reported the end of visited
+	// at that moment: what a former owner reported is settled before anything
+	// is started.
+	takenAt  time.Time
+	reported int64
+	begun    bool // its work has begun; of beginBoards' goroutine
+
+	mu     sync.Mutex
+	reader ledger.Reader
+	next   int64 // offset of the record to be folded next
+	live   bool  // what is released is started at once
 	visits map[string]*posted
 	// order keeps releases in the order of the log until the board is live.
 	order []string
@@ -38,20 +43,22 @@ type posted struct {
 	cancel context.CancelFunc
 	visit  *lanes.Visit
 	open   int // requests without an outcome
+	// releasedMs is when it was released, on the scheduler's clock.
+	releasedMs int64
 }
 
-// newBoard returns the board of a partition taken at the given time; its work
-// ends with ctx or by end.
-func newBoard(ctx context.Context, topic string, from, until int64, takenAt time.Time) *board {
+// newBoard returns the board of a partition that is read from the offset from;
+// its work ends with ctx or by end.
+func newBoard(ctx context.Context, topic string, from, reported int64, takenAt time.Time) *board {
 	ctx, end := context.WithCancelCause(ctx)
-	return &board{
-		ctx: ctx, end: end, topic: topic, takenAt: takenAt,
-		until: until, live: from >= until, visits: map[string]*posted{},
-	}
+	return &board{ctx: ctx, end: end, topic: topic, takenAt: takenAt, reported: reported, next: from, visits: map[string]*posted{}}
 }
 
 // fold folds one record and returns the visits to start now, in order.
 func (b *board) fold(key string, value []byte, partition int32, offset int64) ([]*posted, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next = offset + 1
 	ev, err := b.reader.Read(value, b.topic, partition, offset)
 	if err != nil {
 		return nil, err
@@ -64,23 +71,19 @@ func (b *board) fold(key string, value []byte, partition int32, offset int64) ([
 		}
 		b.settle(&body)
 		for _, v := range body.Released {
-			released = append(released, b.post(key, partition, v))
+			released = append(released, b.post(key, partition, v, body.DecidedMs))
 		}
 	}
-	switch {
-	case b.live:
+	if b.live {
 		return released, nil
-	case offset+1 >= b.until:
-		b.live = true
-		return b.unsettled(), nil
 	}
 	return nil, nil
 }
 
-func (b *board) post(domain string, partition int32, v *weftpb.Visit) *posted {
+func (b *board) post(domain string, partition int32, v *weftpb.Visit, releasedMs int64) *posted {
 	ctx, cancel := context.WithCancel(b.ctx)
 	p := &posted{
-		ctx: ctx, cancel: cancel, open: len(v.Requests),
+		ctx: ctx, cancel: cancel, open: len(v.Requests), releasedMs: releasedMs,
 		visit: &lanes.Visit{Visit: v, Domain: domain, Partition: partition},
 	}
 	b.visits[v.Id] = p
@@ -102,8 +105,7 @@ func (b *board) settle(body *weftpb.Scheduled) {
 		case !b.live:
 			p.visit.Settled[s.Index] = true
 		case p.visit.Settled != nil:
-			// Taken over: its former owner had reported more than the
-			// scheduler had read.
+			// Taken over, and what was found in fetched is settled now.
 			p.visit.Settle(s.Index)
 		}
 		if p.open--; p.open <= 0 {
@@ -123,13 +125,36 @@ func (b *board) remove(id string) {
 	}
 }
 
-// unsettled returns what the partition's former owner left undone.
-func (b *board) unsettled() (left []*posted) {
+// unsettled returns what the partition's former owner left undone, in the order
+// of its release.
+func (b *board) unsettled() []*posted {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.left()
+}
+
+func (b *board) left() (left []*posted) {
 	for _, id := range b.order {
 		if p := b.visits[id]; p != nil {
 			left = append(left, p)
 		}
 	}
-	b.order = nil
 	return left
+}
+
+// begin makes the board live: it returns what is to be started now, and fold
+// returns what is released from now on.
+func (b *board) begin() []*posted {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left := b.left()
+	b.live, b.order = true, nil
+	return left
+}
+
+// folded tells whether every record before offset is folded.
+func (b *board) folded(offset int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.next >= offset
 }

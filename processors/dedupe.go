@@ -41,7 +41,7 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 		if len(fresh) == 0 {
 			return nil, nil
 		}
-		return encode(&weftpb.Deduped{Targets: fresh}), nil
+		return encode(&weftpb.Deduped{Targets: fresh, Source: n.Source}), nil
 	}
 }
 

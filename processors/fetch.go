@@ -79,6 +79,7 @@ type fetcher struct {
 	admin   *kadm.Client
 	lease   *lease.Lease
 	resting atomic.Bool // no request begins any more
+	asking  *requests
 	lanes   *lanes.Lanes
 	backlog *backlog
 	life    context.Context         // of everything that is written
@@ -107,8 +108,8 @@ func (f *fetcher) run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	f.life = life
-	asking := &requests{fetcher: f}
-	f.lanes = lanes.New(f.opts.Lanes, asking)
+	f.asking = &requests{fetcher: f}
+	f.lanes = lanes.New(f.opts.Lanes, f.asking)
 	consumer, err := f.consumer()
 	if err != nil {
 		return err
@@ -122,6 +123,7 @@ func (f *fetcher) run(ctx context.Context) error {
 	work.Go(func() error { return f.backlog.follow(workCtx) })
 	work.Go(func() error { return f.poll(workCtx, consumer) })
 	work.Go(func() error { return f.keepLease(workCtx) })
+	work.Go(func() error { return f.beginBoards(workCtx) })
 	err = work.Wait()
 	if ctx.Err() == nil {
 		err = errors.Join(err, context.Cause(working))
@@ -132,7 +134,7 @@ func (f *fetcher) run(ctx context.Context) error {
 	if f.lease.Holds() {
 		f.rest(life)
 		err = errors.Join(err, producer.Flush(life)) // acknowledged outcomes wait in their reports
-		asking.flush()
+		f.asking.flush()
 	}
 	f.endAll()
 	f.lanes.Close()

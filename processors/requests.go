@@ -141,6 +141,28 @@ func (q *requests) Finish(ctx context.Context, v *lanes.Visit, rest int) {
 	report.finish()
 }
 
+// resume reports outcomes that a former owner of a visit fetched and did not
+// report. It returns whether there is more to do: a failure ends the visit.
+func (q *requests) resume(p *posted, done []*weftpb.Outcome) bool {
+	if len(done) == 0 {
+		return true
+	}
+	report := q.report(p.ctx, p.visit)
+	for _, o := range done {
+		if p.visit.Settled[o.Index] {
+			continue
+		}
+		p.visit.Settled[o.Index] = true
+		report.add(o)
+		if politeness.Judge(o.Status, o.ErrorClass).Health == politeness.Failed {
+			q.Finish(p.ctx, p.visit, 0)
+			return false
+		}
+	}
+	report.flush()
+	return true
+}
+
 // flush reports every outcome that is known.
 func (q *requests) flush() {
 	q.open.Range(func(_, r any) bool {

@@ -27,10 +27,15 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 	if err != nil {
 		return nil, fmt.Errorf("start of %s: %w", topic, err)
 	}
+	reported, err := f.admin.ListEndOffsets(ctx, f.env.Names.Visited)
+	if err != nil {
+		return nil, fmt.Errorf("end of %s: %w", f.env.Names.Visited, err)
+	}
 	for partition := range offsets[topic] {
 		end, ok := ends.Lookup(topic, partition)
 		start, ok2 := starts.Lookup(topic, partition)
-		if err := errors.Join(end.Err, start.Err); !ok || !ok2 || err != nil {
+		known, ok3 := reported.Lookup(f.env.Names.Visited, partition)
+		if err := errors.Join(end.Err, start.Err, known.Err); !ok || !ok2 || !ok3 || err != nil {
 			return nil, fmt.Errorf("bounds of %s/%d: %w", topic, partition, err)
 		}
 		last, err := f.last(ctx, topic, partition, end.Offset-1)
@@ -41,7 +46,7 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 		if f.env.Embedded && untouched(last.GetGauges()) {
 			takenAt = time.Time{} // there is no other fetcher, and nobody was asked yet
 		}
-		f.post(partition, newBoard(f.life, topic, from, end.Offset, takenAt))
+		f.post(partition, newBoard(f.life, topic, from, known.Offset, takenAt))
 		offsets[topic][partition] = kgo.NewOffset().At(from)
 	}
 	return offsets, nil
@@ -49,7 +54,8 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 
 // last returns the last event at or before offset that says what its partition
 // holds, nil when there is none. Claims, and events that only move positions,
-// do not say.
+// do not say; nor does an event that a former owner wrote after the claim that
+// fenced it, which is never where it says.
 func (f *fetcher) last(ctx context.Context, topic string, partition int32, offset int64) (*weftpb.Scheduled, error) {
 	for ; offset >= 0; offset-- {
 		r, err := f.read(ctx, topic, partition, offset)
@@ -61,7 +67,7 @@ func (f *fetcher) last(ctx context.Context, topic string, partition int32, offse
 		if err := errors.Join(proto.Unmarshal(r.Value, &ev), proto.Unmarshal(ev.Body, &body)); err != nil {
 			return nil, fmt.Errorf("%w: %s/%d at %d: %w", errFatal, topic, partition, offset, err)
 		}
-		if len(ev.Body) > 0 {
+		if len(ev.Body) > 0 && ev.Offset == r.Offset {
 			body.Oldest = min(body.Oldest, r.Offset)
 			return &body, nil
 		}
@@ -75,23 +81,37 @@ func untouched(g *weftpb.Gauges) bool {
 }
 
 // read reads one record.
-func (f *fetcher) read(ctx context.Context, topic string, partition int32, offset int64) (*kgo.Record, error) {
+func (f *fetcher) read(ctx context.Context, topic string, partition int32, offset int64) (one *kgo.Record, err error) {
+	err = f.scan(ctx, topic, partition, offset, offset+1, func(r *kgo.Record) error { one = r; return nil })
+	return one, err
+}
+
+// scan calls visit with the records from offset from to before offset to.
+func (f *fetcher) scan(ctx context.Context, topic string, partition int32, from, to int64, visit func(*kgo.Record) error) error {
+	if from >= to {
+		return nil
+	}
 	client, err := f.env.client(kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
-		topic: {partition: kgo.NewOffset().At(offset)},
+		topic: {partition: kgo.NewOffset().At(from)},
 	}))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer client.Close()
-	for {
+	for from < to {
 		fetches := client.PollFetches(ctx)
 		if err := errors.Join(ctx.Err(), fetches.Err()); err != nil {
-			return nil, fmt.Errorf("read %s/%d at %d: %w", topic, partition, offset, err)
+			return fmt.Errorf("read %s/%d at %d: %w", topic, partition, from, err)
 		}
-		if it := fetches.RecordIter(); !it.Done() {
-			return it.Next(), nil
+		for it := fetches.RecordIter(); !it.Done() && from < to; {
+			r := it.Next()
+			if err := visit(r); err != nil {
+				return err
+			}
+			from = r.Offset + 1
 		}
 	}
+	return nil
 }
 
 // post puts up a board, in place of one that was taken before.

@@ -52,18 +52,19 @@ func taker(t *testing.T, partitions int32) *fetcher {
 func TestTakeBeginsAtTheOldestRelease(t *testing.T) {
 	claim := encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "a"}})
 	moved := encode(&weftpb.Event{Epoch: 1, Positions: []*weftpb.Position{{Topic: "deduped"}}})
-	decided := func(oldest int64) []byte {
-		return encode(&weftpb.Event{Epoch: 1, Body: encode(&weftpb.Scheduled{Gauges: &weftpb.Gauges{}, Oldest: oldest})})
+	decided := func(offset, oldest int64) []byte {
+		return encode(&weftpb.Event{Epoch: 1, Offset: offset, Body: encode(&weftpb.Scheduled{Gauges: &weftpb.Gauges{}, Oldest: oldest})})
 	}
 	logs := [][][]byte{
 		{},
 		{claim},
 		{claim, moved, moved},
-		{claim, decided(1), decided(1), decided(2)},
-		{claim, decided(1), decided(1), decided(2), moved, claim, moved},
-		{claim, decided(9)}, // never beyond the decision itself
+		{claim, decided(1, 1), decided(2, 1), decided(3, 2)},
+		{claim, decided(1, 1), decided(2, 1), decided(3, 2), moved, claim, moved},
+		{claim, decided(1, 9)}, // never beyond the decision itself
+		{claim, decided(1, 1), claim, decided(2, 2)}, // the last is of an owner that was fenced
 	}
-	want := []int64{0, 0, 0, 2, 2, 1}
+	want := []int64{0, 0, 0, 2, 2, 1, 1}
 	f := taker(t, int32(len(logs)))
 	assigned := map[int32]kgo.Offset{}
 	for p, log := range logs {
@@ -79,12 +80,12 @@ func TestTakeBeginsAtTheOldestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p, log := range logs {
+	for p := range logs {
 		got := offsets[f.env.Names.Scheduled][int32(p)]
 		if got.EpochOffset().Offset != want[p] {
 			t.Errorf("log %d is read from %d, want %d", p, got.EpochOffset().Offset, want[p])
 		}
-		if b := f.board(int32(p)); b == nil || b.until != int64(len(log)) || b.live != (len(log) == 0) {
+		if b := f.board(int32(p)); b == nil || b.next != want[p] || b.live {
 			t.Errorf("log %d has the board %+v", p, b)
 		}
 	}

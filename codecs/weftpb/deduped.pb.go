@@ -24,8 +24,10 @@ const (
 // Deduped is the URLs of one registrable domain that were never seen before;
 // it is the body of an Event in the ledger deduped. Key: the domain.
 type Deduped struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Targets       []*Target              `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Targets []*Target              `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
+	// Normalized.source: the page that named them first; empty for seeds.
+	Source        string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -67,13 +69,21 @@ func (x *Deduped) GetTargets() []*Target {
 	return nil
 }
 
+func (x *Deduped) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
 var File_weft_v1_deduped_proto protoreflect.FileDescriptor
 
 const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"4\n" +
+	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"L\n" +
 	"\aDeduped\x12)\n" +
-	"\atargets\x18\x01 \x03(\v2\x0f.weft.v1.TargetR\atargetsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\atargets\x18\x01 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12\x16\n" +
+	"\x06source\x18\x02 \x01(\tR\x06sourceB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_deduped_proto_rawDescOnce sync.Once

@@ -73,7 +73,7 @@ func (x Robots_Access) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robots_Access.Descriptor instead.
 func (Robots_Access) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9, 0}
 }
 
 // Scheduled is what the scheduler decided for one domain: URLs admitted,
@@ -438,8 +438,11 @@ type Settlement struct {
 	RetryMs int64 `protobuf:"varint,5,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
 	// Where the URL was, when visit is empty: the queue of this priority, or
 	// the retries. URLs leave both only from the front.
-	Priority      uint32 `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
-	Again         bool   `protobuf:"varint,7,opt,name=again,proto3" json:"again,omitempty"`
+	Priority uint32 `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
+	Again    bool   `protobuf:"varint,7,opt,name=again,proto3" json:"again,omitempty"`
+	// The request that was made, for people and proofs; unset without one. The
+	// fold does not read it.
+	Attempt       *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -523,6 +526,94 @@ func (x *Settlement) GetAgain() bool {
 	return false
 }
 
+func (x *Settlement) GetAttempt() *Attempt {
+	if x != nil {
+		return x.Attempt
+	}
+	return nil
+}
+
+// Attempt is what remains of an Outcome.
+type Attempt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The fetcher's wall clock at the start of the request, milliseconds since
+	// 1970, and microseconds until the response had ended.
+	StartedMs int64 `protobuf:"varint,1,opt,name=started_ms,json=startedMs,proto3" json:"started_ms,omitempty"`
+	TotalUs   int64 `protobuf:"varint,2,opt,name=total_us,json=totalUs,proto3" json:"total_us,omitempty"`
+	// HTTP status; 0 without a response, which error_class explains.
+	Status     uint32 `protobuf:"varint,3,opt,name=status,proto3" json:"status,omitempty"`
+	ErrorClass string `protobuf:"bytes,4,opt,name=error_class,json=errorClass,proto3" json:"error_class,omitempty"`
+	// Bytes of the decoded body.
+	BodyBytes     int64 `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Attempt) Reset() {
+	*x = Attempt{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attempt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attempt) ProtoMessage() {}
+
+func (x *Attempt) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
+func (*Attempt) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Attempt) GetStartedMs() int64 {
+	if x != nil {
+		return x.StartedMs
+	}
+	return 0
+}
+
+func (x *Attempt) GetTotalUs() int64 {
+	if x != nil {
+		return x.TotalUs
+	}
+	return 0
+}
+
+func (x *Attempt) GetStatus() uint32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *Attempt) GetErrorClass() string {
+	if x != nil {
+		return x.ErrorClass
+	}
+	return ""
+}
+
+func (x *Attempt) GetBodyBytes() int64 {
+	if x != nil {
+		return x.BodyBytes
+	}
+	return 0
+}
+
 // Visit is the unit of release: requests of one domain, made one after
 // another with a delay between the end of one and the start of the next.
 type Visit struct {
@@ -544,7 +635,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +647,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +660,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Visit) GetId() string {
@@ -632,7 +723,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +735,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +748,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Request) GetTarget() *Target {
@@ -716,7 +807,7 @@ type OriginRules struct {
 
 func (x *OriginRules) Reset() {
 	*x = OriginRules{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -728,7 +819,7 @@ func (x *OriginRules) String() string {
 func (*OriginRules) ProtoMessage() {}
 
 func (x *OriginRules) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -741,7 +832,7 @@ func (x *OriginRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginRules.ProtoReflect.Descriptor instead.
 func (*OriginRules) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *OriginRules) GetOrigin() string {
@@ -800,7 +891,7 @@ type Robots struct {
 
 func (x *Robots) Reset() {
 	*x = Robots{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +903,7 @@ func (x *Robots) String() string {
 func (*Robots) ProtoMessage() {}
 
 func (x *Robots) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +916,7 @@ func (x *Robots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robots.ProtoReflect.Descriptor instead.
 func (*Robots) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Robots) GetAccess() Robots_Access {
@@ -902,7 +993,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +1005,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +1018,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Timing) GetDueMs() int64 {
@@ -1012,7 +1103,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"Q\n" +
 	"\bDeferral\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x19\n" +
-	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xaf\x01\n" +
+	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xdb\x01\n" +
 	"\n" +
 	"Settlement\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x14\n" +
@@ -1021,7 +1112,17 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x19\n" +
 	"\bretry_ms\x18\x05 \x01(\x03R\aretryMs\x12\x1a\n" +
 	"\bpriority\x18\x06 \x01(\rR\bpriority\x12\x14\n" +
-	"\x05again\x18\a \x01(\bR\x05again\"\xa9\x01\n" +
+	"\x05again\x18\a \x01(\bR\x05again\x12*\n" +
+	"\aattempt\x18\b \x01(\v2\x10.weft.v1.AttemptR\aattempt\"\x9b\x01\n" +
+	"\aAttempt\x12\x1d\n" +
+	"\n" +
+	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
+	"\btotal_us\x18\x02 \x01(\x03R\atotalUs\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\rR\x06status\x12\x1f\n" +
+	"\verror_class\x18\x04 \x01(\tR\n" +
+	"errorClass\x12\x1d\n" +
+	"\n" +
+	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\"\xa9\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +
@@ -1077,7 +1178,7 @@ func file_weft_v1_scheduled_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_weft_v1_scheduled_proto_goTypes = []any{
 	(Robots_Access)(0),  // 0: weft.v1.Robots.Access
 	(*Scheduled)(nil),   // 1: weft.v1.Scheduled
@@ -1085,32 +1186,34 @@ var file_weft_v1_scheduled_proto_goTypes = []any{
 	(*Admission)(nil),   // 3: weft.v1.Admission
 	(*Deferral)(nil),    // 4: weft.v1.Deferral
 	(*Settlement)(nil),  // 5: weft.v1.Settlement
-	(*Visit)(nil),       // 6: weft.v1.Visit
-	(*Request)(nil),     // 7: weft.v1.Request
-	(*OriginRules)(nil), // 8: weft.v1.OriginRules
-	(*Robots)(nil),      // 9: weft.v1.Robots
-	(*Timing)(nil),      // 10: weft.v1.Timing
-	(*Target)(nil),      // 11: weft.v1.Target
+	(*Attempt)(nil),     // 6: weft.v1.Attempt
+	(*Visit)(nil),       // 7: weft.v1.Visit
+	(*Request)(nil),     // 8: weft.v1.Request
+	(*OriginRules)(nil), // 9: weft.v1.OriginRules
+	(*Robots)(nil),      // 10: weft.v1.Robots
+	(*Timing)(nil),      // 11: weft.v1.Timing
+	(*Target)(nil),      // 12: weft.v1.Target
 }
 var file_weft_v1_scheduled_proto_depIdxs = []int32{
 	2,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
 	3,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
 	5,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
-	6,  // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
-	8,  // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
-	10, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
+	7,  // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
+	9,  // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
+	11, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
 	4,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
-	7,  // 7: weft.v1.Admission.request:type_name -> weft.v1.Request
-	7,  // 8: weft.v1.Deferral.request:type_name -> weft.v1.Request
-	7,  // 9: weft.v1.Visit.requests:type_name -> weft.v1.Request
-	11, // 10: weft.v1.Request.target:type_name -> weft.v1.Target
-	9,  // 11: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
-	0,  // 12: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	8,  // 7: weft.v1.Admission.request:type_name -> weft.v1.Request
+	8,  // 8: weft.v1.Deferral.request:type_name -> weft.v1.Request
+	6,  // 9: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
+	8,  // 10: weft.v1.Visit.requests:type_name -> weft.v1.Request
+	12, // 11: weft.v1.Request.target:type_name -> weft.v1.Target
+	10, // 12: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
+	0,  // 13: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_scheduled_proto_init() }
@@ -1125,7 +1228,7 @@ func file_weft_v1_scheduled_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_scheduled_proto_rawDesc), len(file_weft_v1_scheduled_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
