@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"topics":        {},
 	"ledger":        {"codecs/weftpb", "dirlock", "supervise"},
 	"drain":         {"codecs/weftpb", "ledger", "topics"},
+	"replay":        {"codecs/weftpb", "ledger"},
 
 	// Domain packages: pure. The frontier applies politeness.
 	"dedupe":            {"codecs/weftpb", "urls"},

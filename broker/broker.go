@@ -54,6 +54,7 @@ func (o Options) Validate() error {
 
 // Broker is a Kafka-protocol broker in this process.
 type Broker struct {
+	dir       string
 	cluster   *kfake.Cluster
 	lock      *dirlock.Lock
 	door      *door
@@ -74,8 +75,14 @@ func Open(o Options) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded broker: %w", err)
 	}
-	b := &Broker{lock: lock, log: &logger{log: o.Logger}}
-	if err := b.start(o); err != nil {
+	b := &Broker{dir: o.Dir, lock: lock, log: &logger{log: o.Logger}}
+	if err = retract(o.Dir); err == nil { // of a process that was killed
+		err = b.start(o)
+	}
+	if err == nil {
+		err = announce(o.Dir, b.addr)
+	}
+	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -163,7 +170,7 @@ func (b *Broker) Close() error {
 		}
 	}
 	if b.lock != nil {
-		err = errors.Join(err, b.lock.Release())
+		err = errors.Join(err, retract(b.dir), b.lock.Release())
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 type consumeCmd struct {
 	Topic string `arg:"" help:"Topic of the loop, such as parsed, with or without the crawl's name."`
 
-	clusterFlags
+	reachFlags
 	Offset string `enum:"start,end" default:"start" help:"Begin at the start of the log, or at its end and follow."`
 	Follow bool   `short:"f" help:"Wait for further records instead of ending at the end."`
 	Count  int64  `short:"n" placeholder:"N" help:"End after N records; 0: no bound."`
@@ -24,9 +24,6 @@ type consumeCmd struct {
 
 // Run is called by kong.
 func (c *consumeCmd) Run(ctx context.Context, std streams) error {
-	if err := c.checkRemote(); err != nil {
-		return err
-	}
 	if c.Count < 0 {
 		return usagef("--count %d is negative", c.Count)
 	}
@@ -34,6 +31,11 @@ func (c *consumeCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
+	release, err := c.reach(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := c.exists(ctx, topic.Name); err != nil {
 		return err
 	}

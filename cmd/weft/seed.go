@@ -13,18 +13,20 @@ import (
 type seedCmd struct {
 	URLs []string `arg:"" optional:"" name:"file|url" help:"A file of seeds, or - for standard input, or URLs. A seed is a URL or a JSON object a line."`
 
-	clusterFlags
+	reachFlags
 }
 
 // Run is called by kong.
 func (c *seedCmd) Run(ctx context.Context, std streams) error {
-	if err := c.checkRemote(); err != nil {
-		return err
-	}
 	seeds, err := c.seeds(std.in)
 	if err != nil {
 		return err
 	}
+	release, err := c.reach(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	names := topics.Loop(c.Crawl)
 	if err := c.exists(ctx, names.Seeds); err != nil {
 		return err

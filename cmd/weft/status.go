@@ -13,18 +13,20 @@ import (
 )
 
 type statusCmd struct {
-	clusterFlags
+	reachFlags
 	Interval time.Duration `placeholder:"DUR" default:"2s" help:"Time over which rates are measured; 0: no rates."`
 }
 
 // Run is called by kong.
 func (c *statusCmd) Run(ctx context.Context, std streams) error {
-	if err := c.checkRemote(); err != nil {
-		return err
-	}
 	if c.Interval < 0 {
 		return usagef("--interval %v is negative", c.Interval)
 	}
+	release, err := c.reach(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	names := topics.Loop(c.Crawl)
 	if err := c.exists(ctx, names.Scheduled); err != nil {
 		return err

@@ -19,14 +19,16 @@ type topicsCmd struct {
 }
 
 type topicsShowCmd struct {
-	clusterFlags
+	reachFlags
 }
 
 // Run is called by kong.
 func (c *topicsShowCmd) Run(ctx context.Context, std streams) error {
-	if err := c.checkRemote(); err != nil {
+	release, err := c.reach(ctx)
+	if err != nil {
 		return err
 	}
+	defer release()
 	admin, err := c.admin(ctx)
 	if err != nil {
 		return err

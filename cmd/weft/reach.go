@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/crawl"
+)
+
+// reachFlags say which crawl is looked at: one on a cluster, or one in a data
+// directory, whether or not a process runs it at the moment.
+type reachFlags struct {
+	clusterFlags
+	Data string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl, without --brokers."`
+}
+
+// reach makes the crawl's brokers reachable; release must be called in the end.
+func (f *reachFlags) reach(ctx context.Context) (release func(), err error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if len(f.Brokers) > 0 {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("it did not start within %v", startTimeout))
+	defer cancel()
+	addr, release, err := crawl.Reach(ctx, f.Data)
+	if err != nil {
+		return nil, err
+	}
+	f.Brokers = []string{addr}
+	return release, nil
+}
+
+// startTimeout bounds the wait for a process that is opening the directory.
+const startTimeout = 30 * time.Second

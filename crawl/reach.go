@@ -1,0 +1,25 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weftcrawl/weft/broker"
+)
+
+// Reach returns the address of the embedded broker of the crawl in dir: of the
+// process that runs it, or of one that lives until release is called. An error
+// that wraps ErrUsage says that there is no crawl.
+func Reach(ctx context.Context, dir string) (addr string, release func(), err error) {
+	o := Options{Dir: dir}
+	addr, closeBroker, err := broker.Reach(ctx, broker.Options{Dir: o.brokerDir()})
+	if errors.Is(err, broker.ErrNoBroker) {
+		err = fmt.Errorf("%w: %w, and --brokers names no cluster", ErrUsage, err)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	// What it could not save is replayed from its logs, as after a crash.
+	return addr, func() { _ = closeBroker() }, nil
+}
