@@ -108,8 +108,8 @@ func (r *Reader) Records(ctx context.Context, topic string, visit func(*kgo.Reco
 type Event[B proto.Message] struct {
 	Record    *kgo.Record
 	Positions []*weftpb.Position
-	Domain string
-	Body   B
+	Domain    string
+	Body      B
 }
 
 // Scheduled calls visit with the valid events of the ledger scheduled that say
