@@ -19,7 +19,7 @@ func newBenchTable(b *testing.B) *table {
 	w := &world{}
 	o := Options{Brokers: []string{"none"}, Dir: b.TempDir(), CheckpointEvery: time.Hour}.withDefaults()
 	r := &runner{
-		definition: define(w.stage()), opts: o, log: slog.New(slog.DiscardHandler),
+		Definition: Define(w.stage()), opts: o, log: slog.New(slog.DiscardHandler),
 		cache: pebble.NewCache(o.CacheBytes), tables: map[int32]*table{},
 	}
 	b.Cleanup(r.cache.Unref)
@@ -32,10 +32,11 @@ func newBenchTable(b *testing.B) *table {
 			b.Error(err)
 		}
 	})
-	t := &table{
-		run: r, store: store, state: words{store}, folded: -1, session: unmarked{},
-		positions: map[string]Position{}, moved: map[string]Position{},
+	core, err := NewPartition(r.Definition, 0, store, Nothing(), PartitionOptions{})
+	if err != nil {
+		b.Fatal(err)
 	}
+	t := &table{run: r, store: store, Partition: core, session: unmarked{}}
 	t.writer = NewWriter(&tape{}, ledgerTopic, 0)
 	offset, err := t.writer.Claim(context.Background(), nil)
 	if err != nil {
@@ -52,7 +53,7 @@ func BenchmarkApply(b *testing.B) {
 	body := []byte("an event of a few hundred bytes, as most are: " + fmt.Sprintf("%0200d", 7))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		event, err := t.answer(in, Record{Topic: in.topic, Key: "example.org", Value: body, Offset: int64(i)})
+		event, err := t.answer(Record{Topic: in.topic, Key: "example.org", Value: body, Offset: int64(i)})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -27,13 +27,6 @@ type checkpoint struct {
 	Files map[string]int64 `json:"files"`
 }
 
-// Position is how far an input topic is folded.
-type Position struct {
-	Offset int64 `json:"offset"`
-	// Epoch is the latest claim seen in the input when it is a ledger itself.
-	Epoch int64 `json:"epoch,omitempty"`
-}
-
 const (
 	checkpointVersion = 1
 	checkpointFile    = "CHECKPOINT"

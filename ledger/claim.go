@@ -4,23 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/IBM/sarama"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"github.com/weftcrawl/weft/codecs/weftpb"
 )
-
-// ErrInputLost means that an input topic no longer holds what the ledger says
-// comes next: it was trimmed too far, or it is not the topic it was.
-var ErrInputLost = errors.New("input does not hold the ledger's position")
 
 // claim makes the partition this process's: it appends a claim, folds what
 // lies between the recovery and the claim, and tells session where each input
 // goes on. It must follow goka's recovery, and it is not done in MarkRecovered,
 // which goka also calls when a rebalance interrupts the recovery.
 func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) error {
+	t.mu.Lock()
+	opened := t.Partition != nil
+	t.mu.Unlock()
+	if !opened {
+		return errNotLive // a rebalance came before goka opened it
+	}
 	log, err := t.run.newLog()
 	if err != nil {
 		return err
@@ -31,7 +30,7 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 	from := t.folded + 1
 	t.mu.Unlock()
 
-	offset, err := writer.Claim(ctx, encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: t.run.opts.Member}}))
+	offset, err := writer.Claim(ctx, ClaimOf(t.run.opts.Member))
 	if err != nil {
 		return err
 	}
@@ -43,76 +42,52 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 		return err
 	}
 	t.run.opts.Observe(Happening{Kind: HappenedClaim, Partition: t.partition})
-	if len(reset) > 0 {
+	if reset != nil {
+		t.run.log.Warn("input log was cut by an unclean end; going on at its end", "partition", t.partition)
 		if err := t.appendReset(ctx, reset); err != nil {
 			return err
 		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.live = true
+	t.Live()
 	return nil
 }
 
-// resume sets every input of session to what follows the ledger's position.
-// It returns the positions that lie beyond the end of an embedded broker's log.
-func (t *table) resume(ctx context.Context, session sarama.ConsumerGroupSession) ([]*weftpb.Position, error) {
-	var reset []*weftpb.Position
-	for _, in := range t.run.inputs {
-		start, end, err := t.run.offsets(ctx, in.topic, t.partition)
+// resume sets every input of session to what follows the ledger's position. It
+// returns the event that sets positions back, if any.
+func (t *table) resume(ctx context.Context, session sarama.ConsumerGroupSession) ([]byte, error) {
+	bounds := map[string]Bounds{}
+	for _, topic := range t.run.Inputs() {
+		start, end, err := t.run.offsets(ctx, topic, t.partition)
 		if err != nil {
 			return nil, err
 		}
-		next := start
-		t.mu.Lock()
-		at, known := t.positions[in.topic]
-		t.mu.Unlock()
-		if known {
-			next = at.Offset + 1
-		}
-		switch {
-		case next < start, next > end && !t.run.opts.Embedded:
-			return nil, t.run.fatal(fmt.Errorf("%w: %s/%d holds %d to %d, %s goes on at %d",
-				ErrInputLost, in.topic, t.partition, start, end, t.run.ledger, next))
-		case next > end:
-			next = end
-			reset = append(reset, &weftpb.Position{Topic: in.topic, Offset: end - 1, Epoch: at.Epoch})
-		}
+		bounds[topic] = Bounds{start, end}
+	}
+	t.mu.Lock()
+	next, reset, err := t.Resume(bounds, t.run.opts.Embedded)
+	t.mu.Unlock()
+	if err != nil {
+		return nil, t.run.judge(err)
+	}
+	for topic, offset := range next {
 		// Both, because a session moves a mark only up and a reset only down.
-		session.MarkOffset(in.topic, t.partition, next, "")
-		session.ResetOffset(in.topic, t.partition, next, "")
+		session.MarkOffset(topic, t.partition, offset, "")
+		session.ResetOffset(topic, t.partition, offset, "")
 	}
 	return reset, nil
 }
 
 // appendReset records that positions went back, before anything is decided.
-func (t *table) appendReset(ctx context.Context, positions []*weftpb.Position) error {
-	t.mu.Lock()
-	for _, p := range positions {
-		t.positions[p.Topic] = Position{Offset: p.Offset, Epoch: p.Epoch}
-	}
-	t.folded++
-	value := encode(&weftpb.Event{Epoch: t.reader.Epoch, Offset: t.folded, Positions: positions, Reset_: true})
-	t.mu.Unlock()
-	t.run.log.Warn("input log was cut by an unclean end; going on at its end", "partition", t.partition,
-		"inputs", slices.Collect(topicsOf(positions)))
+func (t *table) appendReset(ctx context.Context, event []byte) error {
 	acked := make(chan error, 1)
-	t.writer.Append("", value, func(_ int64, err error) { acked <- err })
+	t.writer.Append("", event, func(_ int64, err error) { acked <- err })
 	select {
 	case err := <-acked:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-func topicsOf(positions []*weftpb.Position) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, p := range positions {
-			if !yield(p.Topic) {
-				return
-			}
-		}
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 
 // words counts the words of its inputs: an event is a word, the state is how
 // often each was applied and where last.
-type words struct{ store *Store }
+type words struct{ store Store }
 
 func (w words) Apply(key string, body []byte, offset int64) error {
 	if string(body) == "impossible" {
@@ -102,7 +102,7 @@ func (w *world) stage() Stage[words] {
 			}
 			return in.Value, nil
 		}}},
-		Open: func(_ int32, store *Store) (words, error) {
+		Open: func(_ int32, store Store) (words, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.states = append(w.states, words{store})

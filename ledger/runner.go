@@ -25,7 +25,7 @@ import (
 // runner is one life of a stage's processor, from its build to its first
 // error. It knows the partitions that the process owns.
 type runner struct {
-	definition
+	Definition
 	opts     Options
 	log      *slog.Logger
 	cache    *pebble.Cache
@@ -38,46 +38,12 @@ type runner struct {
 	dead   error // first error that no new life can mend
 }
 
-// definition is a Stage without its type parameter.
-type definition struct {
-	ledger   string
-	inputs   []input
-	open     func(partition int32, store *Store) (State, error)
-	tick     func(s State, key string, now time.Time, offset int64) ([]byte, error)
-	snapshot func(s State, now time.Time, offset int64) ([]byte, error)
-}
-
-type input struct {
-	topic  string
-	events bool
-	decide func(s State, in Record, now time.Time, offset int64) ([]byte, error)
-}
-
-func define[S State](stage Stage[S]) definition {
-	d := definition{
-		ledger: stage.Ledger,
-		open:   func(p int32, store *Store) (State, error) { return stage.Open(p, store) },
-	}
-	for _, in := range stage.Inputs {
-		d.inputs = append(d.inputs, input{in.Topic, in.Events,
-			func(s State, rec Record, now time.Time, offset int64) ([]byte, error) {
-				return in.Decide(s.(S), rec, now, offset)
-			}})
-	}
-	d.tick = func(s State, key string, now time.Time, offset int64) ([]byte, error) {
-		return stage.Tick(s.(S), key, now, offset)
-	}
-	if stage.Snapshot != nil {
-		d.snapshot = func(s State, now time.Time, offset int64) ([]byte, error) {
-			return stage.Snapshot(s.(S), now, offset)
-		}
-	}
-	return d
-}
-
-// fatal remembers an error that ends the stage for good, and returns it. goka
+// judge remembers an error that ends the stage for good, and returns it. goka
 // wraps errors by their text, so the supervisor asks the runner instead.
-func (r *runner) fatal(err error) error {
+func (r *runner) judge(err error) error {
+	if !lasting(err) {
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dead == nil {
@@ -136,7 +102,7 @@ func (r *runner) processor() (*goka.Processor, error) {
 	for _, in := range r.inputs {
 		edges = append(edges, goka.Input(goka.Stream(in.topic), raw, func(ctx goka.Context, msg any) {
 			value, _ := msg.([]byte)
-			if err := r.table(ctx.Partition()).take(ctx, in, value); err != nil {
+			if err := r.table(ctx.Partition()).take(ctx, in.topic, value); err != nil {
 				ctx.Fail(err)
 			}
 		}))
@@ -152,7 +118,7 @@ var tableSuffix = sync.OnceFunc(func() { goka.SetTableSuffix("") })
 // newTable is goka's storage builder.
 func (r *runner) newTable(_ string, partition int32) (storage.Storage, error) {
 	t := &table{
-		run: r, partition: partition, folded: -1,
+		run: r, partition: partition,
 		dir: filepath.Join(r.stateDir, strconv.Itoa(int(partition))),
 	}
 	r.mu.Lock()

@@ -47,7 +47,7 @@ type Stage[S State] struct {
 	Inputs []Input[S]
 	// Open makes a partition's state over its store, which holds the fold of
 	// a checkpoint or nothing.
-	Open func(partition int32, store *Store) (S, error)
+	Open func(partition int32, store Store) (S, error)
 	// Tick decides on a key that State.Due named. An error stops the partition.
 	Tick func(state S, key string, now time.Time, offset int64) ([]byte, error)
 	// Snapshot is the body of an event that only moves positions; nil: none.

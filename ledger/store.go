@@ -11,13 +11,28 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Store is the ordered key-value state of one partition: Pebble without a log
-// of its own, because the ledger is the log. It keeps its first error; after
-// that reads find nothing and writes do nothing. Err must be checked before
-// anything decided from it is written.
+// Store is the ordered key-value state of one partition. It keeps its first
+// error; after that reads find nothing and writes do nothing. Err must be
+// checked before anything decided from it is written.
 //
 // One goroutine writes; any number may read.
-type Store struct {
+type Store interface {
+	// Get returns a copy of the value of key, nil when absent.
+	Get(key []byte) []byte
+	// Set stores value under key. Neither is retained.
+	Set(key, value []byte)
+	// Delete removes key.
+	Delete(key []byte)
+	// Scan calls visit for the keys of [lower, upper) in ascending order until
+	// it returns false. The slices are valid only during the call.
+	Scan(lower, upper []byte, visit func(key, value []byte) bool)
+	// Err returns the first error, nil while the store is sound.
+	Err() error
+}
+
+// disk is a Store on Pebble without a log of its own, because the ledger is the
+// log.
+type disk struct {
 	db *pebble.DB
 
 	mu  sync.Mutex
@@ -28,7 +43,7 @@ type Store struct {
 var unlogged = pebble.NoSync
 
 // openStore opens dir, an existing Pebble directory or a new one.
-func openStore(dir string, cache *pebble.Cache, memtable uint64) (*Store, error) {
+func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) {
 	opts := &pebble.Options{
 		Cache:        cache,
 		DisableWAL:   true,
@@ -50,11 +65,11 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*Store, error)
 	if err != nil {
 		return nil, fmt.Errorf("open state %s: %w", dir, err)
 	}
-	return &Store{db: db}, nil
+	return &disk{db: db}, nil
 }
 
 // Get returns a copy of the value of key, nil when absent.
-func (s *Store) Get(key []byte) []byte {
+func (s *disk) Get(key []byte) []byte {
 	if s.Err() != nil {
 		return nil
 	}
@@ -77,7 +92,7 @@ func (s *Store) Get(key []byte) []byte {
 }
 
 // Set stores value under key.
-func (s *Store) Set(key, value []byte) {
+func (s *disk) Set(key, value []byte) {
 	if s.Err() != nil {
 		return
 	}
@@ -87,7 +102,7 @@ func (s *Store) Set(key, value []byte) {
 }
 
 // Delete removes key.
-func (s *Store) Delete(key []byte) {
+func (s *disk) Delete(key []byte) {
 	if s.Err() != nil {
 		return
 	}
@@ -98,7 +113,7 @@ func (s *Store) Delete(key []byte) {
 
 // Scan calls visit for the keys of [lower, upper) in ascending order until it
 // returns false. The slices are valid only during the call.
-func (s *Store) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
+func (s *disk) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
 	if s.Err() != nil {
 		return
 	}
@@ -115,16 +130,16 @@ func (s *Store) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
 }
 
 // Err returns the first error, nil while the store is sound.
-func (s *Store) Err() error {
+func (s *disk) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
 // damaged tells whether the store's own files are corrupt.
-func (s *Store) damaged() bool { return pebble.IsCorruptionError(s.Err()) }
+func (s *disk) damaged() bool { return pebble.IsCorruptionError(s.Err()) }
 
-func (s *Store) fail(op string, err error) {
+func (s *disk) fail(op string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
@@ -133,7 +148,7 @@ func (s *Store) fail(op string, err error) {
 }
 
 // checkpoint writes a copy of the whole state to dir, which must not exist.
-func (s *Store) checkpoint(dir string) error {
+func (s *disk) checkpoint(dir string) error {
 	if err := s.Err(); err != nil {
 		return err
 	}
@@ -147,7 +162,7 @@ func (s *Store) checkpoint(dir string) error {
 }
 
 // close drops what was not checkpointed.
-func (s *Store) close() error {
+func (s *disk) close() error {
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("close state: %w", err)
 	}

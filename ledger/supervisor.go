@@ -28,7 +28,7 @@ func Run[S State](ctx context.Context, stage Stage[S], opts Options) (err error)
 	log := opts.Logger.With("stage", stage.Ledger)
 	var dead error
 	return supervise.Run(ctx, log, func(error) bool { return dead != nil }, func(ctx context.Context) error {
-		r := &runner{definition: define(stage), opts: opts, log: log, tables: map[int32]*table{}}
+		r := &runner{Definition: Define(stage), opts: opts, log: log, tables: map[int32]*table{}}
 		err := r.once(ctx)
 		if dead = r.dead; dead != nil {
 			return fmt.Errorf("stage %s cannot go on: %w", stage.Ledger, dead)

@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"github.com/lovoo/goka/storage"
-
-	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// table is one partition of a ledger: its state, its writer and how far it is.
-// It is the storage that goka opens, sets and closes.
+// table is the shell of one partition of a ledger in goka: its core, its writer
+// and its store on disk. It is the storage that goka opens, sets and closes.
 //
 // goka's partition goroutine calls Set and what the processor's callbacks call;
 // the ticks' goroutine calls due, and the group's Setup runs before either. mu
@@ -26,22 +24,15 @@ type table struct {
 	partition int32
 	dir       string
 
-	mu        sync.Mutex
-	state     State
-	store     *Store
-	writer    *Writer
-	reader    Reader              // claims seen in the ledger
-	folded    int64               // offset of the last folded event, -1 before
-	positions map[string]Position // of the inputs, as folded
-	moved     map[string]Position // folded, and not yet carried by an event
-	carried   []*weftpb.Position  // by the event that Set folded last
-	session   commits             // where acknowledged positions are committed
-	live      bool                // claimed: events may be appended
-	closed    bool
+	mu         sync.Mutex
+	*Partition // nil before Open
+	store      *disk
+	writer     *Writer
+	session    commits // where acknowledged positions are committed
+	closed     bool
 
-	ticking              atomic.Int64 // ticks that are not answered yet
-	lastInput, lastEvent time.Time
-	saver                saver
+	ticking atomic.Int64 // ticks that are not answered yet
+	saver   saver
 }
 
 // Open makes the scratch store from the published checkpoint.
@@ -67,7 +58,7 @@ func (t *table) Open() error {
 		return err
 	}
 	if c.Offset+1 < start {
-		return t.run.fatal(fmt.Errorf("%w: %s/%d begins at %d, recovery needs %d",
+		return t.run.judge(fmt.Errorf("%w: %s/%d begins at %d, recovery needs %d",
 			ErrTrimmed, t.run.ledger, t.partition, start, c.Offset+1))
 	}
 	scratch, err := makeScratch(t.dir, c.Dir)
@@ -77,16 +68,12 @@ func (t *table) Open() error {
 	if t.store, err = openStore(scratch, t.run.cache, uint64(t.run.opts.MemtableBytes)); err != nil {
 		return errors.Join(err, discardCheckpoint(t.dir))
 	}
-	t.folded, t.reader.Epoch = c.Offset, c.Epoch
-	t.positions, t.moved = map[string]Position{}, map[string]Position{}
-	for topic, pos := range c.Positions {
-		t.positions[topic] = pos
-	}
 	t.saver = saver{dir: t.dir, last: t.run.opts.Clock()}
-	if t.state, err = t.run.open(t.partition, t.store); err != nil {
-		return fmt.Errorf("open state of %s/%d: %w", t.run.ledger, t.partition, err)
-	}
-	return nil
+	t.Partition, err = NewPartition(t.run.Definition, t.partition, t.store, Folded{c.Offset, c.Epoch, c.Positions}, PartitionOptions{
+		CarryEvery: t.run.opts.CarryEvery, CarryIdle: t.run.opts.CarryIdle,
+		Observe: func(kind string) { t.run.opts.Observe(Happening{Kind: kind, Partition: t.partition}) },
+	})
+	return err
 }
 
 // ErrTrimmed means that a ledger no longer holds events that recovery needs.
@@ -96,42 +83,19 @@ var ErrTrimmed = errors.New("ledger is trimmed below its checkpoint")
 func (t *table) fold(key string, raw []byte, offset int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if offset <= t.folded {
-		return nil
-	}
-	ev, err := t.reader.Read(raw, t.run.ledger, t.partition, offset)
-	if err != nil {
-		return t.run.fatal(err)
-	}
-	t.folded = offset
-	if ev == nil {
-		t.run.opts.Observe(Happening{Kind: HappenedDropped, Partition: t.partition})
-		return nil
-	}
-	for _, p := range ev.Positions {
-		if old, ok := t.positions[p.Topic]; !ok || p.Offset > old.Offset || ev.Reset_ {
-			t.positions[p.Topic] = Position{Offset: p.Offset, Epoch: p.Epoch}
-		}
-	}
-	return t.apply(key, ev.Body, offset)
+	return t.judge(t.Fold(key, raw, offset))
 }
 
-func (t *table) apply(key string, body []byte, offset int64) error {
-	if len(body) == 0 {
+// judge looks at what stopped the partition: a checkpoint that was found damaged
+// is not opened again.
+func (t *table) judge(err error) error {
+	if err == nil {
 		return nil
 	}
-	err := t.state.Apply(key, body, offset)
-	if broken := t.store.Err(); broken != nil {
-		// Reads found nothing after it: the event is not to blame.
-		if t.store.damaged() {
-			broken = errors.Join(broken, discardCheckpoint(t.dir))
-		}
-		return broken
+	if t.store.damaged() {
+		err = errors.Join(err, discardCheckpoint(t.dir))
 	}
-	if err != nil {
-		return t.run.fatal(fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, t.run.ledger, t.partition, offset, err))
-	}
-	return nil
+	return t.run.judge(err)
 }
 
 // Set folds the event that the processor is about to append. It never returns
@@ -140,62 +104,21 @@ func (t *table) apply(key string, body []byte, offset int64) error {
 func (t *table) Set(key string, raw []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	offset := t.folded + 1
-	ev, err := decode(raw, t.run.ledger, t.partition, offset)
-	if err == nil {
-		err = t.apply(key, ev.Body, offset)
+	if err := t.FoldNext(key, raw, t.run.opts.Clock()); err != nil {
+		t.writer.Poison(t.judge(err))
 	}
-	if err != nil {
-		t.writer.Poison(err)
-		return nil
-	}
-	t.folded = offset
-	t.lastEvent = t.run.opts.Clock()
-	clear(t.moved)
 	return nil
 }
 
-// event frames body as the next event, carrying the positions that moved.
-func (t *table) event(body []byte) []byte {
-	ev := &weftpb.Event{Epoch: t.reader.Epoch, Offset: t.folded + 1, Body: body}
-	t.carried = nil
-	for _, input := range t.run.inputs {
-		if p, ok := t.moved[input.topic]; ok {
-			t.carried = append(t.carried, &weftpb.Position{Topic: input.topic, Offset: p.Offset, Epoch: p.Epoch})
-		}
-	}
-	ev.Positions = t.carried
-	return encode(ev)
-}
-
-// move books that the record at offset of topic is folded.
-func (t *table) move(topic string, p Position) {
-	t.positions[topic], t.moved[topic] = p, p
-}
-
-// due returns the keys that a tick has something to do for: those whose time
-// has come, and carryKey when moved positions have waited long enough or the
-// claim is still the last event.
+// due returns the keys that a tick has something to do for.
 func (t *table) due() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.live || t.closed {
+	if t.closed || t.Partition == nil {
 		return nil
 	}
-	now := t.run.opts.Clock()
-	keys := t.state.Due(now, maxDue)
-	if t.lastEvent.IsZero() || len(t.moved) > 0 && (now.Sub(t.lastEvent) >= t.run.opts.CarryEvery || now.Sub(t.lastInput) >= t.run.opts.CarryIdle) {
-		keys = append(keys, carryKey)
-	}
-	return keys
+	return t.Due(t.run.opts.Clock())
 }
-
-const (
-	// maxDue bounds the ticks that are under way at a time.
-	maxDue = 512
-	// carryKey stands for the partition itself; no domain is empty.
-	carryKey = ""
-)
 
 // Close flushes the writer and publishes a last checkpoint.
 func (t *table) Close() error {
@@ -216,8 +139,8 @@ func (t *table) Close() error {
 		errs = append(errs, err)
 		t.writer.Close()
 	}
-	if t.state != nil {
-		t.state.Close()
+	if t.Partition != nil {
+		t.Partition.Close()
 	}
 	if t.store != nil {
 		errs = append(errs, t.store.close())
@@ -250,7 +173,7 @@ var errNoKeys = errors.New("ledger: tables hold no values by key")
 func (t *table) GetOffset(none int64) (int64, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.folded < 0 {
+	if t.Partition == nil || t.folded < 0 {
 		return none, nil
 	}
 	return t.folded, nil

@@ -20,7 +20,7 @@ func Dedupe(ctx context.Context, env Env) error {
 	return stateful(ctx, env, topics.Dedupe, ledger.Stage[*seen]{
 		Ledger: env.Names.Deduped,
 		Inputs: []ledger.Input[*seen]{{Topic: env.Names.Normalized, Decide: decideUnseen(env)}},
-		Open: func(_ int32, store *ledger.Store) (*seen, error) {
+		Open: func(_ int32, store ledger.Store) (*seen, error) {
 			return &seen{set: dedupe.Open(dedupe.DefaultOptions(), store)}, nil
 		},
 		Tick: func(*seen, string, time.Time, int64) ([]byte, error) { return nil, nil },

@@ -34,7 +34,7 @@ func Schedule(ctx context.Context, env Env) error {
 			{Topic: env.Names.Deduped, Events: true, Decide: admit},
 			{Topic: env.Names.Visited, Decide: settle},
 		},
-		Open: func(partition int32, store *ledger.Store) (*queues, error) {
+		Open: func(partition int32, store ledger.Store) (*queues, error) {
 			opts := frontierOptions(env.Definition)
 			opts.Partition, opts.Allowed = partition, allowed()
 			return &queues{

@@ -1,0 +1,173 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Partition is the core of one partition of a ledger: the state that its
+// events fold into, how far they and the inputs are folded, and what the next
+// event is. It knows neither goka nor Kafka nor files: a table is its shell in
+// a running crawl, and the simulation (package sim) has another.
+//
+// Its life is Fold for every record of the ledger, Claim, Fold up to the claim,
+// Resume, Live; then Answer, Tick and Rejected make events, each of which is
+// folded with FoldNext before the next one is made.
+//
+// A Partition is not safe for concurrent use.
+type Partition struct {
+	def    Definition
+	number int32
+	opts   PartitionOptions
+
+	store     Store
+	state     State
+	reader    Reader              // claims seen in the ledger
+	folded    int64               // offset of the last folded event, -1 before
+	positions map[string]Position // of the inputs, as folded
+	moved     map[string]Position // folded, and not yet carried by an event
+	carried   []*weftpb.Position  // by the event that was made last
+	live      bool                // claimed: events may be made
+
+	lastInput, lastEvent time.Time
+}
+
+// PartitionOptions are what a Partition wants to know of its shell.
+type PartitionOptions struct {
+	// CarryEvery and CarryIdle are those of Options.
+	CarryEvery, CarryIdle time.Duration
+	// Observe is told of each Happened; nil: nobody.
+	Observe func(kind string)
+}
+
+// Folded says what a store is the fold of.
+type Folded struct {
+	// Offset is the last event folded, -1 for none; Epoch the claim in force.
+	Offset, Epoch int64
+	// Positions of the inputs.
+	Positions map[string]Position
+}
+
+// Position is how far an input topic is folded.
+type Position struct {
+	Offset int64 `json:"offset"`
+	// Epoch is the latest claim seen in the input when it is a ledger itself.
+	Epoch int64 `json:"epoch,omitempty"`
+}
+
+// Nothing is what an empty store is the fold of.
+func Nothing() Folded { return Folded{Offset: -1} }
+
+// NewPartition returns the partition whose store is the fold of what at says.
+// The store is the partition's alone.
+func NewPartition(def Definition, number int32, store Store, at Folded, opts PartitionOptions) (*Partition, error) {
+	if opts.Observe == nil {
+		opts.Observe = func(string) {}
+	}
+	state, err := def.open(number, store)
+	if err != nil {
+		return nil, fmt.Errorf("open state of %s/%d: %w", def.ledger, number, err)
+	}
+	p := &Partition{
+		def: def, number: number, opts: opts, store: store, state: state,
+		reader: Reader{Epoch: at.Epoch}, folded: at.Offset,
+		positions: map[string]Position{}, moved: map[string]Position{},
+	}
+	maps.Copy(p.positions, at.Positions)
+	return p, nil
+}
+
+// Folded says what the store is the fold of now.
+func (p *Partition) Folded() Folded {
+	return Folded{Offset: p.folded, Epoch: p.reader.Epoch, Positions: maps.Clone(p.positions)}
+}
+
+// State is the stage's state, to be looked at.
+func (p *Partition) State() State { return p.state }
+
+// Fold applies the record at offset of the ledger, in recovery and up to the
+// partition's own claim.
+func (p *Partition) Fold(key string, raw []byte, offset int64) error {
+	if offset <= p.folded {
+		return nil
+	}
+	ev, err := p.reader.Read(raw, p.def.ledger, p.number, offset)
+	if err != nil {
+		return err
+	}
+	p.folded = offset
+	if ev == nil {
+		p.opts.Observe(HappenedDropped)
+		return nil
+	}
+	for _, at := range ev.Positions {
+		if old, ok := p.positions[at.Topic]; !ok || at.Offset > old.Offset || ev.Reset_ {
+			p.positions[at.Topic] = Position{Offset: at.Offset, Epoch: at.Epoch}
+		}
+	}
+	return p.apply(key, ev.Body, offset)
+}
+
+func (p *Partition) apply(key string, body []byte, offset int64) error {
+	if len(body) == 0 {
+		return nil
+	}
+	err := p.state.Apply(key, body, offset)
+	if broken := p.store.Err(); broken != nil {
+		return broken // reads found nothing after it: the event is not to blame
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, p.def.ledger, p.number, offset, err)
+	}
+	return nil
+}
+
+// FoldNext folds the event that is about to be appended.
+func (p *Partition) FoldNext(key string, raw []byte, now time.Time) error {
+	offset := p.folded + 1
+	ev, err := decode(raw, p.def.ledger, p.number, offset)
+	if err == nil {
+		err = p.apply(key, ev.Body, offset)
+	}
+	if err != nil {
+		return err
+	}
+	p.folded = offset
+	p.lastEvent = now
+	clear(p.moved)
+	return nil
+}
+
+// event frames body as the next event, carrying the positions that moved.
+func (p *Partition) event(body []byte) []byte {
+	ev := &weftpb.Event{Epoch: p.reader.Epoch, Offset: p.folded + 1, Body: body}
+	p.carried = nil
+	for _, in := range p.def.inputs {
+		if at, ok := p.moved[in.topic]; ok {
+			p.carried = append(p.carried, &weftpb.Position{Topic: in.topic, Offset: at.Offset, Epoch: at.Epoch})
+		}
+	}
+	ev.Positions = p.carried
+	return encode(ev)
+}
+
+// Carried are the positions that the event which was made last carries: they
+// may be committed once it is acknowledged.
+func (p *Partition) Carried() []*weftpb.Position { return p.carried }
+
+// move books that the record at offset of topic is folded.
+func (p *Partition) move(topic string, to Position) {
+	p.positions[topic], p.moved[topic] = to, to
+}
+
+// Close tells the state that the partition is given up.
+func (p *Partition) Close() { p.state.Close() }
+
+// lasting tells an error that no new life of a partition can mend.
+func lasting(err error) bool {
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTrimmed) || errors.Is(err, ErrInputLost)
+}
