@@ -1,11 +1,6 @@
 package crawl_test
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -17,53 +12,6 @@ import (
 	"github.com/weftcrawl/weft/webtest"
 )
 
-// childConfig is the environment variable that makes the test binary a
-// crawler: its value is a process as JSON.
-const childConfig = "WEFT_TEST_CHILD"
-
-// process is a crawl in a process of its own.
-type process struct {
-	Dir     string
-	DelayMS int64
-	Seeds   []string
-}
-
-// childMain is the main function of a process.
-func childMain(config string) int {
-	var p process
-	if err := json.Unmarshal([]byte(config), &p); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
-	}
-	o := configured(p.Dir)
-	o.Definition.DelayMS = p.DelayMS
-	for _, seed := range p.Seeds {
-		o.Seeds = append(o.Seeds, []byte(seed))
-	}
-	result, err := crawl.Run(context.Background(), o)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	fmt.Println(result.Ended)
-	return 0
-}
-
-// command is the process to be started. It does not outlive the test.
-func (p process) command(t *testing.T) *exec.Cmd {
-	t.Helper()
-	config, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childConfig+"="+string(config))
-	cmd.Stderr = os.Stderr
-	return cmd
-}
-
 // killed crawls a web, killing the crawler when it has made so many requests
 // more, and again, and at last lets it end. It returns the moments of the
 // kills in nanoseconds since 1970.
@@ -71,27 +19,13 @@ func killed(t *testing.T, w *web, p process, after ...int64) (kills []int64) {
 	t.Helper()
 	for _, n := range after {
 		a := w.at(n)
-		cmd := p.command(t)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		c := p.start(t)
 		a.wait(t) // and holds one request open
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait() // says that it was killed
-		kills = append(kills, time.Now().UnixNano())
+		kills = append(kills, c.kill())
 		a.release()
 		p.Seeds = nil
 	}
-	cmd := p.command(t)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("the last run: %v", err)
-	}
-	if string(out) != crawl.EndedDrained+"\n" {
-		t.Fatalf("the last run ended %q", string(out))
-	}
+	p.drains(t)
 	return kills
 }
 

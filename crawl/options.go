@@ -37,11 +37,15 @@ type Options struct {
 	// Seeds are records for the topic seeds: URLs, or JSON objects.
 	Seeds [][]byte
 	// Fetch are the options of the stage fetch. Its agent, per-domain limit
-	// and addresses come from the definition.
+	// and addresses come from the definition, and the groups of all stages
+	// share its session time-out.
 	Fetch processors.FetchOptions
 	// Pages says where pages go. Without a Dir, File or Stream they go to
 	// files in Options.Dir/pages.
 	Pages output.Options
+	// Reserve is the free disk, in bytes, below which nothing is fetched; 0:
+	// 1 GiB.
+	Reserve int64
 	// WARC writes exchanges to files in Options.Dir/warc too.
 	WARC bool
 	// Registry receives the process's metrics; nil: one of its own.
@@ -70,6 +74,13 @@ func (o Options) Validate() error {
 }
 
 func (o Options) embedded() bool { return len(o.Brokers) == 0 }
+
+func (o Options) reserve() int64 {
+	if o.Reserve == 0 {
+		return 1 << 30
+	}
+	return o.Reserve
+}
 
 // Places in the data directory.
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	gowarc "github.com/internetarchive/gowarc"
 
@@ -22,61 +23,103 @@ func TestWARCHoldsEveryPage(t *testing.T) {
 	o := options(t, w)
 	o.WARC = true
 	run(t, o, crawl.EndedDrained)
-	names, err := filepath.Glob(filepath.Join(o.Dir, "warc", "*.warc.gz"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no WARC files: %v", err)
-	}
-	bodies := map[string]string{}
-	for _, name := range names {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
+	archived := responses(t, o)
+	for url, all := range archived {
+		if len(all) > 1 {
+			t.Errorf("%s has %d responses", url, len(all))
 		}
-		defer f.Close()
-		responses(t, f, bodies)
 	}
+	w.isArchived(t, archived)
+}
+
+// isArchived checks that each page is in the archive, as it is.
+func (w *web) isArchived(t *testing.T, archived map[string][]response) {
+	t.Helper()
 	for domain, path := range w.Pages() {
+		url := w.url(domain, path)
 		want := string(w.Generated.Answer(domain, w.server.Port(), path, nil).Body)
-		if url := w.url(domain, path); bodies[url] != want {
-			t.Errorf("%s: %d bytes, want %d", url, len(bodies[url]), len(want))
+		if len(archived[url]) == 0 {
+			t.Errorf("%s is not archived", url)
+		}
+		for _, r := range archived[url] {
+			if r.status != http.StatusOK || r.body != want {
+				t.Errorf("%s: status %d and %d bytes, want %d", url, r.status, len(r.body), len(want))
+			}
 		}
 	}
 }
 
-// responses reads the bodies of successful responses in a file, by URL.
-func responses(t *testing.T, file io.ReadCloser, bodies map[string]string) {
+// response is one that is archived.
+type response struct {
+	id     string // of the WARC record
+	began  time.Time
+	status int
+	body   string
+}
+
+// responses reads all WARC files of a crawl to their ends, with another's
+// reader, and returns the responses by URL, in the order of the files.
+func responses(t *testing.T, o crawl.Options) map[string][]response {
 	t.Helper()
+	names, err := filepath.Glob(filepath.Join(o.Dir, "warc", "*"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no WARC files: %v", err)
+	}
+	all := map[string][]response{}
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".warc.gz") {
+			t.Errorf("%s is left over", name)
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := readWARC(f, all); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
+	}
+	return all
+}
+
+func readWARC(file io.ReadCloser, into map[string][]response) error {
 	r, err := gowarc.NewReader(file)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	for {
 		record, err := r.ReadRecord()
 		if errors.Is(err, io.EOF) {
-			return
+			return nil
 		}
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if record.Header.Get("WARC-Type") == "response" {
-			resp, err := http.ReadResponse(bufio.NewReader(record.Content), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(resp.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
 			url := strings.Trim(record.Header.Get("WARC-Target-URI"), "<>")
-			if _, twice := bodies[url]; twice {
-				t.Errorf("%s has two responses", url)
+			one, err := readResponse(record)
+			if err != nil {
+				return err
 			}
-			if resp.StatusCode == http.StatusOK {
-				bodies[url] = string(body)
-			}
+			into[url] = append(into[url], one)
 		}
 		if err := record.Content.Close(); err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
+}
+
+func readResponse(record *gowarc.Record) (one response, err error) {
+	one.id = record.Header.Get("WARC-Record-ID")
+	if one.began, err = time.Parse(time.RFC3339, record.Header.Get("WARC-Date")); err != nil {
+		return one, err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(record.Content), nil)
+	if err != nil {
+		return one, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	one.status, one.body = resp.StatusCode, string(body)
+	return one, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -31,8 +32,14 @@ type Env struct {
 	Dir string
 	// Member is a stable name of this process.
 	Member string
-	Meter  Meter
-	Logger *slog.Logger
+	// SessionTimeout and Heartbeat of the groups of all stages but fetch, whose
+	// own are in its options. A process that died gives up its partitions when
+	// the time-out has passed.
+	SessionTimeout, Heartbeat time.Duration
+	// Reserve is the free disk, in bytes, below which nothing is released.
+	Reserve int64
+	Meter   Meter
+	Logger  *slog.Logger
 }
 
 // connection are the options that reach the brokers.
@@ -76,7 +83,7 @@ func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler
 		defer producer.Close()
 		out := &outbox{env: e, stage: stage, client: producer}
 		w := newWorker(l, out.fitting(handler(out)))
-		if w.client, err = e.client(groupOptions(e.Names.Group(stage), w, e.Names.Inputs(stage)...)...); err != nil {
+		if w.client, err = e.client(e.groupOptions(stage, w)...); err != nil {
 			return err
 		}
 		defer w.client.CloseAllowingRebalance()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/topics"
 )
 
 // worker runs a stateless stage as a consumer group: at least once, many
@@ -20,7 +22,7 @@ type worker struct {
 	handle handle
 
 	mu       sync.Mutex
-	progress map[topicPartition]*progress
+	progress map[topicPartition]*Progress
 	fail     context.CancelCauseFunc // ends the polling with a record's failure
 }
 
@@ -43,10 +45,12 @@ type limit struct {
 
 // groupOptions are the consumer options of every worker. Offsets are marked by
 // hand; marked ones are committed in the background and before a rebalance.
-func groupOptions(group string, w *worker, topics ...string) []kgo.Opt {
+func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 	return []kgo.Opt{
-		kgo.ConsumerGroup(group),
-		kgo.ConsumeTopics(topics...),
+		kgo.ConsumerGroup(e.Names.Group(stage)),
+		kgo.ConsumeTopics(e.Names.Inputs(stage)...),
+		kgo.SessionTimeout(e.SessionTimeout),
+		kgo.HeartbeatInterval(e.Heartbeat),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.AutoCommitMarks(),
 		kgo.AutoCommitInterval(commitEvery),
@@ -68,7 +72,7 @@ func groupOptions(group string, w *worker, topics ...string) []kgo.Opt {
 const commitEvery = 200 * time.Millisecond
 
 func newWorker(l limit, h handle) *worker {
-	return &worker{limit: l, handle: h, progress: map[topicPartition]*progress{}}
+	return &worker{limit: l, handle: h, progress: map[topicPartition]*Progress{}}
 }
 
 // run consumes until ctx ends or a record fails, then waits for what is in
@@ -108,7 +112,7 @@ const drainTimeout = 8 * time.Second
 type job struct {
 	record   *kgo.Record
 	bytes    int
-	progress *progress
+	progress *Progress
 }
 
 // poll hands records to the crew until ctx ends.
@@ -149,16 +153,16 @@ func pollError(fetches kgo.Fetches) error {
 	return first
 }
 
-func (w *worker) begin(r *kgo.Record) *progress {
+func (w *worker) begin(r *kgo.Record) *Progress {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := topicPartition{r.Topic, r.Partition}
 	p := w.progress[key]
 	if p == nil {
-		p = new(progress)
+		p = new(Progress)
 		w.progress[key] = p
 	}
-	p.begin(r)
+	p.Begin(r)
 	return p
 }
 
@@ -170,7 +174,7 @@ func (w *worker) finish(j job, err error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := j.progress.finish(j.record.Offset)
+	last := j.progress.Finish(j.record.Offset)
 	// A progress that was dropped belongs to the partition's next owner.
 	if last != nil && w.progress[topicPartition{last.Topic, last.Partition}] == j.progress {
 		w.client.MarkCommitRecords(last)
@@ -185,32 +189,6 @@ func (w *worker) drop(lost map[string][]int32) {
 			delete(w.progress, topicPartition{topic, p})
 		}
 	}
-}
-
-// progress knows which records of one partition are begun and which of them
-// are finished; commits follow the oldest unfinished one.
-type progress struct {
-	begun    []*kgo.Record // in order of offsets; begun[0] is unfinished
-	finished map[int64]bool
-}
-
-func (p *progress) begin(r *kgo.Record) { p.begun = append(p.begun, r) }
-
-// finish returns the newest record that may be committed now, nil for none.
-func (p *progress) finish(offset int64) (last *kgo.Record) {
-	if p.finished == nil {
-		p.finished = map[int64]bool{}
-	}
-	p.finished[offset] = true
-	for len(p.begun) > 0 && p.finished[p.begun[0].Offset] {
-		last = p.begun[0]
-		delete(p.finished, last.Offset)
-		// The commit needs no more of the record than where it stood.
-		last.Key, last.Value = nil, nil
-		p.begun[0] = nil
-		p.begun = p.begun[1:]
-	}
-	return last
 }
 
 // open counts what is begun and not finished, within a limit.

@@ -1,0 +1,142 @@
+package crawl_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/crawl"
+)
+
+// childConfig is the environment variable that makes the test binary a
+// crawler: its value is a process as JSON.
+const childConfig = "WEFT_TEST_CHILD"
+
+// process is a crawl in a process of its own.
+type process struct {
+	Dir     string
+	DelayMS int64
+	Seeds   []string
+	WARC    bool
+}
+
+// childMain is the main function of a process. It ends as cmd/weft does: an
+// interrupt stops it, an error is one line and status 1.
+func childMain(config string) int {
+	var p process
+	if err := json.Unmarshal([]byte(config), &p); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	result, err := crawl.Run(ctx, p.options())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(result.Ended)
+	return 0
+}
+
+func (p process) options() crawl.Options {
+	o := configured(p.Dir)
+	o.Definition.DelayMS = p.DelayMS
+	o.WARC = p.WARC
+	for _, seed := range p.Seeds {
+		o.Seeds = append(o.Seeds, []byte(seed))
+	}
+	return o
+}
+
+// child is a process that was started.
+type child struct {
+	cmd      *exec.Cmd
+	ended    chan struct{} // closed when it was waited for
+	out, err bytes.Buffer  // read after ended
+}
+
+// start starts the process. It does not outlive the test.
+func (p process) start(t *testing.T) *child {
+	t.Helper()
+	config, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
+	c.cmd.Env = append(os.Environ(), childConfig+"="+string(config))
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = c.cmd.Wait() // the state tells
+		close(c.ended)
+	}()
+	t.Cleanup(func() { c.kill() })
+	return c
+}
+
+// signal sends a signal to a process that may have ended.
+func (c *child) signal(s syscall.Signal) { _ = c.cmd.Process.Signal(s) }
+
+// kill ends the process (−9) and returns the moment at which it was gone, in
+// nanoseconds since 1970.
+func (c *child) kill() int64 {
+	c.signal(syscall.SIGKILL)
+	<-c.ended
+	return time.Now().UnixNano()
+}
+
+// end waits until the process ends by itself and returns its status, and what
+// it wrote to standard output and to standard error.
+func (c *child) end(t *testing.T) (status int, out, err string) {
+	t.Helper()
+	select {
+	case <-c.ended:
+	case <-time.After(patience):
+		c.signal(syscall.SIGQUIT) // goroutines go to standard error
+		<-c.ended
+		t.Fatalf("the crawler did not end within %v:\n%s", patience, c.err.String())
+	}
+	return c.cmd.ProcessState.ExitCode(), c.out.String(), c.err.String()
+}
+
+// patience is how long a test waits for what must happen.
+const patience = 2 * time.Minute
+
+// drains runs the process until its crawl is drained.
+func (p process) drains(t *testing.T) {
+	t.Helper()
+	p.start(t).drains(t)
+}
+
+func (c *child) drains(t *testing.T) {
+	t.Helper()
+	if status, out, err := c.end(t); status != 0 || out != crawl.EndedDrained+"\n" {
+		t.Fatalf("ended %q with status %d:\n%s", out, status, err)
+	}
+}
+
+// fails waits for the process to end with status 1 and one clear sentence,
+// which holds the given words.
+func (c *child) fails(t *testing.T, words ...string) {
+	t.Helper()
+	status, _, err := c.end(t)
+	if status != 1 || strings.Count(err, "\n") != 1 || len(err) > 500 {
+		t.Errorf("ended with status %d and not with one sentence:\n%s", status, err)
+	}
+	for _, w := range words {
+		if !strings.Contains(err, w) {
+			t.Errorf("nothing of %q in: %s", w, err)
+		}
+	}
+}
