@@ -87,25 +87,32 @@ func (w *Writer) settle(offset, want int64, err error) error {
 	return w.err
 }
 
-// Claim appends a claim, waits for it, and returns its offset. Later appends
-// must follow it without a gap.
+// AppendClaim appends a claim; once it is acknowledged, later appends must
+// follow it without a gap.
+func (w *Writer) AppendClaim(value []byte, done func(offset int64, err error)) {
+	w.Append("", value, func(offset int64, err error) {
+		if err == nil {
+			w.mu.Lock()
+			w.sent = offset
+			w.mu.Unlock()
+		}
+		done(offset, err)
+	})
+}
+
+// Claim appends a claim, waits for it, and returns its offset.
 func (w *Writer) Claim(ctx context.Context, value []byte) (int64, error) {
 	type ack struct {
 		offset int64
 		err    error
 	}
 	acked := make(chan ack, 1)
-	w.Append("", value, func(offset int64, err error) { acked <- ack{offset, err} })
+	w.AppendClaim(value, func(offset int64, err error) { acked <- ack{offset, err} })
 	select {
 	case <-ctx.Done():
 		w.Poison(fmt.Errorf("claim %s/%d: %w", w.topic, w.partition, ctx.Err()))
 		return -1, w.Err()
 	case a := <-acked:
-		if a.err == nil {
-			w.mu.Lock()
-			w.sent = a.offset
-			w.mu.Unlock()
-		}
 		return a.offset, a.err
 	}
 }

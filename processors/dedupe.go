@@ -17,14 +17,22 @@ import (
 // the ledger deduped, the URLs of a domain that were never seen before.
 // dedupe.Set decides.
 func Dedupe(ctx context.Context, env Env) error {
-	return stateful(ctx, env, topics.Dedupe, ledger.Stage[*seen]{
+	return stateful(ctx, env, topics.Dedupe, dedupeStage(env))
+}
+
+// DefineDedupe returns the stage dedupe without what runs it. Of env it takes
+// the names and the meter.
+func DefineDedupe(env Env) ledger.Definition { return ledger.Define(dedupeStage(env)) }
+
+func dedupeStage(env Env) ledger.Stage[*seen] {
+	return ledger.Stage[*seen]{
 		Ledger: env.Names.Deduped,
 		Inputs: []ledger.Input[*seen]{{Topic: env.Names.Normalized, Decide: decideUnseen(env)}},
 		Open: func(_ int32, store ledger.Store) (*seen, error) {
 			return &seen{set: dedupe.Open(dedupe.DefaultOptions(), store)}, nil
 		},
 		Tick: func(*seen, string, time.Time, int64) ([]byte, error) { return nil, nil },
-	})
+	}
 }
 
 // seen is the state of a partition: the URLs seen.

@@ -20,22 +20,29 @@ import (
 // urls decides what a URL is, scope whether it belongs to the crawl. What
 // neither takes is counted by its reason.
 func Normalize(ctx context.Context, env Env) error {
-	policy, err := scope.New(scopeOptions(env.Definition))
+	normalize, err := NewNormalize(env)
 	if err != nil {
 		return err
 	}
-	n := normalizer{env: env, policy: policy, suffixes: urls.BundledSuffixes()}
 	return env.stateless(ctx, topics.Normalize, limit{goroutines: 2, records: 1000, bytes: 8 << 20},
-		func(out *outbox) handle {
-			return func(ctx context.Context, r *kgo.Record, finish func(error)) {
-				batches, reason := n.record(r)
-				if reason != "" {
-					out.reject(ctx, r, reason, finish)
-					return
-				}
-				n.send(ctx, out, batches, finish)
-			}
-		})
+		func(out *outbox) handle { return out.transforming(normalize) })
+}
+
+// NewNormalize returns what the stage normalize makes of a record of seeds or
+// discovered. Of env it takes the names, the definition and the meter.
+func NewNormalize(env Env) (Transform, error) {
+	policy, err := scope.New(scopeOptions(env.Definition))
+	if err != nil {
+		return nil, err
+	}
+	n := normalizer{env: env, policy: policy, suffixes: urls.BundledSuffixes()}
+	return func(r *kgo.Record) ([]Output, string) {
+		batches, reason := n.record(r)
+		if reason != "" {
+			return nil, reason
+		}
+		return n.outputs(batches), ""
+	}, nil
 }
 
 type normalizer struct {
@@ -129,17 +136,17 @@ func (n normalizer) seeds(value []byte) (*batches, string) {
 	return out, ""
 }
 
-// send writes the batches and finishes when all are acknowledged.
-func (n normalizer) send(ctx context.Context, out *outbox, b *batches, finish func(error)) {
+// outputs are the records of the batches.
+func (n normalizer) outputs(b *batches) []Output {
 	if len(b.list) == 0 {
-		finish(nil)
-		return
+		return nil
 	}
 	n.env.Meter.Normalized("accepted", b.targets)
-	acknowledged := gather(len(b.list), finish)
-	for _, batch := range b.list {
-		out.sendProto(ctx, n.env.Names.Normalized, batch.domain, &batch.record, acknowledged)
+	out := make([]Output, len(b.list))
+	for i, batch := range b.list {
+		out[i] = Output{n.env.Names.Normalized, batch.domain, batch.domain, encode(&batch.record)}
 	}
+	return out
 }
 
 // batches are the normalized records that one input makes. A record holds at

@@ -21,18 +21,25 @@ import (
 // exchange without a page (a redirect, an error, a status that is no success)
 // makes no parsed record. parse.Parser decides.
 func Parse(ctx context.Context, env Env) error {
+	parse, err := NewParse(env)
+	if err != nil {
+		return err
+	}
+	return env.stateless(ctx, topics.Parse,
+		limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20},
+		func(out *outbox) handle { return out.transforming(parse) })
+}
+
+// NewParse returns what the stage parse makes of a record of fetched. Of env it
+// takes the names, the definition and the meter.
+func NewParse(env Env) (Transform, error) {
 	opts := parse.DefaultOptions()
 	opts.Agent = product(env.Definition)
 	parser, err := parse.New(opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := pages{env: env, parser: parser}
-	return env.stateless(ctx, topics.Parse,
-		limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20},
-		func(out *outbox) handle {
-			return func(ctx context.Context, r *kgo.Record, finish func(error)) { p.record(ctx, out, r, finish) }
-		})
+	return pages{env: env, parser: parser}.record, nil
 }
 
 type pages struct {
@@ -41,39 +48,38 @@ type pages struct {
 }
 
 // record answers one exchange.
-func (p pages) record(ctx context.Context, out *outbox, r *kgo.Record, finish func(error)) {
+func (p pages) record(r *kgo.Record) ([]Output, string) {
 	var f weftpb.Fetched
 	if err := proto.Unmarshal(r.Value, &f); err != nil {
-		out.reject(ctx, r, "undecodable", finish)
-		return
+		return nil, "undecodable"
 	}
 	source, refusal := urls.Parse(f.Request.GetTarget().GetUrl())
 	if refusal != urls.Accepted {
-		out.reject(ctx, r, "source_"+string(refusal), finish)
-		return
+		return nil, "source_" + string(refusal)
 	}
 	domain := string(r.Key)
 	status := f.Outcome.GetStatus()
 	switch {
 	case f.Location != "":
-		p.discover(ctx, out, domain, redirected(&f), gather(1, finish))
+		return []Output{p.discovery(domain, redirected(&f))}, ""
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
-		finish(nil)
-	default:
-		page := p.parser.Document(input(&f))
-		record := parsed(&f, page, source, domain, p.env.Names.Crawl)
-		found := split(discovered(&f, page))
-		acknowledged := gather(1+len(found), finish)
-		out.send(ctx, p.env.Names.Parsed, domain, record.URL, record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)), acknowledged)
-		p.env.Meter.Page(len(f.Body))
-		for _, d := range found {
-			p.discover(ctx, out, domain, d, acknowledged)
-		}
+		return nil, ""
 	}
+	page := p.parser.Document(input(&f))
+	record := parsed(&f, page, source, domain, p.env.Names.Crawl)
+	p.env.Meter.Page(len(f.Body))
+	out := []Output{{
+		p.env.Names.Parsed, domain, record.URL,
+		record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)),
+	}}
+	for _, d := range split(discovered(&f, page)) {
+		out = append(out, p.discovery(domain, d))
+	}
+	return out, ""
 }
 
-func (p pages) discover(ctx context.Context, out *outbox, domain string, d *weftpb.Discovered, then func(*kgo.Record, error)) {
-	out.sendProto(ctx, p.env.Names.Discovered, domain, d, then)
+func (p pages) discovery(domain string, d *weftpb.Discovered) Output {
+	return Output{p.env.Names.Discovered, domain, domain, encode(d)}
 }
 
 // input is what the parser wants to know of an exchange.

@@ -28,7 +28,18 @@ func Schedule(ctx context.Context, env Env) error {
 	watching.Go(func() { holdBelowReserve(ctx, env, &hold) })
 	defer watching.Wait()
 	defer cancel()
-	return stateful(ctx, env, topics.Schedule, ledger.Stage[*queues]{
+	return stateful(ctx, env, topics.Schedule, scheduleStage(env, &hold))
+}
+
+// DefineSchedule returns the stage schedule without what runs it. Of env it
+// takes the names, the definition and the meter; while hold is true nothing is
+// released.
+func DefineSchedule(env Env, hold *atomic.Bool) ledger.Definition {
+	return ledger.Define(scheduleStage(env, hold))
+}
+
+func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
+	return ledger.Stage[*queues]{
 		Ledger: env.Names.Scheduled,
 		Inputs: []ledger.Input[*queues]{
 			{Topic: env.Names.Deduped, Events: true, Decide: admit},
@@ -38,7 +49,7 @@ func Schedule(ctx context.Context, env Env) error {
 			opts := frontierOptions(env.Definition)
 			opts.Partition, opts.Allowed = partition, allowed()
 			return &queues{
-				frontier: frontier.New(opts, store), hold: &hold,
+				frontier: frontier.New(opts, store), hold: hold,
 				report: func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
 			}, nil
 		},
@@ -48,7 +59,7 @@ func Schedule(ctx context.Context, env Env) error {
 		Snapshot: func(q *queues, now time.Time, offset int64) ([]byte, error) {
 			return scheduled(q.frontier.Report(q.moment(now, offset)))
 		},
-	})
+	}
 }
 
 // queues is the state of a partition: its frontier.

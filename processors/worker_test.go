@@ -13,15 +13,15 @@ func TestProgressCommitsOldestUnfinishedFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "records")
 		order := rapid.Permutation(indexes(n)).Draw(t, "order")
-		p := new(progress)
+		p := new(Progress)
 		for i := range n {
-			p.begin(&kgo.Record{Offset: int64(10 + 2*i)}) // offsets may have gaps
+			p.Begin(&kgo.Record{Offset: int64(10 + 2*i)}) // offsets may have gaps
 		}
 		finished := make([]bool, n)
 		committed := -1
 		for _, i := range order {
 			finished[i] = true
-			if last := p.finish(int64(10 + 2*i)); last != nil {
+			if last := p.Finish(int64(10 + 2*i)); last != nil {
 				committed = int(last.Offset-10) / 2
 			}
 			for j := range committed + 1 {
