@@ -57,6 +57,7 @@ var allowed = map[string][]string{
 	"metrics":   {"codecs/weftpb", "drain", "fetch", "ledger", "topics"},
 	"output":    {},
 	"progress":  {},
+	"store":     {},
 	"supervise": {},
 	"warc":      {"codecs/weftpb"},
 
