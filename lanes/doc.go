@@ -12,6 +12,9 @@
 //	           ▲                                                                 │
 //	           └──────────── not before: end + delay × (1 + jitter) ◄────────────┘
 //
+// What a lane does next is decided by Lane, which is told the time; Lanes gives
+// each a goroutine, clocks and slots.
+//
 // Waiting costs no slot: slots count open requests. The gate holds requests
 // back while parse is too far behind or the lease is in doubt.
 //

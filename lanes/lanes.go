@@ -113,19 +113,11 @@ type laneKey struct {
 	nth    int
 }
 
-// lane is the queue of one domain. Its fields are guarded by Lanes.mu, but for
-// notBefore, which its goroutine owns.
+// lane is a Lane, guarded by Lanes.mu, that a goroutine serves.
 type lane struct {
+	Lane
 	key     laneKey
-	waiting []errand
 	arrived chan struct{} // signals a visit to a lane that sits out its delay
-
-	notBefore time.Time
-}
-
-type errand struct {
-	ctx   context.Context
-	visit *Visit
 }
 
 // New returns lanes that have no visits.
@@ -151,7 +143,7 @@ func (l *Lanes) Start(ctx context.Context, v *Visit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln := l.shortest(v.Domain)
-	ln.waiting = append(ln.waiting, errand{ctx, v})
+	ln.Add(ctx, v)
 	select {
 	case ln.arrived <- struct{}{}:
 	default:
@@ -171,7 +163,7 @@ func (l *Lanes) shortest(domain string) *lane {
 			l.crew.Go(func() { l.serve(ln) })
 			return ln
 		}
-		if best == nil || len(ln.waiting) < len(best.waiting) {
+		if best == nil || ln.Len() < best.Len() {
 			best = ln
 		}
 	}
@@ -184,67 +176,69 @@ func (l *Lanes) Open() int { return len(l.slots) }
 // Wait returns when every visit is finished or dropped and every delay passed.
 func (l *Lanes) Wait() { l.crew.Wait() }
 
-// serve runs the visits of a lane until it has none and its delay has passed.
+// serve does what a lane says until it is over.
 func (l *Lanes) serve(ln *lane) {
 	for {
-		l.mu.Lock()
-		if len(ln.waiting) > 0 {
-			next := ln.waiting[0]
-			ln.waiting = ln.waiting[1:]
-			l.mu.Unlock()
-			l.run(ln, next)
-			continue
-		}
-		left := time.Until(ln.notBefore)
-		if left <= 0 {
-			delete(l.lanes, ln.key)
-			l.mu.Unlock()
+		step := l.next(ln)
+		switch step.Kind {
+		case Over:
 			return
-		}
-		l.mu.Unlock()
-		timer := time.NewTimer(left)
-		select {
-		case <-timer.C:
-		case <-ln.arrived:
-		case <-l.ended:
+		case Idle:
+			timer := time.NewTimer(time.Until(step.Until))
+			select {
+			case <-timer.C:
+			case <-ln.arrived:
+			case <-l.ended:
+				timer.Stop()
+				return
+			}
 			timer.Stop()
-			return
+		case Wait:
+			sleep(step.Context, time.Until(step.Until))
+		case Ask:
+			l.ask(ln, step)
+		case Finish:
+			l.work.Finish(step.Context, step.Visit, step.Index)
+			l.drop(ln)
 		}
-		timer.Stop()
 	}
 }
 
-// run makes the requests of one visit.
-func (l *Lanes) run(ln *lane, e errand) {
-	v := e.visit
-	if v.NotBefore.After(ln.notBefore) {
-		ln.notBefore = v.NotBefore
+// next asks a lane what to do, and forgets it when it is over.
+func (l *Lanes) next(ln *lane) Step {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	step := ln.Next(time.Now())
+	if step.Kind == Over {
+		delete(l.lanes, ln.key)
 	}
-	rest := 0
-	for i := range v.Requests {
-		if v.settled(i) {
-			rest = i + 1
-			continue
-		}
-		if !sleep(e.ctx, time.Until(ln.notBefore)) || l.work.Gate(e.ctx, v) != nil || !l.take(e.ctx) {
-			return
-		}
-		if v.settled(i) { // while it waited
-			<-l.slots
-			rest = i + 1
-			continue
-		}
-		answer := l.work.Request(e.ctx, v, i)
+	return step
+}
+
+// ask makes a request, when the gate and a slot allow it.
+func (l *Lanes) ask(ln *lane, step Step) {
+	if l.work.Gate(step.Context, step.Visit) != nil || !l.take(step.Context) {
+		l.drop(ln)
+		return
+	}
+	l.mu.Lock()
+	changed := ln.Next(time.Now()) != step
+	l.mu.Unlock()
+	if changed { // settled, or given up, while it waited
 		<-l.slots
-		ln.notBefore = time.Now().Add(max(l.jittered(v.DelayMs), answer.RetryAfter))
-		rest = i + 1
-		if answer.Stop {
-			break
-		}
+		return
 	}
-	if e.ctx.Err() == nil {
-		l.work.Finish(e.ctx, v, rest)
-	}
+	answer := l.work.Request(step.Context, step.Visit, step.Index)
+	<-l.slots
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln.Made(time.Now(), answer, rand.Float64()*l.opts.Jitter)
+}
+
+func (l *Lanes) drop(ln *lane) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ln.Drop()
 }
 
 // take takes a slot, or returns false when ctx ends first.
@@ -257,22 +251,12 @@ func (l *Lanes) take(ctx context.Context) bool {
 	}
 }
 
-func (l *Lanes) jittered(delayMs uint32) time.Duration {
-	delay := time.Duration(delayMs) * time.Millisecond
-	return delay + time.Duration(rand.Float64()*l.opts.Jitter*float64(delay))
-}
-
-// sleep returns after d, or false when ctx ends first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
+// sleep returns after d, or when ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-ctx.Done():
-		return false
 	}
 }
