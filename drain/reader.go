@@ -48,34 +48,25 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	commits, err := r.commits(ctx)
-	if err != nil {
+	reading := Reading{Before: before[r.names.Scheduled]}
+	if reading.Commits, err = r.commits(ctx); err != nil {
 		return Status{}, err
 	}
-	starts, err := r.list(ctx, "starts", r.admin.ListStartOffsets, r.logs...)
-	if err != nil {
+	if reading.Starts, err = r.list(ctx, "starts", r.admin.ListStartOffsets, r.logs...); err != nil {
 		return Status{}, err
 	}
-	ends, err := r.list(ctx, "ends", r.admin.ListEndOffsets, r.logs...)
-	if err != nil {
+	if reading.Ends, err = r.list(ctx, "ends", r.admin.ListEndOffsets, r.logs...); err != nil {
 		return Status{}, err
 	}
-	tails, err := r.readTails(ctx, starts[r.names.Scheduled], ends[r.names.Scheduled])
+	reading.Gauges, err = r.readTails(ctx, reading.Starts[r.names.Scheduled], reading.Ends[r.names.Scheduled])
 	if err != nil {
 		return Status{}, fmt.Errorf("read the last events of %s: %w", r.names.Scheduled, err)
 	}
-	s := Status{Gauges: sum(tails)}
-	for p, end := range ends[r.names.Scheduled] {
-		if was, ok := before[r.names.Scheduled][p]; !ok || was.Offset != end.Offset {
-			s.Moving++
-		}
-	}
-	s.Lags, err = r.lags(commits, starts, ends)
-	return s, err
+	return reading.Status(r.names)
 }
 
 // list asks for the starts or the ends of logs, of which none may be missing.
-func (r *Reader) list(ctx context.Context, what string, ask func(context.Context, ...string) (kadm.ListedOffsets, error), logs ...string) (kadm.ListedOffsets, error) {
+func (r *Reader) list(ctx context.Context, what string, ask func(context.Context, ...string) (kadm.ListedOffsets, error), logs ...string) (Offsets, error) {
 	listed, err := ask(ctx, logs...)
 	if err == nil {
 		err = listed.Error()
@@ -91,13 +82,24 @@ func (r *Reader) list(ctx context.Context, what string, ask func(context.Context
 	if err != nil {
 		return nil, fmt.Errorf("read log %s of %s: %w", what, r.names.Crawl, err)
 	}
-	return listed, nil
+	offsets := Offsets{}
+	listed.Each(func(o kadm.ListedOffset) { offsets.set(o.Topic, o.Partition, o.Offset) })
+	return offsets, nil
 }
 
-func (r *Reader) commits(ctx context.Context) (kadm.FetchOffsetsResponses, error) {
-	commits := r.admin.FetchManyOffsets(ctx, r.groups...)
-	for _, group := range r.groups {
-		c, ok := commits[group]
+func (o Offsets) set(topic string, partition int32, offset int64) {
+	if o[topic] == nil {
+		o[topic] = map[int32]int64{}
+	}
+	o[topic][partition] = offset
+}
+
+func (r *Reader) commits(ctx context.Context) (map[topics.Stage]Offsets, error) {
+	answers := r.admin.FetchManyOffsets(ctx, r.groups...)
+	commits := map[topics.Stage]Offsets{}
+	for _, stage := range topics.Stages() {
+		group := r.names.Group(stage)
+		c, ok := answers[group]
 		err := c.Err
 		switch {
 		case errors.Is(err, kerr.GroupIDNotFound):
@@ -110,28 +112,8 @@ func (r *Reader) commits(ctx context.Context) (kadm.FetchOffsetsResponses, error
 		if err != nil {
 			return nil, fmt.Errorf("read commits of %s: %w", group, err)
 		}
+		commits[stage] = Offsets{}
+		c.Fetched.Each(func(o kadm.OffsetResponse) { commits[stage].set(o.Topic, o.Partition, o.At) })
 	}
 	return commits, nil
-}
-
-// lags puts commits, starts and ends together, in the order of the loop.
-func (r *Reader) lags(commits kadm.FetchOffsetsResponses, starts, ends kadm.ListedOffsets) (lags []Lag, err error) {
-	for _, stage := range topics.Stages() {
-		fetched := commits[r.names.Group(stage)].Fetched
-		for _, topic := range r.names.Inputs(stage) {
-			for p := range int32(len(ends[topic])) {
-				start, ok1 := starts.Lookup(topic, p)
-				end, ok2 := ends.Lookup(topic, p)
-				if !ok1 || !ok2 {
-					return nil, fmt.Errorf("read bounds of %s/%d: %w", topic, p, topics.ErrMissing)
-				}
-				l := Lag{Stage: stage, Topic: topic, Partition: p, Start: start.Offset, End: end.Offset, Committed: -1}
-				if c, ok := fetched.Lookup(topic, p); ok {
-					l.Committed = c.At
-				}
-				lags = append(lags, l)
-			}
-		}
-	}
-	return lags, nil
 }

@@ -58,21 +58,3 @@ func (s Status) Behind(stage topics.Stage) (records int64) {
 	}
 	return records
 }
-
-// sum adds up the gauges of partitions.
-func sum(partitions []tail) *weftpb.Gauges {
-	total := new(weftpb.Gauges)
-	for _, t := range partitions {
-		g := t.gauges
-		total.Pending += g.GetPending()
-		total.Queued += g.GetQueued()
-		total.Out += g.GetOut()
-		total.Visits += g.GetVisits()
-		total.Domains += g.GetDomains()
-		total.DomainsOut += g.GetDomainsOut()
-		total.Fetched += g.GetFetched()
-		total.Failed += g.GetFailed()
-		total.Refused += g.GetRefused()
-	}
-	return total
-}

@@ -4,14 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/ledger"
 )
 
 // tail is what the events of a partition of scheduled say up to end.
@@ -21,79 +18,23 @@ type tail struct {
 	gauges *weftpb.Gauges
 }
 
-// window is how many records are read at first, and widen by how much more when
-// they tell nothing, since they are claims or older owners' events. What lies
-// before the window may hold a claim that makes its events invalid; an owner
-// that lost the partition stops at its first acknowledgement, so that a window
-// of nothing but its events is the work of a moment, and the next reading is
-// right.
-const (
-	window = 64
-	widen  = 16
-)
-
-// readTails returns the tails of all partitions. What has not grown since the
+// readTails returns the gauges of all partitions. What has not grown since the
 // last time is not read again.
-func (r *Reader) readTails(ctx context.Context, starts, ends map[int32]kadm.ListedOffset) ([]tail, error) {
-	tails := make([]tail, 0, len(ends))
+func (r *Reader) readTails(ctx context.Context, starts, ends map[int32]int64) ([]*weftpb.Gauges, error) {
+	gauges := make([]*weftpb.Gauges, 0, len(ends))
 	for p, end := range ends {
 		t, ok := r.tails[p]
-		if !ok || t.end != end.Offset {
-			var err error
-			if t, err = r.readTail(ctx, p, starts[p].Offset, end.Offset); err != nil {
+		if !ok || t.end != end {
+			said, err := LastGauges(starts[p], end, func(at int64) ([]*kgo.Record, error) { return r.fetch(ctx, p, at) })
+			if err != nil {
 				return nil, fmt.Errorf("partition %d: %w", p, err)
 			}
+			t = tail{end, said}
 			r.tails[p] = t
 		}
-		tails = append(tails, t)
+		gauges = append(gauges, t.gauges)
 	}
-	return tails, nil
-}
-
-// readTail reads the last events of a partition, more and more of them until
-// one tells its gauges or there are no more.
-func (r *Reader) readTail(ctx context.Context, p int32, start, end int64) (tail, error) {
-	t := tail{end: end}
-	for back := int64(window); t.gauges == nil; back *= widen {
-		from := max(start, end-back)
-		var follow ledger.Reader
-		for at := from; at < end; {
-			records, err := r.fetch(ctx, p, at)
-			if err != nil {
-				return tail{}, err
-			}
-			for _, rec := range records {
-				if at = rec.Offset + 1; at > end {
-					break // written after the ends were read
-				}
-				gauges, err := gaugesOf(&follow, rec)
-				if err != nil {
-					return tail{}, err
-				}
-				if gauges != nil {
-					t.gauges = gauges
-				}
-			}
-		}
-		if from == start {
-			break
-		}
-	}
-	return t, nil
-}
-
-// gaugesOf returns the gauges that a record tells, nil if it is not valid or
-// tells none.
-func gaugesOf(follow *ledger.Reader, r *kgo.Record) (*weftpb.Gauges, error) {
-	event, err := follow.Read(r.Value, r.Topic, r.Partition, r.Offset)
-	if err != nil || event == nil {
-		return nil, err
-	}
-	var body weftpb.Scheduled
-	if err := proto.Unmarshal(event.Body, &body); err != nil {
-		return nil, fmt.Errorf("%w: %s/%d at %d: %w", ledger.ErrCorrupt, r.Topic, r.Partition, r.Offset, err)
-	}
-	return body.Gauges, nil
+	return gauges, nil
 }
 
 // fetchBytes holds the largest batch that scheduled takes.
