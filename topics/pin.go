@@ -13,7 +13,7 @@ import (
 // ErrUndefined means that nobody has defined the crawl yet.
 var ErrUndefined = errors.New("crawl has no definition")
 
-// ReadDefinition returns the crawl's definition in force: the last record of
+// ReadDefinition returns the crawl's definition in force: the last one in
 // config. client says how to reach the brokers. The error is ErrUndefined when
 // the topic is empty or does not exist.
 func ReadDefinition(ctx context.Context, n Names, client ...kgo.Opt) (Definition, error) {
@@ -39,13 +39,18 @@ func WriteDefinition(ctx context.Context, d Definition, client ...kgo.Opt) error
 			return err
 		}
 	}
+	return appendConfig(ctx, n, nil, value, client)
+}
+
+// appendConfig appends one record to config.
+func appendConfig(ctx context.Context, n Names, key, value []byte, client []kgo.Opt) error {
 	producer, err := NewProducer(n, DefaultProducerOptions(), client...)
 	if err != nil {
 		return err
 	}
 	defer producer.Close()
-	if err := producer.ProduceSync(ctx, &kgo.Record{Topic: n.Config, Value: value}).FirstErr(); err != nil {
-		return fmt.Errorf("write definition to %s: %w", n.Config, err)
+	if err := producer.ProduceSync(ctx, &kgo.Record{Topic: n.Config, Key: key, Value: value}).FirstErr(); err != nil {
+		return fmt.Errorf("write to %s: %w", n.Config, err)
 	}
 	return nil
 }
@@ -79,9 +84,14 @@ func Pin(ctx context.Context, mine Definition, client ...kgo.Opt) (Definition, e
 	return h.last, nil
 }
 
-// history is the first definition of a crawl, which pins, and the last, which
-// is in force.
-type history struct{ first, last Definition }
+// history is what config tells: the first definition of a crawl, which pins,
+// and the last, which is in force; the control as it stands; and the offset of
+// the record that comes next.
+type history struct {
+	first, last Definition
+	control     Control
+	next        int64
+}
 
 func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error) {
 	reader, err := kgo.NewClient(append([]kgo.Opt{
@@ -99,28 +109,39 @@ func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error
 	if start == end {
 		return history{}, fmt.Errorf("%w: %s is empty", ErrUndefined, n.Config)
 	}
-	var (
-		h  history
-		at = start
-	)
-	for at < end {
+	h := history{next: start}
+	for defined := false; h.next < end; {
 		fetches := reader.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {
 			return history{}, fmt.Errorf("read definition from %s: %w", n.Config, err)
 		}
 		for it := fetches.RecordIter(); !it.Done(); {
 			r := it.Next()
-			d, err := decodeDefinition(r.Value)
-			if err != nil {
+			if err := h.read(r, &defined); err != nil {
 				return history{}, fmt.Errorf("read %s at %d: %w", n.Config, r.Offset, err)
 			}
-			if at == start {
-				h.first = d
-			}
-			h.last, at = d, r.Offset+1
+			h.next = r.Offset + 1
 		}
 	}
 	return h, nil
+}
+
+// read takes in one record; defined tells whether a definition was there.
+func (h *history) read(r *kgo.Record, defined *bool) error {
+	if isControl(r) {
+		c, err := decodeControl(r.Value)
+		h.control = c.standing()
+		return err
+	}
+	d, err := decodeDefinition(r.Value)
+	if err != nil {
+		return err
+	}
+	if !*defined {
+		h.first, *defined = d, true
+	}
+	h.last = d
+	return nil
 }
 
 // bounds returns the first and the next offset of partition 0 of a topic; both

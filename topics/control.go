@@ -1,0 +1,151 @@
+package topics
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Control is what people ask of a crawl that runs: a record of config beside
+// the definition, with the key "control". The last one holds.
+//
+// Its value is the definition in force with one field more, so that a program
+// that does not know of controls reads the definition that it knows already.
+// Programs that do know take no definition from it: two commands at once can
+// overwrite each other's control, but never the definition.
+type Control struct {
+	// Paused stages take no new input and begin no request, in all processes
+	// and across restarts, until they are resumed. In the order of the loop.
+	Paused []Stage `json:"paused,omitempty"`
+	// Draining: no visit is released, and what is in flight is finished.
+	Draining bool `json:"draining,omitempty"`
+	// Stop ends these stages in the processes that run when the record is
+	// written. It is an order and not a state: it means nothing to a process
+	// that begins later, and to that one the crawl is not draining any more.
+	Stop []Stage `json:"stop,omitempty"`
+}
+
+// Pauses tells whether a stage is paused.
+func (c Control) Pauses(s Stage) bool { return slices.Contains(c.Paused, s) }
+
+// Stops tells whether a stage is to end.
+func (c Control) Stops(s Stage) bool { return slices.Contains(c.Stop, s) }
+
+// Holds tells whether no visit may be released. A pause of fetch holds them
+// too: they would run out of their leases and be released again, for hours.
+func (c Control) Holds() bool { return c.Draining || c.Pauses(Fetch) }
+
+// String says in words what keeps the crawl from going on as usual; it is empty
+// when nothing does.
+func (c Control) String() string {
+	var words []string
+	if len(c.Paused) > 0 {
+		names := make([]string, len(c.Paused))
+		for i, s := range c.Paused {
+			names[i] = string(s)
+		}
+		words = append(words, "paused: "+strings.Join(names, " "))
+	}
+	if c.Draining {
+		words = append(words, "draining")
+	}
+	return strings.Join(words, ", ")
+}
+
+// WithPaused returns c with stages paused besides, or not any more.
+func (c Control) WithPaused(paused bool, stages ...Stage) Control {
+	var all []Stage
+	for _, s := range Stages() {
+		if slices.Contains(stages, s) && paused || !slices.Contains(stages, s) && c.Pauses(s) {
+			all = append(all, s)
+		}
+	}
+	c.Paused = all
+	return c
+}
+
+// standing is what a control means to a process that begins after it.
+func (c Control) standing() Control {
+	if len(c.Stop) > 0 {
+		c.Stop, c.Draining = nil, false
+	}
+	return c
+}
+
+// controlKey is the key of controls in config; definitions have none.
+const controlKey = "control"
+
+func isControl(r *kgo.Record) bool { return string(r.Key) == controlKey }
+
+// controlRecord is the value of a control.
+type controlRecord struct {
+	Definition
+	Control Control `json:"control"`
+}
+
+func decodeControl(value []byte) (Control, error) {
+	var r controlRecord
+	if err := json.Unmarshal(value, &r); err != nil {
+		return Control{}, fmt.Errorf("decode control of a crawl: %w", err)
+	}
+	return r.Control, nil
+}
+
+// ReadControl returns the control as it is for a process that begins now, and
+// the offset in config from which FollowControl goes on. The error is
+// ErrUndefined when the crawl has no definition.
+func ReadControl(ctx context.Context, n Names, client ...kgo.Opt) (Control, int64, error) {
+	h, err := readHistory(ctx, n, client)
+	return h.control, h.next, err
+}
+
+// WriteControl appends the control that change makes of the standing one, and
+// returns it.
+func WriteControl(ctx context.Context, n Names, change func(Control) Control, client ...kgo.Opt) (Control, error) {
+	h, err := readHistory(ctx, n, client)
+	if err != nil {
+		return Control{}, err
+	}
+	c := change(h.control)
+	value, err := json.Marshal(controlRecord{h.last, c})
+	if err != nil {
+		return Control{}, fmt.Errorf("encode control of %s: %w", n.Crawl, err)
+	}
+	return c, appendConfig(ctx, n, []byte(controlKey), value, client)
+}
+
+// FollowControl calls told with every control from the offset next on, until
+// ctx ends, which is no error.
+func FollowControl(ctx context.Context, n Names, next int64, told func(Control), client ...kgo.Opt) error {
+	reader, err := kgo.NewClient(append([]kgo.Opt{
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{n.Config: {0: kgo.NewOffset().At(next)}}),
+	}, client...)...)
+	if err != nil {
+		return fmt.Errorf("follow %s: %w", n.Config, err)
+	}
+	defer reader.Close()
+	for {
+		fetches := reader.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := fetches.Err(); err != nil {
+			return fmt.Errorf("follow %s: %w", n.Config, err)
+		}
+		for it := fetches.RecordIter(); !it.Done(); {
+			r := it.Next()
+			if !isControl(r) {
+				continue
+			}
+			c, err := decodeControl(r.Value)
+			if err != nil {
+				return fmt.Errorf("read %s at %d: %w", n.Config, r.Offset, err)
+			}
+			told(c)
+		}
+	}
+}
