@@ -59,13 +59,15 @@ func New(opts Options, store Store) *Frontier {
 // An error says that the event cannot be one of this history (ErrImpossible)
 // or that the store is damaged; the state is then undefined.
 func (f *Frontier) Apply(domain string, ev *weftpb.Scheduled, offset int64) error {
-	if err := f.apply(domain, ev, offset); err != nil {
+	if err := f.apply(domain, ev, offset, true); err != nil {
 		return fmt.Errorf("apply event %d of domain %q: %w", offset, domain, err)
 	}
 	return nil
 }
 
-func (f *Frontier) apply(domain string, ev *weftpb.Scheduled, offset int64) error {
+// apply folds an event; whole tells that all events before it were folded, so
+// that its gauges, which are the partition's, must be those of the store.
+func (f *Frontier) apply(domain string, ev *weftpb.Scheduled, offset int64, whole bool) error {
 	if domain == "" {
 		g, err := f.gauges()
 		if err == nil && !g.matches(ev.Gauges) {
@@ -88,7 +90,7 @@ func (f *Frontier) apply(domain string, ev *weftpb.Scheduled, offset int64) erro
 	}
 	x.d.setTiming(ev.Timing)
 	x.count()
-	if !x.g.matches(ev.Gauges) {
+	if whole && !x.g.matches(ev.Gauges) {
 		return impossible("gauges are %v, the event says %v", x.g.record(), ev.Gauges)
 	}
 	if err := x.checkState(ev.Timing.DueMs); err != nil {

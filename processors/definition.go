@@ -12,10 +12,10 @@ import (
 
 // CheckDefinition says what no stage could work with in a crawl's definition.
 func CheckDefinition(d topics.Definition) error {
-	if err := scopeOptions(d).Validate(); err != nil {
+	if err := ScopeOptions(d).Validate(); err != nil {
 		return err
 	}
-	opts := frontierOptions(d)
+	opts := FrontierOptions(d)
 	opts.Allowed = allowed()
 	if err := opts.Validate(); err != nil {
 		return err
@@ -23,13 +23,14 @@ func CheckDefinition(d topics.Definition) error {
 	return DefaultFetchOptions().For(d).Client.Validate()
 }
 
-// scopeOptions is the scope that a crawl's definition asks for.
-func scopeOptions(d topics.Definition) scope.Options {
+// ScopeOptions is the scope that a crawl's definition asks for.
+func ScopeOptions(d topics.Definition) scope.Options {
 	return scope.Options{Mode: scope.Mode(d.Scope), Include: d.Include, Exclude: d.Exclude, MaxDepth: d.MaxDepth}
 }
 
-// frontierOptions is the politeness that a crawl's definition asks for.
-func frontierOptions(d topics.Definition) frontier.Options {
+// FrontierOptions is the politeness that a crawl's definition asks for; the
+// owner of a partition adds Partition and Allowed.
+func FrontierOptions(d topics.Definition) frontier.Options {
 	opts := frontier.DefaultOptions()
 	opts.Delay, opts.PerDomain = time.Duration(d.DelayMS)*time.Millisecond, d.PerDomain
 	return opts

@@ -31,7 +31,7 @@ func Normalize(ctx context.Context, env Env) error {
 // NewNormalize returns what the stage normalize makes of a record of seeds or
 // discovered. Of env it takes the names, the definition and the meter.
 func NewNormalize(env Env) (Transform, error) {
-	policy, err := scope.New(scopeOptions(env.Definition))
+	policy, err := scope.New(ScopeOptions(env.Definition))
 	if err != nil {
 		return nil, err
 	}

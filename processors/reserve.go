@@ -2,6 +2,7 @@ package processors
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 

@@ -46,7 +46,7 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 			{Topic: env.Names.Visited, Decide: settle},
 		},
 		Open: func(partition int32, store ledger.Store) (*queues, error) {
-			opts := frontierOptions(env.Definition)
+			opts := FrontierOptions(env.Definition)
 			opts.Partition, opts.Allowed = partition, allowed()
 			return &queues{
 				frontier: frontier.New(opts, store), hold: hold,

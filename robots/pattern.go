@@ -12,17 +12,19 @@ type pattern struct {
 	// octets is the length of the pattern as written: of the rules that match,
 	// the longest decides (RFC 9309 section 2.2.2).
 	octets int
-	allow  bool
+	// text is the pattern as written.
+	text  string
+	allow bool
 }
 
-// newPattern compiles text that weighs as much as a pattern of some octets.
-func newPattern(text string, octets int, allow bool) pattern {
-	text, atEnd := strings.CutSuffix(text, "$")
-	pieces := strings.Split(text, "*")
+// newPattern compiles a spelling of the pattern that is written as text.
+func newPattern(spelling, text string, allow bool) pattern {
+	spelling, atEnd := strings.CutSuffix(spelling, "$")
+	pieces := strings.Split(spelling, "*")
 	for i := range pieces {
 		pieces[i] = literal(pieces[i])
 	}
-	return pattern{pieces: pieces, atEnd: atEnd, octets: octets, allow: allow}
+	return pattern{pieces: pieces, atEnd: atEnd, octets: len(text), text: text, allow: allow}
 }
 
 // matches reports whether the pattern matches a path in literal form. Taking

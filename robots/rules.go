@@ -62,7 +62,7 @@ func (r *Rules) add(text string, allow bool) {
 		if spelling == text && isPrefix(text) {
 			r.prefixes = append(r.prefixes, prefix{text: text, allow: allow})
 		} else {
-			r.patterns = append(r.patterns, newPattern(spelling, len(text), allow))
+			r.patterns = append(r.patterns, newPattern(spelling, text, allow))
 		}
 	}
 }
@@ -91,29 +91,49 @@ func (r *Rules) link() {
 // "/path?query". The rule with the most octets decides, of two equal ones the
 // one that allows; without a rule the answer is yes (RFC 9309 section 2.2.2).
 func (r *Rules) Allowed(pathAndQuery string) bool {
+	allow, _ := r.judge(pathAndQuery)
+	return allow
+}
+
+// Rule is Allowed with the line that decides, "Disallow: /private", as it is
+// in the record that was compiled. It is empty when no line does.
+func (r *Rules) Rule(pathAndQuery string) (line string, allowed bool) {
+	allowed, text := r.judge(pathAndQuery)
+	switch {
+	case text == "":
+		return "", allowed
+	case allowed:
+		return "Allow: " + text, true
+	}
+	return "Disallow: " + text, false
+}
+
+// judge returns the verdict on a path and the text of the rule that gives it.
+func (r *Rules) judge(pathAndQuery string) (allow bool, text string) {
 	if pathAndQuery == "/robots.txt" || r.access == weftpb.Robots_ACCESS_ALLOW_ALL {
-		return true
+		return true, ""
 	}
 	if r.access != weftpb.Robots_ACCESS_RULES {
-		return false
+		return false, ""
 	}
 	path := literal(normalize(pathAndQuery))
-	allow, octets := r.longestPrefix(path)
+	allow, text = r.longestPrefix(path)
+	octets := len(text)
 	for i := range r.patterns {
 		p := &r.patterns[i]
 		if p.octets < octets || p.octets == octets && allow {
 			break
 		}
 		if p.matches(path) {
-			return p.allow
+			return p.allow, p.text
 		}
 	}
-	return allow
+	return allow, text
 }
 
-// longestPrefix is the verdict of the rules without wildcards, and the octets
-// of the rule that gives it.
-func (r *Rules) longestPrefix(path string) (allow bool, octets int) {
+// longestPrefix is the verdict of the rules without wildcards, and the text of
+// the rule that gives it.
+func (r *Rules) longestPrefix(path string) (allow bool, text string) {
 	// Every text between a prefix of path and path in the order of strings
 	// starts with that prefix. So the longest one is the last text that is not
 	// after path, or one that this text starts with.
@@ -125,8 +145,8 @@ func (r *Rules) longestPrefix(path string) (allow bool, octets int) {
 	})
 	for i := int32(next) - 1; i >= 0; i = r.prefixes[i].shorter {
 		if strings.HasPrefix(path, r.prefixes[i].text) {
-			return r.prefixes[i].allow, len(r.prefixes[i].text)
+			return r.prefixes[i].allow, r.prefixes[i].text
 		}
 	}
-	return true, 0
+	return true, ""
 }

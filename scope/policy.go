@@ -112,6 +112,17 @@ func (p *Policy) within(from Referrer, target urls.URL, domain string) bool {
 	}
 }
 
+// ExcludedBy is the first exclude pattern that a URL matches, for people; empty
+// when it matches none.
+func (p *Policy) ExcludedBy(target urls.URL) string {
+	for _, pattern := range p.exclude {
+		if pattern.MatchString(target.String()) {
+			return pattern.String()
+		}
+	}
+	return ""
+}
+
 func matchesAny(patterns []*regexp.Regexp, u urls.URL) bool {
 	for _, pattern := range patterns {
 		if pattern.MatchString(u.String()) {
