@@ -2,11 +2,8 @@ package ledger
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/IBM/sarama"
-	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // claim makes the partition this process's: it appends a claim, folds what
@@ -34,7 +31,7 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 	if err != nil {
 		return err
 	}
-	if err := t.run.replay(ctx, t.partition, from, offset+1, t.fold); err != nil {
+	if err := t.run.source(t.partition).replay(ctx, from, offset+1, t.fold); err != nil {
 		return err
 	}
 	reset, err := t.resume(ctx, session)
@@ -59,11 +56,11 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 func (t *table) resume(ctx context.Context, session sarama.ConsumerGroupSession) ([]byte, error) {
 	bounds := map[string]Bounds{}
 	for _, topic := range t.run.Inputs() {
-		start, end, err := t.run.offsets(ctx, topic, t.partition)
+		log, err := boundsOf(ctx, t.run.admin, topic, t.partition)
 		if err != nil {
 			return nil, err
 		}
-		bounds[topic] = Bounds{start, end}
+		bounds[topic] = log
 	}
 	t.mu.Lock()
 	next, reset, err := t.Resume(bounds, t.run.opts.Embedded)
@@ -89,32 +86,4 @@ func (t *table) appendReset(ctx context.Context, event []byte) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// replay calls fold with the records [from, to) of the ledger's partition.
-func (r *runner) replay(ctx context.Context, partition int32, from, to int64, fold func(key string, raw []byte, offset int64) error) error {
-	if from >= to {
-		return nil
-	}
-	client, err := r.client(kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
-		r.ledger: {partition: kgo.NewOffset().At(from)},
-	}))
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	for from < to {
-		fetches := client.PollFetches(ctx)
-		if err := errors.Join(ctx.Err(), fetches.Err()); err != nil {
-			return fmt.Errorf("replay %s/%d at %d: %w", r.ledger, partition, from, err)
-		}
-		for it := fetches.RecordIter(); !it.Done() && from < to; {
-			rec := it.Next()
-			if err := fold(string(rec.Key), rec.Value, rec.Offset); err != nil {
-				return err
-			}
-			from = rec.Offset + 1
-		}
-	}
-	return nil
 }

@@ -161,12 +161,16 @@ func (r *runner) closeTables() error {
 
 // client makes a Kafka client with the caller's options and opts.
 func (r *runner) client(opts ...kgo.Opt) (*kgo.Client, error) {
-	base := append([]kgo.Opt{kgo.SeedBrokers(r.opts.Brokers...)}, r.opts.Client...)
-	client, err := kgo.NewClient(append(base, opts...)...)
+	client, err := kgo.NewClient(append(r.connection(), opts...)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %v: %w", r.opts.Brokers, err)
 	}
 	return client, nil
+}
+
+// connection are the options that reach the brokers.
+func (r *runner) connection() []kgo.Opt {
+	return append([]kgo.Opt{kgo.SeedBrokers(r.opts.Brokers...)}, r.opts.Client...)
 }
 
 // newLog makes the producer of one partition: a client of its own, so that its
@@ -185,27 +189,15 @@ func (r *runner) newLog() (Log, error) {
 }
 
 // bounds returns the first offset and the end of the ledger's partition.
-func (r *runner) bounds(partition int32) (start, end int64, err error) {
+func (r *runner) bounds(partition int32) (Bounds, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	return r.offsets(ctx, r.ledger, partition)
+	return boundsOf(ctx, r.admin, r.ledger, partition)
 }
 
-func (r *runner) offsets(ctx context.Context, topic string, partition int32) (start, end int64, err error) {
-	starts, err := r.admin.ListStartOffsets(ctx, topic)
-	if err != nil {
-		return 0, 0, fmt.Errorf("start of %s: %w", topic, err)
-	}
-	ends, err := r.admin.ListEndOffsets(ctx, topic)
-	if err != nil {
-		return 0, 0, fmt.Errorf("end of %s: %w", topic, err)
-	}
-	first, ok1 := starts.Lookup(topic, partition)
-	last, ok2 := ends.Lookup(topic, partition)
-	if !ok1 || !ok2 {
-		return 0, 0, fmt.Errorf("offsets of %s/%d: no such partition", topic, partition)
-	}
-	return first.Offset, last.Offset, errors.Join(first.Err, last.Err)
+// source reads a partition of the ledger.
+func (r *runner) source(partition int32) source {
+	return source{client: r.connection(), topic: r.ledger, partition: partition}
 }
 
 // route returns the headers that bring an event to its partition's writer.

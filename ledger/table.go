@@ -42,13 +42,13 @@ func (t *table) Open() error {
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return fmt.Errorf("make state directory: %w", err)
 	}
-	start, end, err := t.run.bounds(t.partition)
+	log, err := t.run.bounds(t.partition)
 	if err != nil {
 		return err
 	}
 	c, err := readCheckpoint(t.dir, t.run.ledgerID)
-	if err == nil && c.Offset >= end {
-		err = fmt.Errorf("%w: at offset %d, beyond the ledger's end %d", errNoCheckpoint, c.Offset, end)
+	if err == nil && c.Offset >= log.End {
+		err = fmt.Errorf("%w: at offset %d, beyond the ledger's end %d", errNoCheckpoint, c.Offset, log.End)
 	}
 	switch {
 	case errors.Is(err, errNoCheckpoint):
@@ -57,16 +57,18 @@ func (t *table) Open() error {
 	case err != nil:
 		return err
 	}
-	if c.Offset+1 < start {
-		return t.run.judge(fmt.Errorf("%w: %s/%d begins at %d, recovery needs %d",
-			ErrTrimmed, t.run.ledger, t.partition, start, c.Offset+1))
+	if err := Reaches(t.run.ledger, t.partition, log.Start, c.Offset+1); err != nil {
+		return t.run.judge(err)
 	}
 	scratch, err := makeScratch(t.dir, c.Dir)
 	if err != nil {
 		return err
 	}
 	if t.store, err = openStore(scratch, t.run.cache, uint64(t.run.opts.MemtableBytes)); err != nil {
-		return errors.Join(err, discardCheckpoint(t.dir))
+		if mayBeDamaged(err) {
+			err = errors.Join(err, discardCheckpoint(t.dir))
+		}
+		return err
 	}
 	t.saver = saver{dir: t.dir, last: t.run.opts.Clock()}
 	t.Partition, err = NewPartition(t.run.Definition, t.partition, t.store, Folded{c.Offset, c.Epoch, c.Positions}, PartitionOptions{
@@ -75,9 +77,6 @@ func (t *table) Open() error {
 	})
 	return err
 }
-
-// ErrTrimmed means that a ledger no longer holds events that recovery needs.
-var ErrTrimmed = errors.New("ledger is trimmed below its checkpoint")
 
 // fold applies the record at offset. goka's recovery and the claim call it.
 func (t *table) fold(key string, raw []byte, offset int64) error {
