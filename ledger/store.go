@@ -44,6 +44,7 @@ var unlogged = pebble.NoSync
 
 // openStore opens dir, an existing Pebble directory or a new one.
 func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) {
+	s := &disk{}
 	opts := &pebble.Options{
 		Cache:        cache,
 		DisableWAL:   true,
@@ -56,16 +57,16 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 		// A scratch store needs no durability; checkpoints are copies of it
 		// that survive the process, and the ledger survives the machine.
 		FS:     noSync{vfs.Default},
-		Logger: silent{},
+		Logger: complaints{s},
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
-	db, err := pebble.Open(dir, opts)
-	if err != nil {
+	var err error
+	if s.db, err = pebble.Open(dir, opts); err != nil {
 		return nil, fmt.Errorf("open state %s: %w", dir, err)
 	}
-	return &disk{db: db}, nil
+	return s, nil
 }
 
 // Get returns a copy of the value of key, nil when absent.
@@ -167,14 +168,4 @@ func (s *disk) close() error {
 		return fmt.Errorf("close state: %w", err)
 	}
 	return nil
-}
-
-// silent drops Pebble's own log lines: what matters of them comes back as an
-// error of a call.
-type silent struct{}
-
-func (silent) Infof(string, ...any)  {}
-func (silent) Errorf(string, ...any) {}
-func (silent) Fatalf(format string, args ...any) {
-	panic("pebble: " + fmt.Sprintf(format, args...))
 }
