@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -59,51 +60,6 @@ func (r *Reader) Bounds(ctx context.Context, topic string) (map[int32]Bounds, er
 	return bounds, nil
 }
 
-// Records calls visit with every record that topic holds at the moment of the
-// call, each partition in order, partitions in any. An error of visit ends it.
-func (r *Reader) Records(ctx context.Context, topic string, visit func(*kgo.Record) error) error {
-	left, err := r.Bounds(ctx, topic)
-	if err != nil {
-		return err
-	}
-	from := map[int32]kgo.Offset{}
-	for partition, b := range left {
-		if b.Start == b.End {
-			delete(left, partition)
-			continue
-		}
-		from[partition] = kgo.NewOffset().At(b.Start)
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	client, err := kgo.NewClient(append(r.options, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))...)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer client.Close()
-	for len(left) > 0 {
-		fetches := client.PollFetches(ctx)
-		if err := errors.Join(ctx.Err(), fetches.Err()); err != nil {
-			return fmt.Errorf("read %s: %w", topic, err)
-		}
-		for it := fetches.RecordIter(); !it.Done(); {
-			record := it.Next()
-			bounds, ok := left[record.Partition]
-			if !ok || record.Offset >= bounds.End {
-				continue // written since
-			}
-			if err := visit(record); err != nil {
-				return err
-			}
-			if record.Offset == bounds.End-1 {
-				delete(left, record.Partition)
-			}
-		}
-	}
-	return nil
-}
-
 // Event is a valid event of a ledger that says something, with its place.
 type Event[B proto.Message] struct {
 	Record    *kgo.Record
@@ -112,30 +68,66 @@ type Event[B proto.Message] struct {
 	Body      B
 }
 
+// Part is the part of a ledger that is read; the zero value is all of it.
+type Part struct {
+	// Partitions to read; nil: all.
+	Partitions []int32
+	// Domain whose events are wanted: only their bodies are decoded. Empty:
+	// those of all.
+	Domain string
+	// Trimmed permits a ledger that begins above 0, for those who can say what
+	// they do not know.
+	Trimmed bool
+}
+
+// bounds of the part within those of the ledger.
+func (p Part) bounds(topic string, all map[int32]Bounds) (map[int32]Bounds, error) {
+	wanted := map[int32]Bounds{}
+	for partition, b := range all {
+		if p.Partitions != nil && !slices.Contains(p.Partitions, partition) {
+			continue
+		}
+		if b.Start > 0 && !p.Trimmed {
+			return nil, fmt.Errorf("%w: %s/%d begins at %d", ledger.ErrTrimmed, topic, partition, b.Start)
+		}
+		wanted[partition] = b
+	}
+	return wanted, nil
+}
+
 // Scheduled calls visit with the valid events of the ledger scheduled that say
 // something. The error wraps ledger.ErrCorrupt for a record that is no event,
 // and ledger.ErrTrimmed when the ledger is not whole.
 func (r *Reader) Scheduled(ctx context.Context, topic string, visit func(Event[*weftpb.Scheduled]) error) error {
-	return events(ctx, r, topic, func() *weftpb.Scheduled { return new(weftpb.Scheduled) }, visit)
+	return r.ScheduledPart(ctx, topic, Part{}, visit)
+}
+
+// ScheduledPart is Scheduled for a part of the ledger.
+func (r *Reader) ScheduledPart(ctx context.Context, topic string, part Part, visit func(Event[*weftpb.Scheduled]) error) error {
+	return events(ctx, r, topic, part, func() *weftpb.Scheduled { return new(weftpb.Scheduled) }, visit)
 }
 
 // Deduped is Scheduled for the ledger deduped.
 func (r *Reader) Deduped(ctx context.Context, topic string, visit func(Event[*weftpb.Deduped]) error) error {
-	return events(ctx, r, topic, func() *weftpb.Deduped { return new(weftpb.Deduped) }, visit)
+	return r.DedupedPart(ctx, topic, Part{}, visit)
 }
 
-func events[B proto.Message](ctx context.Context, r *Reader, topic string, body func() B, visit func(Event[B]) error) error {
-	bounds, err := r.Bounds(ctx, topic)
+// DedupedPart is Deduped for a part of the ledger.
+func (r *Reader) DedupedPart(ctx context.Context, topic string, part Part, visit func(Event[*weftpb.Deduped]) error) error {
+	return events(ctx, r, topic, part, func() *weftpb.Deduped { return new(weftpb.Deduped) }, visit)
+}
+
+func events[B proto.Message](ctx context.Context, r *Reader, topic string, part Part, body func() B, visit func(Event[B]) error) error {
+	all, err := r.Bounds(ctx, topic)
 	if err != nil {
 		return err
 	}
-	for partition, b := range bounds {
-		if b.Start > 0 {
-			return fmt.Errorf("%w: %s/%d begins at %d", ledger.ErrTrimmed, topic, partition, b.Start)
-		}
+	bounds, err := part.bounds(topic, all)
+	if err != nil {
+		return err
 	}
 	readers := map[int32]*ledger.Reader{}
-	return r.Records(ctx, topic, func(record *kgo.Record) error {
+	return r.Range(ctx, topic, bounds, func(record *kgo.Record) error {
 		reader := readers[record.Partition]
 		if reader == nil {
 			reader = new(ledger.Reader)
@@ -145,7 +137,7 @@ func events[B proto.Message](ctx context.Context, r *Reader, topic string, body 
 		if err != nil {
 			return err
 		}
-		if ev == nil || len(ev.Body) == 0 {
+		if ev == nil || len(ev.Body) == 0 || part.Domain != "" && part.Domain != string(record.Key) {
 			return nil
 		}
 		e := Event[B]{Record: record, Positions: ev.Positions, Domain: string(record.Key), Body: body()}

@@ -1,0 +1,123 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Records calls visit with every record that topic holds at the moment of the
+// call, each partition in order, partitions in any. An error of visit ends it.
+func (r *Reader) Records(ctx context.Context, topic string, visit func(*kgo.Record) error) error {
+	bounds, err := r.Bounds(ctx, topic)
+	if err != nil {
+		return err
+	}
+	return r.Range(ctx, topic, bounds, visit)
+}
+
+// Range is Records for the records within bounds. What was trimmed since the
+// bounds were read is left out.
+func (r *Reader) Range(ctx context.Context, topic string, bounds map[int32]Bounds, visit func(*kgo.Record) error) error {
+	left, from := map[int32]Bounds{}, map[int32]kgo.Offset{}
+	for partition, b := range bounds {
+		if b.Start < b.End {
+			left[partition], from[partition] = b, kgo.NewOffset().At(b.Start)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	options := append([]kgo.Opt{kgo.FetchMaxBytes(fetchBytes)}, r.options...)
+	client, err := kgo.NewClient(append(options, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))...)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer client.Close()
+	for len(left) > 0 {
+		poll, cancel := context.WithTimeout(ctx, quiet)
+		fetches := client.PollFetches(poll)
+		cancel()
+		if poll.Err() != nil && ctx.Err() == nil && fetches.NumRecords() == 0 {
+			if err := r.forget(ctx, topic, left); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := errors.Join(ctx.Err(), readError(fetches)); err != nil {
+			return fmt.Errorf("read %s: %w", topic, err)
+		}
+		for it := fetches.RecordIter(); !it.Done(); {
+			record := it.Next()
+			b, ok := left[record.Partition]
+			if !ok {
+				continue
+			}
+			if record.Offset < b.End { // else it was written since
+				if err := visit(record); err != nil {
+					return err
+				}
+			}
+			if record.Offset >= b.End-1 {
+				delete(left, record.Partition)
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	// fetchBytes bounds what is read ahead; one record is at most 16 MiB.
+	fetchBytes = 16 << 20
+	// quiet is how long nothing comes before the log is asked whether anything
+	// will: what was left to read may have been trimmed.
+	quiet = time.Second
+)
+
+// forget takes the partitions out of left that were trimmed beyond its bounds.
+func (r *Reader) forget(ctx context.Context, topic string, left map[int32]Bounds) error {
+	now, err := r.Bounds(ctx, topic)
+	if err != nil {
+		return err
+	}
+	for partition, b := range left {
+		if now[partition].Start >= b.End {
+			delete(left, partition)
+		}
+	}
+	return nil
+}
+
+// readError is the first error of a poll but for one that ended for lack of
+// records.
+func readError(fetches kgo.Fetches) error {
+	for _, e := range fetches.Errors() {
+		if !errors.Is(e.Err, context.DeadlineExceeded) {
+			return e.Err
+		}
+	}
+	return nil
+}
+
+// Commits returns where a group goes on in a topic, by partition; what it never
+// committed is missing.
+func (r *Reader) Commits(ctx context.Context, group, topic string) (map[int32]int64, error) {
+	fetched, err := r.admin.FetchOffsetsForTopics(ctx, group, topic)
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		return nil, fmt.Errorf("commits of %s: %w", group, err)
+	}
+	commits := map[int32]int64{}
+	for partition, commit := range fetched[topic] {
+		if commit.Err != nil {
+			return nil, fmt.Errorf("commits of %s: %w", group, commit.Err)
+		}
+		if commit.At >= 0 {
+			commits[partition] = commit.At
+		}
+	}
+	return commits, nil
+}
