@@ -9,9 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -41,10 +39,10 @@ func (f *fetcher) beginBoards(ctx context.Context) error {
 const beginEvery = 50 * time.Millisecond
 
 // waiting are the boards that have not begun.
-func (f *fetcher) waiting() map[int32]*board {
+func (f *fetcher) waiting() map[int32]*Board {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	waiting := map[int32]*board{}
+	waiting := map[int32]*Board{}
 	for partition, b := range f.boards {
 		if !b.begun {
 			waiting[partition] = b
@@ -54,7 +52,7 @@ func (f *fetcher) waiting() map[int32]*board {
 }
 
 // beginSettled begins those boards whose reports are settled and folded.
-func (f *fetcher) beginSettled(ctx context.Context, waiting map[int32]*board) error {
+func (f *fetcher) beginSettled(ctx context.Context, waiting map[int32]*Board) error {
 	visited, scheduled := f.env.Names.Visited, f.env.Names.Scheduled
 	commits, err := f.admin.FetchOffsetsForTopics(ctx, f.env.Names.Group(topics.Schedule), visited)
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // it has not begun
@@ -76,7 +74,7 @@ func (f *fetcher) beginSettled(ctx context.Context, waiting map[int32]*board) er
 		if err := errors.Join(commit.Err, start.Err, end.Err); err != nil || !ok {
 			return fmt.Errorf("what is settled of %s/%d: %w", visited, partition, err)
 		}
-		if max(commit.At, start.Offset) < b.reported || !b.folded(end.Offset) {
+		if !b.MayBegin(commit.At, start.Offset, end.Offset) {
 			continue
 		}
 		if err := f.begin(ctx, partition, b); err != nil {
@@ -87,58 +85,42 @@ func (f *fetcher) beginSettled(ctx context.Context, waiting map[int32]*board) er
 }
 
 // begin starts what is released and not settled in a partition.
-func (f *fetcher) begin(ctx context.Context, partition int32, b *board) error {
+func (f *fetcher) begin(ctx context.Context, partition int32, b *Board) error {
 	b.begun = true
-	done, err := f.fetched(ctx, partition, b.unsettled())
-	if err != nil {
-		return err
+	search := b.Search()
+	if !search.Empty() {
+		if err := f.search(ctx, partition, search); err != nil {
+			return err
+		}
 	}
-	for _, p := range b.begin() {
-		if f.asking.resume(p, done[p.visit.Id]) {
+	for _, p := range b.Begin() {
+		if f.asking.resume(p, search.Done[p.visit.Id]) {
 			f.start(b, p)
 		}
 	}
 	return nil
 }
 
-// fetched returns the outcomes of visits, by id, that are in fetched.
-func (f *fetcher) fetched(ctx context.Context, partition int32, left []*posted) (map[string][]*weftpb.Outcome, error) {
-	if len(left) == 0 {
-		return nil, nil
-	}
-	open, first := map[string]bool{}, left[0].releasedMs
-	for _, p := range left {
-		open[p.visit.Id] = true
-		first = min(first, p.releasedMs)
-	}
+// search looks through what was fetched of a partition.
+func (f *fetcher) search(ctx context.Context, partition int32, search *Search) error {
 	topic := f.env.Names.Fetched
-	starts, err := f.admin.ListOffsetsAfterMilli(ctx, max(first-maxSkew.Milliseconds(), 0), topic)
+	starts, err := f.admin.ListOffsetsAfterMilli(ctx, search.SinceMs, topic)
 	if err != nil {
-		return nil, fmt.Errorf("time index of %s: %w", topic, err)
+		return fmt.Errorf("time index of %s: %w", topic, err)
 	}
 	ends, err := f.admin.ListEndOffsets(ctx, topic)
 	if err != nil {
-		return nil, fmt.Errorf("end of %s: %w", topic, err)
+		return fmt.Errorf("end of %s: %w", topic, err)
 	}
 	start, end, err := bounds(starts, ends, topic, partition)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	done := map[string][]*weftpb.Outcome{}
-	err = f.scan(ctx, topic, partition, start, end, func(r *kgo.Record) error {
-		var record weftpb.Fetched
-		// What cannot be decoded is parse's to reject.
-		if proto.Unmarshal(r.Value, &record) == nil && open[record.Visit] {
-			done[record.Visit] = append(done[record.Visit], record.Outcome)
-		}
+	return f.scan(ctx, topic, partition, start, end, func(r *kgo.Record) error {
+		search.Look(r.Value)
 		return nil
 	})
-	return done, err
 }
-
-// maxSkew is how much later than a fetcher's the clock of a scheduler may be
-// for what was fetched to be found again.
-const maxSkew = time.Minute
 
 func bounds(starts, ends kadm.ListedOffsets, topic string, partition int32) (start, end int64, err error) {
 	from, ok := starts.Lookup(topic, partition)

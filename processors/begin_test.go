@@ -18,7 +18,7 @@ import (
 type taken struct {
 	*fetcher
 	t     *testing.T
-	board *board
+	board *Board
 }
 
 func takeOver(t *testing.T, fetched ...*weftpb.Fetched) taken {
@@ -74,7 +74,7 @@ func (h taken) fold() {
 	}
 	end, _ := ends.Lookup(h.env.Names.Scheduled, 0)
 	err = h.scan(h.t.Context(), h.env.Names.Scheduled, 0, h.board.next, end.Offset, func(r *kgo.Record) error {
-		_, err := h.board.fold(string(r.Key), r.Value, 0, r.Offset)
+		_, err := h.board.Fold(string(r.Key), r.Value, 0, r.Offset)
 		return err
 	})
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 )
 
-// board is what fetch knows of one partition of scheduled: the visits that are
+// Board is what fetch knows of one partition of scheduled: the visits that are
 // released and not settled. It is folded from the ledger alone, from the
 // offset that the last record calls oldest, so that nothing released is
 // forgotten and nothing settled is repeated.
-type board struct {
+type Board struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	topic string
@@ -32,13 +32,13 @@ type board struct {
 	reader ledger.Reader
 	next   int64 // offset of the record to be folded next
 	live   bool  // what is released is started at once
-	visits map[string]*posted
+	visits map[string]*Posted
 	// order keeps releases in the order of the log until the board is live.
 	order []string
 }
 
-// posted is a visit on the board.
-type posted struct {
+// Posted is a visit on the board.
+type Posted struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	visit  *lanes.Visit
@@ -49,13 +49,19 @@ type posted struct {
 
 // newBoard returns the board of a partition that is read from the offset from;
 // its work ends with ctx or by end.
-func newBoard(ctx context.Context, topic string, from, reported int64, takenAt time.Time) *board {
+func newBoard(ctx context.Context, topic string, from, reported int64, takenAt time.Time) *Board {
 	ctx, end := context.WithCancelCause(ctx)
-	return &board{ctx: ctx, end: end, topic: topic, takenAt: takenAt, reported: reported, next: from, visits: map[string]*posted{}}
+	return &Board{ctx: ctx, end: end, topic: topic, takenAt: takenAt, reported: reported, next: from, visits: map[string]*Posted{}}
 }
 
-// fold folds one record and returns the visits to start now, in order.
-func (b *board) fold(key string, value []byte, partition int32, offset int64) ([]*posted, error) {
+// Context is the visit's: it ends when the visit is settled or somebody else's.
+func (p *Posted) Context() context.Context { return p.ctx }
+
+// Visit is what lanes make requests of.
+func (p *Posted) Visit() *lanes.Visit { return p.visit }
+
+// Fold folds one record and returns the visits to start now, in order.
+func (b *Board) Fold(key string, value []byte, partition int32, offset int64) ([]*Posted, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.next = offset + 1
@@ -63,7 +69,7 @@ func (b *board) fold(key string, value []byte, partition int32, offset int64) ([
 	if err != nil {
 		return nil, err
 	}
-	var released []*posted
+	var released []*Posted
 	if ev != nil && len(ev.Body) > 0 {
 		var body weftpb.Scheduled
 		if err := proto.Unmarshal(ev.Body, &body); err != nil {
@@ -80,9 +86,9 @@ func (b *board) fold(key string, value []byte, partition int32, offset int64) ([
 	return nil, nil
 }
 
-func (b *board) post(domain string, partition int32, v *weftpb.Visit, releasedMs int64) *posted {
+func (b *Board) post(domain string, partition int32, v *weftpb.Visit, releasedMs int64) *Posted {
 	ctx, cancel := context.WithCancel(b.ctx)
-	p := &posted{
+	p := &Posted{
 		ctx: ctx, cancel: cancel, open: len(v.Requests), releasedMs: releasedMs,
 		visit: &lanes.Visit{Visit: v, Domain: domain, Partition: partition},
 	}
@@ -95,7 +101,7 @@ func (b *board) post(domain string, partition int32, v *weftpb.Visit, releasedMs
 }
 
 // settle takes what the event settles off the board.
-func (b *board) settle(body *weftpb.Scheduled) {
+func (b *Board) settle(body *weftpb.Scheduled) {
 	for _, s := range body.Settled {
 		p := b.visits[s.Visit]
 		if p == nil {
@@ -118,22 +124,22 @@ func (b *board) settle(body *weftpb.Scheduled) {
 }
 
 // remove ends a visit: it is settled, or released again under another id.
-func (b *board) remove(id string) {
+func (b *Board) remove(id string) {
 	if p := b.visits[id]; p != nil {
 		p.cancel()
 		delete(b.visits, id)
 	}
 }
 
-// unsettled returns what the partition's former owner left undone, in the order
+// Unsettled returns what the partition's former owner left undone, in the order
 // of its release.
-func (b *board) unsettled() []*posted {
+func (b *Board) Unsettled() []*Posted {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.left()
 }
 
-func (b *board) left() (left []*posted) {
+func (b *Board) left() (left []*Posted) {
 	for _, id := range b.order {
 		if p := b.visits[id]; p != nil {
 			left = append(left, p)
@@ -142,19 +148,12 @@ func (b *board) left() (left []*posted) {
 	return left
 }
 
-// begin makes the board live: it returns what is to be started now, and fold
+// Begin makes the board live: it returns what is to be started now, and Fold
 // returns what is released from now on.
-func (b *board) begin() []*posted {
+func (b *Board) Begin() []*Posted {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	left := b.left()
 	b.live, b.order = true, nil
 	return left
-}
-
-// folded tells whether every record before offset is folded.
-func (b *board) folded(offset int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.next >= offset
 }

@@ -95,14 +95,14 @@ func TestBoardStartsWhatIsOpen(t *testing.T) {
 		end := rapid.IntRange(1, len(h.log)).Draw(t, "taken at")
 		from := rapid.IntRange(0, h.oldest(end)).Draw(t, "from")
 		b := newBoard(t.Context(), "scheduled", int64(from), 0, time.Time{})
-		started := map[string]*posted{}
+		started := map[string]*Posted{}
 		for offset := from; offset < len(h.log); offset++ {
-			begun, err := b.fold("example.org", h.log[offset], 3, int64(offset))
+			begun, err := b.Fold("example.org", h.log[offset], 3, int64(offset))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if offset == end-1 {
-				begun = b.begin()
+				begun = b.Begin()
 			}
 			last := -1
 			for _, p := range begun {
@@ -139,7 +139,7 @@ func TestBoardStartsWhatIsOpen(t *testing.T) {
 }
 
 // taken compares what a board starts at once with what is open.
-func (h history) taken(t *rapid.T, end int, begun []*posted) {
+func (h history) taken(t *rapid.T, end int, begun []*Posted) {
 	have, want := map[string]string{}, map[string]string{}
 	for _, p := range begun {
 		var left []uint32
@@ -168,7 +168,7 @@ func TestBoardRefusesCorruptEvents(t *testing.T) {
 		"other body": encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte{0x0a, 0x05, 1}}),
 	} {
 		b := newBoard(t.Context(), "scheduled", 0, 0, time.Time{})
-		if _, err := b.fold("example.org", value, 0, 1); !errors.Is(err, ledger.ErrCorrupt) {
+		if _, err := b.Fold("example.org", value, 0, 1); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 		b.end(nil)

@@ -52,7 +52,7 @@ func (o FetchOptions) For(d topics.Definition) FetchOptions {
 // fetch is decided by the ledger; when is kept by lanes, whatever arrives.
 //
 // It takes its work from the ledger and not from commits: a partition is read
-// from the offset that its last record calls oldest (see board).
+// from the offset that its last record calls oldest (see Board).
 func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
 	client, err := fetch.New(opts.Client)
 	if err != nil {
@@ -63,7 +63,7 @@ func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
 		f := &fetcher{
 			env: env, opts: opts, http: client,
 			lease:  lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime),
-			boards: map[int32]*board{},
+			boards: map[int32]*Board{},
 		}
 		return f.run(ctx)
 	})
@@ -86,7 +86,7 @@ type fetcher struct {
 	fail    context.CancelCauseFunc // ends this life: a write was lost, and the ledger knows what to do again
 
 	mu     sync.Mutex
-	boards map[int32]*board // of the partitions that are ours
+	boards map[int32]*Board // of the partitions that are ours
 }
 
 func (f *fetcher) run(ctx context.Context) error {
@@ -187,6 +187,7 @@ const restTimeout = 3 * time.Second
 // permitted tells whether a request may begin.
 func (f *fetcher) permitted() bool { return !f.resting.Load() && f.lease.Holds() }
 
+
 // consumer joins the group of the stage.
 func (f *fetcher) consumer() (*kgo.Client, error) {
 	return f.env.client(
@@ -230,7 +231,7 @@ func (f *fetcher) fold(ctx context.Context, fetches kgo.Fetches) error {
 		if b == nil {
 			continue // revoked since it was fetched
 		}
-		start, err := b.fold(string(r.Key), r.Value, r.Partition, r.Offset)
+		start, err := b.Fold(string(r.Key), r.Value, r.Partition, r.Offset)
 		if err != nil {
 			return fmt.Errorf("%w: %w", errFatal, err)
 		}
@@ -241,10 +242,8 @@ func (f *fetcher) fold(ctx context.Context, fetches kgo.Fetches) error {
 	return nil
 }
 
-// start gives a visit to its lane. Soon after a takeover nobody here knows
-// when the domain was asked last: as if it had been at that moment.
-func (f *fetcher) start(b *board, p *posted) {
-	delay := time.Duration(p.visit.DelayMs) * time.Millisecond
-	p.visit.NotBefore = b.takenAt.Add(delay + 2*f.opts.Heartbeat)
+// start gives a visit to its lane.
+func (f *fetcher) start(b *Board, p *Posted) {
+	b.Hold(p, 2*f.opts.Heartbeat)
 	f.lanes.Start(p.ctx, p.visit)
 }

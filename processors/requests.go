@@ -10,8 +10,6 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
-	"github.com/weftcrawl/weft/politeness"
-	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -22,10 +20,6 @@ type requests struct {
 	*fetcher
 	open sync.Map // visit id → *report
 }
-
-// partEvery is the age at which outcomes are reported although their visit
-// goes on.
-const partEvery = 750 * time.Millisecond
 
 // Gate waits while parse is too far behind or the lease is in doubt.
 func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
@@ -54,17 +48,14 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 	request := v.Requests[i]
 	x := q.http.Do(ctx, fetch.Request{URL: request.Target.Url, Permit: q.permitted})
 	report := q.report(ctx, v)
-	if undone(x) {
-		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
+	if Undone(x) {
+		report.add(Skip(i))
 		return lanes.Answer{Stop: true}
 	}
 	q.env.Meter.Exchange(x)
+	record := FetchedOf(v, i, x)
+	outcome, size := record.Outcome, len(x.Body)
 	report.open()
-	record := x.Fetched()
-	record.Id, record.Visit, record.Request = urls.PageID(request.Target.Url, request.Round), v.Id, request
-	record.Outcome.Index = uint32(i)
-	outcome := record.Outcome
-	size := len(x.Body)
 	q.out.sendProto(q.life, q.env.Names.Fetched, v.Domain, record, func(r *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
@@ -73,7 +64,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 		q.backlog.add(r.Partition, r.Offset, size)
 		report.close(outcome)
 	})
-	return answer(x)
+	return AnswerOf(x)
 }
 
 // robots makes the one request of a robots visit, with its redirects within
@@ -100,67 +91,30 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 		}
 	})
 	last := hops[len(hops)-1]
-	if undone(last) || ctx.Err() != nil {
-		report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
+	if Undone(last) || ctx.Err() != nil {
+		report.add(Skip(i))
 		return lanes.Answer{Stop: true}
 	}
 	for _, x := range hops {
 		q.env.Meter.Exchange(x)
 	}
-	rules := robots.Parse(robotsStatus(last), last.Body, product(q.env.Definition))
-	report.learn(&weftpb.OriginRules{Origin: target.Origin(), Robots: rules})
+	rules, answer := RobotsOf(target.Origin(), last, product(q.env.Definition))
 	outcome := last.Outcome()
 	outcome.Index = uint32(i)
+	report.learn(rules)
 	report.add(outcome)
-	a := answer(last)
-	// A Crawl-delay holds from the response that asks for it on.
-	a.RetryAfter = max(a.RetryAfter, time.Duration(rules.GetCrawlDelayMs())*time.Millisecond)
-	return a
-}
-
-// robotsStatus is the status that says what a robots exchange means: 0 when
-// there was no answer, and 404 for a redirect that was not followed.
-func robotsStatus(x *fetch.Exchange) int {
-	switch {
-	case x.Class != fetch.ClassNone:
-		return 0
-	case x.Location != "":
-		return 404
-	}
-	return x.Status
+	return answer
 }
 
 // Finish reports the visit's end: requests from rest on were not begun.
 func (q *requests) Finish(ctx context.Context, v *lanes.Visit, rest int) {
-	report := q.report(ctx, v)
-	for i := rest; i < len(v.Requests); i++ {
-		if !v.Settled[uint32(i)] {
-			report.add(&weftpb.Outcome{Index: uint32(i), Skipped: true})
-		}
-	}
-	report.finish()
+	q.report(ctx, v).finish(rest)
 }
 
 // resume reports outcomes that a former owner of a visit fetched and did not
 // report. It returns whether there is more to do: a failure ends the visit.
-func (q *requests) resume(p *posted, done []*weftpb.Outcome) bool {
-	if len(done) == 0 {
-		return true
-	}
-	report := q.report(p.ctx, p.visit)
-	for _, o := range done {
-		if p.visit.Settled[o.Index] {
-			continue
-		}
-		p.visit.Settled[o.Index] = true
-		report.add(o)
-		if politeness.Judge(o.Status, o.ErrorClass).Health == politeness.Failed {
-			q.Finish(p.ctx, p.visit, 0)
-			return false
-		}
-	}
-	report.flush()
-	return true
+func (q *requests) resume(p *Posted, done []*weftpb.Outcome) bool {
+	return len(done) == 0 || !q.report(p.ctx, p.visit).resume(done)
 }
 
 // flush reports every outcome that is known.
@@ -177,105 +131,82 @@ func (q *requests) report(ctx context.Context, v *lanes.Visit) *report {
 	if r, ok := q.open.Load(v.Id); ok {
 		return r.(*report)
 	}
-	fresh := &report{owner: q, visit: v, last: time.Now()}
+	fresh := &report{owner: q, domain: v.Domain, core: NewReport(v, time.Now())}
 	q.open.Store(v.Id, fresh)
 	context.AfterFunc(ctx, func() { q.open.Delete(v.Id) })
 	return fresh
 }
 
-// report collects the outcomes of one visit.
+// report is a Report that is written to visited, part by part.
 type report struct {
-	owner *requests
-	visit *lanes.Visit
+	owner  *requests
+	domain string
 
-	mu       sync.Mutex
-	outcomes []*weftpb.Outcome
-	rules    *weftpb.OriginRules
-	waiting  int // exchanges whose records are not acknowledged
-	finished bool
-	last     time.Time // when the last part was sent
+	mu   sync.Mutex
+	core *Report
 }
 
 func (r *report) open() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting++
+	r.core.Open()
 }
 
 // close books that the exchange's record is acknowledged.
 func (r *report) close(o *weftpb.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting--
-	r.outcomes = append(r.outcomes, o)
-	r.send()
+	r.write(r.core.Close(o, time.Now()))
 }
 
-// add books an outcome that needs no record.
 func (r *report) add(o *weftpb.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.outcomes = append(r.outcomes, o)
+	r.core.Add(o)
 }
 
 func (r *report) learn(rules *weftpb.OriginRules) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.rules = rules
+	r.core.Learn(rules)
 }
 
-func (r *report) finish() {
+func (r *report) finish(rest int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.finished = true
-	r.send()
+	r.write(r.core.Finish(rest, time.Now()))
 }
 
 // flush reports what is known of a visit that goes on elsewhere.
 func (r *report) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.outcomes) > 0 {
-		r.part(false)
-	}
+	r.write(r.core.Flush(time.Now()))
 }
 
-// send writes a part when it is time, or the last one when all is known.
-func (r *report) send() {
-	done := r.finished && r.waiting == 0
-	if done || time.Since(r.last) >= partEvery && len(r.outcomes) > 0 {
-		r.part(done)
-	}
+func (r *report) resume(done []*weftpb.Outcome) (over bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	part, over := r.core.Resume(done, time.Now())
+	r.write(part)
+	return over
 }
 
-// part writes what is known and not yet reported; mu is held. It is called when
-// a record of fetched is acknowledged, so it writes through a producer of its
-// own: in that moment the other's buffer may be full, and waiting for room in
-// it from its own acknowledgement would wait for ever.
-func (r *report) part(done bool) {
-	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules}
-	r.outcomes, r.rules, r.last = nil, nil, time.Now()
+// write writes a part, if there is one; mu is held. It is called when a record
+// of fetched is acknowledged, so it writes through a producer of its own: in
+// that moment the other's buffer may be full, and waiting for room in it from
+// its own acknowledgement would wait for ever.
+func (r *report) write(part *weftpb.Visited) {
+	if part == nil {
+		return
+	}
 	q := r.owner
-	if done {
-		q.open.Delete(r.visit.Id)
+	if part.Done {
+		q.open.Delete(part.Visit)
 	}
-	q.reports.sendProto(q.life, q.env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
+	q.reports.sendProto(q.life, q.env.Names.Visited, r.domain, part, func(_ *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
 		}
 	})
-}
-
-// undone tells an exchange that was not made, or not to its end, because the
-// right to make it was gone.
-func undone(x *fetch.Exchange) bool {
-	return x.Class == fetch.ClassLeaseLost || x.Class == fetch.ClassCanceled
-}
-
-// answer is what an exchange means for the rest of its visit.
-func answer(x *fetch.Exchange) lanes.Answer {
-	if politeness.Judge(uint32(x.Status), string(x.Class)).Health != politeness.Failed {
-		return lanes.Answer{} // a Retry-After on an answer asks for nothing
-	}
-	return lanes.Answer{Stop: true, RetryAfter: x.RetryAfter}
 }

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lease"
 )
@@ -38,52 +36,26 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 		if err := errors.Join(end.Err, start.Err, known.Err); !ok || !ok2 || !ok3 || err != nil {
 			return nil, fmt.Errorf("bounds of %s/%d: %w", topic, partition, err)
 		}
-		last, err := f.last(ctx, topic, partition, end.Offset-1)
+		last, err := LastDecision(topic, partition, end.Offset, func(offset int64) ([]byte, error) {
+			return f.read(ctx, topic, partition, offset)
+		})
 		if err != nil {
 			return nil, err
 		}
-		from, takenAt := max(start.Offset, min(last.GetOldest(), end.Offset)), time.Now()
-		if f.env.Embedded && untouched(last.GetGauges()) {
-			takenAt = time.Time{} // there is no other fetcher, and nobody was asked yet
-		}
-		f.post(partition, newBoard(f.life, topic, from, known.Offset, takenAt))
-		offsets[topic][partition] = kgo.NewOffset().At(from)
+		b := TakeOver(f.life, Takeover{
+			Topic: topic, Start: start.Offset, End: end.Offset, Last: last, Reported: known.Offset,
+			At: time.Now(), Alone: f.env.Embedded,
+		})
+		f.post(partition, b)
+		offsets[topic][partition] = kgo.NewOffset().At(b.Next())
 	}
 	return offsets, nil
 }
 
-// last returns the last event at or before offset that says what its partition
-// holds, nil when there is none. Claims, and events that only move positions,
-// do not say; nor does an event that a former owner wrote after the claim that
-// fenced it, which is never where it says.
-func (f *fetcher) last(ctx context.Context, topic string, partition int32, offset int64) (*weftpb.Scheduled, error) {
-	for ; offset >= 0; offset-- {
-		r, err := f.read(ctx, topic, partition, offset)
-		if err != nil {
-			return nil, err
-		}
-		var ev weftpb.Event
-		var body weftpb.Scheduled
-		if err := errors.Join(proto.Unmarshal(r.Value, &ev), proto.Unmarshal(ev.Body, &body)); err != nil {
-			return nil, fmt.Errorf("%w: %s/%d at %d: %w", errFatal, topic, partition, offset, err)
-		}
-		if len(ev.Body) > 0 && ev.Offset == r.Offset {
-			body.Oldest = min(body.Oldest, r.Offset)
-			return &body, nil
-		}
-	}
-	return nil, nil
-}
-
-// untouched tells that a partition never held a URL.
-func untouched(g *weftpb.Gauges) bool {
-	return g.GetPending() == 0 && g.GetFetched() == 0 && g.GetFailed() == 0 && g.GetRefused() == 0
-}
-
-// read reads one record.
-func (f *fetcher) read(ctx context.Context, topic string, partition int32, offset int64) (one *kgo.Record, err error) {
-	err = f.scan(ctx, topic, partition, offset, offset+1, func(r *kgo.Record) error { one = r; return nil })
-	return one, err
+// read reads the value of one record.
+func (f *fetcher) read(ctx context.Context, topic string, partition int32, offset int64) (value []byte, err error) {
+	err = f.scan(ctx, topic, partition, offset, offset+1, func(r *kgo.Record) error { value = r.Value; return nil })
+	return value, err
 }
 
 // scan calls visit with the records from offset from to before offset to.
@@ -115,17 +87,17 @@ func (f *fetcher) scan(ctx context.Context, topic string, partition int32, from,
 }
 
 // post puts up a board, in place of one that was taken before.
-func (f *fetcher) post(partition int32, b *board) {
+func (f *fetcher) post(partition int32, b *Board) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if old := f.boards[partition]; old != nil {
-		old.end(fetch.ErrLeaseLost)
+		old.End(fetch.ErrLeaseLost)
 	}
 	f.boards[partition] = b
 }
 
 // board returns the board of a partition, nil when it is not ours.
-func (f *fetcher) board(partition int32) *board {
+func (f *fetcher) board(partition int32) *Board {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.boards[partition]
@@ -140,7 +112,7 @@ func (f *fetcher) drop(lost map[string][]int32) {
 	for _, partitions := range lost {
 		for _, p := range partitions {
 			if b := f.boards[p]; b != nil {
-				b.end(fetch.ErrLeaseLost)
+				b.End(fetch.ErrLeaseLost)
 				delete(f.boards, p)
 			}
 			f.backlog.forget(p)
@@ -153,7 +125,7 @@ func (f *fetcher) endAll() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, b := range f.boards {
-		b.end(fetch.ErrLeaseLost)
+		b.End(fetch.ErrLeaseLost)
 	}
 }
 

@@ -37,7 +37,7 @@ func taker(t *testing.T, partitions int32) *fetcher {
 	}
 	t.Cleanup(client.Close)
 	f := &fetcher{
-		env: env, admin: kadm.NewClient(client), life: t.Context(), boards: map[int32]*board{},
+		env: env, admin: kadm.NewClient(client), life: t.Context(), boards: map[int32]*Board{},
 		backlog: newBacklog(nil, "", "", 1), lease: lease.New(0, lease.BootTime), out: &outbox{env: env, client: client},
 	}
 	spec := topics.Spec{Crawl: "test", Partitions: partitions, Replication: 1}
