@@ -441,6 +441,7 @@ func TestRandomHistories(t *testing.T) {
 			"restart": func(*rapid.T) { w.f = New(w.opts, w.store) },
 		})
 		w.replay()
+		w.inspect()
 		w.drain()
 		w.replay()
 	})
