@@ -107,15 +107,15 @@ func (c *claimer) Cleanup(session sarama.ConsumerGroupSession) error {
 	return c.ConsumerGroupHandler.Cleanup(unmarked{session})
 }
 
-// ConsumeClaim passes a claim's messages to goka, those of a partition's first
-// input with its ticks between them.
+// ConsumeClaim passes a claim's messages to goka while the stage is not held,
+// those of a partition's first input with its ticks between them.
 func (c *claimer) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
 	table := c.run.table(claim.Partition())
-	if claim.Topic() != c.run.inputs[0].topic || table == nil {
+	if table == nil {
 		return c.ConsumerGroupHandler.ConsumeClaim(unmarked{session}, claim)
 	}
 	ctx, cancel := context.WithCancel(session.Context())
-	ticked := newTicks(claim, table)
+	ticked := newTicks(claim, table, claim.Topic() == c.run.inputs[0].topic)
 	var merging sync.WaitGroup
 	merging.Go(func() { ticked.merge(ctx) })
 	defer merging.Wait()

@@ -85,8 +85,14 @@ type Options struct {
 	// Reject writes an unusable record to the topic rejected and returns when
 	// it is acknowledged.
 	Reject func(in Record, partition int32, reason string) error
+	// Held tells whether the stage takes neither inputs nor timers now, and
+	// returns a channel that is closed when that may have changed; nil: never.
+	Held func() (held bool, changed <-chan struct{})
 	// Clock tells the time; nil: time.Now.
 	Clock func() time.Time
+	// Remote is where published checkpoints are sent to, and where a partition
+	// looks for one that is newer than its own; nil: they stay in Dir.
+	Remote *Remote
 	// CheckpointEvery is the age at which a checkpoint is made; 30 s.
 	CheckpointEvery time.Duration
 	// CarryEvery is the time after which moved positions are written without
@@ -124,6 +130,10 @@ const (
 	HappenedClaim      = "claim"      // a partition was claimed
 	HappenedRejected   = "rejected"   // an input went to rejected
 	HappenedRestart    = "restart"    // the supervisor built the processor anew
+	HappenedSent       = "sent"       // a checkpoint is complete in the bucket
+	HappenedUnsent     = "unsent"     // sending one failed
+	HappenedFetched    = "fetched"    // a checkpoint was taken from the bucket
+	HappenedPassedOver = "passed"     // one in the bucket could not be used
 )
 
 // withDefaults fills what is unset.
@@ -136,6 +146,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MemtableBytes, 1<<20)
 	setDefault(&o.SessionTimeout, 10*time.Second)
 	setDefault(&o.Heartbeat, 500*time.Millisecond)
+	if o.Held == nil {
+		o.Held = func() (bool, <-chan struct{}) { return false, nil }
+	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

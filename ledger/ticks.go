@@ -7,8 +7,9 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// ticks is the claim of a partition's first input with the partition's timers
-// put between its messages: a tick is a message at tickOffset whose key is due.
+// ticks is the claim of an input that stops while the stage is held. In that of
+// a partition's first input the partition's timers are put between the
+// messages: a tick is a message at tickOffset whose key is due.
 // goka has visitors for this. They run beside the inputs, so their end has to
 // be kept apart from that of a session (goka closes the channel that a visitor
 // sends to), and goka v1.1.16 reads the count of an aborted visit while the
@@ -16,14 +17,15 @@ import (
 type ticks struct {
 	sarama.ConsumerGroupClaim
 	table  *table
+	timers bool
 	merged chan *sarama.ConsumerMessage
 }
 
 // tickOffset marks a tick; no record has it.
 const tickOffset = -1
 
-func newTicks(claim sarama.ConsumerGroupClaim, t *table) *ticks {
-	return &ticks{claim, t, make(chan *sarama.ConsumerMessage)}
+func newTicks(claim sarama.ConsumerGroupClaim, t *table, timers bool) *ticks {
+	return &ticks{claim, t, timers, make(chan *sarama.ConsumerMessage)}
 }
 
 // Messages returns the claim's messages and the ticks.
@@ -37,16 +39,26 @@ func (k *ticks) merge(ctx context.Context) {
 	defer ticker.Stop()
 	defer close(k.merged)
 	var due []*sarama.ConsumerMessage
+	held, changed := k.table.run.opts.Held()
+	behind := k.behind(ctx)
 	for {
 		var tick *sarama.ConsumerMessage
 		var merged chan<- *sarama.ConsumerMessage
 		if len(due) > 0 {
 			tick, merged = due[0], k.merged
 		}
+		messages := k.ConsumerGroupClaim.Messages()
+		if held {
+			messages, merged = nil, nil
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case msg, open := <-k.ConsumerGroupClaim.Messages():
+		case <-changed:
+			if held, changed = k.table.run.opts.Held(); !held {
+				behind = k.behind(ctx)
+			}
+		case msg, open := <-messages:
 			if !open {
 				return
 			}
@@ -58,7 +70,10 @@ func (k *ticks) merge(ctx context.Context) {
 		case merged <- tick:
 			due = due[1:]
 		case <-ticker.C:
-			if len(due) == 0 && k.table.ticking.Load() == 0 {
+			if !k.timers || held || len(due) > 0 || k.table.ticking.Load() > 0 {
+				continue
+			}
+			if behind = k.table.left(behind); len(behind) == 0 {
 				due = k.messages(k.table.due())
 				k.table.ticking.Store(int64(len(due)))
 			}

@@ -38,8 +38,10 @@ type Env struct {
 	SessionTimeout, Heartbeat time.Duration
 	// Reserve is the free disk, in bytes, below which nothing is released.
 	Reserve int64
-	Meter   Meter
-	Logger  *slog.Logger
+	// Brakes hold stages; nil: nothing does.
+	Brakes *Brakes
+	Meter  Meter
+	Logger *slog.Logger
 }
 
 // connection are the options that reach the brokers.
@@ -87,6 +89,7 @@ func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler
 			return err
 		}
 		defer w.client.CloseAllowingRebalance()
+		defer e.brake(ctx, stage, w.client)()
 		return w.run(ctx)
 	})
 }

@@ -185,8 +185,10 @@ func (f *fetcher) rest(ctx context.Context) {
 const restTimeout = 3 * time.Second
 
 // permitted tells whether a request may begin.
-func (f *fetcher) permitted() bool { return !f.resting.Load() && f.lease.Holds() }
+func (f *fetcher) permitted() bool { return !f.resting.Load() && !f.paused() && f.lease.Holds() }
 
+// paused tells whether people hold the stage. It goes on to follow the ledger.
+func (f *fetcher) paused() bool { return f.env.Brakes.held(topics.Fetch) }
 
 // consumer joins the group of the stage.
 func (f *fetcher) consumer() (*kgo.Client, error) {

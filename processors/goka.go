@@ -20,7 +20,7 @@ func stateful[S ledger.State](ctx context.Context, env Env, name topics.Stage, s
 		return err
 	}
 	defer producer.Close()
-	return ledger.Run(ctx, stage, ledger.Options{
+	return ledger.Run(ctx, guarded(env, name, stage), ledger.Options{
 		Brokers: env.Brokers,
 		Client:  env.Client,
 		Writer:  func() []kgo.Opt { return writing.Client(env.Names) },
@@ -33,6 +33,7 @@ func stateful[S ledger.State](ctx context.Context, env Env, name topics.Stage, s
 			}, reason)
 			return producer.ProduceSync(ctx, rejected).FirstErr()
 		},
+		Held:    func() (bool, <-chan struct{}) { return env.Brakes.on(name) },
 		Observe: func(h ledger.Happening) { env.Meter.Ledger(name, h.Kind) },
 		Logger:  env.Logger,
 	})

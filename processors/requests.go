@@ -21,13 +21,15 @@ type requests struct {
 	open sync.Map // visit id → *report
 }
 
-// Gate waits while parse is too far behind or the lease is in doubt.
+// Gate waits while parse is too far behind or the lease is in doubt. While the
+// stage is paused it opens, for Request to give the visit back: a pause may
+// outlast its lease.
 func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
 	for {
 		if err := q.backlog.wait(ctx); err != nil {
 			return err
 		}
-		if q.permitted() {
+		if q.permitted() || q.paused() {
 			return nil
 		}
 		select {

@@ -2,7 +2,6 @@ package processors
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 

@@ -32,8 +32,8 @@ func Schedule(ctx context.Context, env Env) error {
 }
 
 // DefineSchedule returns the stage schedule without what runs it. Of env it
-// takes the names, the definition and the meter; while hold is true nothing is
-// released.
+// takes the names, the definition, the brakes and the meter; while hold is true
+// nothing is released.
 func DefineSchedule(env Env, hold *atomic.Bool) ledger.Definition {
 	return ledger.Define(scheduleStage(env, hold))
 }
@@ -49,7 +49,7 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 			opts := FrontierOptions(env.Definition)
 			opts.Partition, opts.Allowed = partition, allowed()
 			return &queues{
-				frontier: frontier.New(opts, store), hold: hold,
+				frontier: frontier.New(opts, store), hold: hold, brakes: env.Brakes,
 				report: func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
 			}, nil
 		},
@@ -66,11 +66,12 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 type queues struct {
 	frontier *frontier.Frontier
 	hold     *atomic.Bool
+	brakes   *Brakes
 	report   func(outcomes map[string]int64)
 }
 
 func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
-	return frontier.Moment{Now: now, Offset: offset, Hold: q.hold.Load()}
+	return frontier.Moment{Now: now, Offset: offset, Hold: q.hold.Load() || q.brakes.Control().Holds()}
 }
 
 func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {

@@ -22,7 +22,7 @@ type Transform func(r *kgo.Record) (out []Output, reason string)
 // finished when all that it made is acknowledged.
 func (o *outbox) transforming(transform Transform) handle {
 	return func(ctx context.Context, r *kgo.Record, finish func(error)) {
-		out, reason := transform(r)
+		out, reason := o.guard(transform, r)
 		switch {
 		case reason != "":
 			o.reject(ctx, r, reason, finish)

@@ -36,8 +36,9 @@ func (c Control) Pauses(s Stage) bool { return slices.Contains(c.Paused, s) }
 func (c Control) Stops(s Stage) bool { return slices.Contains(c.Stop, s) }
 
 // Holds tells whether no visit may be released. A pause of fetch holds them
-// too: they would run out of their leases and be released again, for hours.
-func (c Control) Holds() bool { return c.Draining || c.Pauses(Fetch) }
+// too, and one of parse, behind which fetch soon waits: visits would run out of
+// their leases and be released again, for hours.
+func (c Control) Holds() bool { return c.Draining || c.Pauses(Fetch) || c.Pauses(Parse) }
 
 // String says in words what keeps the crawl from going on as usual; it is empty
 // when nothing does.

@@ -139,7 +139,8 @@ func TestControlInWords(t *testing.T) {
 	}{
 		{topics.Control{}, "", false},
 		{all, "paused: fetch parse", true},
-		{all.WithPaused(true, topics.Fetch).WithPaused(false, topics.Fetch), "paused: parse", false},
+		{all.WithPaused(true, topics.Fetch).WithPaused(false, topics.Fetch), "paused: parse", true},
+		{topics.Control{}.WithPaused(true, topics.Normalize), "paused: normalize", false},
 		{all.WithPaused(false, topics.Stages()...), "", false},
 		{topics.Control{Draining: true}, "draining", true},
 		{topics.Control{Paused: []topics.Stage{topics.Parse}, Draining: true}, "paused: parse, draining", true},
