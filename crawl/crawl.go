@@ -16,14 +16,14 @@ import (
 	"github.com/weftcrawl/weft/warc"
 )
 
-// Run runs a whole crawl in this process until it is drained, full or ctx
-// ends; none of these is an error. Errors that wrap ErrUsage are the user's to
+// Run runs a whole crawl in this process until it is drained, full, asked to
+// stop or ctx ends; none of these is an error. Errors that wrap ErrUsage are the user's to
 // mend.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
 	}
-	s, err := open(ctx, o)
+	s, err := open(ctx, o, topics.Stages())
 	if err != nil {
 		return Result{}, err
 	}
@@ -61,6 +61,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		defer close(fetched)
 		return s.stage(fetching, topics.Fetch)
 	})
+	work.Go(func() error { return s.desk.follow(stages) })
 	work.Go(func() error { return s.janitor().Run(stages) })
 	work.Go(func() error { return sink.Run(files) })
 	if s.opts.WARC {
@@ -69,20 +70,32 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		})
 	}
 	ended, watchErr := s.watch(ctx, failed, sink)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
 	stopFetching()
 	<-fetched
-	s.settleVisits(failed)
+	s.settleVisits(ending, failed)
 	stopStages()
 	if ended != EndedFull {
-		s.settleFiles(ctx, failed, ended, sink)
+		if ended == EndedDrained {
+			ending = ctx // everything is there to be written: for as long as it takes
+		}
+		s.settleFiles(ending, failed, sink)
 	}
 	stopFiles()
-	err = errors.Join(work.Wait(), watchErr, pages.Close())
+	err = errors.Join(work.Wait(), watchErr)
+	if closing := pages.Close(); err == nil {
+		err = closing // else it only says again why nothing could be written
+	}
 	return s.result(ended, sink), err
 }
 
-// RunStages runs some stages of a crawl on a cluster until ctx ends, which is
-// no error. The crawl must have been created.
+// endTimeout bounds what an end waits for, but for a drained one. What it cuts
+// off is found again by the next run.
+const endTimeout = 6 * time.Second
+
+// RunStages runs some stages of a crawl on a cluster until ctx ends or all of
+// them are asked to, which is no error. The crawl must have been created.
 func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -90,12 +103,23 @@ func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 	if o.embedded() {
 		return fmt.Errorf("%w: stages run against brokers", ErrUsage)
 	}
-	s, err := open(ctx, o)
+	s, err := open(ctx, o, stages)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error {
+		defer stop()
+		select {
+		case <-s.desk.stopped:
+		case <-ctx.Done():
+		}
+		return nil
+	})
+	work.Go(func() error { return s.desk.follow(ctx) })
 	for _, stage := range stages {
 		work.Go(func() error { return s.stage(ctx, stage) })
 		if stage == topics.Normalize {
@@ -108,8 +132,10 @@ func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 	return work.Wait()
 }
 
-// stage runs one stage of the loop until ctx ends.
+// stage runs one stage of the loop until ctx ends or it is asked to.
 func (s *session) stage(ctx context.Context, stage topics.Stage) error {
+	ctx, cancel := s.desk.until(ctx, stage)
+	defer cancel()
 	var err error
 	switch stage {
 	case topics.Normalize:
@@ -132,12 +158,16 @@ func (s *session) stage(ctx context.Context, stage topics.Stage) error {
 	return nil
 }
 
-// settleVisits waits, not for long and not when a stage failed, until the
-// scheduler knows what fetch has reported: a request that it does not know of
-// is made again by the next run.
-func (s *session) settleVisits(failed context.Context) {
-	ctx, cancel := context.WithTimeout(failed, settleTimeout)
+// settleVisits waits, until ctx ends or a stage fails, for the scheduler to know
+// what fetch has reported, so that the summary counts it and the next run begins
+// with nothing left to settle.
+func (s *session) settleVisits(ctx, failed context.Context) {
+	if !s.desk.settles() {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer context.AfterFunc(failed, cancel)()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {

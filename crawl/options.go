@@ -105,5 +105,6 @@ type Result struct {
 const (
 	EndedDrained     = "drained"     // nothing is left to do
 	EndedFull        = "full"        // the definition's MaxPages are written
+	EndedStopped     = "stopped"     // somebody asked for it (topics.Control)
 	EndedInterrupted = "interrupted" // the context ended
 )

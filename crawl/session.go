@@ -32,12 +32,13 @@ type session struct {
 	client *kgo.Client
 	status *drain.Reader
 	meter  *meter
+	desk   *desk
 	log    *slog.Logger
 }
 
-// open opens the data directory or reaches the cluster, and brings the crawl's
-// topics and definition in force.
-func open(ctx context.Context, o Options) (*session, error) {
+// open opens the data directory or reaches the cluster, for a process that runs
+// these stages, and brings the crawl's topics and definition in force.
+func open(ctx context.Context, o Options, stages []topics.Stage) (*session, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -46,10 +47,15 @@ func open(ctx context.Context, o Options) (*session, error) {
 		s.close()
 		return nil, err
 	}
-	if err := s.define(ctx); err != nil {
+	err := s.define(ctx)
+	if err == nil {
+		s.desk, err = openDesk(ctx, s.env.Names, s.log, stages, s.connection()...)
+	}
+	if err != nil {
 		s.close()
 		return nil, err
 	}
+	s.env.Brakes = s.desk.brakes
 	return s, nil
 }
 

@@ -8,17 +8,10 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// settleFiles waits until the files hold everything that is parsed and, with
-// WARC, fetched. A drained crawl waits for as long as it takes, unless the user
-// interrupts or a writer fails; otherwise not for long: what is missed is
-// written by the next run.
-func (s *session) settleFiles(interrupted, failed context.Context, ended string, sink *processors.PageSink) {
-	ctx := interrupted
-	if ended != EndedDrained {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(interrupted), settleTimeout)
-		defer cancel()
-	}
+// settleFiles waits, until ctx ends or a writer fails, for the files to hold
+// everything that is parsed and, with WARC, fetched. What is missed is written
+// by the next run.
+func (s *session) settleFiles(ctx, failed context.Context, sink *processors.PageSink) {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for !s.settled(ctx, sink) {
@@ -31,8 +24,6 @@ func (s *session) settleFiles(interrupted, failed context.Context, ended string,
 		}
 	}
 }
-
-const settleTimeout = 10 * time.Second
 
 // settled tells whether the files hold everything.
 func (s *session) settled(ctx context.Context, sink *processors.PageSink) bool {

@@ -15,8 +15,8 @@ const (
 	watchEvery  = time.Second
 )
 
-// watch waits for the end: drained by the exact test, full, interrupted, or a
-// stage that cannot go on (failed ends).
+// watch waits for the end: drained by the exact test, full, asked to stop,
+// interrupted, or a stage that cannot go on (failed ends).
 func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) (string, error) {
 	ticker := time.NewTicker(statusEvery)
 	defer ticker.Stop()
@@ -27,6 +27,8 @@ func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) 
 			return EndedInterrupted, nil
 		case <-failed.Done():
 			return EndedInterrupted, nil
+		case <-s.desk.stopped:
+			return EndedStopped, nil
 		case <-sink.Full():
 			return EndedFull, nil
 		case <-ticker.C:
@@ -57,6 +59,7 @@ func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progr
 	g := status.Gauges
 	return progress.Snapshot{
 		Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Errors: g.Failed,
+		Held:   s.desk.brakes.Control().String(),
 		Queued: g.Queued, Out: g.Out, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
 	}
 }

@@ -10,9 +10,13 @@ import (
 // Line is one snapshot as a line of text without an end of line. rate is pages
 // a second, elapsed the time since this process began.
 func Line(s Snapshot, rate float64, elapsed time.Duration) string {
-	return fmt.Sprintf("%s  %s pages  %s/s  %s  %s queued  %s domains active  %s waiting  %s errors",
+	line := fmt.Sprintf("%s  %s pages  %s/s  %s  %s queued  %s domains active  %s waiting  %s errors",
 		Clock(elapsed), Count(s.Pages), rateText(rate), Bytes(s.Bytes), Count(s.Queued+s.Out),
 		Count(s.DomainsActive), Count(s.DomainsWaiting), Count(s.Errors))
+	if s.Held != "" {
+		line = Clock(elapsed) + "  " + s.Held + line[len(Clock(elapsed)):] // in front, where nothing is cut
+	}
+	return line
 }
 
 // Count groups digits by commas: 1,234,567.

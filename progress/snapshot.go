@@ -11,4 +11,7 @@ type Snapshot struct {
 	Out            int64 // URLs released to the fetchers
 	DomainsActive  int64 // domains with a visit out
 	DomainsWaiting int64 // domains with URLs, waiting for their turn
+
+	// Held says what people hold back, such as "paused: fetch"; empty: nothing.
+	Held string
 }
