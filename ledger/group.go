@@ -49,6 +49,7 @@ func (r *runner) sarama() *sarama.Config {
 	config.Consumer.Group.ResetInvalidOffsets = false
 	config.Consumer.Group.Session.Timeout = r.opts.SessionTimeout
 	config.Consumer.Group.Heartbeat.Interval = r.opts.Heartbeat
+	config.Consumer.Group.Rebalance.Strategy = nil // goka's own, which would win over the next line
 	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{Rendezvous{}}
 	config.Consumer.Group.Member.UserData = []byte(r.opts.Member)
 	config.Consumer.Offsets.AutoCommit.Interval = r.opts.CarryIdle
