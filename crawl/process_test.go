@@ -26,6 +26,10 @@ type process struct {
 	DelayMS int64
 	Seeds   []string
 	WARC    bool
+	// Pages is a file for pages; empty: files in Dir.
+	Pages string
+	// Reserve of free disk, in bytes; 0: the crawl's own.
+	Reserve int64
 }
 
 // childMain is the main function of a process. It ends as cmd/weft does: an
@@ -50,7 +54,7 @@ func childMain(config string) int {
 func (p process) options() crawl.Options {
 	o := configured(p.Dir)
 	o.Definition.DelayMS = p.DelayMS
-	o.WARC = p.WARC
+	o.WARC, o.Reserve, o.Pages.File = p.WARC, p.Reserve, p.Pages
 	for _, seed := range p.Seeds {
 		o.Seeds = append(o.Seeds, []byte(seed))
 	}
@@ -111,7 +115,7 @@ func (c *child) end(t *testing.T) (status int, out, err string) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 2 * time.Minute
+const patience = 40 * time.Second
 
 // drains runs the process until its crawl is drained.
 func (p process) drains(t *testing.T) {

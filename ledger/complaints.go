@@ -10,11 +10,11 @@ import (
 )
 
 // complaints are what Pebble logs. What matters comes back as an error of a
-// call, but for one thing: Pebble calls Fatalf when it cannot write its
-// MANIFEST, on a full disk above all. When that returns, the call fails, or the
-// flush or compaction in the background does. From then on the store is broken:
-// nothing that is decided from it is written and no checkpoint is made of it,
-// and the next owner opens another copy.
+// call or as one of the background, but for one thing: Pebble calls Fatalf when
+// it cannot write its MANIFEST, on a full disk above all. When that returns, the
+// call fails, or the flush or compaction in the background does. From then on
+// the store is broken: nothing that is decided from it is written and no
+// checkpoint is made of it, and the next owner opens another copy.
 type complaints struct{ store *disk }
 
 func (complaints) Infof(string, ...any)  {}

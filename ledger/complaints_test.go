@@ -9,7 +9,7 @@ import (
 )
 
 func TestUnwrittenManifestBreaksTheStore(t *testing.T) {
-	var s disk
+	s := disk{broken: make(chan struct{})}
 	complaints{&s}.Fatalf("MANIFEST flush failed: %v", unix.ENOSPC)
 	if s.Err() == nil || s.Get([]byte("key")) != nil {
 		t.Errorf("the store goes on: %v", s.Err())

@@ -35,8 +35,9 @@ type Store interface {
 type disk struct {
 	db *pebble.DB
 
-	mu  sync.Mutex
-	err error
+	mu     sync.Mutex
+	err    error
+	broken chan struct{} // closed with the first error
 }
 
 // unlogged is how every write is made: the ledger is the write-ahead log.
@@ -44,7 +45,7 @@ var unlogged = pebble.NoSync
 
 // openStore opens dir, an existing Pebble directory or a new one.
 func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) {
-	s := &disk{}
+	s := &disk{broken: make(chan struct{})}
 	opts := &pebble.Options{
 		Cache:        cache,
 		DisableWAL:   true,
@@ -58,6 +59,9 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 		// that survive the process, and the ledger survives the machine.
 		FS:     noSync{vfs.Default},
 		Logger: complaints{s},
+		EventListener: &pebble.EventListener{
+			BackgroundError: func(err error) { s.fail("write", err) },
+		},
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -145,6 +149,7 @@ func (s *disk) fail(op string, err error) {
 	defer s.mu.Unlock()
 	if s.err == nil {
 		s.err = fmt.Errorf("%s in state: %w", op, err)
+		close(s.broken)
 	}
 }
 
@@ -153,8 +158,14 @@ func (s *disk) checkpoint(dir string) error {
 	if err := s.Err(); err != nil {
 		return err
 	}
-	if err := s.db.Flush(); err != nil {
+	flushed, err := s.db.AsyncFlush()
+	if err != nil {
 		return fmt.Errorf("flush state: %w", err)
+	}
+	select {
+	case <-flushed:
+	case <-s.broken: // Pebble tries again for ever
+		return s.Err()
 	}
 	if err := s.db.Checkpoint(dir); err != nil {
 		return fmt.Errorf("checkpoint state: %w", err)

@@ -2,7 +2,6 @@ package processors
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -100,7 +99,7 @@ func (s *PageSink) Run(ctx context.Context) error {
 		}
 		if ctx.Err() != nil || full || time.Since(flushed) >= flushEvery {
 			if err := s.out.Flush(); err != nil {
-				return fmt.Errorf("write pages: %w", err)
+				return err
 			}
 			flushed = time.Now()
 			s.record()
@@ -126,7 +125,7 @@ func (s *PageSink) append(fetches kgo.Fetches) (full bool, err error) {
 		}
 		r := it.Next()
 		if err := s.out.Append(r.Partition, r.Offset, r.Value); err != nil {
-			return false, fmt.Errorf("write pages: %w", err)
+			return false, err
 		}
 		s.mu.Lock()
 		s.written++
