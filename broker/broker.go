@@ -71,7 +71,7 @@ func Open(o Options) (*Broker, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	lock, err := dirlock.Take(o.Dir, "broker.lock")
+	lock, err := dirlock.Take(o.Dir, lockFile)
 	if err != nil {
 		return nil, fmt.Errorf("embedded broker: %w", err)
 	}

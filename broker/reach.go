@@ -44,6 +44,21 @@ func Reach(ctx context.Context, o Options) (addr string, release func() error, e
 	}
 }
 
+// InUse tells whether a process has the broker in dir open.
+func InUse(dir string) (bool, error) {
+	lock, err := dirlock.Take(dir, lockFile)
+	if errors.Is(err, dirlock.ErrInUse) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, lock.Release()
+}
+
+// lockFile is what the process that has the broker open locks.
+const lockFile = "broker.lock"
+
 // addressFile tells other processes where the broker is that holds the lock.
 func addressFile(dir string) string { return filepath.Join(dir, "address") }
 

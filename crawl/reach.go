@@ -8,6 +8,9 @@ import (
 	"github.com/weftcrawl/weft/broker"
 )
 
+// InUse tells whether a process runs the crawl in dir, or looks at it.
+func InUse(dir string) (bool, error) { return broker.InUse(Options{Dir: dir}.brokerDir()) }
+
 // Reach returns the address of the embedded broker of the crawl in dir: of the
 // process that runs it, or of one that lives until release is called. An error
 // that wraps ErrUsage says that there is no crawl.

@@ -38,6 +38,11 @@ func (s Status) Left() string {
 	if p := s.Gauges.GetPending(); p != 0 {
 		return fmt.Sprintf("%d URLs are pending in the frontier", p)
 	}
+	return s.unread()
+}
+
+// unread says, in words, one thing that a stage has yet to read.
+func (s Status) unread() string {
 	if s.Moving > 0 {
 		return fmt.Sprintf("%d partitions of the frontier are moving", s.Moving)
 	}

@@ -14,5 +14,8 @@ type cli struct {
 	Consume consumeCmd `cmd:"" help:"Print the records of a topic as JSON lines."`
 	Topics  topicsCmd  `cmd:"" help:"Show the loop with partitions, offsets and lag, or create it."`
 	Status  statusCmd  `cmd:"" help:"Show frontier, rates and lag of a running crawl."`
+	Pause   pauseCmd   `cmd:"" help:"Let stages take no new input until they are resumed; without names: fetch, so that nothing is asked for."`
+	Resume  resumeCmd  `cmd:"" help:"Let paused stages go on; without names: all of them."`
+	Stop    stopCmd    `cmd:"" help:"End the crawl's processes, or stages of it, as Ctrl-C does; --drain finishes first what is under way."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

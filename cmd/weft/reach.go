@@ -13,6 +13,8 @@ import (
 type reachFlags struct {
 	clusterFlags
 	Data string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl, without --brokers."`
+
+	embedded bool // the crawl is one of a data directory; set by reach
 }
 
 // reach makes the crawl's brokers reachable; release must be called in the end.
@@ -29,7 +31,7 @@ func (f *reachFlags) reach(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Brokers = []string{addr}
+	f.Brokers, f.embedded = []string{addr}, true
 	return release, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -36,12 +37,16 @@ func (c *statusCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer reader.Close()
+	control, _, err := topics.ReadControl(ctx, names, c.client()...)
+	if err != nil && !errors.Is(err, topics.ErrUndefined) {
+		return err
+	}
 	before, err := reader.Read(ctx)
 	if err != nil {
 		return err
 	}
 	if c.Interval == 0 {
-		return writeStatus(std.out, c.Crawl, before, before, 0)
+		return writeStatus(std.out, c.Crawl, control, before, before, 0)
 	}
 	begun := time.Now()
 	select {
@@ -53,15 +58,18 @@ func (c *statusCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	return writeStatus(std.out, c.Crawl, before, after, time.Since(begun))
+	return writeStatus(std.out, c.Crawl, control, before, after, time.Since(begun))
 }
 
 // writeStatus prints a reading, and rates since an earlier one when elapsed is
 // not 0.
-func writeStatus(out io.Writer, crawl string, before, after drain.Status, elapsed time.Duration) error {
+func writeStatus(out io.Writer, crawl string, control topics.Control, before, after drain.Status, elapsed time.Duration) error {
 	state := "running"
-	if after.Drained() {
+	switch held := control.String(); {
+	case after.Drained():
 		state = "drained"
+	case held != "":
+		state = held
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	rate := func(difference int64) string {

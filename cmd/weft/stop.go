@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/topics"
+)
+
+type stopCmd struct {
+	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all. Default: all."`
+
+	reachFlags
+	Drain bool `help:"Begin nothing new, and stop when everything under way is parsed and queued."`
+}
+
+const (
+	// stopTimeout bounds the wait for processes to end, which they do within
+	// ten seconds.
+	stopTimeout = 30 * time.Second
+	// stopLook is the time between two looks at what goes on.
+	stopLook = 200 * time.Millisecond
+)
+
+// Run is called by kong.
+func (c *stopCmd) Run(ctx context.Context, std streams) error {
+	stages := topics.Stages()
+	if len(c.Stages) > 0 {
+		var err error
+		if stages, err = parseStages(c.Stages); err != nil {
+			return err
+		}
+	}
+	release, err := c.reach(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := c.exists(ctx, topics.Loop(c.Crawl).Config); err != nil {
+		return err
+	}
+	admin, err := c.admin(ctx)
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	members, err := c.members(ctx, admin, topics.Stages())
+	if err != nil {
+		return err
+	}
+	running := slices.ContainsFunc(stages, func(s topics.Stage) bool { return members[s] > 0 })
+	if !running {
+		_, err := fmt.Fprintf(std.out, "crawl %s: no process runs what is to be stopped\n", c.Crawl)
+		return err
+	}
+	if c.Drain {
+		if err := c.drain(ctx, std, members); err != nil {
+			return err
+		}
+	}
+	if _, err := c.ask(ctx, func(control topics.Control) topics.Control {
+		control.Stop, control.Draining = stages, c.Drain
+		return control
+	}); err != nil {
+		return err
+	}
+	if err := c.ended(ctx, admin, stages); err != nil {
+		return err
+	}
+	if c.Drain && len(stages) < len(topics.Stages()) {
+		// Processes of other stages run on.
+		if _, err := c.ask(ctx, func(control topics.Control) topics.Control { return control }); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(std.out, "crawl %s: stopped\n", c.Crawl)
+	return err
+}
+
+// members counts the processes of each stage.
+func (c *stopCmd) members(ctx context.Context, admin *kadm.Client, stages []topics.Stage) (map[topics.Stage]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	names, groups := topics.Loop(c.Crawl), map[string]topics.Stage{}
+	for _, s := range stages {
+		groups[names.Group(s)] = s
+	}
+	members := map[topics.Stage]int{}
+	for group, stage := range groups {
+		described, err := admin.DescribeGroups(ctx, group)
+		if err != nil {
+			return nil, fmt.Errorf("describe group %s: %w", group, err)
+		}
+		members[stage] = len(described[group].Members)
+	}
+	return members, nil
+}
+
+// drain lets the crawl finish what is under way.
+func (c *stopCmd) drain(ctx context.Context, std streams, members map[topics.Stage]int) error {
+	names := topics.Loop(c.Crawl)
+	control, _, err := topics.ReadControl(ctx, names, c.client()...)
+	if err != nil {
+		return err
+	}
+	for _, s := range topics.Stages() {
+		switch {
+		case control.Pauses(s) && s != topics.Fetch: // which has given back what it had
+			return usagef("%s is paused, so that what is under way cannot be finished: weft resume %s", s, s)
+		case members[s] == 0:
+			return fmt.Errorf("no process runs %s, so that what is under way cannot be finished", s)
+		}
+	}
+	if _, err := c.ask(ctx, func(control topics.Control) topics.Control {
+		control.Draining = true
+		return control
+	}); err != nil {
+		return err
+	}
+	reader, err := drain.NewReader(names, c.client()...)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	// Schedulers hear of it at about the same moment, and what one of them has
+	// released in between shows: only a second without anything is an end.
+	var quiet, told time.Time
+	for {
+		status, err := reader.Read(ctx)
+		if err != nil {
+			return errors.Join(err, errors.New("the crawl is draining still: weft resume ends that"))
+		}
+		now, left := time.Now(), status.InFlight()
+		switch {
+		case left != "":
+			quiet = time.Time{}
+		case quiet.IsZero():
+			quiet = now
+		case now.Sub(quiet) >= time.Second:
+			return nil
+		}
+		if left != "" && now.Sub(told) >= 5*time.Second {
+			told = now
+			fmt.Fprintf(std.err, "draining: %s\n", left)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: the crawl is draining still, weft resume ends that", ctx.Err())
+		case <-time.After(stopLook):
+		}
+	}
+}
+
+// ended waits until no process runs the stages any more.
+func (c *stopCmd) ended(ctx context.Context, admin *kadm.Client, stages []topics.Stage) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	for {
+		running, err := c.running(ctx, admin, stages)
+		if err != nil || !running {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("crawl %s was asked to stop, and runs on after %v", c.Crawl, stopTimeout)
+		case <-time.After(stopLook):
+		}
+	}
+}
+
+// running tells whether a process runs one of the stages. The embedded broker
+// ends with its process.
+func (c *stopCmd) running(ctx context.Context, admin *kadm.Client, stages []topics.Stage) (bool, error) {
+	if c.embedded {
+		used, err := crawl.InUse(c.Data)
+		if err != nil || !used || len(stages) == len(topics.Stages()) {
+			return used, err
+		}
+	}
+	members, err := c.members(ctx, admin, stages)
+	if err != nil && c.embedded {
+		return true, nil // it is about to end
+	}
+	return slices.ContainsFunc(stages, func(s topics.Stage) bool { return members[s] > 0 }), err
+}
