@@ -1,6 +1,7 @@
 package codecs
 
 import (
+	"fmt"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -8,10 +9,13 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// RejectedValueBytes is how much of a refused record's value is kept, and of
-// its key: a page of 10 MiB says no more about what was wrong with it, and the
-// record has to fit into the topic rejected.
-const RejectedValueBytes = 512 << 10
+// RejectedValueBytes and RejectedKeyBytes are how much of a refused record is
+// kept. It is all of every record that the loop itself writes but the very
+// largest pages: what is not whole cannot be tried again.
+const (
+	RejectedValueBytes = 15 << 20
+	RejectedKeyBytes   = 64 << 10
+)
 
 // EncodeRejected returns the record of the topic rejected that describes a
 // record a stage could not use. It never fails: what such a record holds may be
@@ -21,8 +25,8 @@ func EncodeRejected(r *weftpb.Rejected) []byte {
 		Stage: strings.ToValidUTF8(r.Stage, "\ufffd"), Topic: strings.ToValidUTF8(r.Topic, "\ufffd"),
 		Partition: r.Partition, Offset: r.Offset,
 		Reason: strings.ToValidUTF8(r.Reason, "\ufffd"),
-		Key:    r.Key[:min(len(r.Key), RejectedValueBytes/4)], Value: r.Value[:min(len(r.Value), RejectedValueBytes)],
-		AtMs: r.AtMs,
+		Key:    r.Key[:min(len(r.Key), RejectedKeyBytes)], Value: r.Value[:min(len(r.Value), RejectedValueBytes)],
+		AtMs: r.AtMs, ValueBytes: int64(len(r.Value)),
 	}
 	value, err := proto.Marshal(cut)
 	if err != nil {
@@ -30,3 +34,16 @@ func EncodeRejected(r *weftpb.Rejected) []byte {
 	}
 	return value
 }
+
+// DecodeRejected is the inverse of EncodeRejected.
+func DecodeRejected(value []byte) (*weftpb.Rejected, error) {
+	r := new(weftpb.Rejected)
+	if err := proto.Unmarshal(value, r); err != nil {
+		return nil, fmt.Errorf("decode rejected record: %w", err)
+	}
+	return r, nil
+}
+
+// Whole tells whether a rejected record holds all of the record that it is
+// about.
+func Whole(r *weftpb.Rejected) bool { return r.ValueBytes == int64(len(r.Value)) }

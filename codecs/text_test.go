@@ -93,12 +93,12 @@ func FuzzAppendText(f *testing.F) {
 }
 
 func TestEncodeRejectedFitsItsTopic(t *testing.T) {
-	big := bytes.Repeat([]byte{0xff}, 10<<20)
+	big := bytes.Repeat([]byte{0xff}, 20<<20)
 	in := &weftpb.Rejected{
 		Stage: "parse", Topic: "weft.fetched", Partition: 1, Offset: 2, Reason: "not \xff text", Key: big, Value: big, AtMs: 3,
 	}
 	value := codecs.EncodeRejected(in)
-	if len(value) > 1<<20-1024 {
+	if len(value) > 16<<20-codecs.RejectedKeyBytes-1024 { // beside the record's own key
 		t.Errorf("%d bytes", len(value))
 	}
 	var out weftpb.Rejected
@@ -107,12 +107,26 @@ func TestEncodeRejectedFitsItsTopic(t *testing.T) {
 	}
 	want := &weftpb.Rejected{
 		Stage: "parse", Topic: "weft.fetched", Partition: 1, Offset: 2, Reason: "not \ufffd text",
-		Key: big[:codecs.RejectedValueBytes/4], Value: big[:codecs.RejectedValueBytes], AtMs: 3,
+		Key: big[:codecs.RejectedKeyBytes], Value: big[:codecs.RejectedValueBytes], AtMs: 3, ValueBytes: 20 << 20,
 	}
 	if !proto.Equal(&out, want) {
 		t.Errorf("stage %q topic %q at %d/%d reason %q, %d and %d bytes", out.Stage, out.Topic, out.Partition, out.Offset, out.Reason, len(out.Key), len(out.Value))
 	}
 	if len(in.Value) != len(big) {
 		t.Error("the argument was changed")
+	}
+	if codecs.Whole(&out) {
+		t.Error("a record that was cut is whole")
+	}
+}
+
+func TestRejectedRecordComesBackWhole(t *testing.T) {
+	in := &weftpb.Rejected{Stage: "parse", Topic: "weft.fetched", Offset: 2, Key: []byte("example.com"), Value: make([]byte, 11<<20)}
+	out, err := codecs.DecodeRejected(codecs.EncodeRejected(in))
+	if err != nil || !codecs.Whole(out) || !bytes.Equal(out.Value, in.Value) || !bytes.Equal(out.Key, in.Key) {
+		t.Errorf("%d of %d bytes came back, %v", len(out.GetValue()), len(in.Value), err)
+	}
+	if _, err := codecs.DecodeRejected([]byte{0xff}); err == nil {
+		t.Error("nonsense is decoded")
 	}
 }

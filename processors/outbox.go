@@ -47,16 +47,13 @@ func (o *outbox) reject(ctx context.Context, r *kgo.Record, reason string, finis
 // the partition.
 func (e Env) rejected(stage topics.Stage, r *kgo.Record, reason string) *kgo.Record {
 	return &kgo.Record{
-		Topic: e.Names.Rejected, Partition: r.Partition, Key: r.Key[:min(len(r.Key), maxKeyBytes)],
+		Topic: e.Names.Rejected, Partition: r.Partition, Key: r.Key[:min(len(r.Key), codecs.RejectedKeyBytes)],
 		Value: codecs.EncodeRejected(&weftpb.Rejected{
 			Stage: string(stage), Topic: r.Topic, Partition: r.Partition, Offset: r.Offset,
 			Reason: reason, Key: r.Key, Value: r.Value, AtMs: time.Now().UnixMilli(),
 		}),
 	}
 }
-
-// maxKeyBytes bounds the key of a rejected record; anybody may have written it.
-const maxKeyBytes = 64 << 10
 
 // encode marshals a record of the loop.
 func encode(m proto.Message) []byte {

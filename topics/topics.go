@@ -42,9 +42,9 @@ func (n Names) Topics() []Topic {
 	return []Topic{
 		{
 			Name: n.Config, Short: "config",
-			Record:    "the crawl's definition: partitions, scope, delays, public suffix list",
-			Key:       "none",
-			WrittenBy: "weft topics create, weft crawl",
+			Record:    "the crawl's definition: partitions, scope, delays, public suffix list; or what is asked of it: pause, drain, stop",
+			Key:       "none; \"control\" for what is asked",
+			WrittenBy: "weft topics create, weft crawl; weft pause, resume, stop",
 			Kept:      Whole, Single: true,
 			MaxMessageBytes: mib,
 		},
@@ -127,8 +127,8 @@ func (n Names) Topics() []Topic {
 			Key:       "that record's own",
 			WrittenBy: "every stage",
 			Kept:      Days,
-			// The record itself is cut (codecs.RejectedValueBytes).
-			MaxMessageBytes: mib,
+			// The record itself, cut at 15 MiB (codecs.RejectedValueBytes).
+			MaxMessageBytes: 16 * mib,
 		},
 	}
 }

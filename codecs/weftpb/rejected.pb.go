@@ -23,15 +23,18 @@ const (
 
 // Rejected is a record that a stage could not use. Key: the record's own.
 type Rejected struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Stage         string                 `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
-	Topic         string                 `protobuf:"bytes,2,opt,name=topic,proto3" json:"topic,omitempty"`
-	Partition     int32                  `protobuf:"varint,3,opt,name=partition,proto3" json:"partition,omitempty"`
-	Offset        int64                  `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
-	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	Key           []byte                 `protobuf:"bytes,6,opt,name=key,proto3" json:"key,omitempty"`
-	Value         []byte                 `protobuf:"bytes,7,opt,name=value,proto3" json:"value,omitempty"`
-	AtMs          int64                  `protobuf:"varint,8,opt,name=at_ms,json=atMs,proto3" json:"at_ms,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Stage     string                 `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
+	Topic     string                 `protobuf:"bytes,2,opt,name=topic,proto3" json:"topic,omitempty"`
+	Partition int32                  `protobuf:"varint,3,opt,name=partition,proto3" json:"partition,omitempty"`
+	Offset    int64                  `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
+	Reason    string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	Key       []byte                 `protobuf:"bytes,6,opt,name=key,proto3" json:"key,omitempty"`
+	Value     []byte                 `protobuf:"bytes,7,opt,name=value,proto3" json:"value,omitempty"`
+	AtMs      int64                  `protobuf:"varint,8,opt,name=at_ms,json=atMs,proto3" json:"at_ms,omitempty"`
+	// value_bytes is the size of the record's value, of which value is the
+	// beginning.
+	ValueBytes    int64 `protobuf:"varint,9,opt,name=value_bytes,json=valueBytes,proto3" json:"value_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -122,11 +125,18 @@ func (x *Rejected) GetAtMs() int64 {
 	return 0
 }
 
+func (x *Rejected) GetValueBytes() int64 {
+	if x != nil {
+		return x.ValueBytes
+	}
+	return 0
+}
+
 var File_weft_v1_rejected_proto protoreflect.FileDescriptor
 
 const file_weft_v1_rejected_proto_rawDesc = "" +
 	"\n" +
-	"\x16weft/v1/rejected.proto\x12\aweft.v1\"\xc1\x01\n" +
+	"\x16weft/v1/rejected.proto\x12\aweft.v1\"\xe2\x01\n" +
 	"\bRejected\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\tR\x05stage\x12\x14\n" +
 	"\x05topic\x18\x02 \x01(\tR\x05topic\x12\x1c\n" +
@@ -135,7 +145,9 @@ const file_weft_v1_rejected_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x10\n" +
 	"\x03key\x18\x06 \x01(\fR\x03key\x12\x14\n" +
 	"\x05value\x18\a \x01(\fR\x05value\x12\x13\n" +
-	"\x05at_ms\x18\b \x01(\x03R\x04atMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\x05at_ms\x18\b \x01(\x03R\x04atMs\x12\x1f\n" +
+	"\vvalue_bytes\x18\t \x01(\x03R\n" +
+	"valueBytesB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_rejected_proto_rawDescOnce sync.Once
