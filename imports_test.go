@@ -22,7 +22,7 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"codecs", "crawl", "drain", "metrics", "output", "politeness", "processors", "progress", "scope", "topics", "urls"},
+	"cmd/weft": {"codecs", "crawl", "drain", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "topics", "urls"},
 	"crawl":    {"broker", "dirlock", "drain", "fetch", "metrics", "output", "processors", "progress", "topics", "urls", "warc"},
 	"processors": {
 		"codecs", "codecs/weftpb", "ledger", "topics", // records
@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"codecs":        {"codecs/weftpb"},
 	"codecs/weftpb": {},
 	"topics":        {},
-	"ledger":        {"codecs/weftpb", "dirlock", "supervise"},
+	"ledger":        {"codecs/weftpb", "dirlock", "store", "supervise"},
 	"drain":         {"codecs/weftpb", "ledger", "topics"},
 	"replay":        {"codecs/weftpb", "ledger"},
 

@@ -8,14 +8,15 @@ type cli struct {
 	LogLevel  string     `enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
 	LogFormat string     `enum:"text,json" default:"text" help:"text or json."`
 
-	Crawl   crawlCmd   `cmd:"" help:"Crawl from URLs in one process, or go on with the crawl in DIR."`
-	Run     runCmd     `cmd:"" help:"Run stages as consumer groups: normalize dedupe schedule fetch parse, or all."`
-	Seed    seedCmd    `cmd:"" help:"Produce seeds."`
-	Consume consumeCmd `cmd:"" help:"Print the records of a topic as JSON lines."`
-	Topics  topicsCmd  `cmd:"" help:"Show the loop with partitions, offsets and lag, or create it."`
-	Status  statusCmd  `cmd:"" help:"Show frontier, rates and lag of a running crawl."`
-	Pause   pauseCmd   `cmd:"" help:"Let stages take no new input until they are resumed; without names: fetch, so that nothing is asked for."`
-	Resume  resumeCmd  `cmd:"" help:"Let paused stages go on; without names: all of them."`
-	Stop    stopCmd    `cmd:"" help:"End the crawl's processes, or stages of it, as Ctrl-C does; --drain finishes first what is under way."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Crawl    crawlCmd    `cmd:"" help:"Crawl from URLs in one process, or go on with the crawl in DIR."`
+	Run      runCmd      `cmd:"" help:"Run stages as consumer groups: normalize dedupe schedule fetch parse, or all."`
+	Seed     seedCmd     `cmd:"" help:"Produce seeds."`
+	Consume  consumeCmd  `cmd:"" help:"Print the records of a topic as JSON lines."`
+	Topics   topicsCmd   `cmd:"" help:"Show the loop with partitions, offsets and lag, or create it."`
+	Status   statusCmd   `cmd:"" help:"Show frontier, rates and lag of a running crawl."`
+	Pause    pauseCmd    `cmd:"" help:"Let stages take no new input until they are resumed; without names: fetch, so that nothing is asked for."`
+	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on; without names: all of them."`
+	Stop     stopCmd     `cmd:"" help:"End the crawl's processes, or stages of it, as Ctrl-C does; --drain finishes first what is under way."`
+	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or --replay them."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
