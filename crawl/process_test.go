@@ -26,6 +26,10 @@ type process struct {
 	DelayMS int64
 	Seeds   []string
 	WARC    bool
+	// Brokers of a cluster; empty: the embedded one.
+	Brokers []string
+	// SessionMS is how long the sessions of groups last; 0: as in a crawl.
+	SessionMS int64
 	// Pages is a file for pages; empty: files in Dir.
 	Pages string
 	// Reserve of free disk, in bytes; 0: the crawl's own.
@@ -54,6 +58,11 @@ func childMain(config string) int {
 func (p process) options() crawl.Options {
 	o := configured(p.Dir)
 	o.Definition.DelayMS = p.DelayMS
+	o.Brokers = p.Brokers
+	if p.SessionMS > 0 {
+		session := time.Duration(p.SessionMS) * time.Millisecond
+		o.Fetch.SessionTimeout, o.Fetch.Heartbeat, o.Fetch.LeaseMargin = session, session/10, session/4
+	}
 	o.WARC, o.Reserve, o.Pages.File = p.WARC, p.Reserve, p.Pages
 	for _, seed := range p.Seeds {
 		o.Seeds = append(o.Seeds, []byte(seed))

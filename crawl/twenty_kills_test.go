@@ -1,10 +1,8 @@
 package crawl_test
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -118,27 +116,20 @@ func TestTwentyKills(t *testing.T) {
 	t.Run("parsed", func(t *testing.T) { equalsTopic(t, o, written) })
 }
 
-// repeatsOnlyInFlight judges every request for a URL that had been asked for
-// before. The earlier one was in flight when the process died: the server had
-// begun to answer, or had answered, but the record of the exchange was not
-// acknowledged in fetched. Archives hold what was: exactly one exchange of each
-// URL (perhaps written twice, under one id), and it is the last request's.
+// repeatsOnlyInFlight judges what was asked for again. When the process died the
+// earlier request was in flight: the server had begun to answer, or had
+// answered, but the record of the exchange was not acknowledged in fetched.
+// Archives hold what was: exactly one exchange of each URL (perhaps written
+// twice, under one id), and it is the last request's.
 func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, kills []int64) {
 	t.Helper()
-	requests := map[string][]webtest.Entry{}
-	for _, e := range w.server.Entries() {
-		url := w.url(e.Domain, e.Path)
-		requests[url] = append(requests[url], e)
+	var times []span
+	for _, k := range kills {
+		times = append(times, span{k, k})
 	}
-	for url, all := range requests {
-		slices.SortFunc(all, func(a, b webtest.Entry) int { return cmp.Compare(a.Start, b.Start) })
-		last := all[len(all)-1]
-		for _, e := range all[:len(all)-1] {
-			if i := slices.IndexFunc(kills, func(k int64) bool { return k > e.Start }); i < 0 || kills[i]-e.End > int64(inFlight) {
-				t.Errorf("%s was asked for again, although nobody was killed when it was: %v", url, all)
-			}
-		}
-		if last.Path == "/robots.txt" {
+	w.repeatsOnlyIn(t, times)
+	for url, all := range w.requests() {
+		if all[0].Path == "/robots.txt" {
 			continue // its exchange is not one of fetched
 		}
 		exchanges := archived[url]
@@ -154,29 +145,5 @@ func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, 
 		if before := len(all) - 2; before >= 0 && exchanges[0].began.UnixNano() < all[before].Start {
 			t.Errorf("%s was asked for again, although its exchange was in fetched: %v", url, all)
 		}
-	}
-}
-
-// inFlight is how long before a kill the server may have ended a response whose
-// record was not acknowledged. It takes milliseconds; a machine that is busy
-// with other tests may take more.
-const inFlight = time.Second
-
-// Runs of a crawl that is ended are no runs: nothing is asked for again.
-func TestKilledAtTheEnd(t *testing.T) {
-	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 60, Domains: 6}, webtest.ServerOptions{})
-	p := process{Dir: t.TempDir(), Seeds: w.server.Seeds()}
-	p.drains(t)
-	asked := w.asked.Load()
-	for _, pause := range []time.Duration{0, 150 * time.Millisecond, 600 * time.Millisecond} {
-		p.dies(t, w, moment{asked: -1, pause: pause})
-	}
-	p.drains(t)
-	if again := w.asked.Load() - asked; again > 0 {
-		t.Errorf("%d requests after the crawl was drained", again)
-	}
-	if n := len(lines(t, configured(p.Dir))); n != 60 {
-		t.Errorf("%d lines, want 60", n)
 	}
 }

@@ -92,6 +92,20 @@ func (a *alarm) wait(t *testing.T) {
 	}
 }
 
+// reaches waits until n more requests were made by a crawler that has not ended.
+func (w *web) reaches(t *testing.T, n int64, c *child) {
+	t.Helper()
+	a := w.at(n)
+	defer a.release()
+	select {
+	case <-a.reached:
+	case <-c.ended:
+		t.Fatalf("the crawler ended before its time: %s%s", c.out.String(), c.err.String())
+	case <-time.After(patience):
+		t.Fatalf("no %d requests more after %v", n, patience)
+	}
+}
+
 // audit judges the server's log. What it counts as a misdeed whatever the
 // test, it reports.
 func (w *web) audit(t *testing.T, expect webtest.Expect) webtest.Report {

@@ -1,0 +1,78 @@
+package crawl_test
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// A whole crawl is stopped (SIGSTOP) for longer than its leases and sessions
+// last, and continued: as a laptop that slept.
+func TestFrozenCrawlGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for sessions to end")
+	}
+	t.Parallel()
+	const delay, session = 100 * time.Millisecond, 2 * time.Second
+	w := serve(t, webtest.Options{Pages: 600, Domains: 12, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
+	p := process{
+		Dir: t.TempDir(), DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds(), SessionMS: session.Milliseconds(), WARC: true,
+	}
+	c := p.start(t)
+	var frozen []span
+	for range 3 {
+		w.reaches(t, 80, c)
+		from := time.Now()
+		c.signal(syscall.SIGSTOP)
+		time.Sleep(session * 3 / 2)
+		c.signal(syscall.SIGCONT)
+		frozen = append(frozen, span{from.UnixNano(), time.Now().UnixNano()})
+	}
+	c.drains(t)
+	report := w.completes(t, p, read(t, lines(t, p.options())))
+	w.isArchived(t, responses(t, p.options()))
+	w.repeatsOnlyIn(t, frozen)
+	t.Logf("the server's log:\n%v", report)
+}
+
+// Two crawlers share brokers. One is stopped until the other has its
+// partitions and works on them, and wakes up as the owner that it is no more;
+// then the other.
+func TestZombies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for sessions to end")
+	}
+	t.Parallel()
+	const delay, session = 100 * time.Millisecond, 2 * time.Second
+	w := serve(t, webtest.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
+	brokers := newCluster(t)
+	var ps [2]process
+	var crawlers [2]*child
+	for i := range ps {
+		ps[i] = process{
+			Dir: t.TempDir(), Brokers: []string{brokers.addr.String()}, DelayMS: delay.Milliseconds(), SessionMS: session.Milliseconds(),
+			Seeds: w.server.Seeds(),
+		}
+		crawlers[i] = ps[i].start(t)
+	}
+	var frozen []span
+	for i := range 4 {
+		w.reaches(t, 120, crawlers[0])
+		from := time.Now()
+		stopped, other := crawlers[i%2], crawlers[1-i%2]
+		stopped.signal(syscall.SIGSTOP)
+		time.Sleep(2 * session)
+		w.reaches(t, 120, other) // with all partitions
+		stopped.signal(syscall.SIGCONT)
+		frozen = append(frozen, span{from.UnixNano(), time.Now().UnixNano()})
+	}
+	for i, c := range crawlers {
+		c.drains(t)
+		holds(t, w, read(t, lines(t, ps[i].options())))
+	}
+	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	w.repeatsOnlyIn(t, frozen)
+	t.Logf("the server's log:\n%v", report)
+}
