@@ -22,7 +22,7 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"codecs", "crawl", "drain", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "topics", "urls"},
+	"cmd/weft": {"codecs", "crawl", "drain", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "topics", "urls", "verify", "verify/accesslog", "why"},
 	"crawl":    {"broker", "dirlock", "drain", "fetch", "metrics", "output", "processors", "progress", "topics", "urls", "warc"},
 	"processors": {
 		"codecs", "codecs/weftpb", "ledger", "topics", // records
@@ -37,6 +37,16 @@ var allowed = map[string][]string{
 	"ledger":        {"codecs/weftpb", "dirlock", "store", "supervise"},
 	"drain":         {"codecs/weftpb", "ledger", "topics"},
 	"replay":        {"codecs/weftpb", "ledger"},
+	"why": {
+		"codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", // what there is to know
+		"frontier", "lanes", "politeness", "processors", "robots", "scope", "urls", // who decided it
+	},
+
+	"verify": {
+		"codecs/weftpb", "replay", "topics", "verify/accesslog", // what is read
+		"fetch", "parse", "politeness", "processors", "robots", "scope", "urls", // what it shares with the crawl
+	},
+	"verify/accesslog": {},
 
 	// Domain packages: pure. The frontier applies politeness.
 	"dedupe":            {"codecs/weftpb", "urls"},

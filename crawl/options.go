@@ -44,7 +44,7 @@ type Options struct {
 	// files in Options.Dir/pages.
 	Pages output.Options
 	// Reserve is the free disk, in bytes, below which nothing is fetched; 0:
-	// 1 GiB.
+	// DefaultReserve.
 	Reserve int64
 	// WARC writes exchanges to files in Options.Dir/warc too.
 	WARC bool
@@ -75,9 +75,13 @@ func (o Options) Validate() error {
 
 func (o Options) embedded() bool { return len(o.Brokers) == 0 }
 
+// DefaultReserve is the free disk, in bytes, below which a crawl fetches
+// nothing unless told otherwise.
+const DefaultReserve int64 = 1 << 30
+
 func (o Options) reserve() int64 {
 	if o.Reserve == 0 {
-		return 1 << 30
+		return DefaultReserve
 	}
 	return o.Reserve
 }

@@ -59,9 +59,10 @@ type DomainState struct {
 	Out    int64
 	// Origins known.
 	Origins uint64
-	// DueAt is when it is looked at again, NextAt the earliest release, and
-	// LeaseAt the end of the first lease; zero if there is none.
-	DueAt, NextAt, LeaseAt time.Time
+	// DueAt is when it is looked at again, NextAt the earliest release, LeaseAt
+	// the end of the first lease, and RetryAt the time of the first retry; zero
+	// if there is none.
+	DueAt, NextAt, LeaseAt, RetryAt time.Time
 	// Failures in a row, and whether and how often the breaker opened.
 	Failures, BreakerCycles uint32
 	BreakerOpen             bool
@@ -84,6 +85,9 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 	}
 	for p, q := range d.queues {
 		s.Queued[p] = q.len()
+	}
+	if d.retries.count > 0 {
+		s.RetryAt = moment(d.retries.headMS)
 	}
 	for _, v := range d.visits {
 		s.Visits = append(s.Visits, visitID(f.opts.Partition, v.offset, v.index))

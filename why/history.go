@@ -1,0 +1,154 @@
+package why
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// What happens to a URL. The names are stable.
+const (
+	// Admitted: it joined a queue of its domain.
+	Admitted = "admitted"
+	// Released: it went out in a visit.
+	Released = "released"
+	// Attempted: a request was made.
+	Attempted = "attempted"
+	// Returned: its visit ended before its request was made.
+	Returned = "returned"
+	// Expired: the lease of its visit ran out.
+	Expired = "expired"
+	// PutOff: its robots.txt cannot be had at the moment.
+	PutOff = "put_off"
+	// Denied: it was settled without a request.
+	Denied = "refused"
+)
+
+// Step is one thing that happened to a URL.
+type Step struct {
+	At   time.Time `json:"at"`
+	What string    `json:"what"`
+	// Visit and its number of requests and delay, of a release.
+	Visit    string `json:"visit,omitempty"`
+	Requests int    `json:"requests,omitempty"`
+	DelayMS  int64  `json:"delay_ms,omitempty"`
+	// Reason is the named one; of an admission that of the priority.
+	Reason   string   `json:"reason,omitempty"`
+	Priority *uint32  `json:"priority,omitempty"`
+	Attempt  *Attempt `json:"attempt,omitempty"`
+	// RetryAt is when it may be tried again; zero: it is not, or at once.
+	RetryAt time.Time `json:"retry_at,omitzero"`
+	// Final: nothing follows.
+	Final bool `json:"final,omitempty"`
+	// Rule is the line of robots.txt that forbids it.
+	Rule string `json:"rule,omitempty"`
+	Ref  Ref    `json:"ref"`
+}
+
+// history collects what happened to one URL.
+type history struct {
+	url    urls.URL
+	steps  []Step
+	visits map[string]uint32 // visits that held the URL, and its index in them
+	rules  map[string]*weftpb.Robots
+}
+
+func newHistory(url urls.URL) *history {
+	return &history{url: url, visits: map[string]uint32{}, rules: map[string]*weftpb.Robots{}}
+}
+
+// fold reads an event about the URL's domain, in the order in which the
+// frontier folds it.
+func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
+	add := func(s Step) {
+		s.At, s.Ref = moment(ev.DecidedMs), ref
+		h.steps = append(h.steps, s)
+	}
+	url := h.url.String()
+	for _, id := range ev.Expired {
+		if _, ok := h.visits[id]; ok {
+			add(Step{What: Expired, Visit: id})
+			delete(h.visits, id)
+		}
+	}
+	for _, a := range ev.Admitted {
+		if t := a.GetRequest().GetTarget(); t.GetUrl() == url {
+			priority, reason := frontier.Priority(t.Depth, t.Via)
+			add(Step{What: Admitted, Priority: &priority, Reason: reason})
+		}
+	}
+	for _, o := range ev.Rules {
+		if o.Origin == h.url.Origin() && !o.Unchanged && o.Robots.GetAccess() != weftpb.Robots_ACCESS_DISALLOW_ALL {
+			h.rules[o.Origin] = o.Robots
+		}
+	}
+	for _, s := range ev.Settled {
+		h.settle(s, add)
+	}
+	for _, d := range ev.Deferred {
+		if d.GetRequest().GetTarget().GetUrl() == url {
+			add(Step{What: PutOff, RetryAt: moment(d.RetryMs)})
+		}
+	}
+	for _, v := range ev.Released {
+		for i, q := range v.Requests {
+			if !v.Robots && q.GetTarget().GetUrl() == url {
+				h.visits[v.Id] = uint32(i)
+				add(Step{What: Released, Visit: v.Id, Requests: len(v.Requests), DelayMS: int64(v.DelayMs)})
+			}
+		}
+	}
+}
+
+func (h *history) settle(s *weftpb.Settlement, add func(Step)) {
+	if s.Visit == "" {
+		if s.Url == h.url.String() {
+			add(Step{What: Denied, Reason: s.Reason, Final: true, Rule: h.rule(s.Reason)})
+		}
+		return
+	}
+	index, ok := h.visits[s.Visit]
+	if !ok || index != s.Index {
+		return
+	}
+	delete(h.visits, s.Visit)
+	switch {
+	case s.RetryMs < 0:
+		add(Step{What: Returned, Visit: s.Visit})
+	case s.RetryMs > 0:
+		add(Step{What: Attempted, Visit: s.Visit, Reason: s.Reason, Attempt: attemptOf(s.Attempt), RetryAt: moment(s.RetryMs)})
+	default:
+		add(Step{What: Attempted, Visit: s.Visit, Reason: s.Reason, Attempt: attemptOf(s.Attempt), Final: true})
+	}
+}
+
+// rule is the line of robots.txt, of those in force at that point, that forbids
+// the URL.
+func (h *history) rule(reason string) string {
+	if reason != frontier.ReasonDisallowed {
+		return ""
+	}
+	line, _ := robots.Compile(h.rules[h.url.Origin()]).Rule(h.url.PathAndQuery())
+	return line
+}
+
+// last is what happened last; false when nothing did.
+func (h *history) last() (Step, bool) {
+	if len(h.steps) == 0 {
+		return Step{}, false
+	}
+	return h.steps[len(h.steps)-1], true
+}
+
+// attempts is how many requests were made.
+func (h *history) attempts() (n int) {
+	for _, s := range h.steps {
+		if s.What == Attempted {
+			n++
+		}
+	}
+	return n
+}

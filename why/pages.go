@@ -1,0 +1,86 @@
+package why
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Page is what became of a response that is a page.
+type Page struct {
+	// ID and Ref of its record in parsed; empty and nil when it was not found,
+	// which Missing explains.
+	ID      string    `json:"id,omitempty"`
+	Ref     *Ref      `json:"ref,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+	Missing string    `json:"missing,omitempty"`
+}
+
+// clockSkew is how far the clocks of fetch and parse may differ.
+const clockSkew = time.Minute
+
+// page looks for the page of a request in parsed. The topic holds whole pages,
+// so it is read from where the time of the request says.
+func (a *Asker) page(ctx context.Context, l loop, url, domain string, attempt Attempt) (Page, error) {
+	partition := a.partition(domain)
+	bounds, err := a.logs.Bounds(ctx, a.names.Parsed)
+	if err != nil {
+		return Page{}, err
+	}
+	offsets, err := a.admin.ListOffsetsAfterMilli(ctx, attempt.At.Add(-clockSkew).UnixMilli(), a.names.Parsed, a.names.Fetched)
+	if err != nil {
+		return Page{}, fmt.Errorf("look for a time in %s: %w", a.names.Parsed, err)
+	}
+	within := bounds[partition]
+	if first, ok := offsets.Lookup(a.names.Parsed, partition); ok && first.Err == nil {
+		within.Start = max(within.Start, first.Offset)
+	}
+	var page Page
+	cut, err := a.search(ctx, a.names.Parsed, map[int32]replay.Bounds{partition: within}, func(r *kgo.Record) (bool, error) {
+		if string(r.Key) != url {
+			return false, nil
+		}
+		var parsed struct{ ID string }
+		if err := json.Unmarshal(r.Value, &parsed); err != nil {
+			return false, fmt.Errorf("decode %s: %w", a.ref(r), err)
+		}
+		ref := a.ref(r)
+		page = Page{ID: parsed.ID, Ref: &ref, At: r.Timestamp.UTC()}
+		return true, nil
+	})
+	if err != nil || page.Ref != nil {
+		return page, err
+	}
+	fetched, _ := offsets.Lookup(a.names.Fetched, partition)
+	switch {
+	case cut:
+		page.Missing = fmt.Sprintf("not among the %s of parsed that follow the request", bytesText(searchBytes))
+	case a.unparsed(l, partition, fetched.Offset):
+		page.Missing = fmt.Sprintf("parse has not come to it: it is %s behind", plural(l.lag(topics.Parse, partition), "record"))
+	case bounds[partition].Start > 0:
+		page.Missing = "no longer in parsed, whose beginning was trimmed"
+	default:
+		page.Missing = "not in parsed"
+	}
+	return page, nil
+}
+
+// unparsed tells whether parse has yet to read records of fetched from offset
+// on.
+func (a *Asker) unparsed(l loop, partition int32, offset int64) bool {
+	for _, lag := range l.status.Lags {
+		if lag.Stage == topics.Parse && lag.Partition == partition {
+			return behind(lag) && lag.End > offset
+		}
+	}
+	return false
+}
+
+func behind(lag drain.Lag) bool { return lag.Behind() > 0 }

@@ -1,0 +1,170 @@
+package why
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// sentence is the summary of a URL's story; around is nil for what is no URL.
+func (s *URLStory) sentence(around *loop) string {
+	switch s.State {
+	case StateRefused:
+		return fmt.Sprintf("A crawl has no use for it: %s.", refusals[s.Refusal])
+	case StateUnknown:
+		return s.unknown()
+	case StateInTransit:
+		return fmt.Sprintf("It is on its way: %s names it, and %s reads that next, %s before the end.",
+			s.Transit.Ref, s.Transit.Stage, plural(s.Transit.Behind, "record"))
+	case StateDeduped:
+		return fmt.Sprintf("It is on its way: it is new, and schedule has not admitted it yet%s.", s.behind(around, topics.Schedule))
+	case StateQueued:
+		return fmt.Sprintf("It waits in the queue %q of %s behind %s; of the domain %s.",
+			s.Queue.Name, s.Domain, plural(s.Queue.Ahead, "URL"), s.held())
+	case StateRetry:
+		return s.retrying()
+	case StateOut:
+		return s.out()
+	case StateSettled:
+		return s.settled()
+	}
+	return "The part of the ledger that would tell was trimmed."
+}
+
+// refusals are the reasons of package urls in words.
+var refusals = map[string]string{
+	"empty": "it is empty", "not_absolute": "it has no scheme", "not_crawlable": "its scheme is neither http nor https (not_crawlable)",
+	"no_host": "it names no host (no_host)", "too_long": "it is longer than 2,048 bytes (too_long)",
+	"malformed": "it is no URL by the standard (malformed)",
+}
+
+func (s *URLStory) unknown() string {
+	if len(s.History) > 0 {
+		return "Nobody is known to have found it, and yet the scheduler has seen it."
+	}
+	switch {
+	case s.Scope.In:
+		return fmt.Sprintf("Nobody has named it yet; %s.", s.Scope.Text)
+	case s.Scope.AsSeed:
+		return fmt.Sprintf("It is out of scope (%s): %s. As a seed it would be taken.", s.Scope.Rule, s.Scope.Text)
+	}
+	return fmt.Sprintf("It is out of scope (%s): %s.", s.Scope.Rule, s.Scope.Text)
+}
+
+func (s *URLStory) behind(around *loop, stage topics.Stage) string {
+	switch lag := around.lag(stage, s.Partition); {
+	case around.members[stage] == 0:
+		return fmt.Sprintf("; no process runs %s", stage)
+	case lag > 0:
+		return fmt.Sprintf("; it is %s behind", plural(lag, "record"))
+	}
+	return ""
+}
+
+// held is what holds the domain back, as the end of a sentence.
+func (s *URLStory) held() string {
+	if s.Hold == nil {
+		return "it is not known what holds it back"
+	}
+	return "this holds it back: " + s.Hold.Text
+}
+
+func (s *URLStory) retrying() string {
+	c := clock{s.Now, s.zone}
+	last := s.History[len(s.History)-1]
+	before := "It came back from its visit without a request"
+	switch last.What {
+	case Attempted:
+		before = fmt.Sprintf("Attempt %d failed (%s)", s.attempts(), last.Reason)
+	case PutOff:
+		before = "robots.txt of its origin cannot be had"
+	case Expired:
+		before = "Its visit was lost"
+	}
+	ready := last.RetryAt
+	if s.Queue != nil {
+		ready = s.Queue.ReadyAt
+	}
+	if ready.After(s.Now) {
+		return fmt.Sprintf("%s; it is tried again not before %s.", before, c.when(ready))
+	}
+	return fmt.Sprintf("%s; it goes first when its domain is next served; of the domain %s.", before, s.held())
+}
+
+func (s *URLStory) out() string {
+	if s.Visit == nil {
+		return fmt.Sprintf("It went out in visit %s.", s.History[len(s.History)-1].Visit)
+	}
+	return fmt.Sprintf("It is out in visit %s, number %d of %d, %d without an outcome: %s.",
+		s.Visit.ID, s.Visit.Place, s.Visit.Requests, s.Visit.Unsettled, s.Hold.Text)
+}
+
+func (s *URLStory) attempts() (n int) {
+	for _, step := range s.History {
+		if step.What == Attempted {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *URLStory) settled() string {
+	c, last := clock{s.Now, s.zone}, s.History[len(s.History)-1]
+	if last.What == Attempted && last.Attempt != nil {
+		if last.Reason == frontier.ReasonFetched || last.Reason == frontier.ReasonNotModified {
+			return fmt.Sprintf("It was fetched %s: %s.", c.away(last.Attempt.At), last.Attempt.text())
+		}
+		return fmt.Sprintf("It was given up %s after %s: %s.", c.away(last.At), plural(int64(s.attempts()), "attempt"), last.Reason)
+	}
+	switch last.Reason {
+	case frontier.ReasonDisallowed:
+		if last.Rule != "" {
+			return fmt.Sprintf("It was refused %s without a request: robots.txt of its origin says %q.", c.away(last.At), last.Rule)
+		}
+		return fmt.Sprintf("It was refused %s without a request: robots.txt of its origin forbids it.", c.away(last.At))
+	case frontier.ReasonUnreachable:
+		return fmt.Sprintf("It was refused %s without a request: robots.txt of its origin could not be had, which forbids everything.", c.away(last.At))
+	case frontier.ReasonTooManyOrigins:
+		return fmt.Sprintf("It was refused %s without a request: its domain has too many origins.", c.away(last.At))
+	case frontier.ReasonBreaker:
+		return fmt.Sprintf("It was given up %s: the breaker of its domain had opened too often.", c.away(last.At))
+	}
+	return fmt.Sprintf("It was settled %s: %s.", c.away(last.At), last.Reason)
+}
+
+// text is the outcome of a request: "200 in 120 ms, 12.1 kB".
+func (a Attempt) text() string {
+	took := span(time.Duration(a.TookMS) * time.Millisecond)
+	if a.Error != "" {
+		return fmt.Sprintf("%s after %s", a.Error, took)
+	}
+	return fmt.Sprintf("%d in %s, %s", a.Status, took, progress.Bytes(a.BodyBytes))
+}
+
+// sentence is the summary of a domain's story.
+func (s *DomainStory) sentence() string {
+	switch s.State {
+	case StateUnknown:
+		return "The scheduler has never heard of this domain."
+	case StateTrimmed:
+		return "The beginning of its ledger was trimmed: only what lies behind it can be told."
+	case string(frontier.Empty):
+		return fmt.Sprintf("It is done: all %s are settled.", plural(s.total(), "URL"))
+	}
+	sentence := fmt.Sprintf("%s pending. What holds it back: %s.", plural(s.Pending, "URL"), s.Hold.Text)
+	if s.AtLeastMS > 60_000 {
+		sentence += fmt.Sprintf(" That will take %s at least.", span(time.Duration(s.AtLeastMS)*time.Millisecond))
+	}
+	return sentence
+}
+
+// total is how many URLs are settled.
+func (s *DomainStory) total() (n int64) {
+	for _, count := range s.Outcomes {
+		n += count
+	}
+	return n
+}
