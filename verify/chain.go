@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/replay"
+)
+
+// maxEventBytes is how large an event of a ledger may be: the stages keep it by
+// construction.
+const maxEventBytes = 512 << 10
+
+// chain follows the events of one partition of a ledger and tells which count.
+// It is a second implementation of ledger.Reader on purpose, and knows more:
+// where the owner's next event has to stand.
+type chain struct {
+	found  *findings
+	inputs []string
+	// epoch of the latest claim, 0 before the first one; next is where its
+	// owner's next event stands, -1 if unknown.
+	epoch, next int64
+	positions   map[string]*weftpb.Position
+	// fenced events name an older claim, displaced ones follow a lost event.
+	claims, fenced, displaced int64
+}
+
+// newChain begins at the start of a log; whole says that it is the ledger's.
+func newChain(found *findings, inputs []string) *chain {
+	return &chain{found: found, inputs: inputs, next: -1, positions: map[string]*weftpb.Position{}}
+}
+
+// read returns the event of a record, nil when it does not count.
+func (c *chain) read(r *kgo.Record) *weftpb.Event {
+	c.found.shown(Ledgers, 1)
+	c.found.shown(Budgets, 1)
+	if len(r.Value) > maxEventBytes {
+		c.found.violate(Violation{
+			Kind: KindSize, Says: fmt.Sprintf("an event of %d bytes is larger than %d", len(r.Value), maxEventBytes),
+			Records: []Record{recordOf(r, fmt.Sprintf("%d bytes", len(r.Value)))},
+		})
+	}
+	ev := new(weftpb.Event)
+	if err := proto.Unmarshal(r.Value, ev); err != nil || ev.Claim == nil && ev.Epoch == 0 {
+		c.found.violate(Violation{Kind: KindCorrupt, Says: "a record of a ledger is no event", Records: []Record{recordOf(r, "")}})
+		return nil
+	}
+	if ev.Claim != nil {
+		c.claims++
+		c.epoch, c.next = r.Offset+1, r.Offset+1
+		return nil
+	}
+	switch {
+	case ev.Epoch < c.epoch:
+		c.fenced++
+		return nil
+	case ev.Epoch > c.epoch && c.epoch > 0 || ev.Epoch > r.Offset:
+		c.found.violate(Violation{
+			Kind: KindEpoch, Says: fmt.Sprintf("an event names epoch %d, the latest claim before it is epoch %d", ev.Epoch, c.epoch),
+			Records: []Record{recordOf(r, says(ev))},
+		})
+	}
+	if ev.Epoch > c.epoch {
+		c.epoch, c.next = ev.Epoch, -1 // the log begins in the middle of an epoch
+	}
+	if ev.Offset != r.Offset {
+		c.displaced++
+		return nil
+	}
+	if c.next >= 0 && r.Offset != c.next {
+		c.found.violate(Violation{
+			Kind: KindGap, Says: fmt.Sprintf("epoch %d goes on at %d, although its owner wrote nothing at %d", ev.Epoch, r.Offset, c.next),
+			Records: []Record{recordOf(r, says(ev))},
+		})
+	}
+	c.next = r.Offset + 1
+	c.move(r, ev)
+	return ev
+}
+
+// move folds the positions of an event.
+func (c *chain) move(r *kgo.Record, ev *weftpb.Event) {
+	for _, p := range ev.Positions {
+		was, known := c.positions[p.Topic]
+		wrong := ""
+		switch {
+		case !slices.Contains(c.inputs, p.Topic):
+			wrong = fmt.Sprintf("%s is no input of this ledger", p.Topic)
+		case !known || ev.Reset_:
+		case p.Offset <= was.Offset:
+			wrong = fmt.Sprintf("the position in %s moves from %d to %d without a reset", p.Topic, was.Offset, p.Offset)
+		case p.Epoch < was.Epoch:
+			wrong = fmt.Sprintf("the epoch of %s goes back from %d to %d", p.Topic, was.Epoch, p.Epoch)
+		}
+		if wrong != "" {
+			c.found.violate(Violation{Kind: KindPosition, Says: wrong, Records: []Record{recordOf(r, says(ev))}})
+		}
+		c.positions[p.Topic] = p
+	}
+}
+
+// position is the last folded offset of an input, -1 for none.
+func (c *chain) position(topic string) int64 {
+	if p, ok := c.positions[topic]; ok {
+		return p.Offset
+	}
+	return -1
+}
+
+// within holds the positions against the inputs: their starts as they were
+// before the ledger's end was read, their ends as they were after it, and what
+// the group had committed before.
+func (c *chain) within(topic, input string, partition int32, before, after replay.Bounds, commit int64) {
+	at := c.position(input)
+	record := Record{Topic: topic, Partition: partition, Offset: c.next - 1, Says: fmt.Sprintf("the last event; position %d in %s", at, input)}
+	if at >= after.End {
+		c.found.violate(Violation{
+			Kind: KindPosition, Says: fmt.Sprintf("the position in %s is %d, and its log ends at %d", input, at, after.End),
+			Records: []Record{record},
+		})
+	}
+	if at+1 < before.Start {
+		c.found.violate(Violation{
+			Kind: KindPosition, Says: fmt.Sprintf("%s begins at %d, and the ledger has not read what follows %d", input, before.Start, at),
+			Records: []Record{record},
+		})
+	}
+	if commit > max(at+1, before.Start) {
+		c.found.violate(Violation{
+			Kind: KindCommit, Says: fmt.Sprintf("the group has committed %s up to %d, and the ledger has folded it up to %d", input, commit, at+1),
+			Records: []Record{record},
+		})
+	}
+}
+
+// recordOf names a record; says is what it says.
+func recordOf(r *kgo.Record, says string) Record {
+	return Record{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Says: says}
+}
+
+// says is an envelope in words.
+func says(ev *weftpb.Event) string {
+	return fmt.Sprintf("epoch %d, offset %d, positions %v", ev.Epoch, ev.Offset, ev.Positions)
+}

@@ -1,0 +1,240 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/parse"
+	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// pages holds parsed against exchanges, and its links against deduped.
+type pages struct {
+	*judge
+	up   *upstream
+	down *ledgers
+	// rejected are the URLs of exchanges that parse could not use.
+	rejected map[fingerprint]bool
+	// later are pages of rounds after the first.
+	later                            map[string]bool
+	count, repeats, unread, unusable int64
+}
+
+// page is what matters of codecs.Parsed.
+type page struct {
+	ID     string `json:"id"`
+	URL    string `json:"url"`
+	Domain string `json:"domain"`
+	Depth  uint32 `json:"depth"`
+	Robots struct {
+		NoFollow bool `json:"nofollow"`
+	} `json:"robots"`
+	Links []struct {
+		URL string `json:"url"`
+		Rel string `json:"rel"`
+	} `json:"links"`
+}
+
+func newPages(j *judge, up *upstream, down *ledgers) *pages {
+	return &pages{judge: j, up: up, down: down, rejected: map[fingerprint]bool{}, later: map[string]bool{}}
+}
+
+// read reads parsed to the end that it has now; what is beyond the bounds that
+// were read first only shows that an exchange has its page.
+func (p *pages) read(ctx context.Context) error {
+	if err := p.readRejected(ctx); err != nil {
+		return err
+	}
+	first := p.up.parsing
+	p.up.parsing = map[fingerprint]bool{}
+	commits, err := p.reader.Commits(ctx, p.names.Group(topics.Parse), p.names.Fetched)
+	if err != nil {
+		return err
+	}
+	if err := p.up.readFetched(ctx, commits); err != nil {
+		return err
+	}
+	bounds, err := p.reader.Bounds(ctx, p.names.Parsed)
+	if err != nil {
+		return err
+	}
+	err = p.reader.Range(ctx, p.names.Parsed, bounds, func(r *kgo.Record) error {
+		var doc page
+		if err := json.Unmarshal(r.Value, &doc); err != nil {
+			p.unread++
+			return nil
+		}
+		print, e := p.table.get(doc.URL)
+		p.present(r, doc, print, e)
+		if r.Offset < p.up.pages[r.Partition].End {
+			p.exchange(r, doc, e)
+			if !first[print] {
+				p.links(r, doc, e)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.missing(bounds)
+	p.sum()
+	return nil
+}
+
+// readRejected finds the exchanges that parse rejected. A record may be cut.
+func (p *pages) readRejected(ctx context.Context) error {
+	return p.reader.Records(ctx, p.names.Rejected, func(r *kgo.Record) error {
+		var x weftpb.Rejected
+		if proto.Unmarshal(r.Value, &x) == nil && x.Stage == string(topics.Parse) {
+			p.rejected[urls.Fingerprint(requestOf(x.Value).GetTarget().GetUrl())] = true
+		}
+		return nil
+	})
+}
+
+// requestOf reads the request at the beginning of a Fetched that may be cut.
+func requestOf(value []byte) *weftpb.Request {
+	request := new(weftpb.Request)
+	for len(value) > 0 {
+		number, kind, size := protowire.ConsumeField(value)
+		if size < 0 {
+			break
+		}
+		if number == 2 && kind == protowire.BytesType {
+			_, _, tag := protowire.ConsumeTag(value)
+			if field, n := protowire.ConsumeBytes(value[tag:]); n > 0 && proto.Unmarshal(field, request) == nil {
+				break
+			}
+		}
+		value = value[size:]
+	}
+	return request
+}
+
+// present books that a page is there, and counts repeats.
+func (p *pages) present(r *kgo.Record, doc page, print fingerprint, e entry) {
+	if r.Offset < p.up.pages[r.Partition].End {
+		p.count++
+	}
+	round := -1
+	for n := range uint32(e.round) + 1 {
+		if urls.PageID(doc.URL, n) == doc.ID {
+			round = int(n)
+		}
+	}
+	switch {
+	case round < 0:
+		p.violate(Violation{
+			Kind: KindPageID, Domain: doc.Domain, URL: doc.URL, Says: fmt.Sprintf("id %s is not that of any of its %d fetches", doc.ID, int(e.round)+1),
+			Records: []Record{recordOf(r, "has the page")},
+		})
+		return
+	case round == 0 && e.is(paged), p.later[doc.ID]:
+		p.repeats++
+	case round > 0:
+		p.later[doc.ID] = true
+	}
+	if e.place != 0 {
+		e.marks |= paged
+		p.table.entries[print] = e
+	}
+}
+
+// exchange judges whether a page was fetched.
+func (p *pages) exchange(r *kgo.Record, doc page, e entry) {
+	partition := p.down.partitions[r.Partition]
+	switch {
+	case partition == nil || !partition.whole:
+	case e.is(answered):
+		p.shown(Pages, 1)
+	case e.place == out, e.is(unreported):
+		p.transit(Pages, 1)
+	default:
+		p.violate(Violation{
+			Kind: KindNoExchange, Domain: doc.Domain, URL: doc.URL,
+			Says:    fmt.Sprintf("no attempt that brought a page is settled, and the URL is %v", e.place),
+			Records: []Record{recordOf(r, "has the page")},
+		})
+	}
+}
+
+// links judges whether what a page links to is known.
+func (p *pages) links(r *kgo.Record, doc page, e entry) {
+	follow := parse.Page{Robots: parse.Robots{NoFollow: doc.Robots.NoFollow}}
+	found := &weftpb.Discovered{Source: doc.URL, Depth: doc.Depth, Via: weftpb.Via_VIA_LINK, ScopeRoot: p.table.roots[e.root]}
+	for _, l := range doc.Links {
+		link := &weftpb.Link{Url: l.URL, Rel: l.Rel}
+		// What was refused stands as it was written.
+		if u, refusal := urls.Parse(l.URL); refusal == urls.Accepted && u.String() == l.URL && follow.Follow(link) {
+			found.Links = append(found.Links, link)
+		}
+	}
+	if len(found.Links) == 0 {
+		return
+	}
+	value, err := proto.Marshal(found)
+	if err != nil {
+		p.unread++ // a string that is not UTF-8
+		return
+	}
+	for _, url := range p.inScope(&kgo.Record{Topic: p.names.Discovered, Value: value}) {
+		p.shown(URLs, 1)
+		if _, known := p.table.get(url); known.place != 0 {
+			continue
+		}
+		if !p.down.dedupedWhole {
+			p.unproven(URLs, "links that may be in the part of deduped that is trimmed")
+			continue
+		}
+		p.violate(Violation{
+			Kind: KindLost, URL: url, Says: "a page links to it, and it went nowhere",
+			Records: []Record{recordOf(r, "links to it from "+doc.URL)},
+		})
+	}
+}
+
+// missing looks for exchanges without a page.
+func (p *pages) missing(bounds map[int32]replay.Bounds) {
+	for partition, b := range bounds {
+		if b.Start > 0 {
+			p.unproven(Pages, fmt.Sprintf("exchanges of partition %d, since %s begins at %d", partition, p.names.Parsed, b.Start))
+		}
+	}
+	for print, e := range p.table.entries {
+		switch {
+		case !e.is(answered) || e.is(paged) || bounds[e.partition].Start > 0:
+		case p.up.parsing[print]:
+			p.transit(Pages, 1)
+		case p.rejected[print]:
+			p.unusable++
+		default:
+			p.violate(Violation{
+				Kind: KindNoPage, Says: "it was fetched, parse is done with it, and it has no page", print: print,
+				Records: []Record{{Topic: p.names.Scheduled, Partition: e.partition, Offset: e.at, Says: "admits it"}},
+			})
+		}
+	}
+}
+
+// sum notes what is no violation.
+func (p *pages) sum() {
+	p.note(fmt.Sprintf("%d pages in %s; %d of them repeat another, with its id", p.count, p.names.Parsed, p.repeats))
+	if p.maxPages > 0 {
+		p.note(fmt.Sprintf("max-pages %d bounds the files of pages and not the topics: it is not judged here", p.maxPages))
+	}
+	if p.unusable > 0 {
+		p.note(fmt.Sprintf("%d exchanges without a page are in %s", p.unusable, p.names.Rejected))
+	}
+	if p.unread > 0 {
+		p.note(fmt.Sprintf("%d records of %s cannot be read and are left out", p.unread, p.names.Parsed))
+	}
+}

@@ -1,0 +1,269 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/urls"
+	"github.com/weftcrawl/weft/verify/accesslog"
+)
+
+const robotsPath = "/robots.txt"
+
+// outFor is how long a URL may be on its way to its fetcher after it was
+// released, milliseconds: so long the rules of that time may be what holds.
+const outFor = 60 * 60 * 1000
+
+// site holds a web server's own log against delays and robots.txt, and against
+// what the ledgers know.
+type site struct {
+	*judge
+	down *ledgers
+	// hosts are the origins of each host name.
+	hosts map[string][]siteOrigin
+	// domains are those of which scheduled knows an origin.
+	domains map[string]bool
+	log     map[string][]request // by domain
+	// began is the time of the first line, whoever asked.
+	began         int64
+	others, extra int64
+	tolerance     int64 // microseconds
+}
+
+type siteOrigin struct {
+	name string
+	*origin
+}
+
+// request is a line of a log by our agent. Times are microseconds since 1970.
+type request struct {
+	start, end int64
+	host, path string
+	file, line int
+}
+
+func newSite(j *judge, down *ledgers) *site {
+	s := &site{
+		judge: j, down: down, hosts: map[string][]siteOrigin{}, domains: map[string]bool{}, log: map[string][]request{},
+		tolerance: j.opts.Log.Format.Tolerance.Microseconds(),
+	}
+	if own := j.opts.Log.Tolerance; own >= 0 {
+		s.tolerance = own.Microseconds()
+	}
+	for _, p := range down.partitions {
+		for name, d := range p.domains {
+			for at, o := range d.origins {
+				s.domains[name] = true
+				s.hosts[hostOf(at)] = append(s.hosts[hostOf(at)], siteOrigin{at, o})
+			}
+		}
+	}
+	return s
+}
+
+// read reads the files and judges.
+func (s *site) read(ctx context.Context) error {
+	ours := strings.ToLower(s.opts.Log.Agent)
+	for number, name := range s.opts.Log.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		unnamed := false
+		bad, err := accesslog.ReadFile(name, s.opts.Log.Format, func(line int, e accesslog.Entry) {
+			if s.began == 0 || e.Start < s.began {
+				s.began = e.Start
+			}
+			if !strings.Contains(strings.ToLower(e.Agent), ours) {
+				s.others++
+				return
+			}
+			host := cmp.Or(e.Host, s.opts.Log.Host)
+			if host == "" {
+				unnamed = true
+				return
+			}
+			host = strings.TrimSuffix(strings.ToLower(host), ".")
+			domain := s.suffixes.Domain(host)
+			s.log[domain] = append(s.log[domain], request{e.Start, e.End, strings.Clone(host), strings.Clone(e.Path), number, line})
+		})
+		if err != nil {
+			return err
+		}
+		if unnamed {
+			s.unproven(SiteLog, name+" has lines that name no host, and none is given")
+		}
+		if bad.Count > 0 {
+			s.unproven(SiteLog, fmt.Sprintf("%d lines of %s that are no %s, the first is line %d: %v", bad.Count, name, s.opts.Log.Format.Name, bad.Line, bad.Err))
+		}
+	}
+	if len(s.log) == 0 {
+		s.unproven(SiteLog, fmt.Sprintf("no request by %s is in the log", s.opts.Log.Agent))
+	}
+	if !s.opts.Log.Format.Durations {
+		s.unproven(SiteLog, "requests at once: the format tells no durations")
+	}
+	for _, domain := range sorted(s.log) {
+		s.judgeDomain(domain, s.log[domain])
+	}
+	s.note(fmt.Sprintf("the access log is judged with a tolerance of %v; it has %d requests by others", time.Duration(s.tolerance)*time.Microsecond, s.others))
+	if s.extra > 0 {
+		s.note(fmt.Sprintf("%d requests are in the access log more often than in the ledgers: they were in flight at a kill", s.extra))
+	}
+	return nil
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (s *site) judgeDomain(domain string, log []request) {
+	slices.SortFunc(log, func(a, b request) int { return cmp.Compare(a.start, b.start) })
+	var whole pace
+	origins := map[string]*pace{}
+	robotsHad := map[string]int64{} // by host, the end of the first
+	asked := map[string]int{}
+	for i, r := range log {
+		s.shown(SiteLog, 1)
+		if had, ok := robotsHad[r.host]; r.path == robotsPath && (!ok || r.end < had) {
+			robotsHad[r.host] = r.end
+		}
+		at, e, known := s.find(r)
+		a := attempt{start: r.start, end: r.end, at: int64(i), delayMS: uint32(s.budgets.delayMS)}
+		if known {
+			a.delayMS = e.delayMS
+		}
+		l := limits{atOnce: s.budgets.perDomain, needed: neededOfBoth, tolerance: func(_, _ *attempt) int64 { return s.tolerance }}
+		s.early(domain, log, "the domain", whole.add(a, l))
+		if crawlMS := at.leastCrawlDelay(r.start); crawlMS > 0 {
+			if origins[at.name] == nil {
+				origins[at.name] = &pace{}
+			}
+			a.crawlMS, l.needed = crawlMS, neededOfOrigin
+			s.early(domain, log, "an origin with that Crawl-delay", origins[at.name].add(a, l))
+		}
+		if r.path == robotsPath {
+			if !s.domains[domain] {
+				s.unknown(domain, r)
+			}
+			continue
+		}
+		if had, ok := robotsHad[r.host]; !(ok && had <= r.start+s.tolerance) && !s.ruledBefore(r.host) {
+			s.violate(Violation{
+				Kind: KindLogBeforeRobots, Domain: domain, URL: r.host + r.path, Says: "no answer to a request for robots.txt precedes it",
+				Lines: []Line{s.line(r, "asks for it")},
+			})
+		}
+		if s.denied(r, at, known) {
+			s.violate(Violation{
+				Kind: KindLogDenied, Domain: domain, URL: r.host + r.path, Says: "it was asked for, and robots.txt denied it",
+				Lines: []Line{s.line(r, "asks for it")},
+			})
+		}
+		switch asked[r.host+r.path]++; {
+		case !known:
+			s.unknown(domain, r)
+		case asked[r.host+r.path] > int(e.attempts):
+			s.extra++
+		}
+	}
+}
+
+// find returns the origin of a request, and what is known of its URL. A log
+// does not tell scheme and port: of several origins the one counts that
+// released it.
+func (s *site) find(r request) (at siteOrigin, e entry, known bool) {
+	for _, o := range s.hosts[r.host] {
+		at = o
+		if e := s.table.entries[urls.Fingerprint(o.name+r.path)]; e.releases > 0 {
+			return o, e, true
+		}
+	}
+	return at, entry{}, false
+}
+
+// leastCrawlDelay is the smallest Crawl-delay, milliseconds, that may have been
+// in force for a request at a time.
+func (o siteOrigin) leastCrawlDelay(startUS int64) uint32 {
+	if o.origin == nil {
+		return 0
+	}
+	least, known := uint32(0), false
+	for _, r := range o.held(startUS/1000-outFor, startUS/1000) {
+		if !known || r.crawlDelayMS < least {
+			least, known = r.crawlDelayMS, true
+		}
+	}
+	return least
+}
+
+// ruledBefore tells whether rules of a host were learned before the log begins.
+func (s *site) ruledBefore(host string) bool {
+	return slices.ContainsFunc(s.hosts[host], func(o siteOrigin) bool {
+		return len(o.history) > 0 && o.history[0].fromMS*1000 <= s.began+s.tolerance
+	})
+}
+
+// denied tells whether all rules that may have been in force deny a request.
+func (s *site) denied(r request, at siteOrigin, known bool) bool {
+	from := s.hosts[r.host]
+	if known {
+		from = []siteOrigin{at}
+	}
+	denied := false
+	for _, o := range from {
+		for _, ruling := range o.held(r.start/1000-outFor, r.start/1000) {
+			if ruling.rules.Allowed(r.path) {
+				return false
+			}
+			denied = true
+		}
+	}
+	return denied
+}
+
+func (s *site) unknown(domain string, r request) {
+	if !s.down.scheduledWhole {
+		s.unproven(SiteLog, "requests that the trimmed part of scheduled may have released")
+		return
+	}
+	s.violate(Violation{
+		Kind: KindLogUnknown, Domain: domain, URL: r.host + r.path, Says: "it was asked for, and the ledgers never released it",
+		Lines: []Line{s.line(r, "asks for it")},
+	})
+}
+
+func (s *site) early(domain string, log []request, whose string, early []interval) {
+	for _, i := range early {
+		before, after := log[i.before.at], log[i.after.at]
+		gap, kind := time.Duration(after.start-before.end)*time.Microsecond, KindLogShort
+		says := fmt.Sprintf("a request to %s began %v after the end of the one before it, and the delay in force was %v",
+			whose, gap, time.Duration(i.needed)*time.Microsecond)
+		if i.overlap {
+			kind = KindLogOverlap
+			says = fmt.Sprintf("a request to %s began %v before the end of the one before it, and %d may be made at once", whose, -gap, s.budgets.perDomain)
+		}
+		s.violate(Violation{
+			Kind: kind, Domain: domain, URL: after.host + after.path, Says: says,
+			Lines: []Line{s.line(after, "the later one: "+i.after.times()), s.line(before, "the earlier one: "+i.before.times())},
+		})
+	}
+}
+
+func (s *site) line(r request, says string) Line {
+	return Line{File: s.opts.Log.Files[r.file], Line: r.line, Says: says}
+}
+
+// neededOfBoth is the smaller delay of two requests: a log does not tell which
+// belong to one visit.
+func neededOfBoth(before, after *attempt) int64 {
+	return int64(min(before.delayMS, after.delayMS)) * 1000
+}
