@@ -40,6 +40,7 @@ import (
 //	body_truncated      the body ended before its announced end       yes
 //	bad_encoding        Content-Encoding unknown to us or not true    yes
 //	unwanted_type       Options.WantBody said no; no body was read    yes
+//	panic               our code panicked; a caller says so, not Do   no
 type Class string
 
 // The classes; what they mean is said at Class.
@@ -66,6 +67,7 @@ const (
 	ClassBodyTruncated    Class = "body_truncated"
 	ClassBadEncoding      Class = "bad_encoding"
 	ClassUnwantedType     Class = "unwanted_type"
+	ClassPanic            Class = "panic"
 )
 
 // Classes returns every class but ClassNone, for tables of policies and
@@ -76,7 +78,7 @@ func Classes() []Class {
 		ClassAddressRefused, ClassConnectRefused, ClassConnectTimeout, ClassConnectError,
 		ClassLocalError, ClassTLSCertificate, ClassTLSError, ClassFirstByteTimeout,
 		ClassTotalTimeout, ClassReset, ClassNoResponse, ClassHeaderTooLarge, ClassBadResponse,
-		ClassBodyTruncated, ClassBadEncoding, ClassUnwantedType,
+		ClassBodyTruncated, ClassBadEncoding, ClassUnwantedType, ClassPanic,
 	}
 }
 

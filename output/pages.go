@@ -126,6 +126,14 @@ func (p *Pages) Append(partition int32, offset int64, record []byte) error {
 	return nil
 }
 
+// Skip leaves a record out of the output for good: one that cannot be written.
+func (p *Pages) Skip(partition int32, offset int64) {
+	if offset >= p.next[partition] {
+		p.next[partition] = offset + 1
+		p.dirty = true
+	}
+}
+
 // Flush writes out what was appended and records it.
 func (p *Pages) Flush() error {
 	if p.err != nil {

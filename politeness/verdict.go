@@ -38,7 +38,7 @@ type Verdict struct {
 //	tls_certificate     ends              failed
 //	header_too_large, bad_encoding,
 //	unwanted_type       ends              answered
-//	address_refused, invalid_url
+//	address_refused, invalid_url, panic
 //	                    ends              nothing learned
 //	lease_lost, canceled
 //	                    goes back         nothing learned
@@ -62,6 +62,7 @@ var classes = map[string]Verdict{
 	"unwanted_type":      {Health: Answered},
 	"address_refused":    {},
 	"invalid_url":        {},
+	"panic":              {},
 	"lease_lost":         {Unmade: true},
 	"canceled":           {Unmade: true},
 }

@@ -73,7 +73,7 @@ func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
 type fetcher struct {
 	env     Env
 	opts    FetchOptions
-	http    *fetch.Client
+	http    exchanger
 	out     *outbox // fetched
 	reports *outbox // visited; see report.part
 	admin   *kadm.Client

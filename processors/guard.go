@@ -1,6 +1,7 @@
 package processors
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -51,6 +52,33 @@ func (o *outbox) guard(transform Transform, r *kgo.Record) (out []Output, reason
 		}
 	}()
 	return transform(r)
+}
+
+// aside is where the writers of files put what they cannot write.
+func (e Env) aside(stage topics.Stage) (*outbox, error) {
+	producer, err := e.producer()
+	if err != nil {
+		return nil, err
+	}
+	return &outbox{env: e, stage: stage, client: producer}, nil
+}
+
+// unlessPanic does the work on r. When that panics, r is written to rejected.
+func (o *outbox) unlessPanic(ctx context.Context, r *kgo.Record, work func() error) (panicked bool, err error) {
+	func() {
+		defer func() {
+			if cause := recover(); cause != nil {
+				caught(o.env.Logger.With("stage", o.stage), cause, r)
+				panicked = true
+			}
+		}()
+		err = work()
+	}()
+	if !panicked {
+		return false, err
+	}
+	o.env.Meter.Rejected(o.stage, reasonPanic)
+	return true, o.client.ProduceSync(context.WithoutCancel(ctx), o.env.rejected(o.stage, r, reasonPanic)).FirstErr()
 }
 
 // guardedState is a state whose panics are errors.

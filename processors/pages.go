@@ -8,19 +8,28 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/output"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // PageSink writes the records of parsed to files. It has no group: the files
 // themselves say where they end, so that each page is in them once.
 type PageSink struct {
 	env Env
-	out *output.Pages
+	out pageFiles
 	max int64
 
 	mu      sync.Mutex
 	next    map[int32]int64 // offsets that the files go on with
 	written int64
 	full    chan struct{}
+}
+
+// pageFiles is the part of output.Pages that writes.
+type pageFiles interface {
+	Append(partition int32, offset int64, record []byte) error
+	Skip(partition int32, offset int64)
+	Flush() error
+	Offsets() map[int32]int64
 }
 
 // NewPageSink returns a sink into out that stops after max pages, counted from
@@ -79,6 +88,11 @@ func (s *PageSink) Run(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
+	aside, err := s.env.aside(topics.Pages)
+	if err != nil {
+		return err
+	}
+	defer aside.client.Close()
 	select {
 	case <-s.full: // by an earlier run
 		<-ctx.Done()
@@ -93,7 +107,7 @@ func (s *PageSink) Run(ctx context.Context) error {
 		if err := pollError(fetches); err != nil && ctx.Err() == nil {
 			return err
 		}
-		full, err := s.append(fetches)
+		full, err := s.append(ctx, fetches, aside)
 		if err != nil {
 			return err
 		}
@@ -115,7 +129,7 @@ func (s *PageSink) Run(ctx context.Context) error {
 }
 
 // append writes records up to max, and tells whether that is reached.
-func (s *PageSink) append(fetches kgo.Fetches) (full bool, err error) {
+func (s *PageSink) append(ctx context.Context, fetches kgo.Fetches, aside *outbox) (full bool, err error) {
 	for it := fetches.RecordIter(); !it.Done(); {
 		s.mu.Lock()
 		full := s.max > 0 && s.written >= s.max
@@ -124,8 +138,13 @@ func (s *PageSink) append(fetches kgo.Fetches) (full bool, err error) {
 			break
 		}
 		r := it.Next()
-		if err := s.out.Append(r.Partition, r.Offset, r.Value); err != nil {
+		panicked, err := aside.unlessPanic(ctx, r, func() error { return s.out.Append(r.Partition, r.Offset, r.Value) })
+		if err != nil {
 			return false, err
+		}
+		if panicked {
+			s.out.Skip(r.Partition, r.Offset)
+			continue
 		}
 		s.mu.Lock()
 		s.written++

@@ -48,17 +48,17 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 		return q.robots(ctx, v, i)
 	}
 	request := v.Requests[i]
-	x := q.http.Do(ctx, fetch.Request{URL: request.Target.Url, Permit: q.permitted})
+	x := q.exchange(ctx, fetch.Request{URL: request.Target.Url, Permit: q.permitted})
 	report := q.report(ctx, v)
 	if Undone(x) {
 		report.add(Skip(i))
 		return lanes.Answer{Stop: true}
 	}
+	x, outcome, record := q.recordOf(v, i, x)
 	q.env.Meter.Exchange(x)
-	record := FetchedOf(v, i, x)
-	outcome, size := record.Outcome, len(x.Body)
+	size := len(x.Body)
 	report.open()
-	q.out.sendProto(q.life, q.env.Names.Fetched, v.Domain, record, func(r *kgo.Record, err error) {
+	q.out.send(q.life, q.env.Names.Fetched, v.Domain, v.Domain, record, func(r *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
 			return
@@ -80,7 +80,7 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 		return lanes.Answer{}
 	}
 	suffixes := urls.BundledSuffixes()
-	hops := q.http.Robots(ctx, target.Origin(), q.permitted, func(next string) bool {
+	hops := q.robotsHops(ctx, target.Origin(), func(next string) bool {
 		u, refusal := urls.Parse(next)
 		if refusal != urls.Accepted || suffixes.Domain(u.Hostname()) != v.Domain {
 			return false
@@ -100,7 +100,7 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 	for _, x := range hops {
 		q.env.Meter.Exchange(x)
 	}
-	rules, answer := RobotsOf(target.Origin(), last, product(q.env.Definition))
+	last, rules, answer := q.rulesOf(target.Origin(), last)
 	outcome := last.Outcome()
 	outcome.Index = uint32(i)
 	report.learn(rules)

@@ -35,12 +35,23 @@ func WARC(ctx context.Context, env Env, opts warc.Options) error {
 			return err
 		}
 		defer client.Close()
-		return archive(ctx, client, files)
+		aside, err := env.aside(topics.WARC)
+		if err != nil {
+			return err
+		}
+		defer aside.client.Close()
+		return archive(ctx, client, files, aside)
 	})
 }
 
+// warcFiles is the part of warc.Writer that writes.
+type warcFiles interface {
+	Write(f *weftpb.Fetched) error
+	Flush() error
+}
+
 // archive writes until ctx ends, and commits what is flushed.
-func archive(ctx context.Context, client *kgo.Client, files *warc.Writer) error {
+func archive(ctx context.Context, client *kgo.Client, files warcFiles, aside *outbox) error {
 	flushed := time.Now()
 	for {
 		poll, cancel := context.WithTimeout(ctx, flushEvery)
@@ -55,7 +66,7 @@ func archive(ctx context.Context, client *kgo.Client, files *warc.Writer) error 
 			if proto.Unmarshal(r.Value, &f) != nil {
 				continue // parse sends it to rejected
 			}
-			if err := files.Write(&f); err != nil {
+			if _, err := aside.unlessPanic(ctx, r, func() error { return files.Write(&f) }); err != nil {
 				return fmt.Errorf("write WARC: %w", err)
 			}
 		}

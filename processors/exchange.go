@@ -1,0 +1,76 @@
+package processors
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lanes"
+)
+
+// exchanger is the part of fetch.Client that makes exchanges. What our code
+// meets in one, a server decides; when it panics, that is this exchange's
+// outcome (fetch.ClassPanic), and the stage goes on. net/http's own goroutines
+// are beyond that.
+type exchanger interface {
+	Do(ctx context.Context, r fetch.Request) *fetch.Exchange
+	Robots(ctx context.Context, origin string, permit func() bool, hop func(next string) bool) []*fetch.Exchange
+}
+
+// exchange makes one exchange.
+func (q *requests) exchange(ctx context.Context, r fetch.Request) (x *fetch.Exchange) {
+	began := time.Now()
+	defer func() {
+		if cause := recover(); cause != nil {
+			x = q.panicked(r.URL, began, cause)
+		}
+	}()
+	return q.http.Do(ctx, r)
+}
+
+// robotsHops makes the exchanges for an origin's robots.txt.
+func (q *requests) robotsHops(ctx context.Context, origin string, hop func(next string) bool) (hops []*fetch.Exchange) {
+	began := time.Now()
+	defer func() {
+		if cause := recover(); cause != nil {
+			hops = []*fetch.Exchange{q.panicked(origin+"/robots.txt", began, cause)}
+		}
+	}()
+	return q.http.Robots(ctx, origin, q.permitted, hop)
+}
+
+// rulesOf is RobotsOf(origin, last), but that a panic is the exchange's outcome.
+func (q *requests) rulesOf(origin string, last *fetch.Exchange) (x *fetch.Exchange, rules *weftpb.OriginRules, answer lanes.Answer) {
+	agent := product(q.env.Definition)
+	defer func() {
+		if cause := recover(); cause != nil {
+			x = q.panicked(last.URL, last.Started, cause)
+			rules, answer = RobotsOf(origin, x, agent)
+		}
+	}()
+	rules, answer = RobotsOf(origin, last, agent)
+	return last, rules, answer
+}
+
+// recordOf is the record in fetched of the exchange that request i of v made,
+// and its outcome.
+func (q *requests) recordOf(v *lanes.Visit, i int, x *fetch.Exchange) (same *fetch.Exchange, o *weftpb.Outcome, value []byte) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			same = q.panicked(x.URL, x.Started, cause)
+			record := FetchedOf(v, i, same)
+			o, value = record.Outcome, encode(record)
+		}
+	}()
+	record := FetchedOf(v, i, x)
+	return x, record.Outcome, encode(record)
+}
+
+func (q *requests) panicked(url string, began time.Time, cause any) *fetch.Exchange {
+	text := strings.ToValidUTF8(fmt.Sprint(cause), "\ufffd") // a server may have a say in it
+	q.env.Logger.Error("an exchange made its stage panic", "url", url, "panic", text, "stack", stackTop())
+	return &fetch.Exchange{URL: url, Class: fetch.ClassPanic, Error: text, Started: began, Total: time.Since(began)}
+}
