@@ -85,6 +85,7 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 		return err
 	}
 	count.fetched, count.failed, count.refuse = g.fetched, g.failed, g.refuse
+	count.decidedMS = g.decidedMS
 	if g != count {
 		return fmt.Errorf("gauges are %+v, a recount gives %+v", g, count)
 	}

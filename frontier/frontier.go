@@ -123,6 +123,7 @@ func (f *Frontier) save(x *fold, domain string, dueMS int64) {
 		from = to
 	}
 	f.store.Set(x.keys.record(), x.d.encode())
+	x.g.decidedMS = max(x.g.decidedMS, x.nowMS)
 	f.store.Set([]byte{gaugesKey}, x.g.encode())
 }
 
@@ -138,6 +139,17 @@ func (f *Frontier) move(x *index, domain []byte, at *int64, to int64) {
 		x.set(f.store, uint64(to), domain...)
 	}
 	*at = to
+}
+
+// Decided returns the latest time at which an event that is folded was decided,
+// the zero time if none is. All times that the state holds were reckoned from
+// such moments: who hands in a Moment that is much earlier makes domains wait.
+func (f *Frontier) Decided() time.Time {
+	g, err := f.gauges()
+	if err != nil || g.decidedMS == 0 {
+		return time.Time{} // the decision that follows reports the error
+	}
+	return time.UnixMilli(g.decidedMS)
 }
 
 func (f *Frontier) gauges() (gauges, error) {

@@ -4,11 +4,14 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// gauges count what the partition holds; see weftpb.Gauges.
+// gauges count what the partition holds; see weftpb.Gauges. With them is kept
+// what else is known of the partition as a whole.
 type gauges struct {
 	queued, out, visits     int64
 	domains, domainsOut     int64
 	fetched, failed, refuse int64
+	// decidedMS is the latest time of a decision about a domain.
+	decidedMS int64
 }
 
 func (g gauges) record() *weftpb.Gauges {
@@ -46,7 +49,7 @@ func (g *gauges) settle(reason string) {
 
 func (g gauges) encode() []byte {
 	w := make(writer, 0, 40)
-	for _, n := range []int64{g.queued, g.out, g.visits, g.domains, g.domainsOut, g.fetched, g.failed, g.refuse} {
+	for _, n := range []int64{g.queued, g.out, g.visits, g.domains, g.domainsOut, g.fetched, g.failed, g.refuse, g.decidedMS} {
 		w.int(n)
 	}
 	return w
@@ -58,7 +61,7 @@ func decodeGauges(b []byte) (gauges, error) {
 		return g, nil
 	}
 	r := reader{rest: b}
-	for _, n := range []*int64{&g.queued, &g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse} {
+	for _, n := range []*int64{&g.queued, &g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse, &g.decidedMS} {
 		*n = r.int()
 	}
 	return g, r.err()

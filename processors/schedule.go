@@ -67,10 +67,12 @@ type queues struct {
 	frontier *frontier.Frontier
 	hold     *atomic.Bool
 	brakes   *Brakes
+	time     steady
 	report   func(outcomes map[string]int64)
 }
 
 func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
+	now = q.time.at(now, q.frontier.Decided)
 	return frontier.Moment{Now: now, Offset: offset, Hold: q.hold.Load() || q.brakes.Control().Holds()}
 }
 

@@ -1,0 +1,33 @@
+package processors
+
+import "time"
+
+// steady is the time of one partition of the scheduler. It goes on with the
+// clock of the machine and stands still where that is set back, for one
+// reading; and it never was before the ledger's last decision, which another
+// run may have made before the clock was set back, or another machine.
+//
+// Due times, leases and rules are moments of this time. By the bare clock, one
+// that is set back by an hour would make every domain wait for an hour.
+type steady struct {
+	clock time.Time // as it was read last; zero: never
+	told  time.Time
+}
+
+// at returns the time at a reading of the clock. decided, which is asked for the
+// first reading only, is when the ledger's last decision was made, the zero time
+// if there is none.
+func (s *steady) at(clock time.Time, decided func() time.Time) time.Time {
+	clock = clock.Round(0) // the wall clock: the other one stands while a machine sleeps
+	switch {
+	case s.clock.IsZero():
+		s.told = clock
+		if last := decided(); last.After(clock) {
+			s.told = last
+		}
+	case clock.After(s.clock):
+		s.told = s.told.Add(clock.Sub(s.clock))
+	}
+	s.clock = clock
+	return s.told
+}
