@@ -6,15 +6,12 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"go.uber.org/goleak"
 
 	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/lease"
 	"github.com/weftcrawl/weft/topics"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // taker is a fetcher that can take partitions of an embedded broker whose
 // topics are there and empty.
@@ -61,7 +58,7 @@ func TestTakeBeginsAtTheOldestRelease(t *testing.T) {
 		{claim, moved, moved},
 		{claim, decided(1, 1), decided(2, 1), decided(3, 2)},
 		{claim, decided(1, 1), decided(2, 1), decided(3, 2), moved, claim, moved},
-		{claim, decided(1, 9)}, // never beyond the decision itself
+		{claim, decided(1, 9)},                       // never beyond the decision itself
 		{claim, decided(1, 1), claim, decided(2, 2)}, // the last is of an owner that was fenced
 	}
 	want := []int64{0, 0, 0, 2, 2, 1, 1}
