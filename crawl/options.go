@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -48,6 +49,8 @@ type Options struct {
 	Reserve int64
 	// WARC writes exchanges to files in Options.Dir/warc too.
 	WARC bool
+	// Clock is the wall clock of decisions and records; nil: the machine's.
+	Clock func() time.Time
 	// Registry receives the process's metrics; nil: one of its own.
 	Registry *prometheus.Registry
 	// Watch is told once a second how the crawl goes; nil: nobody.

@@ -80,6 +80,7 @@ func (s *session) connect() error {
 		Brokers: brokers, Client: o.Client, Embedded: o.embedded(), Compression: compression,
 		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member,
 		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: o.reserve(),
+		Clock: o.Clock,
 		Meter: s.meter, Logger: o.Logger,
 	}
 	connection := append([]kgo.Opt{kgo.SeedBrokers(brokers...)}, o.Client...)

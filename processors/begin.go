@@ -116,6 +116,16 @@ func (f *fetcher) search(ctx context.Context, partition int32, search *Search) e
 	if err != nil {
 		return err
 	}
+	if start >= end {
+		// Nothing since then, if the clock was not set back meanwhile. What is
+		// kept is not much: parse is not far behind, and the rest is trimmed.
+		if starts, err = f.admin.ListStartOffsets(ctx, topic); err != nil {
+			return fmt.Errorf("start of %s: %w", topic, err)
+		}
+		if start, end, err = bounds(starts, ends, topic, partition); err != nil {
+			return err
+		}
+	}
 	return f.scan(ctx, topic, partition, start, end, func(r *kgo.Record) error {
 		search.Look(r.Value)
 		return nil

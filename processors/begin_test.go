@@ -3,6 +3,7 @@ package processors
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -23,6 +24,12 @@ type taken struct {
 
 func takeOver(t *testing.T, fetched ...*weftpb.Fetched) taken {
 	t.Helper()
+	return takeOverReleased(t, time.Time{}, fetched...)
+}
+
+// takeOverReleased is takeOver of visits that were released at a time.
+func takeOverReleased(t *testing.T, released time.Time, fetched ...*weftpb.Fetched) taken {
+	t.Helper()
 	f := taker(t, 1)
 	reporter, err := f.env.producer()
 	if err != nil {
@@ -33,7 +40,7 @@ func takeOver(t *testing.T, fetched ...*weftpb.Fetched) taken {
 	f.asking = &requests{fetcher: f}
 	f.lanes = lanes.New(lanes.Defaults(), f.asking)
 	f.resting.Store(true) // nothing is asked for, and nothing is waited for long
-	release := &weftpb.Scheduled{Gauges: &weftpb.Gauges{Pending: 6}, Oldest: 1}
+	release := &weftpb.Scheduled{Gauges: &weftpb.Gauges{Pending: 6}, Oldest: 1, DecidedMs: released.UnixMilli()}
 	for _, id := range []string{"a", "b"} {
 		v := &weftpb.Visit{Id: id}
 		for range 3 {
@@ -153,7 +160,15 @@ func TestBoardWaitsForWhatWasReported(t *testing.T) {
 
 // What was fetched and not reported is reported, and not asked for again.
 func TestBoardReportsWhatWasFetched(t *testing.T) {
-	h := takeOver(t,
+	for name, released := range map[string]time.Time{
+		"": time.Now(), "the clock was set back since": time.Now().Add(time.Hour),
+	} {
+		t.Run(name, func(t *testing.T) { reportsWhatWasFetched(t, released) })
+	}
+}
+
+func reportsWhatWasFetched(t *testing.T, released time.Time) {
+	h := takeOverReleased(t, released,
 		&weftpb.Fetched{Visit: "a", Outcome: &weftpb.Outcome{Index: 0, Status: 200}},
 		&weftpb.Fetched{Visit: "former", Outcome: &weftpb.Outcome{Index: 1, Status: 200}},
 		&weftpb.Fetched{Visit: "a", Outcome: &weftpb.Outcome{Index: 1, Status: 404}},

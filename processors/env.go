@@ -38,6 +38,9 @@ type Env struct {
 	SessionTimeout, Heartbeat time.Duration
 	// Reserve is the free disk, in bytes, below which nothing is released.
 	Reserve int64
+	// Clock is the wall clock: of decisions about times, and of records. Nil:
+	// the machine's.
+	Clock func() time.Time
 	// Brakes hold stages; nil: nothing does.
 	Brakes *Brakes
 	Meter  Meter
@@ -64,6 +67,14 @@ func (e Env) producer() (*kgo.Client, error) {
 	opts := topics.DefaultProducerOptions()
 	opts.Compression, opts.Manual = e.Compression, true
 	return topics.NewProducer(e.Names, opts, e.connection()...)
+}
+
+// now reads the wall clock.
+func (e Env) now() time.Time {
+	if e.Clock == nil {
+		return time.Now()
+	}
+	return e.Clock()
 }
 
 // run builds a stage anew whenever it ends before ctx.

@@ -59,9 +59,15 @@ func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
 		return err
 	}
 	defer client.Close()
+	low := new(atomic.Bool)
+	if env.Embedded { // elsewhere it is not this disk that fills up
+		var stop func()
+		low, stop = watchReserve(ctx, env, func(bool) {})
+		defer stop()
+	}
 	return env.run(ctx, topics.Fetch, func(ctx context.Context) error {
 		f := &fetcher{
-			env: env, opts: opts, http: client,
+			env: env, opts: opts, http: client, low: low,
 			lease:  lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime),
 			boards: map[int32]*Board{},
 		}
@@ -78,7 +84,8 @@ type fetcher struct {
 	reports *outbox // visited; see report.part
 	admin   *kadm.Client
 	lease   *lease.Lease
-	resting atomic.Bool // no request begins any more
+	resting atomic.Bool  // no request begins any more
+	low     *atomic.Bool // the disk is below its reserve
 	asking  *requests
 	lanes   *lanes.Lanes
 	backlog *backlog
@@ -123,6 +130,7 @@ func (f *fetcher) run(ctx context.Context) error {
 	work.Go(func() error { return f.backlog.follow(workCtx) })
 	work.Go(func() error { return f.poll(workCtx, consumer) })
 	work.Go(func() error { return f.keepLease(workCtx) })
+	work.Go(func() error { return f.asking.tell(workCtx) })
 	work.Go(func() error { return f.beginBoards(workCtx) })
 	err = work.Wait()
 	if ctx.Err() == nil {

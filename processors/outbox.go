@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -27,6 +26,7 @@ type outbox struct {
 func (o *outbox) send(ctx context.Context, topic, domain, key string, value []byte, then func(*kgo.Record, error)) {
 	o.client.Produce(ctx, &kgo.Record{
 		Topic: topic, Partition: topics.Partition(domain, o.env.Definition.Partitions), Key: []byte(key), Value: value,
+		Timestamp: o.env.now(),
 	}, then)
 }
 
@@ -50,7 +50,7 @@ func (e Env) rejected(stage topics.Stage, r *kgo.Record, reason string) *kgo.Rec
 		Topic: e.Names.Rejected, Partition: r.Partition, Key: r.Key[:min(len(r.Key), codecs.RejectedKeyBytes)],
 		Value: codecs.EncodeRejected(&weftpb.Rejected{
 			Stage: string(stage), Topic: r.Topic, Partition: r.Partition, Offset: r.Offset,
-			Reason: reason, Key: r.Key, Value: r.Value, AtMs: time.Now().UnixMilli(),
+			Reason: reason, Key: r.Key, Value: r.Value, AtMs: e.now().UnixMilli(),
 		}),
 	}
 }

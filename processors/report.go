@@ -59,6 +59,15 @@ func (r *Report) Finish(rest int, now time.Time) *weftpb.Visited {
 	return r.due(now)
 }
 
+// Late returns a part when outcomes have waited for their time although no other
+// came.
+func (r *Report) Late(now time.Time) *weftpb.Visited {
+	if len(r.outcomes) == 0 || now.Sub(r.last) < partEvery {
+		return nil
+	}
+	return r.part(now)
+}
+
 // Flush reports what is known of a visit that goes on elsewhere.
 func (r *Report) Flush(now time.Time) *weftpb.Visited {
 	if len(r.outcomes) == 0 {

@@ -21,7 +21,9 @@ type requests struct {
 	open sync.Map // visit id → *report
 }
 
-// Gate waits while parse is too far behind or the lease is in doubt. While the
+// Gate waits while parse is too far behind, the disk is nearly full or the
+// lease is in doubt: what was released before the disk filled up is more than
+// its reserve, and a page that cannot be stored is asked for again. While the
 // stage is paused it opens, for Request to give the visit back: a pause may
 // outlast its lease.
 func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
@@ -29,7 +31,7 @@ func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
 		if err := q.backlog.wait(ctx); err != nil {
 			return err
 		}
-		if q.permitted() || q.paused() {
+		if q.permitted() && !q.low.Load() || q.paused() {
 			return nil
 		}
 		select {
@@ -119,6 +121,25 @@ func (q *requests) resume(p *Posted, done []*weftpb.Outcome) bool {
 	return len(done) == 0 || !q.report(p.ctx, p.visit).resume(done)
 }
 
+// tell reports outcomes of visits that are slow to come by the next, until ctx
+// ends: parse may be done with the exchange, its record trimmed, and after a
+// kill nobody would know of it.
+func (q *requests) tell(ctx context.Context) error {
+	ticker := time.NewTicker(partEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		q.open.Range(func(_, r any) bool {
+			r.(*report).late()
+			return true
+		})
+	}
+}
+
 // flush reports every outcome that is known.
 func (q *requests) flush() {
 	q.open.Range(func(_, r any) bool {
@@ -177,6 +198,12 @@ func (r *report) finish(rest int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.write(r.core.Finish(rest, time.Now()))
+}
+
+func (r *report) late() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write(r.core.Late(time.Now()))
 }
 
 // flush reports what is known of a visit that goes on elsewhere.

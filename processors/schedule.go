@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,13 +21,11 @@ import (
 // visited and writes the ledger scheduled, what was decided for one domain.
 // frontier.Frontier decides.
 func Schedule(ctx context.Context, env Env) error {
-	var hold atomic.Bool
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() { holdBelowReserve(ctx, env, &hold) })
-	defer watching.Wait()
-	defer cancel()
-	return stateful(ctx, env, topics.Schedule, scheduleStage(env, &hold))
+	low, stop := watchReserve(ctx, env, func(low bool) {
+		env.Logger.Warn("free disk crossed the reserve", "held", low, "reserve_bytes", env.Reserve)
+	})
+	defer stop()
+	return stateful(ctx, env, topics.Schedule, scheduleStage(env, low))
 }
 
 // DefineSchedule returns the stage schedule without what runs it. Of env it
@@ -48,8 +45,9 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 		Open: func(partition int32, store ledger.Store) (*queues, error) {
 			opts := FrontierOptions(env.Definition)
 			opts.Partition, opts.Allowed = partition, allowed()
+			f := frontier.New(opts, store)
 			return &queues{
-				frontier: frontier.New(opts, store), hold: hold, brakes: env.Brakes,
+				frontier: f, time: steady{decided: f.Decided}, hold: hold, brakes: env.Brakes, clock: env.Clock,
 				report: func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
 			}, nil
 		},
@@ -67,12 +65,16 @@ type queues struct {
 	frontier *frontier.Frontier
 	hold     *atomic.Bool
 	brakes   *Brakes
+	clock    func() time.Time // nil: the ledger's
 	time     steady
 	report   func(outcomes map[string]int64)
 }
 
 func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
-	now = q.time.at(now, q.frontier.Decided)
+	if q.clock != nil {
+		now = q.clock()
+	}
+	now = q.time.at(now)
 	return frontier.Moment{Now: now, Offset: offset, Hold: q.hold.Load() || q.brakes.Control().Holds()}
 }
 

@@ -10,20 +10,22 @@ import "time"
 // Due times, leases and rules are moments of this time. By the bare clock, one
 // that is set back by an hour would make every domain wait for an hour.
 type steady struct {
+	// decided is asked at the first reading when the ledger's last decision was
+	// made: the zero time if there is none. Nil: there is none.
+	decided func() time.Time
+
 	clock time.Time // as it was read last; zero: never
 	told  time.Time
 }
 
-// at returns the time at a reading of the clock. decided, which is asked for the
-// first reading only, is when the ledger's last decision was made, the zero time
-// if there is none.
-func (s *steady) at(clock time.Time, decided func() time.Time) time.Time {
+// at returns the time at a reading of the clock.
+func (s *steady) at(clock time.Time) time.Time {
 	clock = clock.Round(0) // the wall clock: the other one stands while a machine sleeps
 	switch {
 	case s.clock.IsZero():
 		s.told = clock
-		if last := decided(); last.After(clock) {
-			s.told = last
+		if s.decided != nil && s.decided().After(clock) {
+			s.told = s.decided()
 		}
 	case clock.After(s.clock):
 		s.told = s.told.Add(clock.Sub(s.clock))

@@ -24,9 +24,9 @@ func TestSteadyTime(t *testing.T) {
 		{"set back between runs", at(3600), []time.Duration{0, 1}, []time.Duration{3600, 3601}},
 		{"an older decision", at(-3600), []time.Duration{0, 1}, []time.Duration{0, 1}},
 	} {
-		var s steady
+		s := steady{decided: func() time.Time { return tt.decided }}
 		for i, clock := range tt.clock {
-			if got := s.at(at(clock), func() time.Time { return tt.decided }).Sub(epoch); got != tt.want[i] {
+			if got := s.at(at(clock)).Sub(epoch); got != tt.want[i] {
 				t.Errorf("%s: reading %d: %v, want %v", tt.name, i, got, tt.want[i])
 			}
 		}
@@ -37,17 +37,17 @@ func TestSteadyTime(t *testing.T) {
 // goes on.
 func TestSteadyTimeNeverGoesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s steady
 		clock := time.UnixMilli(rapid.Int64Range(0, 1<<42).Draw(t, "clock"))
 		decided := time.UnixMilli(rapid.Int64Range(0, 1<<42).Draw(t, "decided"))
-		told := s.at(clock, func() time.Time { return decided })
+		s := steady{decided: func() time.Time { return decided }}
+		told := s.at(clock)
 		if told.Before(decided) {
 			t.Fatalf("%v is before the last decision, %v", told, decided)
 		}
 		for range rapid.IntRange(1, 20).Draw(t, "readings") {
 			passed := time.Duration(rapid.Int64Range(-1e12, 1e12).Draw(t, "passed"))
 			clock = clock.Add(passed)
-			next := s.at(clock, func() time.Time { return decided })
+			next := s.at(clock)
 			if want := told.Add(max(passed, 0)); !next.Equal(want) {
 				t.Fatalf("%v after %v, want %v", next, told, want)
 			}
