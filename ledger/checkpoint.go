@@ -45,6 +45,27 @@ type sealed struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+func seal(checkpoint any) ([]byte, error) {
+	body, err := json.Marshal(checkpoint)
+	if err != nil {
+		return nil, fmt.Errorf("encode checkpoint: %w", err)
+	}
+	raw, err := json.Marshal(sealed{Checkpoint: body, CRC32C: crc32.Checksum(body, castagnoli)})
+	if err != nil {
+		return nil, fmt.Errorf("encode checkpoint: %w", err)
+	}
+	return raw, nil
+}
+
+func unseal(raw []byte, checkpoint any) error {
+	var s sealed
+	if json.Unmarshal(raw, &s) != nil || crc32.Checksum(s.Checkpoint, castagnoli) != s.CRC32C ||
+		json.Unmarshal(s.Checkpoint, checkpoint) != nil {
+		return fmt.Errorf("%w: damaged", errNoCheckpoint)
+	}
+	return nil
+}
+
 // readCheckpoint reads and verifies the published checkpoint in dir for the
 // ledger with the given topic id.
 func readCheckpoint(dir, ledger string) (checkpoint, error) {
@@ -55,11 +76,9 @@ func readCheckpoint(dir, ledger string) (checkpoint, error) {
 	if err != nil {
 		return checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
 	}
-	var s sealed
 	var c checkpoint
-	if json.Unmarshal(raw, &s) != nil || crc32.Checksum(s.Checkpoint, castagnoli) != s.CRC32C ||
-		json.Unmarshal(s.Checkpoint, &c) != nil {
-		return checkpoint{}, fmt.Errorf("%w: damaged", errNoCheckpoint)
+	if err := unseal(raw, &c); err != nil {
+		return checkpoint{}, err
 	}
 	if c.Version != checkpointVersion {
 		return checkpoint{}, fmt.Errorf("%w: version %d", errNoCheckpoint, c.Version)
@@ -81,13 +100,9 @@ func readCheckpoint(dir, ledger string) (checkpoint, error) {
 
 // publish makes c the checkpoint of dir and removes older copies.
 func (c checkpoint) publish(dir string) error {
-	body, err := json.Marshal(c)
+	raw, err := seal(c)
 	if err != nil {
-		return fmt.Errorf("encode checkpoint: %w", err)
-	}
-	raw, err := json.Marshal(sealed{Checkpoint: body, CRC32C: crc32.Checksum(body, castagnoli)})
-	if err != nil {
-		return fmt.Errorf("encode checkpoint: %w", err)
+		return err
 	}
 	next := filepath.Join(dir, checkpointFile+".next")
 	if err := os.WriteFile(next, raw, 0o644); err != nil {
@@ -158,21 +173,29 @@ func makeScratch(dir, from string) (string, error) {
 	if from == "" {
 		return scratch, nil
 	}
-	files, err := listFiles(filepath.Join(dir, from))
+	return scratch, cloneFiles(filepath.Join(dir, from), scratch)
+}
+
+// cloneFiles fills the directory to with the files of from, see makeScratch.
+func cloneFiles(from, to string) error {
+	files, err := listFiles(from)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for name := range files {
-		src, dst := filepath.Join(dir, from, name), filepath.Join(scratch, name)
-		if filepath.Ext(name) == ".sst" && os.Link(src, dst) == nil {
+		src, dst := filepath.Join(from, name), filepath.Join(to, name)
+		if filepath.Ext(name) == tableExt && os.Link(src, dst) == nil {
 			continue
 		}
 		if err := copyFile(src, dst); err != nil {
-			return "", fmt.Errorf("copy checkpoint: %w", err)
+			return fmt.Errorf("copy checkpoint: %w", err)
 		}
 	}
-	return scratch, nil
+	return nil
 }
+
+// tableExt ends the names of Pebble's tables, which never change.
+const tableExt = ".sst"
 
 func copyFile(src, dst string) (err error) {
 	in, err := os.Open(src)

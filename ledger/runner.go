@@ -32,6 +32,8 @@ type runner struct {
 	admin    *kadm.Client
 	ledgerID string // topic id: offsets of a recreated topic mean nothing
 	stateDir string
+	cluster  string          // its id
+	life     context.Context // of once
 
 	mu     sync.Mutex
 	tables map[int32]*table
@@ -90,8 +92,9 @@ func (r *runner) identify(ctx context.Context, client *kgo.Client) error {
 	if resp.ClusterID == nil {
 		return fmt.Errorf("describe %s: the cluster has no id", r.ledger)
 	}
+	r.life, r.cluster = ctx, *resp.ClusterID
 	r.ledgerID = hex.EncodeToString(resp.Topics[0].TopicID[:])
-	r.stateDir = filepath.Join(r.opts.Dir, *resp.ClusterID, r.ledger+"-"+r.ledgerID)
+	r.stateDir = filepath.Join(r.opts.Dir, r.cluster, r.ledger+"-"+r.ledgerID)
 	return nil
 }
 

@@ -14,6 +14,7 @@ type saver struct {
 	// copied is a finished copy that waits for its last event to be
 	// acknowledged; nil: none.
 	copied *checkpoint
+	sums   sums // of the store's tables, for what is sent
 }
 
 // copyState copies the state as of the last folded event. The copy counts only
@@ -54,6 +55,7 @@ func (t *table) publish() error {
 	if err := c.publish(t.dir); err != nil {
 		return err
 	}
+	t.ship(*c)
 	t.run.opts.Observe(Happening{Kind: HappenedCheckpoint, Partition: t.partition, Age: now.Sub(t.saver.last)})
 	t.saver.last = now
 	return nil

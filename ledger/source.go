@@ -57,7 +57,7 @@ func (s source) replay(ctx context.Context, from, to int64, fold func(key string
 	if from >= to {
 		return nil
 	}
-	client, err := s.connect(kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
+	client, err := s.connect(kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
 		s.topic: {s.partition: kgo.NewOffset().At(from)},
 	}))
 	if err != nil {

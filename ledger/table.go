@@ -50,6 +50,7 @@ func (t *table) Open() error {
 	if err == nil && c.Offset >= log.End {
 		err = fmt.Errorf("%w: at offset %d, beyond the ledger's end %d", errNoCheckpoint, c.Offset, log.End)
 	}
+	c, err = t.newest(c, err, log)
 	switch {
 	case errors.Is(err, errNoCheckpoint):
 		t.run.log.Info("state is rebuilt from the ledger", "partition", t.partition, "because", err)

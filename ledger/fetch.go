@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// newest returns the checkpoint to recover from: the published one, or a newer
+// one of the bucket, which it publishes here. One that cannot be used is passed
+// over for the one before, and in the end for the ledger itself; local and why
+// are the published checkpoint and why there is none.
+func (t *table) newest(local checkpoint, why error, log Bounds) (checkpoint, error) {
+	remote := t.run.opts.Remote
+	if remote == nil {
+		return local, why
+	}
+	if err := remote.sweep(t.dir); err != nil {
+		return local, err
+	}
+	from := int64(-1)
+	if why == nil {
+		from = local.Offset
+	}
+	trouble := func(err error) (checkpoint, error) {
+		if err != nil && Reaches(t.run.ledger, t.partition, log.Start, from+1) != nil {
+			return checkpoint{}, fmt.Errorf("look for a checkpoint in %s: %w", remote.bucket, err) // try again
+		}
+		return local, why
+	}
+	have, err := t.place().list(t.run.life)
+	if err != nil {
+		t.pass("", err)
+		return trouble(err)
+	}
+	var unknown error // what is not known to be useless
+	for _, name := range have.manifests {
+		if offsetOf(name) <= from {
+			break
+		}
+		c, err := t.fetch(name, have)
+		if err == nil {
+			return c, nil
+		}
+		t.pass(name, err)
+		if !errors.Is(err, errNoCheckpoint) {
+			unknown = errors.Join(unknown, err)
+		}
+	}
+	return trouble(unknown)
+}
+
+// fetch downloads a checkpoint and publishes it in the partition's directory.
+func (t *table) fetch(name string, have inventory) (checkpoint, error) {
+	m, err := t.place().read(t.run.life, name, have, t.run.source(t.partition))
+	if err != nil {
+		return checkpoint{}, err
+	}
+	temporary := filepath.Join(t.dir, "fetching")
+	c := m.Checkpoint
+	c.Dir = fmt.Sprintf("copy-%d", c.Offset)
+	err = os.RemoveAll(temporary)
+	if err == nil {
+		err = t.place().download(t.run.life, m, temporary)
+	}
+	if err != nil {
+		return checkpoint{}, errors.Join(err, os.RemoveAll(temporary))
+	}
+	// A copy of that name was never published: its directory is nobody's.
+	if err := os.RemoveAll(filepath.Join(t.dir, c.Dir)); err != nil {
+		return checkpoint{}, fmt.Errorf("make room for a checkpoint: %w", err)
+	}
+	if err := os.Rename(temporary, filepath.Join(t.dir, c.Dir)); err != nil {
+		return checkpoint{}, fmt.Errorf("take over a checkpoint: %w", err)
+	}
+	if err := c.publish(t.dir); err != nil {
+		return checkpoint{}, err
+	}
+	t.run.log.Info("a checkpoint was taken from the bucket", "partition", t.partition, "offset", c.Offset)
+	t.run.opts.Observe(Happening{Kind: HappenedFetched, Partition: t.partition})
+	return c, nil
+}
+
+// pass says that a checkpoint of the bucket, or all of it, is not used.
+func (t *table) pass(name string, err error) {
+	t.run.log.Warn("a checkpoint in the bucket is passed over", "partition", t.partition, "checkpoint", name, "because", err)
+	t.run.opts.Observe(Happening{Kind: HappenedPassedOver, Partition: t.partition})
+}

@@ -1,0 +1,192 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/weftcrawl/weft/store"
+)
+
+// place is one partition of one ledger in a bucket:
+//
+//	CLUSTER/TOPIC-ID/PARTITION/checkpoints/OFFSET-EPOCH   manifests, sealed
+//	CLUSTER/TOPIC-ID/PARTITION/objects/SHA256             files of checkpoints
+//	CLUSTER/TOPIC-ID/PARTITION/pins/OFFSET-EPOCH          see Audit
+//
+// A manifest is written after all its objects; without one a checkpoint does
+// not exist. Objects are named by their content, so that the tables which two
+// checkpoints share are sent once.
+type place struct {
+	bucket    store.Bucket
+	cluster   string
+	topic, id string
+	partition int32
+}
+
+func (p place) key(parts ...string) string {
+	return fmt.Sprintf("%s/%s-%s/%d/%s", p.cluster, p.topic, p.id, p.partition, strings.Join(parts, "/"))
+}
+
+const (
+	manifestsDir = "checkpoints"
+	objectsDir   = "objects"
+	pinsDir      = "pins"
+)
+
+// manifest is a checkpoint in a bucket.
+type manifest struct {
+	Checkpoint checkpoint `json:"checkpoint"`
+	Cluster    string     `json:"cluster"`
+	Partition  int32      `json:"partition"`
+	// Record is the checksum of the event at the checkpoint's offset. After an
+	// unclean end a log may have been written again from an earlier offset;
+	// a checkpoint of the lost end fits no more, though its offset does.
+	Record uint32 `json:"record_crc32c"`
+	// Objects are the names of the files' contents, SHA-256 in hexadecimal.
+	Objects map[string]string `json:"objects"`
+}
+
+// name of a manifest; their order is that of their offsets.
+func (m manifest) name() string {
+	return fmt.Sprintf("%020d-%020d", m.Checkpoint.Offset, m.Checkpoint.Epoch)
+}
+
+// offsetOf returns the offset in a manifest's name, -1 when it is none.
+func offsetOf(name string) int64 {
+	offset, _, _ := strings.Cut(name, "-")
+	n, err := strconv.ParseInt(offset, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// inventory is what a place holds.
+type inventory struct {
+	manifests []string         // names, newest first
+	objects   map[string]int64 // sizes in bytes
+	pins      []string         // names of manifests
+}
+
+// list takes the inventory.
+func (p place) list(ctx context.Context) (inventory, error) {
+	have := inventory{objects: map[string]int64{}}
+	prefix := p.key("")
+	for object, err := range p.bucket.List(ctx, prefix) {
+		if err != nil {
+			return inventory{}, err
+		}
+		kind, name, _ := strings.Cut(strings.TrimPrefix(object.Key, prefix), "/")
+		switch kind {
+		case manifestsDir:
+			if offsetOf(name) >= 0 {
+				have.manifests = append(have.manifests, name)
+			}
+		case objectsDir:
+			have.objects[name] = object.Size
+		case pinsDir:
+			have.pins = append(have.pins, name)
+		}
+	}
+	slices.SortFunc(have.manifests, func(a, b string) int { return cmp.Compare(b, a) })
+	return have, nil
+}
+
+// read returns the manifest of that name if it is complete, belongs here, and
+// fits the ledger. An error that wraps errNoCheckpoint says why it cannot be
+// used; any other that it could not be told.
+func (p place) read(ctx context.Context, name string, have inventory, log source) (manifest, error) {
+	var raw bytes.Buffer
+	err := p.bucket.Get(ctx, p.key(manifestsDir, name), &raw)
+	if errors.Is(err, store.ErrNotExist) {
+		err = fmt.Errorf("%w: it was removed meanwhile", errNoCheckpoint)
+	}
+	if err != nil {
+		return manifest{}, err
+	}
+	var m manifest
+	if err := unseal(raw.Bytes(), &m); err != nil {
+		return manifest{}, err
+	}
+	c := m.Checkpoint
+	switch {
+	case c.Version != checkpointVersion:
+		return manifest{}, fmt.Errorf("%w: version %d", errNoCheckpoint, c.Version)
+	case m.Cluster != p.cluster || c.Ledger != p.id || m.Partition != p.partition || m.name() != name:
+		return manifest{}, fmt.Errorf("%w: it is of cluster %s, topic %s, partition %d", errNoCheckpoint, m.Cluster, c.Ledger, m.Partition)
+	}
+	for file, size := range c.Files {
+		if got, ok := have.objects[m.Objects[file]]; !ok || got != size || filepath.Base(file) != file {
+			return manifest{}, fmt.Errorf("%w: its file %s is not there as a whole", errNoCheckpoint, file)
+		}
+	}
+	return m, m.fits(ctx, log)
+}
+
+// fits checks the manifest against the ledger: what it is the fold of is there,
+// what follows can be replayed, and the last event is the one that was folded.
+func (m manifest) fits(ctx context.Context, log source) error {
+	bounds, err := log.bounds(ctx)
+	if err != nil {
+		return err
+	}
+	offset := m.Checkpoint.Offset
+	switch {
+	case offset >= bounds.End:
+		return fmt.Errorf("%w: at offset %d, beyond the ledger's end %d", errNoCheckpoint, offset, bounds.End)
+	case offset+1 < bounds.Start:
+		return fmt.Errorf("%w: at offset %d, and the ledger begins at %d", errNoCheckpoint, offset, bounds.Start)
+	case offset < bounds.Start:
+		return nil // the event itself is trimmed; whoever trimmed has checked it
+	}
+	sum, err := log.sum(ctx, offset)
+	if err == nil && sum != m.Record {
+		err = fmt.Errorf("%w: the event at %d is not the one that was folded", errNoCheckpoint, offset)
+	}
+	return err
+}
+
+// download writes the files of m to dir, a new directory, and checks them:
+// their contents, the blocks of the tables, and that they open.
+func (p place) download(ctx context.Context, m manifest, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make directory of a checkpoint: %w", err)
+	}
+	for file := range m.Checkpoint.Files {
+		path := filepath.Join(dir, file)
+		if err := p.downloadObject(ctx, m.Objects[file], path); err != nil {
+			return err
+		}
+		if err := checkTable(path); err != nil {
+			return err
+		}
+	}
+	return checkOpens(dir)
+}
+
+func (p place) downloadObject(ctx context.Context, sum, path string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write file of a checkpoint: %w", err)
+	}
+	digest := sha256.New()
+	err = p.bucket.Get(ctx, p.key(objectsDir, sum), io.MultiWriter(file, digest))
+	if closing := file.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("write file of a checkpoint: %w", closing)
+	}
+	if err == nil && hex.EncodeToString(digest.Sum(nil)) != sum {
+		err = fmt.Errorf("%w: object %s holds something else", errNoCheckpoint, sum)
+	}
+	return err
+}
