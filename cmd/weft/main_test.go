@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/progress"
 	"github.com/weftcrawl/weft/topics"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		// weft with an engine that tells what it was asked.
 		"weft": func() {
 			os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, told{}))
@@ -25,6 +27,19 @@ func TestMain(m *testing.M) {
 		"broker":   serveBroker,
 		"site":     serveSite,
 	})
+}
+
+// tidy tests leave no goroutine.
+type tidy struct{ *testing.M }
+
+// Run runs the tests.
+func (t tidy) Run() int {
+	code := t.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 func TestScripts(t *testing.T) {
