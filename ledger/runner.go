@@ -75,27 +75,35 @@ func (r *runner) once(ctx context.Context) error {
 }
 
 // identify finds the ledger's topic id and with it the state's directory.
-func (r *runner) identify(ctx context.Context, client *kgo.Client) error {
+func (r *runner) identify(ctx context.Context, client *kgo.Client) (err error) {
+	r.life = ctx
+	if r.cluster, r.ledgerID, err = identify(ctx, client, r.ledger); err != nil {
+		return err
+	}
+	r.stateDir = filepath.Join(r.opts.Dir, r.cluster, r.ledger+"-"+r.ledgerID)
+	return nil
+}
+
+// identify returns the ids of the cluster and of a ledger's topic, the latter
+// in hexadecimal.
+func identify(ctx context.Context, client *kgo.Client, ledger string) (cluster, id string, err error) {
 	// Asked for directly, since kadm may answer from a cache that knows no
 	// cluster id.
 	req := kmsg.NewPtrMetadataRequest()
 	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = kmsg.StringPtr(r.ledger)
+	topic.Topic = kmsg.StringPtr(ledger)
 	req.Topics = append(req.Topics, topic)
 	resp, err := req.RequestWith(ctx, client)
 	if err == nil {
 		err = kerr.ErrorForCode(resp.Topics[0].ErrorCode)
 	}
 	if err != nil {
-		return fmt.Errorf("describe %s: %w", r.ledger, err)
+		return "", "", fmt.Errorf("describe %s: %w", ledger, err)
 	}
 	if resp.ClusterID == nil {
-		return fmt.Errorf("describe %s: the cluster has no id", r.ledger)
+		return "", "", fmt.Errorf("describe %s: the cluster has no id", ledger)
 	}
-	r.life, r.cluster = ctx, *resp.ClusterID
-	r.ledgerID = hex.EncodeToString(resp.Topics[0].TopicID[:])
-	r.stateDir = filepath.Join(r.opts.Dir, r.cluster, r.ledger+"-"+r.ledgerID)
-	return nil
+	return *resp.ClusterID, hex.EncodeToString(resp.Topics[0].TopicID[:]), nil
 }
 
 // processor builds the goka processor of the stage.
