@@ -60,8 +60,10 @@ type SlowDomain struct {
 	Hold      Hold   `json:"hold"`
 }
 
-// Recent is what was requested in the last minute before Now, by the ledger.
+// Recent is what was requested in the last minute before Now, or since the
+// first request of a younger crawl, by the ledger.
 type Recent struct {
+	SpanMS   int64 `json:"span_ms"`
 	Requests int64 `json:"requests"`
 	Failed   int64 `json:"failed"`
 	// PossiblePerSecond is what the delays of the pending domains would allow.
@@ -71,14 +73,18 @@ type Recent struct {
 	OpenRequests float64 `json:"open_requests"`
 	// BodyBytes is the mean size of a body.
 	BodyBytes int64 `json:"body_bytes"`
-	// LastAt is when the last request was made.
-	LastAt time.Time `json:"last_at,omitzero"`
+	// FirstAt and LastAt are when the first and the last request of the crawl
+	// were made.
+	FirstAt time.Time `json:"first_at,omitzero"`
+	LastAt  time.Time `json:"last_at,omitzero"`
 }
 
 // PerSecond is the rate of requests.
-func (r Recent) PerSecond() float64 { return float64(r.Requests) / recently.Seconds() }
+func (r Recent) PerSecond() float64 {
+	return float64(r.Requests) / max(ms(r.SpanMS), time.Second).Seconds()
+}
 
-// recently is the time that Recent is about.
+// recently is the time that Recent is about at most.
 const recently = time.Minute
 
 // Stage is a stage of the loop.
@@ -126,6 +132,9 @@ func (a *Asker) Crawl(ctx context.Context, now time.Time, zone *time.Location) (
 		}
 	}
 	t.finish()
+	if s.Unknown != nil {
+		s.Pending, s.Domains = around.status.Gauges.GetPending(), around.status.Gauges.GetDomains()
+	}
 	s.Findings = findings(s, around)
 	return s, nil
 }
@@ -214,7 +223,7 @@ func (t *tally) add(name string, h holding) {
 	}
 	w.Domains++
 	w.URLs += pending
-	if pace := max(h.delay.duration(), h.state.Response, time.Millisecond); hold.Cause != Breaker && hold.Cause != Robots {
+	if pace := max(h.delay.duration()+h.state.Response, time.Millisecond); hold.Cause != Breaker && hold.Cause != Robots {
 		t.possible += float64(s.perDomain) / pace.Seconds()
 	}
 	s.Slowest = append(s.Slowest, SlowDomain{
@@ -236,6 +245,9 @@ func (t *tally) recent(ev *weftpb.Scheduled) {
 		}
 		if a.At.After(r.LastAt) {
 			r.LastAt = a.At
+		}
+		if r.FirstAt.IsZero() || a.At.Before(r.FirstAt) {
+			r.FirstAt = a.At
 		}
 		if !a.At.After(since) {
 			continue
@@ -262,7 +274,8 @@ func (t *tally) finish() {
 	if len(s.Slowest) > 0 {
 		s.AtLeastMS = s.Slowest[0].AtLeastMS
 	}
-	s.Recent.OpenRequests = float64(t.openMS) / float64(recently.Milliseconds())
+	s.Recent.SpanMS = min(recently, s.Now.Sub(s.Recent.FirstAt)).Milliseconds()
+	s.Recent.OpenRequests = float64(t.openMS) / float64(max(s.Recent.SpanMS, 1))
 	if s.Recent.Requests > 0 {
 		s.Recent.BodyBytes = t.bytes / s.Recent.Requests
 	}

@@ -10,10 +10,13 @@ import (
 
 // WriteText prints the story as one screen.
 func (s *CrawlStory) WriteText(w io.Writer) error {
-	out := &screen{}
-	out.text("crawl %s: %s, %s pending in %s, %s", s.Crawl, s.State, plural(s.Pending, "URL"), plural(s.Domains, "domain"), plural(int64(s.Partitions), "partition"))
+	out := &screen{head: fmt.Sprintf("crawl %s: %s, %s pending in %s, %s", s.Crawl, s.State,
+		plural(s.Pending, "URL"), plural(s.Domains, "domain"), plural(int64(s.Partitions), "partition"))}
 	for i, f := range s.Findings {
-		out.text("\n%d. %s", i+1, f.Text)
+		if i > 0 {
+			out.text("")
+		}
+		out.text("%d. %s", i+1, f.Text)
 		if f.Advice != "" {
 			out.text("   %s", f.Advice)
 		}

@@ -75,14 +75,14 @@ func (d Delay) text() string {
 	return text
 }
 
-// atLeast is the time that a domain's pending URLs take at least: its delay
+// atLeast is the time that a domain's pending requests take at least: its delay
 // between each two, or, without one, the time of its last response.
 func (d Delay) atLeast(pending int64, perDomain int) time.Duration {
 	pace := d.duration()
 	if pace == 0 {
 		pace = time.Duration(d.ResponseMS) * time.Millisecond
 	}
-	return time.Duration(pending) * pace / time.Duration(perDomain)
+	return time.Duration(max(pending-1, 0)) * pace / time.Duration(perDomain)
 }
 
 func bytesText(n int64) string { return progress.Bytes(n) }

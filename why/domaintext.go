@@ -15,12 +15,11 @@ import (
 
 // WriteText prints the story as one screen.
 func (s *DomainStory) WriteText(w io.Writer) error {
-	out := &screen{width: 9}
 	of := ""
 	if s.Given != s.Domain {
 		of = fmt.Sprintf(", the domain of %s", s.Given)
 	}
-	out.text("%s%s (partition %d)\n  %s\n", s.Domain, of, s.Partition, s.Summary)
+	out := &screen{width: 9, head: fmt.Sprintf("%s%s (partition %d)\n  %s", s.Domain, of, s.Partition, s.Summary)}
 	if s.State != StateUnknown {
 		s.timeText(out)
 		s.queueText(out)
@@ -34,14 +33,10 @@ func (s *DomainStory) WriteText(w io.Writer) error {
 
 func (s *DomainStory) timeText(out *screen) {
 	c := clock{s.Now, s.zone}
-	state := s.State
-	if s.Hold.Cause != Done {
-		state += ", held by " + string(s.Hold.Cause)
-		if !s.Hold.Until.IsZero() {
-			state += " until " + c.when(s.Hold.Until)
-		}
+	out.line("state", s.State)
+	if s.Hold.Cause != Done && s.Hold.Cause != Unknown {
+		out.line("held by", s.Hold.short(c))
 	}
-	out.line("state", state)
 	out.line("delay", s.Delay.text())
 	if s.NextAt.After(s.Now) {
 		out.line("next", "no release before "+c.when(s.NextAt))
@@ -142,7 +137,7 @@ func (s *DomainStory) outcomeText() []string {
 func (s *DomainStory) attemptText() (lines []string) {
 	c := clock{s.Now, s.zone}
 	for _, a := range slices.Backward(s.Attempts) {
-		lines = append(lines, fmt.Sprintf("%s  %s: %s  %s", c.when(a.At), a.text(), a.Reason, a.URL))
+		lines = append(lines, fmt.Sprintf("%s  %s  %s", c.when(a.At), a.outcome(a.Reason), a.URL))
 	}
 	return lines
 }

@@ -14,8 +14,8 @@ import (
 
 // Finding is one reason why a crawl is as fast as it is.
 type Finding struct {
-	// Name is stable: drained, starting, stopped, paused, disk, backlog, lag,
-	// few_domains, slots, rate, or a Cause.
+	// Name is stable: drained, trimmed, starting, stopped, paused, disk, backlog,
+	// lag, slowest_domain, slots, rate, or a Cause.
 	Name string `json:"name"`
 	// Text says what is the matter, with figures; Advice what to change.
 	Text   string `json:"text"`
@@ -41,7 +41,7 @@ func findings(s *CrawlStory, around loop) (all []Finding) {
 	add(pausedFinding(around))
 	add(diskFinding(s, around))
 	add(lagFinding(s))
-	add(fewDomains(s))
+	add(slowestFinding(s))
 	for _, w := range s.Waits {
 		add(waitFinding(s, w))
 	}
@@ -49,8 +49,11 @@ func findings(s *CrawlStory, around loop) (all []Finding) {
 	if s.State == StateRunning && s.Pending > 0 {
 		add(rateFinding(s), true)
 	}
+	if s.Unknown != nil {
+		add(Finding{Name: "trimmed", Text: "What the domains wait for cannot be told: the beginning of the ledger was trimmed."}, true)
+	}
 	if len(all) == 0 {
-		all = append(all, Finding{Name: "starting", Text: "Nothing is pending yet; what the stages have not read is on its way."})
+		add(Finding{Name: "starting", Text: "Nothing is pending yet; what the stages have not read is on its way."}, true)
 	}
 	return all
 }
@@ -126,18 +129,18 @@ func lagFinding(s *CrawlStory) (Finding, bool) {
 // backlogBytes is how far parse may be behind before fetch waits.
 var backlogBytes = processors.DefaultFetchOptions().BacklogBytes
 
-// fewDomains finds that the crawl ends with its slowest domain, long after the
-// others.
-func fewDomains(s *CrawlStory) (Finding, bool) {
-	if s.AtLeastMS < 60_000 || s.Slowest[0].Hold.Cause == Stopped && s.State == StateStopped && s.Pending == 0 {
+// slowestFinding finds that the crawl ends with its slowest domain.
+func slowestFinding(s *CrawlStory) (Finding, bool) {
+	if s.AtLeastMS < time.Minute.Milliseconds() {
 		return Finding{}, false
 	}
 	top := s.Slowest[0]
-	f := Finding{Name: "few_domains", Text: fmt.Sprintf("The crawl cannot end before %s: %s has %s pending (%s of all), %s apart.",
-		span(ms(s.AtLeastMS)), top.Domain, plural(top.Pending, "URL"), percent(top.Pending, s.Pending), span(ms(top.DelayMS)))}
+	pace := span(ms(top.DelayMS)) + " apart"
 	if s.perDomain > 1 {
-		f.Text = strings.TrimSuffix(f.Text, ".") + fmt.Sprintf(", %d at a time.", s.perDomain)
+		pace += fmt.Sprintf(" and %d at a time", s.perDomain)
 	}
+	f := Finding{Name: "slowest_domain", Text: fmt.Sprintf("The crawl cannot end before %s: %s has %s pending (%s of all), %s.",
+		span(ms(s.AtLeastMS)), top.Domain, plural(top.Pending, "URL"), percent(top.Pending, s.Pending), pace)}
 	if len(s.Slowest) > 1 {
 		f.Text += fmt.Sprintf(" The next one, %s, takes %s.", s.Slowest[1].Domain, span(ms(s.Slowest[1].AtLeastMS)))
 	}
@@ -162,33 +165,49 @@ func delayAdvice(s *CrawlStory, d SlowDomain) string {
 
 // waitFinding says what one cause holds back.
 func waitFinding(s *CrawlStory, w Wait) (Finding, bool) {
-	about := about[w.Cause]
+	about := abouts[w.Cause]
 	if about.text == "" || w.Cause == Stopped && s.State == StateStopped {
 		return Finding{}, false
 	}
-	return Finding{
-		Name: string(w.Cause),
-		Text: fmt.Sprintf("%s of %s (%s of the pending URLs) %s.", progress.Count(w.Domains), plural(s.Domains, "domain"),
-			percent(w.URLs, s.Pending), about.text),
-		Advice: about.advice,
-	}, true
+	share := fmt.Sprintf("%s of %s (%s of the pending URLs)", progress.Count(w.Domains), plural(s.Domains, "domain"), percent(w.URLs, s.Pending))
+	return Finding{Name: string(w.Cause), Text: fmt.Sprintf(about.text, share), Advice: about.advice}, true
 }
 
-// about says, as the end of a sentence, what the causes mean for domains, and
-// what to change.
-var about = map[Cause]struct{ text, advice string }{
-	Delaying:   {"wait for the delay between two requests", "That is politeness at work. More domains go in parallel; see weft why DOMAIN for where a delay comes from."},
-	Asking:     {"wait for their server's answers: without a delay, one request follows the other", "If the sites are yours: --per-domain."},
-	Robots:     {"wait for a robots.txt", "One that cannot be had forbids everything; it is asked for again by itself. See weft why DOMAIN."},
-	Retrying:   {"have only URLs left that failed and are tried again later", ""},
-	BackingOff: {"failed and are left alone for a while", "See weft why DOMAIN for their last errors."},
-	RetryAfter: {"asked to be left alone for longer (Retry-After)", "Ask for less: a longer --delay, or fewer --per-domain."},
-	Breaker:    {"failed five times in a row, and are asked by a probe from time to time", "See weft why DOMAIN for their last errors."},
-	Window:     {"are due and wait for others to come back: as many visits of their partition are out as may be", "Run more fetchers: weft run fetch. A new crawl can have more partitions."},
-	Disk:       {"are due and wait for free disk", "Make room; the crawl goes on by itself."},
-	Schedule:   {"are due and wait for the scheduler", "Run more of it: weft run schedule."},
-	Fetch:      {"are out, and their fetcher has not come to them: no free slot, parse behind, or a takeover", "Run more fetchers: weft run fetch. The metric weft_fetch_slots_in_use of a fetcher says exactly how many slots it uses."},
-	Stopped:    {"wait for a stage that no process runs", "Start it: weft run."},
+// abouts says what the causes mean for domains, and what to change.
+var abouts = map[Cause]struct{ text, advice string }{
+	Delaying: {
+		"The delay between two requests holds back %s.",
+		"That is politeness at work. More domains go in parallel; weft why DOMAIN says where a delay comes from.",
+	},
+	Asking: {
+		"Without a delay one request follows the other, at the pace of the server's answers, in %s.",
+		"If the sites are yours: --per-domain.",
+	},
+	Robots: {
+		"A robots.txt that is not there yet holds back %s.",
+		"One that cannot be had forbids everything; it is asked for again by itself. weft why DOMAIN says when.",
+	},
+	Retrying:   {"Only URLs that failed, and are tried again later, are left in %s.", ""},
+	BackingOff: {"After failures, a while without requests holds back %s.", "weft why DOMAIN tells the last errors."},
+	RetryAfter: {
+		"The wish of a server to be left alone for longer (Retry-After) holds back %s.",
+		"Ask for less: a longer --delay, or fewer --per-domain.",
+	},
+	Breaker: {
+		"An open breaker, after five failures in a row, holds back %s.",
+		"A probe asks from time to time. weft why DOMAIN tells the last errors.",
+	},
+	Window: {
+		"The window holds back %s, which are due: as many visits of their partition are out as may be.",
+		"Run more fetchers: weft run fetch. A new crawl can have more partitions.",
+	},
+	Disk:     {"The lack of free disk holds back %s, which are due.", "Make room; the crawl goes on by itself."},
+	Schedule: {"The scheduler has not come to %s, which are due.", "Run more of it: weft run schedule."},
+	Fetch: {
+		"The fetcher has not come to %s, which are out: it has no free slot, waits for parse, or took them over just now.",
+		"Run more fetchers: weft run fetch. The metric weft_fetch_slots_in_use says exactly how many slots one uses.",
+	},
+	Stopped: {"A stage that no process runs holds back %s.", "Start it: weft run."},
 }
 
 // slotsFinding compares the requests that were open with the slots there are.
@@ -209,14 +228,22 @@ func slotsFinding(s *CrawlStory) (Finding, bool) {
 
 // rateFinding compares the rate with what the delays would allow.
 func rateFinding(s *CrawlStory) Finding {
-	f := Finding{Name: "rate", Text: fmt.Sprintf(
-		"In the last minute %.1f requests/s were made; the delays of the pending domains allow about %.1f.",
-		s.Recent.PerSecond(), s.Recent.PossiblePerSecond)}
-	if failed := s.Recent.Failed; failed*10 > s.Recent.Requests {
-		f.Text += fmt.Sprintf(" %s of them failed.", percent(failed, s.Recent.Requests))
+	r := s.Recent
+	f := Finding{Name: "rate", Text: fmt.Sprintf("In the last %s %s made, %.1f a second; the delays of the pending domains allow about %.1f a second.",
+		span(ms(r.SpanMS)), were(r.Requests, "request"), r.PerSecond(), r.PossiblePerSecond)}
+	if r.Requests == 0 {
+		f.Text = fmt.Sprintf("In the last minute no request was made; the delays of the pending domains allow about %.1f a second.", r.PossiblePerSecond)
 	}
-	if s.Recent.PerSecond() < s.Recent.PossiblePerSecond/2 && s.Recent.Requests > 0 {
-		f.Advice = "The rest waits for what is named above, or the crawl has just begun."
+	if r.Failed*10 > r.Requests {
+		f.Text += fmt.Sprintf(" %s failed.", percent(r.Failed, r.Requests))
 	}
 	return f
+}
+
+// were is a count with its noun and verb: "1 request was".
+func were(n int64, noun string) string {
+	if n == 1 {
+		return plural(n, noun) + " was"
+	}
+	return plural(n, noun) + " were"
 }

@@ -56,6 +56,14 @@ type Hold struct {
 	Text string `json:"text"`
 }
 
+// short is the cause and its end.
+func (h Hold) short(c clock) string {
+	if h.Until.IsZero() {
+		return string(h.Cause)
+	}
+	return fmt.Sprintf("%s until %s", h.Cause, c.when(h.Until))
+}
+
 // holding is what is looked at to tell what holds a domain back.
 type holding struct {
 	now     time.Time
@@ -144,38 +152,43 @@ func (h holding) out() Hold {
 
 // waiting explains a domain that is due later.
 func (h holding) waiting() Hold {
-	at, c := h.state.DueAt, h.clock()
-	if h.state.NextAt.After(h.now) && !h.state.NextAt.Before(at) {
-		return h.pausing()
-	}
-	for _, o := range h.origins {
-		if o.Standing == frontier.Waiting {
-			return Hold{Cause: Robots, Until: at, Text: fmt.Sprintf(
-				"robots.txt of %s cannot be had (%s in a row), which forbids everything; it is asked for again %s",
-				o.Name, plural(int64(o.Failures), "failure"), c.when(o.RetryAt))}
-		}
-	}
-	return Hold{Cause: Retrying, Until: at, Text: fmt.Sprintf(
-		"%s failed or came back; the first is tried again %s", plural(int64(h.state.Retries), "URL"), c.when(at))}
-}
-
-// pausing explains a domain whose next release is put off.
-func (h holding) pausing() Hold {
-	at, c := h.state.NextAt, h.clock()
+	at, c, pausing := h.state.DueAt, h.clock(), h.state.NextAt.After(h.now)
+	unreachable, ok := h.unreachable()
 	switch {
-	case h.retryAfter() > 0:
+	case pausing && h.retryAfter() > 0:
 		return Hold{Cause: RetryAfter, Until: at, Text: fmt.Sprintf(
 			"its server asked to be left alone for %s (Retry-After); the next request is %s", span(h.retryAfter()), c.when(at))}
-	case h.state.BreakerOpen:
+	case pausing && h.state.BreakerOpen:
 		return Hold{Cause: Breaker, Until: at, Text: fmt.Sprintf(
 			"the breaker is open after %s in a row, time %d; the next probe is %s",
 			plural(int64(h.state.Failures), "failure"), h.state.BreakerCycles, c.when(at))}
+	case ok:
+		return Hold{Cause: Robots, Until: unreachable.RetryAt.UTC(), Text: fmt.Sprintf(
+			"robots.txt of %s cannot be had (%s in a row), which forbids everything; it is asked for again %s",
+			unreachable.Name, plural(int64(unreachable.Failures), "failure"), c.when(unreachable.RetryAt))}
+	case at.After(h.state.NextAt):
+		return Hold{Cause: Retrying, Until: at, Text: fmt.Sprintf(
+			"%s failed or came back; the first is tried again %s", plural(int64(h.state.Retries), "URL"), c.when(at))}
 	case h.state.Failures > 0:
 		return Hold{Cause: BackingOff, Until: at, Text: fmt.Sprintf(
 			"it failed %s in a row; the next request is %s", plural(int64(h.state.Failures), "time"), c.when(at))}
 	}
 	return Hold{Cause: Delaying, Until: at, Text: fmt.Sprintf(
 		"the delay of %s between two requests (%s)", span(h.delay.duration()), h.delay.reason())}
+}
+
+// unreachable is the first origin whose robots.txt cannot be had, when no other
+// has rules in force that would let its URLs go out.
+func (h holding) unreachable() (first frontier.OriginState, ok bool) {
+	for _, o := range h.origins {
+		switch {
+		case o.Standing == frontier.InForce:
+			return frontier.OriginState{}, false
+		case o.Standing == frontier.Waiting && !ok:
+			first, ok = o, true
+		}
+	}
+	return first, ok
 }
 
 // retryAfter is what a server asked for, when that is longer than what the

@@ -8,7 +8,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -77,10 +76,8 @@ func (a *Asker) page(ctx context.Context, l loop, url, domain string, attempt At
 func (a *Asker) unparsed(l loop, partition int32, offset int64) bool {
 	for _, lag := range l.status.Lags {
 		if lag.Stage == topics.Parse && lag.Partition == partition {
-			return behind(lag) && lag.End > offset
+			return lag.Behind() > 0 && lag.End > offset
 		}
 	}
 	return false
 }
-
-func behind(lag drain.Lag) bool { return lag.Behind() > 0 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// screen lays facts out: a name in the first column and lines beside it.
+// screen lays facts out below a head: a name in the first column and lines
+// beside it.
 type screen struct {
+	head  string
 	b     strings.Builder
 	width int
 }
@@ -26,6 +28,10 @@ func (s *screen) line(name string, facts ...string) {
 func (s *screen) text(format string, args ...any) { fmt.Fprintf(&s.b, format+"\n", args...) }
 
 func (s *screen) flush(w io.Writer) error {
-	_, err := io.WriteString(w, s.b.String())
+	text := s.head + "\n"
+	if s.b.Len() > 0 {
+		text += "\n" + s.b.String()
+	}
+	_, err := io.WriteString(w, text)
 	return err
 }

@@ -17,13 +17,12 @@ func (s *URLStory) sentence(around *loop) string {
 	case StateUnknown:
 		return s.unknown()
 	case StateInTransit:
-		return fmt.Sprintf("It is on its way: %s names it, and %s reads that next, %s before the end.",
-			s.Transit.Ref, s.Transit.Stage, plural(s.Transit.Behind, "record"))
+		return fmt.Sprintf("It is on its way: %s names it, in a record that %s has not read%s.",
+			s.Transit.by(), s.Transit.Stage, s.behind(around, s.Transit.Stage))
 	case StateDeduped:
 		return fmt.Sprintf("It is on its way: it is new, and schedule has not admitted it yet%s.", s.behind(around, topics.Schedule))
 	case StateQueued:
-		return fmt.Sprintf("It waits in the queue %q of %s behind %s; of the domain %s.",
-			s.Queue.Name, s.Domain, plural(s.Queue.Ahead, "URL"), s.held())
+		return s.queued()
 	case StateRetry:
 		return s.retrying()
 	case StateOut:
@@ -64,12 +63,15 @@ func (s *URLStory) behind(around *loop, stage topics.Stage) string {
 	return ""
 }
 
-// held is what holds the domain back, as the end of a sentence.
-func (s *URLStory) held() string {
-	if s.Hold == nil {
-		return "it is not known what holds it back"
+func (s *URLStory) queued() string {
+	switch {
+	case s.Queue == nil:
+		return "It joined a queue of its domain." // the frontier is not known
+	case s.Queue.Ahead == 0:
+		return fmt.Sprintf("It is the next in the queue %q of %s. What holds the domain back: %s.", s.Queue.Name, s.Domain, s.Hold.Text)
 	}
-	return "this holds it back: " + s.Hold.Text
+	return fmt.Sprintf("It waits behind %s in the queue %q of %s. What holds the domain back: %s.",
+		plural(s.Queue.Ahead, "URL"), s.Queue.Name, s.Domain, s.Hold.Text)
 }
 
 func (s *URLStory) retrying() string {
@@ -91,7 +93,10 @@ func (s *URLStory) retrying() string {
 	if ready.After(s.Now) {
 		return fmt.Sprintf("%s; it is tried again not before %s.", before, c.when(ready))
 	}
-	return fmt.Sprintf("%s; it goes first when its domain is next served; of the domain %s.", before, s.held())
+	if s.Hold == nil {
+		return before + "; it goes first when its domain is next served."
+	}
+	return fmt.Sprintf("%s; it goes first when its domain is next served. What holds the domain back: %s.", before, s.Hold.Text)
 }
 
 func (s *URLStory) out() string {
@@ -115,7 +120,7 @@ func (s *URLStory) settled() string {
 	c, last := clock{s.Now, s.zone}, s.History[len(s.History)-1]
 	if last.What == Attempted && last.Attempt != nil {
 		if last.Reason == frontier.ReasonFetched || last.Reason == frontier.ReasonNotModified {
-			return fmt.Sprintf("It was fetched %s: %s.", c.away(last.Attempt.At), last.Attempt.text())
+			return fmt.Sprintf("It was fetched %s: %s.%s", c.away(last.Attempt.At), last.Attempt.text(), pageless(last.Attempt.Status))
 		}
 		return fmt.Sprintf("It was given up %s after %s: %s.", c.away(last.At), plural(int64(s.attempts()), "attempt"), last.Reason)
 	}
@@ -135,6 +140,25 @@ func (s *URLStory) settled() string {
 	return fmt.Sprintf("It was settled %s: %s.", c.away(last.At), last.Reason)
 }
 
+// pageless says why a response with some status has no page; empty when it has.
+func pageless(status uint32) string {
+	switch {
+	case status >= 300 && status < 400:
+		return " A redirect has no page; its target is a URL of its own."
+	case status >= 400:
+		return " That is no page."
+	}
+	return ""
+}
+
+// outcome is text with what it means.
+func (a Attempt) outcome(reason string) string {
+	if reason == a.Error {
+		return a.text()
+	}
+	return fmt.Sprintf("%s: %s", a.text(), reason)
+}
+
 // text is the outcome of a request: "200 in 120 ms, 12.1 kB".
 func (a Attempt) text() string {
 	took := span(time.Duration(a.TookMS) * time.Millisecond)
@@ -152,7 +176,7 @@ func (s *DomainStory) sentence() string {
 	case StateTrimmed:
 		return "The beginning of its ledger was trimmed: only what lies behind it can be told."
 	case string(frontier.Empty):
-		return fmt.Sprintf("It is done: all %s are settled.", plural(s.total(), "URL"))
+		return fmt.Sprintf("Nothing is pending; settled: %s.", plural(s.total(), "URL"))
 	}
 	sentence := fmt.Sprintf("%s pending. What holds it back: %s.", plural(s.Pending, "URL"), s.Hold.Text)
 	if s.AtLeastMS > 60_000 {

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
@@ -19,11 +19,14 @@ import (
 // Transit is a record that names a URL and that the next stage has not read.
 type Transit struct {
 	Ref Ref `json:"ref"`
-	// Stage reads it next; it has Behind records of that partition before its
-	// end.
-	Stage  topics.Stage `json:"stage"`
-	Behind int64        `json:"behind"`
+	// Source is the page that names the URL; empty for a seed.
+	Source string `json:"source,omitempty"`
+	// Stage reads the record next.
+	Stage topics.Stage `json:"stage"`
 }
+
+// by is who names the URL, in words.
+func (t Transit) by() string { return cmp.Or(t.Source, "a seed") }
 
 // searchBytes bounds what is read of a topic in search of one record.
 const searchBytes = 128 << 20
@@ -63,19 +66,17 @@ func (a *Asker) transit(ctx context.Context, l loop, url urls.URL, domain string
 	}{
 		{topics.Dedupe, a.names.Normalized}, {topics.Normalize, a.names.Discovered}, {topics.Normalize, a.names.Seeds},
 	} {
-		lags := map[int32]drain.Lag{}
 		bounds := map[int32]replay.Bounds{}
 		for _, lag := range l.status.Lags {
 			elsewhere := place.topic == a.names.Normalized && lag.Partition != a.partition(domain)
 			if lag.Stage == place.stage && lag.Topic == place.topic && !elsewhere {
-				lags[lag.Partition] = lag
 				bounds[lag.Partition] = replay.Bounds{Start: max(lag.Committed, lag.Start), End: lag.End}
 			}
 		}
 		over, err := a.search(ctx, place.topic, bounds, func(r *kgo.Record) (bool, error) {
-			names, err := a.named(r, normalize, url.String(), domain)
+			source, names, err := a.named(r, normalize, url.String(), domain)
 			if names {
-				found = &Transit{Ref: a.ref(r), Stage: place.stage, Behind: lags[r.Partition].End - r.Offset}
+				found = &Transit{Ref: a.ref(r), Source: source, Stage: place.stage}
 			}
 			return names, err
 		})
@@ -87,8 +88,8 @@ func (a *Asker) transit(ctx context.Context, l loop, url urls.URL, domain string
 	return nil, cut, nil
 }
 
-// named tells whether a record leads to the URL.
-func (a *Asker) named(r *kgo.Record, normalize processors.Transform, url, domain string) (bool, error) {
+// named tells whether a record leads to the URL, and which page it is from.
+func (a *Asker) named(r *kgo.Record, normalize processors.Transform, url, domain string) (source string, names bool, err error) {
 	records := []processors.Output{{Domain: string(r.Key), Value: r.Value}}
 	if r.Topic != a.names.Normalized {
 		records, _ = normalize(r)
@@ -99,15 +100,15 @@ func (a *Asker) named(r *kgo.Record, normalize processors.Transform, url, domain
 		}
 		var n weftpb.Normalized
 		if err := proto.Unmarshal(record.Value, &n); err != nil {
-			return false, fmt.Errorf("decode %s: %w", a.ref(r), err)
+			return "", false, fmt.Errorf("decode %s: %w", a.ref(r), err)
 		}
 		for _, t := range n.Targets {
 			if t.Url == url {
-				return true, nil
+				return n.Source, true, nil
 			}
 		}
 	}
-	return false, nil
+	return "", false, nil
 }
 
 // deaf is the meter of what is only looked at.

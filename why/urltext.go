@@ -1,24 +1,23 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/frontier"
 )
 
 // WriteText prints the story as one screen.
 func (s *URLStory) WriteText(w io.Writer) error {
-	out := &screen{width: 9}
+	out := &screen{width: 9, head: fmt.Sprintf("%s\n  %s", cmp.Or(s.URL, s.Given), s.Summary)}
 	if s.URL == "" {
-		out.text("%s\n  %s", s.Given, s.Summary)
 		return out.flush(w)
 	}
-	out.text("%s\n  %s\n", s.URL, s.Summary)
 	if s.Given != s.URL {
-		out.line("given as", fmt.Sprintf("%s: %s", s.Given, strings.Join(s.Changes, "; ")))
+		out.line("given as", append([]string{s.Given}, s.Changes...)...)
 	}
 	out.line("domain", fmt.Sprintf("%s, partition %d", s.Domain, s.Partition))
 	if s.Scope != nil {
@@ -30,7 +29,7 @@ func (s *URLStory) WriteText(w io.Writer) error {
 	}
 	out.line("found", s.foundText()...)
 	if s.Transit != nil {
-		out.line("named by", fmt.Sprintf("%s, read next by %s", s.Transit.Ref, s.Transit.Stage))
+		out.line("named by", fmt.Sprintf("%s in %s, read next by %s", s.Transit.by(), s.Transit.Ref, s.Transit.Stage))
 	}
 	out.line("history", s.historyText()...)
 	if s.Robots != nil {
@@ -65,9 +64,9 @@ func (s *URLStory) foundText() (lines []string) {
 		case f.Source == "":
 			line = fmt.Sprintf("%s is a seed", f.URL)
 		case i == 0:
-			line = fmt.Sprintf("by %s (%s, depth %d)", f.Source, f.Via, f.Depth)
+			line = fmt.Sprintf("by %s (%s, depth %d)", f.Source, f.via(), f.Depth)
 		default:
-			line = fmt.Sprintf("which was found by %s (%s, depth %d)", f.Source, f.Via, f.Depth)
+			line = fmt.Sprintf("which was found by %s (%s, depth %d)", f.Source, f.via(), f.Depth)
 		}
 		if i < foundHops-1 || i == len(s.Found)-1 {
 			lines = append(lines, fmt.Sprintf("%s, %s, %s", line, c.when(f.At), f.Ref))
@@ -77,6 +76,14 @@ func (s *URLStory) foundText() (lines []string) {
 		lines = append(lines, "and no further: "+s.Cut)
 	}
 	return lines
+}
+
+// via is the way in words: what a seed redirects to is a seed, too.
+func (f Find) via() string {
+	if f.Via == vias[weftpb.Via_VIA_SEED] {
+		return "redirect of a seed"
+	}
+	return f.Via
 }
 
 // historySteps is how many steps are shown; those in the middle are counted.
@@ -108,11 +115,10 @@ func (s Step) text(c clock) string {
 	case Released:
 		return fmt.Sprintf("out in visit %s of %s, %s apart", s.Visit, plural(int64(s.Requests), "URL"), span(time.Duration(s.DelayMS)*time.Millisecond))
 	case Attempted:
-		what := s.Reason
-		if s.Attempt != nil && s.Attempt.text() != "" {
-			what = fmt.Sprintf("%s at %s: %s", s.Attempt.text(), c.at(s.Attempt.At), s.Reason)
+		if s.Attempt == nil {
+			return s.Reason + again
 		}
-		return what + again
+		return fmt.Sprintf("asked at %s: %s%s", c.at(s.Attempt.At), s.Attempt.outcome(s.Reason), again)
 	case Returned:
 		return fmt.Sprintf("back from visit %s without a request, to the front", s.Visit)
 	case Expired:
@@ -163,7 +169,7 @@ func (s *URLStory) placeText(out *screen) {
 		out.line("queue", fmt.Sprintf("%s: %s of it, %s pending in the domain", q.Name, ahead(q.Ahead), plural(q.Pending, "URL")))
 	}
 	if s.Hold != nil {
-		out.line("domain is", fmt.Sprintf("held by %s: %s", s.Hold.Cause, s.Hold.Text))
+		out.line("held by", s.Hold.short(c))
 	}
 }
 

@@ -1,0 +1,332 @@
+package why
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a crawl whose history a test writes: the scheduler's events are
+// decided by the frontier itself, everything else is as the stages write it.
+type world struct {
+	t          testing.TB
+	ctx        context.Context
+	names      topics.Names
+	definition topics.Definition
+	options    []kgo.Opt
+	client     *kgo.Client
+	admin      *kadm.Client
+	now        time.Time
+	// next offset of each ledger's partition.
+	next      map[string]int64
+	frontiers map[int32]*frontier.Frontier
+	close     func()
+}
+
+// partitions of the world's crawl.
+const partitions = 2
+
+// newWorld makes a crawl whose stages all run, with a definition that change
+// may change.
+func newWorld(t testing.TB, change func(*topics.Definition)) *world {
+	t.Helper()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	w := &world{
+		t: t, ctx: ctx, names: topics.Loop("weft"), next: map[string]int64{}, frontiers: map[int32]*frontier.Frontier{},
+		options: []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...)},
+		now:     time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		definition: topics.Definition{
+			Version: topics.DefinitionVersion, Crawl: "weft", Partitions: partitions, SuffixList: urls.BundledSuffixes().Version(),
+			Scope: "host", MaxDepth: -1, DelayMS: 1000, PerDomain: 1,
+		},
+	}
+	if change != nil {
+		change(&w.definition)
+	}
+	producing := topics.DefaultProducerOptions()
+	producing.Manual, producing.Linger = true, 0
+	if w.client, err = topics.NewProducer(w.names, producing, w.options...); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.client.Close)
+	w.admin = kadm.NewClient(w.client)
+	if _, err := topics.Create(ctx, w.admin, topics.Spec{Crawl: "weft", Partitions: partitions, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := topics.WriteDefinition(ctx, w.definition, w.options...); err != nil {
+		t.Fatal(err)
+	}
+	for p := range int32(partitions) {
+		w.event(w.names.Deduped, p, "", nil)
+		w.event(w.names.Scheduled, p, "", nil)
+	}
+	w.members(cluster, topics.Stages()...)
+	return w
+}
+
+// members has each of these stages run by one process.
+func (w *world) members(cluster *kfake.Cluster, stages ...topics.Stage) {
+	running := map[string]bool{}
+	for _, stage := range stages {
+		running[w.names.Group(stage)] = true
+	}
+	cluster.ControlKey(int16(kmsg.DescribeGroups), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		response := request.ResponseKind().(*kmsg.DescribeGroupsResponse)
+		for _, name := range request.(*kmsg.DescribeGroupsRequest).Groups {
+			group := kmsg.NewDescribeGroupsResponseGroup()
+			group.Group, group.State = name, "Empty"
+			if running[name] {
+				group.State = "Stable"
+				group.Members = append(group.Members, kmsg.NewDescribeGroupsResponseGroupMember())
+			}
+			response.Groups = append(response.Groups, group)
+		}
+		return response, nil, true
+	})
+}
+
+func (w *world) domain(url string) string {
+	u, refusal := urls.Parse(url)
+	if refusal != urls.Accepted {
+		w.t.Fatalf("%s: %s", url, refusal)
+	}
+	return urls.BundledSuffixes().Domain(u.Hostname())
+}
+
+func (w *world) partition(domain string) int32 { return topics.Partition(domain, partitions) }
+
+// write appends a record at the world's time.
+func (w *world) write(topic string, partition int32, key string, value []byte) {
+	w.t.Helper()
+	r := &kgo.Record{Topic: topic, Partition: partition, Key: []byte(key), Value: value, Timestamp: w.now}
+	if err := w.client.ProduceSync(w.ctx, r).FirstErr(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) encode(m proto.Message) []byte {
+	w.t.Helper()
+	b, err := proto.Marshal(m)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// event appends an event of a ledger, or a claim without a body, and returns
+// its offset. The first record of a partition is its only claim.
+func (w *world) event(topic string, partition int32, key string, body proto.Message) int64 {
+	w.t.Helper()
+	at := fmt.Sprint(topic, partition)
+	offset := w.next[at]
+	w.next[at]++
+	ev := &weftpb.Event{Claim: &weftpb.Claim{Owner: "test"}}
+	if body != nil {
+		ev = &weftpb.Event{Epoch: 1, Offset: offset, Body: w.encode(body)}
+	}
+	w.write(topic, partition, key, w.encode(ev))
+	return offset
+}
+
+// found has dedupe let through the URLs that source names; no source: seeds.
+func (w *world) found(source string, via weftpb.Via, depth uint32, all ...string) {
+	w.t.Helper()
+	byDomain := map[string]*weftpb.Deduped{}
+	for _, url := range all {
+		domain := w.domain(url)
+		if byDomain[domain] == nil {
+			byDomain[domain] = &weftpb.Deduped{Source: source}
+		}
+		byDomain[domain].Targets = append(byDomain[domain].Targets, &weftpb.Target{Url: url, Depth: depth, Via: via})
+	}
+	for domain, d := range byDomain {
+		w.event(w.names.Deduped, w.partition(domain), domain, d)
+	}
+}
+
+// admitted is found, and the scheduler admits them.
+func (w *world) admitted(source string, via weftpb.Via, depth uint32, all ...string) {
+	w.t.Helper()
+	w.found(source, via, depth, all...)
+	for _, url := range all {
+		w.decide(w.domain(url), func(f *frontier.Frontier, at frontier.Moment) (*weftpb.Scheduled, error) {
+			return f.Admit(w.domain(url), []*weftpb.Target{{Url: url, Depth: depth, Via: via}}, at)
+		})
+	}
+}
+
+// seeds admits seeds.
+func (w *world) seeds(all ...string) { w.admitted("", weftpb.Via_VIA_SEED, 0, all...) }
+
+// decide has the frontier of a domain's partition decide, and writes and folds
+// the event, if any.
+func (w *world) decide(domain string, decision func(*frontier.Frontier, frontier.Moment) (*weftpb.Scheduled, error)) {
+	w.t.Helper()
+	partition := w.partition(domain)
+	f := w.frontiers[partition]
+	if f == nil {
+		opts := processors.FrontierOptions(w.definition)
+		opts.Partition = partition
+		opts.Allowed = func(rules *weftpb.Robots, url string) bool {
+			u, _ := urls.Parse(url)
+			return robots.Compile(rules).Allowed(u.PathAndQuery())
+		}
+		store, err := openScratch()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() {
+			if err := store.close(); err != nil {
+				w.t.Error(err)
+			}
+		})
+		f = frontier.New(opts, store)
+		w.frontiers[partition] = f
+	}
+	offset := w.next[fmt.Sprint(w.names.Scheduled, partition)]
+	ev, err := decision(f, frontier.Moment{Now: w.now, Offset: offset})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if ev == nil {
+		return
+	}
+	w.event(w.names.Scheduled, partition, domain, ev)
+	if err := f.Apply(domain, ev, offset); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// tick lets the scheduler look at a domain that is due.
+func (w *world) tick(domain string) {
+	w.t.Helper()
+	w.decide(domain, func(f *frontier.Frontier, at frontier.Moment) (*weftpb.Scheduled, error) { return f.Tick(domain, at) })
+}
+
+// visits returns the visits of a domain that are out.
+func (w *world) visits(domain string) []frontier.VisitOut {
+	w.t.Helper()
+	v, err := w.frontiers[w.partition(domain)].Visits(domain)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+// answers settles the visit of a domain that is out, with an outcome for each
+// request; fewer leave the rest out.
+func (w *world) answers(domain string, outcomes ...*weftpb.Outcome) {
+	w.t.Helper()
+	w.report(domain, nil, outcomes...)
+}
+
+// robots answers a robots visit with a file.
+func (w *world) robots(domain string, status int, text string) {
+	w.t.Helper()
+	v := w.visits(domain)[0]
+	origin := strings.TrimSuffix(v.Requests[0].Target.Url, "/robots.txt")
+	outcome := answer(status)
+	if status == 0 {
+		outcome = fails("connect_refused")
+	}
+	w.report(domain, &weftpb.OriginRules{Origin: origin, Robots: robots.Parse(status, []byte(text), "weft")}, outcome)
+}
+
+func (w *world) report(domain string, rules *weftpb.OriginRules, outcomes ...*weftpb.Outcome) {
+	w.t.Helper()
+	v := w.visits(domain)[0]
+	first := 0
+	for first < len(v.Open) && !v.Open[first] {
+		first++
+	}
+	for i, o := range outcomes {
+		o.Index, o.StartedMs = uint32(first+i), w.now.UnixMilli()-o.TotalUs/1000
+	}
+	record := &weftpb.Visited{Visit: v.ID, Outcomes: outcomes, Rules: rules, Done: first+len(outcomes) == len(v.Requests)}
+	w.decide(domain, func(f *frontier.Frontier, at frontier.Moment) (*weftpb.Scheduled, error) {
+		return f.Settle(domain, record, at)
+	})
+}
+
+// parsed writes the page of a URL.
+func (w *world) parsed(url string) {
+	w.t.Helper()
+	domain := w.domain(url)
+	page := codecs.Parsed{ID: urls.PageID(url, 0), URL: url, Domain: domain, Status: 200, FetchedAt: w.now}
+	w.write(w.names.Parsed, w.partition(domain), url, page.AppendJSON(nil))
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) { w.now = w.now.Add(d) }
+
+// consumed has every stage commit all of its input.
+func (w *world) consumed() {
+	w.t.Helper()
+	for _, stage := range topics.Stages() {
+		var offsets kadm.Offsets
+		for _, topic := range w.names.Inputs(stage) {
+			ends, err := w.admin.ListEndOffsets(w.ctx, topic)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			ends.Each(func(end kadm.ListedOffset) { offsets.AddOffset(topic, end.Partition, end.Offset, -1) })
+		}
+		if err := w.admin.CommitAllOffsets(w.ctx, w.names.Group(stage), offsets); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// trim deletes what a partition holds before offset.
+func (w *world) trim(topic string, partition int32, offset int64) {
+	w.t.Helper()
+	var offsets kadm.Offsets
+	offsets.AddOffset(topic, partition, offset, -1)
+	if _, err := w.admin.DeleteRecords(w.ctx, offsets); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) asker() *Asker {
+	w.t.Helper()
+	a, err := New(w.ctx, Options{Names: w.names, Client: w.options})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(a.Close)
+	return a
+}
+
+func answer(status int) *weftpb.Outcome {
+	return &weftpb.Outcome{Status: uint32(status), TotalUs: 120_000, BodyBytes: 12_345}
+}
+
+func fails(class string) *weftpb.Outcome {
+	return &weftpb.Outcome{ErrorClass: class, Error: "it failed", TotalUs: 3_000}
+}
