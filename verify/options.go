@@ -32,7 +32,8 @@ type Log struct {
 	Format accesslog.Format
 	// Host of the lines that name none.
 	Host string
-	// Agent is the product token of the requests that count.
+	// Agent is the product token of the requests that count; empty: the
+	// crawl's.
 	Agent string
 	// Tolerance replaces the format's own when it is not negative.
 	Tolerance time.Duration
@@ -53,8 +54,8 @@ func (o Options) Validate() error {
 		return errors.New("not one example of a violation is to be listed")
 	case o.Log == nil:
 		return nil
-	case len(o.Log.Files) == 0 || o.Log.Agent == "":
-		return errors.New("an access log needs a file and an agent")
+	case len(o.Log.Files) == 0 || o.Log.Format.Name == "":
+		return errors.New("an access log needs a file and a format")
 	}
 	return nil
 }

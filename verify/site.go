@@ -67,7 +67,7 @@ func newSite(j *judge, down *ledgers) *site {
 
 // read reads the files and judges.
 func (s *site) read(ctx context.Context) error {
-	ours := strings.ToLower(s.opts.Log.Agent)
+	ours := strings.ToLower(s.agent)
 	for number, name := range s.opts.Log.Files {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (s *site) read(ctx context.Context) error {
 		}
 	}
 	if len(s.log) == 0 {
-		s.unproven(SiteLog, fmt.Sprintf("no request by %s is in the log", s.opts.Log.Agent))
+		s.unproven(SiteLog, fmt.Sprintf("no request by %s is in the log", s.agent))
 	}
 	if !s.opts.Log.Format.Durations {
 		s.unproven(SiteLog, "requests at once: the format tells no durations")

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/urls"
 )
@@ -27,8 +29,10 @@ type judge struct {
 	// scopes are what normalize makes of a record, by each definition that the
 	// crawl had; a URL must be known only if all of them take it.
 	scopes []processors.Transform
-	// maxPages of the definition in force.
+	// maxPages of the definition in force, and the product token by which
+	// access logs name the crawl.
 	maxPages int64
+	agent    string
 }
 
 // Run verifies a crawl. An error means that it could not be read; what is wrong
@@ -93,6 +97,10 @@ func (j *judge) define(ctx context.Context) error {
 		return err
 	}
 	j.maxPages = have.MaxPages
+	j.agent = robots.ProductToken(cmp.Or(have.UserAgent, fetch.DefaultOptions().Product))
+	if j.opts.Log != nil && j.opts.Log.Agent != "" {
+		j.agent = j.opts.Log.Agent
+	}
 	seen := map[string]bool{}
 	return j.reader.Records(ctx, j.names.Config, func(r *kgo.Record) error {
 		var d topics.Definition
