@@ -23,11 +23,11 @@ const module = "github.com/weftcrawl/weft/"
 var allowed = map[string][]string{
 	// The program.
 	"cmd/weft": {"codecs", "crawl", "drain", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "topics", "urls", "verify", "verify/accesslog", "why"},
-	"crawl":    {"broker", "dirlock", "drain", "fetch", "metrics", "output", "processors", "progress", "topics", "urls", "warc"},
+	"crawl":    {"broker", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "topics", "urls", "warc"},
 	"processors": {
 		"codecs", "codecs/weftpb", "ledger", "topics", // records
 		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "urls", // decisions
-		"fetch", "lanes", "lease", "output", "supervise", "warc", // effects
+		"fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
 	},
 
 	// Records and ledgers.

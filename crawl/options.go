@@ -28,6 +28,9 @@ type Options struct {
 	// Listen opens the embedded broker to other clients at host:port; empty:
 	// only this process reaches it.
 	Listen string
+	// Checkpoints is where those of the stateful stages are sent, see
+	// store.Open, so that another machine goes on from them; empty: nowhere.
+	Checkpoints string
 	// Definition of the crawl if it is new. Zero partitions mean the default.
 	Definition topics.Definition
 	// Redefine changes the definition that is in force, or Definition in a new

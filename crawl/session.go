@@ -16,8 +16,10 @@ import (
 
 	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/store"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/urls"
 	"github.com/weftcrawl/weft/warc"
@@ -32,6 +34,7 @@ type session struct {
 	client *kgo.Client
 	status *drain.Reader
 	meter  *meter
+	remote *ledger.Remote // nil: checkpoints stay here
 	desk   *desk
 	log    *slog.Logger
 }
@@ -43,11 +46,13 @@ func open(ctx context.Context, o Options, stages []topics.Stage) (*session, erro
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &session{opts: o, meter: newMeter(o.Registry), log: o.Logger}
-	if err := s.connect(); err != nil {
-		s.close()
-		return nil, err
+	err := s.openCheckpoints(ctx)
+	if err == nil {
+		err = s.connect()
 	}
-	err := s.define(ctx)
+	if err == nil {
+		err = s.define(ctx)
+	}
 	if err == nil {
 		s.desk, err = openDesk(ctx, s.env.Names, s.log, stages, s.connection()...)
 	}
@@ -58,6 +63,27 @@ func open(ctx context.Context, o Options, stages []topics.Stage) (*session, erro
 	s.env.Brakes = s.desk.brakes
 	return s, nil
 }
+
+// openCheckpoints makes sure that checkpoints can be sent where they should be.
+func (s *session) openCheckpoints(ctx context.Context) error {
+	if s.opts.Checkpoints == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	bucket, err := store.Open(ctx, s.opts.Checkpoints)
+	if err != nil {
+		return fmt.Errorf("%w: place of checkpoints: %w", ErrUsage, err)
+	}
+	if err := store.Probe(ctx, bucket); err != nil {
+		return fmt.Errorf("%w: checkpoints cannot be kept in %s: %w", ErrUsage, bucket, err)
+	}
+	s.remote = ledger.NewRemote(bucket, s.log)
+	return nil
+}
+
+// probeTimeout bounds the first use of a place for checkpoints.
+const probeTimeout = 30 * time.Second
 
 func (s *session) connect() error {
 	o := s.opts
@@ -80,7 +106,7 @@ func (s *session) connect() error {
 		Brokers: brokers, Client: o.Client, Embedded: o.embedded(), Compression: compression,
 		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member,
 		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: o.reserve(),
-		Clock: o.Clock,
+		Clock: o.Clock, Checkpoints: s.remote,
 		Meter: s.meter, Logger: o.Logger,
 	}
 	connection := append([]kgo.Opt{kgo.SeedBrokers(brokers...)}, o.Client...)
@@ -257,6 +283,9 @@ func (s *session) warcInfo() []warc.Field {
 
 // close frees what is open, in reverse order.
 func (s *session) close() {
+	if s.remote != nil {
+		s.remote.Close()
+	}
 	if s.status != nil {
 		s.status.Close()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/supervise"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -30,6 +31,8 @@ type Env struct {
 	Definition topics.Definition
 	// Dir holds the states of the stateful stages.
 	Dir string
+	// Checkpoints is where those of the stateful stages are sent; nil: nowhere.
+	Checkpoints *ledger.Remote
 	// Member is a stable name of this process.
 	Member string
 	// SessionTimeout and Heartbeat of the groups of all stages but fetch, whose

@@ -25,6 +25,7 @@ func stateful[S ledger.State](ctx context.Context, env Env, name topics.Stage, s
 		Client:  env.Client,
 		Writer:  func() []kgo.Opt { return writing.Client(env.Names) },
 		Dir:     env.Dir, Member: env.Member, Embedded: env.Embedded,
+		Remote:         env.Checkpoints,
 		SessionTimeout: env.SessionTimeout, Heartbeat: env.Heartbeat,
 		Reject: func(in ledger.Record, partition int32, reason string) error {
 			env.Meter.Rejected(name, reason)
