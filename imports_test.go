@@ -22,7 +22,7 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"codecs", "crawl", "drain", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "topics", "urls", "verify", "verify/accesslog", "why"},
+	"cmd/weft": {"codecs", "crawl", "drain", "ledger", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "urls", "verify", "verify/accesslog", "why"},
 	"crawl":    {"broker", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "topics", "urls", "warc"},
 	"processors": {
 		"codecs", "codecs/weftpb", "ledger", "topics", // records

@@ -19,6 +19,7 @@ type crawlCmd struct {
 
 	clusterFlags
 	serviceFlags
+	checkpointFlags
 	definitionFlags
 	Seeds    string `placeholder:"FILE|-" help:"File of seeds: a URL or a JSON object a line."`
 	Output   string `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
@@ -45,18 +46,19 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 	var result crawl.Result
 	err = serving(ctx, c.Metrics, registry, func(ctx context.Context) (err error) {
 		result, err = eng.Run(ctx, crawl.Options{
-			Dir:        c.Data,
-			Brokers:    c.Brokers,
-			Listen:     c.Listen,
-			Definition: newDefinition(c.Crawl),
-			Redefine:   c.over,
-			Seeds:      seeds,
-			Fetch:      fetchOptions(),
-			Pages:      c.pages(std.out),
-			WARC:       c.WARC,
-			Registry:   registry,
-			Watch:      watch.watch,
-			Logger:     root.logger(watch.display),
+			Dir:         c.Data,
+			Brokers:     c.Brokers,
+			Listen:      c.Listen,
+			Checkpoints: c.Checkpoints,
+			Definition:  newDefinition(c.Crawl),
+			Redefine:    c.over,
+			Seeds:       seeds,
+			Fetch:       fetchOptions(),
+			Pages:       c.pages(std.out),
+			WARC:        c.WARC,
+			Registry:    registry,
+			Watch:       watch.watch,
+			Logger:      root.logger(watch.display),
 		})
 		return err
 	})

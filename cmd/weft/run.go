@@ -15,6 +15,7 @@ type runCmd struct {
 
 	clusterFlags
 	serviceFlags
+	checkpointFlags
 }
 
 // Run is called by kong.
@@ -42,12 +43,13 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 	registry := prometheus.NewRegistry()
 	return serving(ctx, c.Metrics, registry, func(ctx context.Context) error {
 		return eng.RunStages(ctx, crawl.Options{
-			Dir:        c.Data,
-			Brokers:    c.Brokers,
-			Definition: definition,
-			Fetch:      fetchOptions(),
-			Registry:   registry,
-			Logger:     root.logger(std.err),
+			Dir:         c.Data,
+			Brokers:     c.Brokers,
+			Checkpoints: c.Checkpoints,
+			Definition:  definition,
+			Fetch:       fetchOptions(),
+			Registry:    registry,
+			Logger:      root.logger(std.err),
 		}, stages)
 	})
 }
