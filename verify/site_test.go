@@ -113,7 +113,7 @@ func TestEveryFormatRefutes(t *testing.T) {
 				h[1].start = -9000
 				return h[1:]
 			},
-			also:  verify.KindLogBeforeRobots,
+			also: verify.KindLogBeforeRobots,
 		},
 		{
 			kind: verify.KindLogDenied, line: 5, also: verify.KindLogUnknown,
