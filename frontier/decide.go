@@ -40,19 +40,26 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 	}
 	p.ticked = true
 	for _, v := range p.d.visits {
-		if v.leaseMS <= p.nowMS || v.leaseMS > p.nowMS+politeness.MaxLease.Milliseconds() {
-			p.ev.Expired = append(p.ev.Expired, visitID(f.opts.Partition, v.offset, v.index))
+		if v.leaseMS > p.nowMS && v.leaseMS <= p.nowMS+politeness.MaxLease.Milliseconds() {
+			continue
+		}
+		id := visitID(f.opts.Partition, v.offset, v.index)
+		lease := politeness.Lease(int(v.count), milliseconds(v.delayMS)).Milliseconds()
+		if leasedAt := v.leaseMS - lease; leasedAt < at.Since.UnixMilli() {
+			p.ev.Renewed = append(p.ev.Renewed, &weftpb.Renewal{Visit: id, LeaseMs: p.nowMS + lease})
+		} else {
+			p.ev.Expired = append(p.ev.Expired, id)
 		}
 	}
 	isDue := p.d.dueMS != 0 && (p.d.dueMS <= p.nowMS || absurd(p.d.dueMS, p.nowMS))
-	if !isDue && len(p.ev.Expired) == 0 {
+	if !isDue && len(p.ev.Expired) == 0 && len(p.ev.Renewed) == 0 {
 		return nil, nil
 	}
 	ev, err := p.conclude()
 	if err != nil {
 		return nil, err
 	}
-	idle := len(ev.Expired) == 0 && len(ev.Released) == 0 && len(ev.Settled) == 0 && len(ev.Deferred) == 0
+	idle := len(ev.Expired) == 0 && len(ev.Renewed) == 0 && len(ev.Released) == 0 && len(ev.Settled) == 0 && len(ev.Deferred) == 0
 	if idle && ev.Timing.DueMs == p.nowMS {
 		return nil, nil
 	}

@@ -77,6 +77,9 @@
 //   - A visit whose lease is over is released again under a new id, and what it
 //     had settled stays settled. Outcomes settle by visit id; ids that are not
 //     out change nothing, so that reports may be repeated and may come late.
+//   - A lease that ran out while nobody held the partition begins anew
+//     (Moment.Since): whoever fetches next finds the visit, and what of it was
+//     fetched, under the id that it had.
 //   - A clock that was set back leaves times too far ahead. A due time beyond
 //     politeness.MaxWait is cut to it, a lease beyond politeness.MaxLease is
 //     over, a retry beyond MaxWait is ready; Due looks for them whenever now is

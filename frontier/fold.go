@@ -57,10 +57,15 @@ func openFold(store Store, partition int32, name string, offset, nowMS int64) (f
 }
 
 // arrive folds what came from outside: URLs, outcomes, rules, and leases that
-// ran out.
+// ran out or began anew.
 func (x *fold) arrive(ev *weftpb.Scheduled) error {
 	for _, id := range ev.Expired {
 		if err := x.expire(id); err != nil {
+			return err
+		}
+	}
+	for _, r := range ev.Renewed {
+		if err := x.renew(r); err != nil {
 			return err
 		}
 	}

@@ -39,6 +39,11 @@ type Moment struct {
 	Offset int64
 	// Hold: nothing may be released, because the disk is nearly full.
 	Hold bool
+	// Since is when the time began that has been had as it passed: before that
+	// nobody held the partition, or the clock leapt. A lease from before that is
+	// over begins anew: the visit's fetcher, or the next one, has yet to report
+	// what it fetched. The zero time: none does.
+	Since time.Time
 }
 
 // New returns the frontier of the partition whose state store holds. It costs

@@ -24,6 +24,7 @@ type world struct {
 	f     *Frontier
 	now   time.Time
 	hold  bool
+	since time.Time
 
 	offset       int64
 	log          []logged
@@ -65,7 +66,9 @@ func newWorld(t *rapid.T, opts Options) *world {
 	return w
 }
 
-func (w *world) at() Moment { return Moment{Now: w.now, Offset: w.offset, Hold: w.hold} }
+func (w *world) at() Moment {
+	return Moment{Now: w.now, Offset: w.offset, Hold: w.hold, Since: w.since}
+}
 
 // decide runs a decision, holds it to being pure, and folds it.
 func (w *world) decide(domain string, decision func() (*weftpb.Scheduled, error)) {
@@ -439,6 +442,10 @@ func TestRandomHistories(t *testing.T) {
 				w.due()
 			},
 			"restart": func(*rapid.T) { w.f = New(w.opts, w.store) },
+			"away": func(*rapid.T) {
+				w.now = w.now.Add(3 * time.Hour)
+				w.f, w.since = New(w.opts, w.store), w.now
+			},
 		})
 		w.replay()
 		w.inspect()

@@ -29,6 +29,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 //	> TIME robots DOMAIN VISIT allow|rules|STATUS|CLASS [CRAWL-DELAY]
 //	> TIME due                                  ticks what is due
 //	> TIME hold on|off                          the disk is nearly full
+//	> TIME away                                 nobody held the partition until now
 //
 // URLs with /private in them are disallowed by rules.
 func TestTimelines(t *testing.T) {
@@ -62,6 +63,7 @@ type timeline struct {
 	store  *memstore.Store
 	offset int64
 	hold   bool
+	since  time.Time
 	out    bytes.Buffer
 }
 
@@ -127,8 +129,11 @@ func (l *timeline) input(words []string) {
 		l.options(words[1:])
 		return
 	}
-	at := Moment{Now: epoch.Add(l.duration(words[0])), Hold: l.hold}
+	at := Moment{Now: epoch.Add(l.duration(words[0])), Hold: l.hold, Since: l.since}
 	switch words[1] {
+	case "away": // nobody held the partition until now
+		l.since = at.Now
+		return
 	case "hold":
 		l.hold = words[2] == "on"
 		return
@@ -292,6 +297,9 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 	}
 	for _, id := range ev.Expired {
 		l.printf("expired %s", id)
+	}
+	for _, r := range ev.Renewed {
+		l.printf("renewed %s, lease until %s", r.Visit, l.time(time.UnixMilli(r.LeaseMs)))
 	}
 	for _, r := range ev.Rules {
 		l.printf("rules of %s: %s, unchanged %v, again %s, refuse %q", r.Origin, r.Robots.Access, r.Unchanged, l.ms(r.RetryMs), r.Refuse)

@@ -53,6 +53,16 @@ func (x *fold) expire(id string) error {
 	return x.close(at)
 }
 
+// renew gives a visit another lease.
+func (x *fold) renew(r *weftpb.Renewal) error {
+	at, err := x.lookup(r.Visit)
+	if err != nil {
+		return err
+	}
+	x.d.visits[at].leaseMS = r.LeaseMs
+	return nil
+}
+
 // again puts a request of a visit among the retries: at a time and with its
 // attempt counted, or, with -1, at once and without.
 func (x *fold) again(v visit, index uint32, retryMS int64) error {

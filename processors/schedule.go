@@ -75,7 +75,7 @@ func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
 		now = q.clock()
 	}
 	now = q.time.at(now)
-	return frontier.Moment{Now: now, Offset: offset, Hold: q.hold.Load() || q.brakes.Control().Holds()}
+	return frontier.Moment{Now: now, Since: q.time.since, Offset: offset, Hold: q.hold.Load() || q.brakes.Control().Holds()}
 }
 
 func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {

@@ -14,9 +14,17 @@ type steady struct {
 	// made: the zero time if there is none. Nil: there is none.
 	decided func() time.Time
 
+	// since is when the time began that was had as it passed; see
+	// frontier.Moment.
+	since time.Time
+
 	clock time.Time // as it was read last; zero: never
 	told  time.Time
 }
+
+// leap is the step of a clock that no work explains: it was set, or the machine
+// slept.
+const leap = time.Minute
 
 // at returns the time at a reading of the clock.
 func (s *steady) at(clock time.Time) time.Time {
@@ -27,8 +35,12 @@ func (s *steady) at(clock time.Time) time.Time {
 		if s.decided != nil && s.decided().After(clock) {
 			s.told = s.decided()
 		}
+		s.since = s.told
 	case clock.After(s.clock):
 		s.told = s.told.Add(clock.Sub(s.clock))
+		if clock.Sub(s.clock) > leap {
+			s.since = s.told
+		}
 	}
 	s.clock = clock
 	return s.told

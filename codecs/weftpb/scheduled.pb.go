@@ -73,7 +73,7 @@ func (x Robots_Access) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robots_Access.Descriptor instead.
 func (Robots_Access) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // Scheduled is what the scheduler decided for one domain: URLs admitted,
@@ -101,7 +101,9 @@ type Scheduled struct {
 	Timing *Timing `protobuf:"bytes,9,opt,name=timing,proto3" json:"timing,omitempty"`
 	// URLs put off, straight from a queue, because their origin's robots.txt
 	// cannot be had at the moment.
-	Deferred      []*Deferral `protobuf:"bytes,10,rep,name=deferred,proto3" json:"deferred,omitempty"`
+	Deferred []*Deferral `protobuf:"bytes,10,rep,name=deferred,proto3" json:"deferred,omitempty"`
+	// Leases that begin anew: they ran out in a time that nobody had.
+	Renewed       []*Renewal `protobuf:"bytes,11,rep,name=renewed,proto3" json:"renewed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -206,6 +208,67 @@ func (x *Scheduled) GetDeferred() []*Deferral {
 	return nil
 }
 
+func (x *Scheduled) GetRenewed() []*Renewal {
+	if x != nil {
+		return x.Renewed
+	}
+	return nil
+}
+
+// Renewal gives a visit that is out another lease.
+type Renewal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Visit string                 `protobuf:"bytes,1,opt,name=visit,proto3" json:"visit,omitempty"`
+	// End of the lease, milliseconds since 1970 on the scheduler's clock.
+	LeaseMs       int64 `protobuf:"varint,2,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Renewal) Reset() {
+	*x = Renewal{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Renewal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Renewal) ProtoMessage() {}
+
+func (x *Renewal) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Renewal.ProtoReflect.Descriptor instead.
+func (*Renewal) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Renewal) GetVisit() string {
+	if x != nil {
+		return x.Visit
+	}
+	return ""
+}
+
+func (x *Renewal) GetLeaseMs() int64 {
+	if x != nil {
+		return x.LeaseMs
+	}
+	return 0
+}
+
 // Gauges count what a partition holds.
 type Gauges struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -231,7 +294,7 @@ type Gauges struct {
 
 func (x *Gauges) Reset() {
 	*x = Gauges{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -243,7 +306,7 @@ func (x *Gauges) String() string {
 func (*Gauges) ProtoMessage() {}
 
 func (x *Gauges) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -256,7 +319,7 @@ func (x *Gauges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gauges.ProtoReflect.Descriptor instead.
 func (*Gauges) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Gauges) GetPending() int64 {
@@ -332,7 +395,7 @@ type Admission struct {
 
 func (x *Admission) Reset() {
 	*x = Admission{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -344,7 +407,7 @@ func (x *Admission) String() string {
 func (*Admission) ProtoMessage() {}
 
 func (x *Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -357,7 +420,7 @@ func (x *Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Admission.ProtoReflect.Descriptor instead.
 func (*Admission) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Admission) GetRequest() *Request {
@@ -379,7 +442,7 @@ type Deferral struct {
 
 func (x *Deferral) Reset() {
 	*x = Deferral{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -391,7 +454,7 @@ func (x *Deferral) String() string {
 func (*Deferral) ProtoMessage() {}
 
 func (x *Deferral) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -404,7 +467,7 @@ func (x *Deferral) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferral.ProtoReflect.Descriptor instead.
 func (*Deferral) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Deferral) GetRequest() *Request {
@@ -449,7 +512,7 @@ type Settlement struct {
 
 func (x *Settlement) Reset() {
 	*x = Settlement{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -461,7 +524,7 @@ func (x *Settlement) String() string {
 func (*Settlement) ProtoMessage() {}
 
 func (x *Settlement) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -474,7 +537,7 @@ func (x *Settlement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settlement.ProtoReflect.Descriptor instead.
 func (*Settlement) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Settlement) GetVisit() string {
@@ -551,7 +614,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +626,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +639,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Attempt) GetStartedMs() int64 {
@@ -635,7 +698,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -647,7 +710,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -660,7 +723,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Visit) GetId() string {
@@ -723,7 +786,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -735,7 +798,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -748,7 +811,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Request) GetTarget() *Target {
@@ -807,7 +870,7 @@ type OriginRules struct {
 
 func (x *OriginRules) Reset() {
 	*x = OriginRules{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +882,7 @@ func (x *OriginRules) String() string {
 func (*OriginRules) ProtoMessage() {}
 
 func (x *OriginRules) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +895,7 @@ func (x *OriginRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginRules.ProtoReflect.Descriptor instead.
 func (*OriginRules) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *OriginRules) GetOrigin() string {
@@ -891,7 +954,7 @@ type Robots struct {
 
 func (x *Robots) Reset() {
 	*x = Robots{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +966,7 @@ func (x *Robots) String() string {
 func (*Robots) ProtoMessage() {}
 
 func (x *Robots) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +979,7 @@ func (x *Robots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robots.ProtoReflect.Descriptor instead.
 func (*Robots) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Robots) GetAccess() Robots_Access {
@@ -993,7 +1056,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1005,7 +1068,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1018,7 +1081,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Timing) GetDueMs() int64 {
@@ -1074,7 +1137,7 @@ var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\x94\x03\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\xc0\x03\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -1087,7 +1150,11 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05rules\x18\b \x03(\v2\x14.weft.v1.OriginRulesR\x05rules\x12'\n" +
 	"\x06timing\x18\t \x01(\v2\x0f.weft.v1.TimingR\x06timing\x12-\n" +
 	"\bdeferred\x18\n" +
-	" \x03(\v2\x11.weft.v1.DeferralR\bdeferred\"\xeb\x01\n" +
+	" \x03(\v2\x11.weft.v1.DeferralR\bdeferred\x12*\n" +
+	"\arenewed\x18\v \x03(\v2\x10.weft.v1.RenewalR\arenewed\":\n" +
+	"\aRenewal\x12\x14\n" +
+	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x19\n" +
+	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\xeb\x01\n" +
 	"\x06Gauges\x12\x18\n" +
 	"\apending\x18\x01 \x01(\x03R\apending\x12\x16\n" +
 	"\x06queued\x18\x02 \x01(\x03R\x06queued\x12\x10\n" +
@@ -1178,42 +1245,44 @@ func file_weft_v1_scheduled_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_weft_v1_scheduled_proto_goTypes = []any{
 	(Robots_Access)(0),  // 0: weft.v1.Robots.Access
 	(*Scheduled)(nil),   // 1: weft.v1.Scheduled
-	(*Gauges)(nil),      // 2: weft.v1.Gauges
-	(*Admission)(nil),   // 3: weft.v1.Admission
-	(*Deferral)(nil),    // 4: weft.v1.Deferral
-	(*Settlement)(nil),  // 5: weft.v1.Settlement
-	(*Attempt)(nil),     // 6: weft.v1.Attempt
-	(*Visit)(nil),       // 7: weft.v1.Visit
-	(*Request)(nil),     // 8: weft.v1.Request
-	(*OriginRules)(nil), // 9: weft.v1.OriginRules
-	(*Robots)(nil),      // 10: weft.v1.Robots
-	(*Timing)(nil),      // 11: weft.v1.Timing
-	(*Target)(nil),      // 12: weft.v1.Target
+	(*Renewal)(nil),     // 2: weft.v1.Renewal
+	(*Gauges)(nil),      // 3: weft.v1.Gauges
+	(*Admission)(nil),   // 4: weft.v1.Admission
+	(*Deferral)(nil),    // 5: weft.v1.Deferral
+	(*Settlement)(nil),  // 6: weft.v1.Settlement
+	(*Attempt)(nil),     // 7: weft.v1.Attempt
+	(*Visit)(nil),       // 8: weft.v1.Visit
+	(*Request)(nil),     // 9: weft.v1.Request
+	(*OriginRules)(nil), // 10: weft.v1.OriginRules
+	(*Robots)(nil),      // 11: weft.v1.Robots
+	(*Timing)(nil),      // 12: weft.v1.Timing
+	(*Target)(nil),      // 13: weft.v1.Target
 }
 var file_weft_v1_scheduled_proto_depIdxs = []int32{
-	2,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
-	3,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
-	5,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
-	7,  // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
-	9,  // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
-	11, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
-	4,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
-	8,  // 7: weft.v1.Admission.request:type_name -> weft.v1.Request
-	8,  // 8: weft.v1.Deferral.request:type_name -> weft.v1.Request
-	6,  // 9: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
-	8,  // 10: weft.v1.Visit.requests:type_name -> weft.v1.Request
-	12, // 11: weft.v1.Request.target:type_name -> weft.v1.Target
-	10, // 12: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
-	0,  // 13: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	3,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
+	4,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
+	6,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
+	8,  // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
+	10, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
+	12, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
+	5,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
+	2,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
+	9,  // 8: weft.v1.Admission.request:type_name -> weft.v1.Request
+	9,  // 9: weft.v1.Deferral.request:type_name -> weft.v1.Request
+	7,  // 10: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
+	9,  // 11: weft.v1.Visit.requests:type_name -> weft.v1.Request
+	13, // 12: weft.v1.Request.target:type_name -> weft.v1.Target
+	11, // 13: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
+	0,  // 14: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_scheduled_proto_init() }
@@ -1228,7 +1297,7 @@ func file_weft_v1_scheduled_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_scheduled_proto_rawDesc), len(file_weft_v1_scheduled_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
