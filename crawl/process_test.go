@@ -30,6 +30,8 @@ type process struct {
 	Brokers []string
 	// SessionMS is how long the sessions of groups last; 0: as in a crawl.
 	SessionMS int64
+	// Off is how far its clock is off; see settable. Nil: not at all.
+	Off []time.Duration
 	// Pages is a file for pages; empty: files in Dir.
 	Pages string
 	// Reserve of free disk, in bytes; 0: the crawl's own.
@@ -62,6 +64,9 @@ func (p process) options() crawl.Options {
 	if p.SessionMS > 0 {
 		session := time.Duration(p.SessionMS) * time.Millisecond
 		o.Fetch.SessionTimeout, o.Fetch.Heartbeat, o.Fetch.LeaseMargin = session, session/10, session/4
+	}
+	if len(p.Off) > 0 {
+		o.Clock = settable(p.Off)
 	}
 	o.WARC, o.Reserve, o.Pages.File = p.WARC, p.Reserve, p.Pages
 	for _, seed := range p.Seeds {

@@ -15,6 +15,9 @@ type web struct {
 	*webtest.Generated
 	server *webtest.Server
 	asked  atomic.Int64
+	// days are moments at which the crawler's clock leapt by a day or more, in
+	// nanoseconds since 1970.
+	days []int64
 
 	closed sync.Once
 	mu     sync.Mutex
