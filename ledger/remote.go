@@ -59,8 +59,8 @@ func (r *Remote) Close() {
 }
 
 const (
-	// lastSendTimeout leaves room within the ten seconds of a graceful end.
-	lastSendTimeout = 5 * time.Second
+	// lastSendTimeout leaves most of the ten seconds of a graceful end to the rest.
+	lastSendTimeout = 2 * time.Second
 	// sendTimeout bounds one checkpoint; a bucket that hangs is tried again.
 	sendTimeout = time.Hour
 	// The wait after a failure doubles from the first to the last.
