@@ -47,7 +47,11 @@ func (s *CrawlStory) tables(w io.Writer) error {
 		fmt.Fprint(table, "\nSLOWEST\tURLS\tDELAY\tAT LEAST\tHELD BY\n")
 	}
 	for _, d := range s.Slowest {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.Domain, progress.Count(d.Pending), span(ms(d.DelayMS)), span(ms(d.AtLeastMS)), d.Hold.Cause)
+		atLeast := "-"
+		if d.AtLeastMS > 0 {
+			atLeast = span(ms(d.AtLeastMS))
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.Domain, progress.Count(d.Pending), span(ms(d.DelayMS)), atLeast, d.Hold.Cause)
 	}
 	if err := table.Flush(); err != nil {
 		return err

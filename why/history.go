@@ -142,13 +142,3 @@ func (h *history) last() (Step, bool) {
 	}
 	return h.steps[len(h.steps)-1], true
 }
-
-// attempts is how many requests were made.
-func (h *history) attempts() (n int) {
-	for _, s := range h.steps {
-		if s.What == Attempted {
-			n++
-		}
-	}
-	return n
-}

@@ -13,37 +13,37 @@ import (
 type Cause string
 
 const (
-	// Done: nothing of the domain is pending.
+	// Done means that nothing of the domain is pending.
 	Done Cause = "done"
-	// Ready: it is its turn at this moment.
+	// Ready means that it is its turn at this moment.
 	Ready Cause = "ready"
-	// Asking: a request is being made; without a delay that is all the time.
+	// Asking is a request being made: without a delay that is all the time.
 	Asking Cause = "request"
-	// Delaying: the delay between two requests.
+	// Delaying is the delay between two requests.
 	Delaying Cause = "delay"
-	// Robots: robots.txt is being asked for, or cannot be had.
+	// Robots is a robots.txt that is being asked for, or cannot be had.
 	Robots Cause = "robots"
-	// Retrying: all that is left has failed and waits to be tried again.
+	// Retrying means that all that is left has failed and is tried again later.
 	Retrying Cause = "retry"
-	// BackingOff: the domain failed, and is left alone for a while.
+	// BackingOff is the while that a domain is left alone after failures.
 	BackingOff Cause = "back_off"
-	// RetryAfter: the server asked to be left alone for longer.
+	// RetryAfter is a server's wish to be left alone for longer.
 	RetryAfter Cause = "retry_after"
-	// Breaker: the breaker is open.
+	// Breaker means that the breaker is open.
 	Breaker Cause = "breaker"
-	// Window: as many visits of the partition are out as may be.
+	// Window means that as many visits of the partition are out as may be.
 	Window Cause = "window"
-	// Disk: the free disk is below the reserve.
+	// Disk means that the free disk is below the reserve.
 	Disk Cause = "disk"
-	// Schedule: the scheduler has not come to it.
+	// Schedule means that the scheduler has not come to it.
 	Schedule Cause = "schedule"
-	// Fetch: its visit is out, and the fetcher has not come to it.
+	// Fetch means that its visit is out, and the fetcher has not come to it.
 	Fetch Cause = "fetch"
-	// Stopped: no process runs the stage that would go on.
+	// Stopped means that no process runs the stage that would go on.
 	Stopped Cause = "stopped"
-	// Paused: somebody paused the crawl, or drains it.
+	// Paused means that somebody paused the crawl, or drains it.
 	Paused Cause = "paused"
-	// Unknown: the beginning of the ledger was trimmed.
+	// Unknown means that the beginning of the ledger was trimmed.
 	Unknown Cause = "unknown"
 )
 
@@ -134,6 +134,9 @@ func (h holding) out() Hold {
 	next := last.Add(v.Delay)
 	late := h.now.Sub(next.Add(2 * h.state.Response))
 	switch {
+	case h.now.Sub(v.LeaseAt) > patience:
+		return Hold{Cause: Schedule, Text: fmt.Sprintf(
+			"visit %s was lost: its lease ran out %s ago, and the scheduler has not come to release it again", v.ID, span(h.now.Sub(v.LeaseAt)))}
 	case late > patience:
 		return Hold{Cause: Fetch, Text: fmt.Sprintf(
 			"visit %s should have gone on %s ago: its fetcher has no free slot, waits for parse, took the partition over just now, or is gone",

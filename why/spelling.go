@@ -10,7 +10,7 @@ import (
 // the order in which they are told; see package urls.
 const (
 	changedSpace    = "white space around or line breaks within it are dropped"
-	changedSlashes  = "backslashes are slashes"
+	changedSlashes  = "backslashes are slashes, and two follow the scheme"
 	changedFragment = "the fragment is never sent"
 	changedUser     = "user name and password are dropped"
 	changedCase     = "scheme and host are lower case"
@@ -35,9 +35,9 @@ func changes(raw string, canonical urls.URL) (rules []string) {
 	add(text != raw, changedSpace)
 	text, _, fragment := strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")
-	add(strings.Contains(text, `\`), changedSlashes)
-	scheme, rest, _ := strings.Cut(strings.ReplaceAll(text, `\`, "/"), ":")
-	rest = strings.TrimLeft(rest, "/")
+	scheme, slashed, _ := strings.Cut(strings.ReplaceAll(text, `\`, "/"), ":")
+	rest := strings.TrimLeft(slashed, "/")
+	add(strings.Contains(text, `\`) || len(slashed)-len(rest) != len("//"), changedSlashes)
 	authority, path, slash := strings.Cut(rest, "/")
 	path = strings.TrimPrefix(rest, authority)
 	add(fragment, changedFragment)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -159,11 +160,59 @@ var stories = []struct {
 		w.robots("example.com", 404, "")
 		w.answers("example.com", answer(200))
 		w.pass(time.Minute)
-		begins := w.next["weft.scheduled"+string('0'+rune(w.partition("example.com")))]
+		begins := w.next[fmt.Sprint(w.names.Scheduled, w.partition("example.com"))]
 		w.admitted(site, link, 1, site+"late")
 		w.consumed()
 		w.trim(w.names.Scheduled, w.partition("example.com"), begins)
 		w.trim(w.names.Deduped, w.partition("example.com"), 2)
+	}},
+	{name: "lost", questions: []question{site}, happens: func(w *world) {
+		w.seeds(site)
+		w.robots("example.com", 404, "")
+		w.pass(10 * time.Minute)
+		w.tick("example.com")
+		w.consumed()
+		w.pass(time.Second)
+	}},
+	{name: "put-off", questions: []question{"http://example.com/", "example.com"}, happens: func(w *world) {
+		w.seeds(site)
+		w.robots("example.com", 404, "")
+		w.seeds("http://example.com/")
+		w.answers("example.com", answer(200))
+		w.robots("example.com", 503, "")
+		w.pass(2 * time.Second)
+		w.seeds(site + "more")
+		w.pass(2 * time.Second)
+		w.tick("example.com")
+		w.consumed()
+	}},
+	{name: "paused", questions: []question{site + "2", "example.com", ""}, happens: func(w *world) {
+		w.seeds(site)
+		w.robots("example.com", 404, "")
+		w.answers("example.com", answer(200))
+		w.seeds(site + "2")
+		w.answers("example.com", fails("reset"))
+		w.consumed()
+		w.control(func(c topics.Control) topics.Control { return c.WithPaused(true, topics.Fetch) })
+		w.pass(time.Hour)
+	}},
+	{name: "stopped", questions: []question{site, "example.com", ""}, happens: func(w *world) {
+		w.seeds(site)
+		w.robots("example.com", 404, "")
+		w.consumed()
+		w.running()
+		w.pass(26 * time.Hour)
+	}},
+	{name: "behind", define: func(d *topics.Definition) { d.Scope, d.PerDomain = "prefix", 4 }, questions: []question{
+		site + "a/", site + "b/", "",
+	}, happens: func(w *world) {
+		w.seeds(site + "a/")
+		w.robots("example.com", 404, "")
+		w.answers("example.com", answer(200))
+		w.consumed()
+		w.unread(w.names.Fetched, &weftpb.Fetched{})
+		w.running(topics.Schedule, topics.Fetch, topics.Normalize, topics.Dedupe)
+		w.pass(time.Second)
 	}},
 	{name: "many", define: func(d *topics.Definition) { d.Scope = "any" }, questions: []question{""}, happens: func(w *world) {
 		for i := range 300 {
@@ -189,7 +238,7 @@ func (w *world) unread(topic string, m proto.Message) {
 
 type story interface{ WriteText(to io.Writer) error }
 
-func ask(t *testing.T, w *world, a *Asker, q question) story {
+func ask(t testing.TB, w *world, a *Asker, q question) story {
 	t.Helper()
 	var (
 		s   story

@@ -28,6 +28,9 @@ func moment(ms int64) time.Time {
 // span is a duration in two units at most: "250 ms", "1.2 s", "3 m 20 s",
 // "2 h 5 m", "3 d 4 h".
 func span(d time.Duration) string {
+	if d >= 10*time.Second {
+		d = d.Round(time.Second)
+	}
 	switch {
 	case d < 0:
 		return "-" + span(-d)
@@ -36,7 +39,7 @@ func span(d time.Duration) string {
 	case d < 10*time.Second:
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + " s"
 	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
+		return fmt.Sprintf("%d s", d/time.Second)
 	case d < time.Hour:
 		return two(d, time.Minute, "m", time.Second, "s")
 	case d < 24*time.Hour:

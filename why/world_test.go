@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,13 +34,16 @@ type world struct {
 	names      topics.Names
 	definition topics.Definition
 	options    []kgo.Opt
+	cluster    *kfake.Cluster
+	groups     atomic.Pointer[map[string]bool] // that have a member
 	client     *kgo.Client
 	admin      *kadm.Client
 	now        time.Time
 	// next offset of each ledger's partition.
 	next      map[string]int64
 	frontiers map[int32]*frontier.Frontier
-	close     func()
+	// bulk has records written without waiting for them.
+	bulk bool
 }
 
 // partitions of the world's crawl.
@@ -54,10 +58,10 @@ func newWorld(t testing.TB, change func(*topics.Definition)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	w := &world{
-		t: t, ctx: ctx, names: topics.Loop("weft"), next: map[string]int64{}, frontiers: map[int32]*frontier.Frontier{},
+		t: t, ctx: ctx, cluster: cluster, names: topics.Loop("weft"), next: map[string]int64{}, frontiers: map[int32]*frontier.Frontier{},
 		options: []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...)},
 		now:     time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		definition: topics.Definition{
@@ -85,30 +89,34 @@ func newWorld(t testing.TB, change func(*topics.Definition)) *world {
 		w.event(w.names.Deduped, p, "", nil)
 		w.event(w.names.Scheduled, p, "", nil)
 	}
-	w.members(cluster, topics.Stages()...)
+	w.running(topics.Stages()...)
+	cluster.ControlKey(int16(kmsg.DescribeGroups), w.describe)
 	return w
 }
 
-// members has each of these stages run by one process.
-func (w *world) members(cluster *kfake.Cluster, stages ...topics.Stage) {
-	running := map[string]bool{}
+// running has these stages run by one process each, and the others by none.
+func (w *world) running(stages ...topics.Stage) {
+	groups := map[string]bool{}
 	for _, stage := range stages {
-		running[w.names.Group(stage)] = true
+		groups[w.names.Group(stage)] = true
 	}
-	cluster.ControlKey(int16(kmsg.DescribeGroups), func(request kmsg.Request) (kmsg.Response, error, bool) {
-		cluster.KeepControl()
-		response := request.ResponseKind().(*kmsg.DescribeGroupsResponse)
-		for _, name := range request.(*kmsg.DescribeGroupsRequest).Groups {
-			group := kmsg.NewDescribeGroupsResponseGroup()
-			group.Group, group.State = name, "Empty"
-			if running[name] {
-				group.State = "Stable"
-				group.Members = append(group.Members, kmsg.NewDescribeGroupsResponseGroupMember())
-			}
-			response.Groups = append(response.Groups, group)
+	w.groups.Store(&groups)
+}
+
+// describe answers for the groups of the stages that run.
+func (w *world) describe(request kmsg.Request) (kmsg.Response, error, bool) {
+	w.cluster.KeepControl()
+	response := request.ResponseKind().(*kmsg.DescribeGroupsResponse)
+	for _, name := range request.(*kmsg.DescribeGroupsRequest).Groups {
+		group := kmsg.NewDescribeGroupsResponseGroup()
+		group.Group, group.State = name, "Empty"
+		if (*w.groups.Load())[name] {
+			group.State = "Stable"
+			group.Members = append(group.Members, kmsg.NewDescribeGroupsResponseGroupMember())
 		}
-		return response, nil, true
-	})
+		response.Groups = append(response.Groups, group)
+	}
+	return response, nil, true
 }
 
 func (w *world) domain(url string) string {
@@ -125,6 +133,14 @@ func (w *world) partition(domain string) int32 { return topics.Partition(domain,
 func (w *world) write(topic string, partition int32, key string, value []byte) {
 	w.t.Helper()
 	r := &kgo.Record{Topic: topic, Partition: partition, Key: []byte(key), Value: value, Timestamp: w.now}
+	if w.bulk {
+		w.client.Produce(w.ctx, r, func(_ *kgo.Record, err error) {
+			if err != nil {
+				w.t.Error(err)
+			}
+		})
+		return
+	}
 	if err := w.client.ProduceSync(w.ctx, r).FirstErr(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -175,10 +191,15 @@ func (w *world) admitted(source string, via weftpb.Via, depth uint32, all ...str
 	w.t.Helper()
 	w.found(source, via, depth, all...)
 	for _, url := range all {
-		w.decide(w.domain(url), func(f *frontier.Frontier, at frontier.Moment) (*weftpb.Scheduled, error) {
-			return f.Admit(w.domain(url), []*weftpb.Target{{Url: url, Depth: depth, Via: via}}, at)
-		})
+		w.admit(w.domain(url), []*weftpb.Target{{Url: url, Depth: depth, Via: via}})
 	}
+}
+
+func (w *world) admit(domain string, targets []*weftpb.Target) {
+	w.t.Helper()
+	w.decide(domain, func(f *frontier.Frontier, at frontier.Moment) (*weftpb.Scheduled, error) {
+		return f.Admit(domain, targets, at)
+	})
 }
 
 // seeds admits seeds.
@@ -300,6 +321,14 @@ func (w *world) consumed() {
 		if err := w.admin.CommitAllOffsets(w.ctx, w.names.Group(stage), offsets); err != nil {
 			w.t.Fatal(err)
 		}
+	}
+}
+
+// control writes what people ask of the crawl.
+func (w *world) control(change func(topics.Control) topics.Control) {
+	w.t.Helper()
+	if _, err := topics.WriteControl(w.ctx, w.names, change, w.options...); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -69,7 +69,9 @@ func (c *whyCmd) question() (question, error) {
 		return func(ctx context.Context, a *why.Asker) (answer, error) { return a.Crawl(ctx, time.Now(), time.Local) }, nil
 	}
 	if strings.Contains(about, "://") {
-		return func(ctx context.Context, a *why.Asker) (answer, error) { return a.URL(ctx, about, time.Now(), time.Local) }, nil
+		return func(ctx context.Context, a *why.Asker) (answer, error) {
+			return a.URL(ctx, about, time.Now(), time.Local)
+		}, nil
 	}
 	host, err := hostOf(about)
 	if err != nil {
