@@ -21,14 +21,14 @@ func TestFrozenCrawlGoesOn(t *testing.T) {
 		Dir: t.TempDir(), DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds(), SessionMS: session.Milliseconds(), WARC: true,
 	}
 	c := p.start(t)
-	var frozen []span
+	var frozen []webtest.Trouble
 	for range 3 {
 		w.reaches(t, 80, c)
 		from := time.Now()
 		c.signal(syscall.SIGSTOP)
 		time.Sleep(session * 3 / 2)
 		c.signal(syscall.SIGCONT)
-		frozen = append(frozen, span{from.UnixNano(), time.Now().UnixNano()})
+		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: time.Now().UnixNano()})
 	}
 	c.drains(t)
 	report := w.completes(t, p, read(t, lines(t, p.options())))
@@ -57,7 +57,7 @@ func TestZombies(t *testing.T) {
 		}
 		crawlers[i] = ps[i].start(t)
 	}
-	var frozen []span
+	var frozen []webtest.Trouble
 	for i := range 4 {
 		w.reaches(t, 120, crawlers[0])
 		from := time.Now()
@@ -66,7 +66,7 @@ func TestZombies(t *testing.T) {
 		time.Sleep(2 * session)
 		w.reaches(t, 120, other) // with all partitions
 		stopped.signal(syscall.SIGCONT)
-		frozen = append(frozen, span{from.UnixNano(), time.Now().UnixNano()})
+		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: time.Now().UnixNano()})
 	}
 	for i, c := range crawlers {
 		c.drains(t)

@@ -123,11 +123,11 @@ func TestTwentyKills(t *testing.T) {
 // twice, under one id), and it is the last request's.
 func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, kills []int64) {
 	t.Helper()
-	var times []span
+	var troubles []webtest.Trouble
 	for _, k := range kills {
-		times = append(times, span{k, k})
+		troubles = append(troubles, webtest.Trouble{From: k, To: k})
 	}
-	w.repeatsOnlyIn(t, times)
+	w.repeatsOnlyIn(t, troubles)
 	for url, all := range w.requests() {
 		if all[0].Path == "/robots.txt" {
 			continue // its exchange is not one of fetched

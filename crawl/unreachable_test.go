@@ -22,7 +22,7 @@ func TestBrokersUnreachable(t *testing.T) {
 		SessionMS: session.Milliseconds(), WARC: true,
 	}
 	crawler := p.start(t)
-	var gone []span
+	var gone []webtest.Trouble
 	for _, trouble := range []struct {
 		name  string
 		lasts time.Duration
@@ -40,7 +40,7 @@ func TestBrokersUnreachable(t *testing.T) {
 		end := trouble.begin()
 		time.Sleep(trouble.lasts)
 		end()
-		gone = append(gone, span{from.UnixNano(), time.Now().UnixNano()})
+		gone = append(gone, webtest.Trouble{From: from.UnixNano(), To: time.Now().UnixNano()})
 		t.Logf("%s: %d requests so far", trouble.name, w.asked.Load())
 	}
 	crawler.drains(t)

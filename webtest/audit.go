@@ -21,6 +21,8 @@ type Expect struct {
 	Delay func(domain string) time.Duration
 	// Denied reports whether robots.txt forbids the path; nil: nothing is.
 	Denied func(domain, path string) bool
+	// Troubles that the crawler had.
+	Troubles []Trouble
 }
 
 // Report is the judgement of a log. All counts of misdeeds are 0 for a crawler
@@ -36,6 +38,10 @@ type Report struct {
 	// answered in full before, with anything but a server's error.
 	Repeats  int
 	Repeated []string
+	// Unexcused counts those repeats of which the request before was not in
+	// flight in a trouble.
+	Unexcused     int
+	UnexcusedURLs []string
 	// MinInterval is the shortest time between the end of a response and the
 	// start of the next request of the same domain; negative when they
 	// overlap, and meaningless with Intervals 0.
@@ -79,10 +85,11 @@ func Audit(entries []Entry, expect Expect) Report {
 	for domain, log := range byDomain {
 		slices.SortFunc(log, func(a, b Entry) int { return cmp.Compare(a.Start, b.Start) })
 		r.pace(domain, log, expect)
-		r.repeats(domain, log)
+		r.repeats(domain, log, expect.Troubles)
 		r.robotsFirst(log)
 	}
 	slices.Sort(r.Repeated)
+	slices.Sort(r.UnexcusedURLs)
 	slices.Sort(r.DeniedURLs)
 	if expect.Pages != nil {
 		r.missing(entries, expect.Pages)
@@ -123,18 +130,22 @@ func (r *Report) pace(domain string, log []Entry, expect Expect) {
 	}
 }
 
-func (r *Report) repeats(domain string, log []Entry) {
-	answered := make(map[string]bool, len(log))
+func (r *Report) repeats(domain string, log []Entry, troubles []Trouble) {
+	answered := make(map[string]Entry, len(log))
 	for _, e := range log {
 		if e.Path == robotsPath {
 			continue
 		}
-		if answered[e.Path] {
+		if before, ok := answered[e.Path]; ok {
 			r.Repeats++
 			r.Repeated = example(r.Repeated, domain+e.Path)
+			if !excused(before, troubles) {
+				r.Unexcused++
+				r.UnexcusedURLs = example(r.UnexcusedURLs, domain+e.Path)
+			}
 		}
 		if e.Status < 500 && e.Status != StatusAborted && e.Status != 429 {
-			answered[e.Path] = true
+			answered[e.Path] = e
 		}
 	}
 }
@@ -169,13 +180,13 @@ func (r *Report) missing(entries []Entry, pages iter.Seq2[string, string]) {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "requests %d to %d domains, robots.txt %d, by status %v\n", r.Requests, r.Domains, r.RobotsRequests, r.Status)
-	fmt.Fprintf(&b, "pages    %d of %d expected, repeats %d\n", r.Fetched, r.Expected, r.Repeats)
+	fmt.Fprintf(&b, "pages    %d of %d expected, repeats %d, of what was not in flight %d\n", r.Fetched, r.Expected, r.Repeats, r.Unexcused)
 	fmt.Fprintf(&b, "pace     shortest interval %v (%s), short %d, overlaps %d of %d\n", r.MinInterval, r.MinIntervalDomain, r.Short, r.Overlaps, r.Intervals)
 	fmt.Fprintf(&b, "robots   before robots.txt %d, denied %d\n", r.BeforeRobots, r.Denied)
 	for _, list := range []struct {
 		name string
 		urls []string
-	}{{"missing", r.Missing}, {"repeated", r.Repeated}, {"denied", r.DeniedURLs}} {
+	}{{"missing", r.Missing}, {"repeated", r.Repeated}, {"not in flight", r.UnexcusedURLs}, {"denied", r.DeniedURLs}} {
 		if len(list.urls) > 0 {
 			fmt.Fprintf(&b, "%s: %s\n", list.name, strings.Join(list.urls[:min(5, len(list.urls))], " "))
 		}

@@ -61,7 +61,16 @@ func TestAudit(t *testing.T) {
 		log:    []Entry{at(0, 1, "a", "/robots.txt", 200), at(2, 3, "a", "/x", 200), at(4, 5, "a", "/x", 200), at(6, 7, "a", "/y", 404)},
 		expect: Expect{Pages: pages("a/x", "a/y", "b/x")},
 		want: Report{Requests: 4, Domains: 1, Expected: 3, Fetched: 1, Missing: []string{"a/y", "b/x"}, Repeats: 1, Repeated: []string{"a/x"},
+			Unexcused: 1, UnexcusedURLs: []string{"a/x"},
 			MinInterval: time.Millisecond, MinIntervalDomain: "a", Intervals: 3, RobotsRequests: 1, Status: map[int]int{200: 3, 404: 1}},
+	}, {
+		name: "repeated after kills: in flight, begun after, and ended well before",
+		log: []Entry{at(0, 1, "a", "/robots.txt", 200),
+			at(2, 3, "a", "/x", 200), at(20, 21, "a", "/y", 200), at(30, 31, "a", "/x", 200), at(40, 41, "a", "/z", 200),
+			at(2000, 2001, "a", "/y", 200), at(2002, 2003, "a", "/z", 200)},
+		expect: Expect{Troubles: []Trouble{{10e6, 10e6}, {1030e6, 1030e6}}},
+		want: Report{Requests: 7, Domains: 1, Repeats: 3, Repeated: []string{"a/x", "a/y", "a/z"}, Unexcused: 1, UnexcusedURLs: []string{"a/y"},
+			MinInterval: time.Millisecond, MinIntervalDomain: "a", Intervals: 6, RobotsRequests: 1, Status: map[int]int{200: 7}},
 	}, {
 		name: "a retry after a failure is no repeat",
 		log: []Entry{at(0, 1, "a", "/robots.txt", 200), at(2, 3, "a", "/x", 503), at(4, 5, "a", "/x", StatusAborted), at(6, 7, "a", "/x", 429),

@@ -75,6 +75,9 @@ func polite(ctx context.Context, args []string, out io.Writer) error {
 	if *duration == 0 {
 		expect.Pages = site.Pages()
 	}
+	for _, s := range stretches[:len(stretches)-1] { // each but the last was killed
+		expect.Troubles = append(expect.Troubles, webtest.Trouble{From: s.to.UnixNano(), To: s.to.UnixNano()})
+	}
 	missed := judge(out, webtest.Audit(entries, expect), rate(entries, stretches, *ramp), judgement{
 		domains: spec.Domains, delay: *delay, complete: *duration == 0, killed: *kills,
 	})
@@ -186,7 +189,7 @@ func judge(out io.Writer, r webtest.Report, rate float64, j judgement) (missed i
 	if j.killed == 0 {
 		check(r.Repeats == 0, "pages fetched again: %d, bar 0", r.Repeats)
 	} else {
-		fmt.Fprintf(out, "        pages fetched again after %d kills: %d\n", j.killed, r.Repeats)
+		check(r.Unexcused == 0, "pages fetched again that were not in flight at one of %d kills: %d of %d, bar 0", j.killed, r.Unexcused, r.Repeats)
 	}
 	if j.complete {
 		check(float64(r.Fetched) >= 0.995*float64(r.Expected), "pages reached %d of %d, bar ≥ 99.5 %%", r.Fetched, r.Expected)

@@ -99,6 +99,7 @@ func TestJudge(t *testing.T) {
 		{"slow", webtest.Report{}, 899, timed, 1},
 		{"impolite", webtest.Report{Short: 1, Overlaps: 1, BeforeRobots: 1, Denied: 1, Repeats: 1}, 900, timed, 5},
 		{"repeats after a kill", webtest.Report{Repeats: 5}, 900, killed, 0},
+		{"repeats of no kill", webtest.Report{Repeats: 5, Unexcused: 1}, 900, killed, 1},
 		{"complete", webtest.Report{Expected: 1000, Fetched: 995}, 0, complete, 0},
 		{"incomplete", webtest.Report{Expected: 1000, Fetched: 994}, 0, complete, 1},
 	}
