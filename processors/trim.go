@@ -102,7 +102,7 @@ func (t *trimmer) trim(ctx context.Context, def ledger.Definition, partition int
 	if one.Err != nil {
 		return one
 	}
-	one.To = max(log.Start, min(one.Audit.Older.Offset, one.Needed, log.End-1))
+	one.To = trimTo(log, one.Audit.Older.Offset, one.Needed)
 	if one.To > log.Start && !t.opts.DryRun {
 		var offsets kadm.Offsets
 		offsets.AddOffset(one.Ledger, partition, one.To, -1)
@@ -112,6 +112,12 @@ func (t *trimmer) trim(ctx context.Context, def ledger.Definition, partition int
 		}
 	}
 	return one
+}
+
+// trimTo returns the first event that is kept. The last one that the older
+// checkpoint covers is, since it tells whether the checkpoint fits the ledger.
+func trimTo(log ledger.Bounds, older, needed int64) int64 {
+	return max(log.Start, min(older, needed, log.End-1))
 }
 
 func (t *trimmer) neededOfScheduled(ctx context.Context, one Trimmed) (int64, error) {
