@@ -51,4 +51,36 @@
 //	while publishing a checkpoint   its name is not yet valid; the older one holds
 //	an old owner wakes up           its events name an older claim: dropped; its
 //	                                first acknowledgement shows a gap: it stops
+//
+// # Checkpoints that travel
+//
+// With a Remote, each published checkpoint is sent to a bucket, one at a time a
+// process, by a goroutine that no partition waits for. A checkpoint there is a
+// manifest, written last, over objects named by their contents; the tables that
+// two checkpoints share are sent once. The owner keeps the two newest that are
+// complete, and those that an audit has pinned, and removes the rest.
+//
+// A partition that opens looks there first. It takes the newest checkpoint
+// beyond its own that is of this cluster, topic and partition, within the bounds
+// of the log, whose last event is the one in the log, whose contents and blocks
+// have their checksums, and that opens. Any other is passed over for the one
+// before, and in the end for the ledger itself.
+//
+//	killed while sending            objects without a manifest: the next owner
+//	                                uses or removes them
+//	the bucket is away              what is published waits, the newest of each
+//	                                partition; the stage goes on
+//	and a partition opens           it goes on from its own checkpoint or the
+//	                                ledger; if that is trimmed, it tries again
+//	a former owner sends late       it finds a later owner's checkpoint that fits
+//	                                the ledger, and gives way
+//	the log lost its end            a checkpoint of that end fits no more: its
+//	                                offset is beyond the log, or the event there
+//	                                is another; the next owner removes it
+//	a former owner removes late     objects that a later one relies on may be
+//	                                missing: found when it is sent, taken or audited
+//
+// Trimming a ledger asks an Auditor first: it folds the older of the two newest
+// checkpoints up to the newer one and compares them key by key. A fold that
+// needs what was trimmed ends with ErrTrimmed.
 package ledger
