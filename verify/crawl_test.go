@@ -22,9 +22,31 @@ import (
 // interrupted, and proves it by its topics and the web server's log. Verifying
 // while it runs must prove it too.
 func TestCrawlIsProven(t *testing.T) {
-	t.Parallel()
+	for name, c := range map[string]struct {
+		latency   time.Duration
+		delayMS   int64
+		perDomain int
+	}{
+		"polite":          {0, 20, 1},
+		"a slow server":   {15 * time.Millisecond, 5, 1},
+		"several at once": {5 * time.Millisecond, 20, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "polite" {
+				t.Skip("takes 8 s")
+			}
+			t.Parallel()
+			isProven(t, webtest.ServerOptions{Latency: c.latency}, topics.Definition{
+				Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: c.perDomain, DelayMS: c.delayMS, UserAgent: "weft/test", AllowPrivate: true,
+			})
+		})
+	}
+}
+
+func isProven(t *testing.T, so webtest.ServerOptions, d topics.Definition) {
 	web, err := webtest.NewGenerated(webtest.Options{
-		Pages: 200, Domains: 6, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
+		Pages: 150, Domains: 6, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
+		CrawlDelayEvery: 2, CrawlDelay: 50 * time.Millisecond,
 		MedianBytes: 3 << 10, MeanBytes: 6 << 10, Links: 20,
 	})
 	if err != nil {
@@ -35,7 +57,8 @@ func TestCrawlIsProven(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	server, err := webtest.Serve(web, webtest.ServerOptions{Log: log})
+	so.Log = log
+	server, err := webtest.Serve(web, so)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +68,7 @@ func TestCrawlIsProven(t *testing.T) {
 		}
 	}()
 	o := crawl.Options{
-		Dir: t.TempDir(),
-		Definition: topics.Definition{
-			Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: 1, DelayMS: 20, UserAgent: "weft/test", AllowPrivate: true,
-		},
-		Fetch: processors.DefaultFetchOptions(), Logger: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Definition: d, Fetch: processors.DefaultFetchOptions(), Logger: slog.New(slog.DiscardHandler),
 	}
 	o.Fetch.Client.AllowPrivate = true
 	for _, seed := range server.Seeds() {

@@ -71,7 +71,7 @@
 //
 // # Memory
 //
-// URLs are kept as fingerprints of 128 bits: about 100 bytes a URL of the crawl,
+// URLs are kept as fingerprints of 128 bits: about 120 bytes a URL of the crawl,
 // 500 a domain, 48 a link in what discovered and normalized still hold; besides,
 // the robots.txt in force, each different one once, and about 200 bytes a
 // request of access logs.

@@ -167,11 +167,16 @@ func (p *pages) exchange(r *kgo.Record, doc page, e entry) {
 	}
 }
 
-// links judges whether what a page links to is known.
+// links judges whether what a page links to is known. Only what is not has to
+// be held against the scope, which is most of the work.
 func (p *pages) links(r *kgo.Record, doc page, e entry) {
 	follow := parse.Page{Robots: parse.Robots{NoFollow: doc.Robots.NoFollow}}
 	found := &weftpb.Discovered{Source: doc.URL, Depth: doc.Depth, Via: weftpb.Via_VIA_LINK, ScopeRoot: p.table.roots[e.root]}
 	for _, l := range doc.Links {
+		if _, known := p.table.get(l.URL); known.place != 0 {
+			p.shown(URLs, 1)
+			continue
+		}
 		link := &weftpb.Link{Url: l.URL, Rel: l.Rel}
 		// What was refused stands as it was written.
 		if u, refusal := urls.Parse(l.URL); refusal == urls.Accepted && u.String() == l.URL && follow.Follow(link) {
@@ -187,10 +192,6 @@ func (p *pages) links(r *kgo.Record, doc page, e entry) {
 		return
 	}
 	for _, url := range p.inScope(&kgo.Record{Topic: p.names.Discovered, Value: value}) {
-		p.shown(URLs, 1)
-		if _, known := p.table.get(url); known.place != 0 {
-			continue
-		}
 		if !p.down.dedupedWhole {
 			p.unproven(URLs, "links that may be in the part of deduped that is trimmed")
 			continue

@@ -122,14 +122,14 @@ func (p *partition) goesOut(s *step, r *weftpb.Visit, q *weftpb.Request) {
 		e.releases, e.round = increment(e.releases), uint8(min(q.Round, 255))
 	})
 	p.shown(Robots, 1)
-	name, path, ok := splitURL(url)
+	name, path := splitURL(url)
 	o := s.domain.origins[name]
 	if o == nil && !p.whole {
 		p.unproven(Robots, "releases whose rules were learned in a part of scheduled that is trimmed")
 		return
 	}
 	switch {
-	case !ok || o == nil || !o.inForce(s.ev.DecidedMs):
+	case o == nil || !o.inForce(s.ev.DecidedMs):
 		p.violate(Violation{
 			Kind: KindBeforeRobots, Domain: s.name, URL: url, Says: "it is released while no rules of its origin are in force: " + o.ruled(),
 			Records: []Record{s.says("releases it in visit %s", r.Id)},
@@ -171,7 +171,7 @@ func (p *partition) checkVisit(s *step, r *weftpb.Visit, v *visit) {
 
 // originOf is what is known of a URL's origin, nil for nothing.
 func (d *domain) originOf(url string) *origin {
-	name, _, _ := splitURL(url)
+	name, _ := splitURL(url)
 	return d.origins[name]
 }
 

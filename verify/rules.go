@@ -96,12 +96,12 @@ func (o *origin) held(fromMS, toMS int64) []ruling {
 }
 
 // splitURL cuts a canonical URL into its origin and what follows.
-func splitURL(url string) (origin, path string, ok bool) {
-	u, refusal := urls.Parse(url)
-	if refusal != urls.Accepted {
-		return "", "", false
+func splitURL(url string) (origin, path string) {
+	host := strings.Index(url, "://") + len("://")
+	if slash := strings.IndexByte(url[host:], '/'); slash >= 0 {
+		return url[:host+slash], url[host+slash:]
 	}
-	return u.Origin(), u.PathAndQuery(), true
+	return url, ""
 }
 
 // hostOf is the host of an origin, without a port.
