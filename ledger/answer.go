@@ -14,12 +14,12 @@ func (p *Partition) Answer(rec Record, now time.Time) ([]byte, error) {
 	}
 	in := p.def.input(rec.Topic)
 	p.lastInput = now
-	at, known := p.positions[rec.Topic]
+	at, known := p.position(rec.Topic)
 	if known && rec.Offset <= at.Offset {
 		p.opts.Observe(HappenedRedelivery)
 		return nil, nil
 	}
-	next := Position{Offset: rec.Offset, Epoch: at.Epoch}
+	next := Position{Offset: rec.Offset, Epoch: at.Epoch, TimestampMS: rec.TimestampMS}
 	if in.events {
 		upstream := Reader{Epoch: at.Epoch}
 		ev, err := upstream.Read(rec.Value, rec.Topic, p.number, rec.Offset)
@@ -46,7 +46,8 @@ func (p *Partition) Answer(rec Record, now time.Time) ([]byte, error) {
 
 // Rejected books that the unusable record at offset of topic is dealt with.
 func (p *Partition) Rejected(topic string, offset int64) {
-	p.move(topic, Position{Offset: offset, Epoch: p.positions[topic].Epoch})
+	at, _ := p.position(topic)
+	p.move(topic, Position{Offset: offset, Epoch: at.Epoch})
 }
 
 // Due returns the keys that Tick has something to do for: those whose time has

@@ -61,7 +61,7 @@ func (a Auditor) Audit(ctx context.Context, def Definition, partition int32) (_ 
 	older, newer, err := p.pinTwo(ctx, log)
 	if err == nil {
 		defer func() { err = errors.Join(err, p.unpin(context.WithoutCancel(ctx))) }()
-		found.Older, found.Newer = older.folded(), newer.folded()
+		found.Older, found.Newer = older.Checkpoint.folded(), newer.Checkpoint.folded()
 		err = a.compare(ctx, def, p, log, older, newer, &found)
 	}
 	return found, err
@@ -88,10 +88,6 @@ func (a Auditor) Record(ctx context.Context, ledger string, partition int32, off
 		return nil
 	})
 	return value, err
-}
-
-func (m manifest) folded() Folded {
-	return Folded{m.Checkpoint.Offset, m.Checkpoint.Epoch, m.Checkpoint.Positions}
 }
 
 // pinTwo pins and reads the two newest checkpoints.

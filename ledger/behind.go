@@ -40,7 +40,7 @@ func (t *table) left(ends map[string]int64) map[string]int64 {
 		return ends
 	}
 	maps.DeleteFunc(ends, func(topic string, end int64) bool {
-		at, known := t.positions[topic]
+		at, known := t.position(topic)
 		return known && at.Offset >= end-1
 	})
 	return ends

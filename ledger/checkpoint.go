@@ -1,12 +1,14 @@
 package ledger
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 )
@@ -23,8 +25,16 @@ type checkpoint struct {
 	Offset    int64               `json:"offset"`
 	Epoch     int64               `json:"epoch"`
 	Positions map[string]Position `json:"positions"`
+	// Record is the checksum of the event at Offset. After an unclean end a
+	// log may have been written again from an earlier offset; a checkpoint of
+	// the lost end fits no more, though its offset does.
+	Record uint32 `json:"record_crc32c"`
 	// Files are the copy's files with their sizes in bytes.
 	Files map[string]int64 `json:"files"`
+	// Sums are the checksums of those that are no tables. Tables have
+	// checksums of their own, and Pebble takes damage in its manifest for the
+	// manifest's end: it would open an older state, and say nothing.
+	Sums map[string]uint32 `json:"files_crc32c"`
 }
 
 const (
@@ -95,7 +105,41 @@ func readCheckpoint(dir, ledger string) (checkpoint, error) {
 			return checkpoint{}, fmt.Errorf("%w: %s has %d bytes instead of %d", errNoCheckpoint, name, files[name], size)
 		}
 	}
+	sums, err := sumFiles(filepath.Join(dir, c.Dir), c.Files)
+	if err != nil {
+		return checkpoint{}, err
+	}
+	if !maps.Equal(sums, c.Sums) {
+		return checkpoint{}, fmt.Errorf("%w: a file is damaged", errNoCheckpoint)
+	}
 	return c, nil
+}
+
+// folded says what the copy is the fold of.
+func (c checkpoint) folded() Folded {
+	return Folded{Offset: c.Offset, Epoch: c.Epoch, Positions: c.Positions, Record: c.Record}
+}
+
+// fits checks the checkpoint against the ledger: what it is the fold of is there,
+// what follows can be replayed, and the last event is the one that was folded.
+func (c checkpoint) fits(ctx context.Context, log source) error {
+	bounds, err := log.bounds(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Offset >= bounds.End:
+		return fmt.Errorf("%w: at offset %d, beyond the ledger's end %d", errNoCheckpoint, c.Offset, bounds.End)
+	case c.Offset+1 < bounds.Start:
+		return fmt.Errorf("%w: at offset %d, and the ledger begins at %d", errNoCheckpoint, c.Offset, bounds.Start)
+	case c.Offset < bounds.Start:
+		return nil // the event itself is trimmed; whoever trimmed has checked it
+	}
+	sum, err := log.sum(ctx, c.Offset)
+	if err == nil && sum != c.Record {
+		err = fmt.Errorf("%w: the event at %d is not the one that was folded", errNoCheckpoint, c.Offset)
+	}
+	return err
 }
 
 // publish makes c the checkpoint of dir and removes older copies.
@@ -157,6 +201,22 @@ func listFiles(dir string) (map[string]int64, error) {
 		}
 	}
 	return files, nil
+}
+
+// sumFiles returns the checksums of the files that are no tables.
+func sumFiles(dir string, files map[string]int64) (map[string]uint32, error) {
+	sums := map[string]uint32{}
+	for name := range files {
+		if filepath.Ext(name) == tableExt {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, fmt.Errorf("read checkpoint: %w", err)
+		}
+		sums[name] = checksum(name, raw)
+	}
+	return sums, nil
 }
 
 // makeScratch makes dir/scratch anew: a working copy of the directory from, or

@@ -40,7 +40,6 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 	}
 	t.run.opts.Observe(Happening{Kind: HappenedClaim, Partition: t.partition})
 	if reset != nil {
-		t.run.log.Warn("input log was cut by an unclean end; going on at its end", "partition", t.partition)
 		if err := t.appendReset(ctx, reset); err != nil {
 			return err
 		}
@@ -61,6 +60,9 @@ func (t *table) resume(ctx context.Context, session sarama.ConsumerGroupSession)
 			return nil, err
 		}
 		bounds[topic] = log
+	}
+	if err := t.findCuts(ctx, bounds); err != nil {
+		return nil, err
 	}
 	t.mu.Lock()
 	next, reset, err := t.Resume(bounds, t.run.opts.Embedded)

@@ -5,15 +5,19 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
+	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
@@ -62,11 +66,11 @@ type world struct {
 	admin   *kadm.Client
 	dir     string
 
+	*tally // of the owners that no test watches by itself
+
 	mu       sync.Mutex
 	states   []words // every state that was opened, newest last
 	rejected []string
-	happened map[string]int
-	changed  chan struct{}
 }
 
 func newWorld(t *testing.T, opts ...kfake.Opt) *world {
@@ -74,19 +78,22 @@ func newWorld(t *testing.T, opts ...kfake.Opt) *world {
 	cluster, err := kfake.NewCluster(append([]kfake.Opt{
 		kfake.NumBrokers(1), kfake.ClusterID("test"), kfake.SeedTopics(1, inTopic, ledgerTopic),
 	}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(inTopic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{
-		t: t, cluster: cluster, brokers: cluster.ListenAddrs(), client: client, admin: kadm.NewClient(client),
-		dir: t.TempDir(), happened: map[string]int{}, changed: make(chan struct{}, 1),
-	}
-	t.Cleanup(func() { client.Close(); cluster.Close() })
+	check(t, err)
+	t.Cleanup(cluster.Close)
+	w := newWorldAt(t, cluster.ListenAddrs()...)
+	w.cluster = cluster
 	return w
+}
+
+// newWorldAt is a world whose broker, which has its topics, is the test's own.
+func newWorldAt(t *testing.T, brokers ...string) *world {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.DefaultProduceTopic(inTopic))
+	check(t, err)
+	t.Cleanup(client.Close)
+	return &world{
+		t: t, brokers: brokers, client: client, admin: kadm.NewClient(client), dir: t.TempDir(), tally: newTally(t),
+	}
 }
 
 // stage is the word counter: an input "skip" makes no event, "bad" is refused.
@@ -121,20 +128,12 @@ func (w *world) options() Options {
 			w.rejected = append(w.rejected, string(in.Value)+":"+reason)
 			return nil
 		},
-		Observe: func(h Happening) {
-			w.mu.Lock()
-			w.happened[h.Kind]++
-			w.mu.Unlock()
-			select {
-			case w.changed <- struct{}{}:
-			default:
-			}
-		},
+		Observe:   w.observe,
 		CarryIdle: 20 * time.Millisecond, Resolution: 5 * time.Millisecond,
 		SessionTimeout: 6 * time.Second, Heartbeat: 100 * time.Millisecond,
 	}
 	if os.Getenv("WEFT_TEST_LOG") != "" {
-		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("process", os.Getpid())
 	}
 	return o
 }
@@ -158,16 +157,21 @@ func (w *world) produce(values ...string) {
 	}
 }
 
-// events returns the ledger's records once enough of them are read.
+// events returns the ledger's records once enough of them are read; nil: all
+// that there are.
 func (w *world) events(enough func(all []*weftpb.Event) bool) (all []*weftpb.Event) {
 	w.t.Helper()
+	if enough == nil {
+		end := w.end()
+		enough = func(all []*weftpb.Event) bool { return int64(len(all)) >= end }
+	}
 	reader, err := kgo.NewClient(kgo.SeedBrokers(w.brokers...), kgo.ConsumeTopics(ledgerTopic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer reader.Close()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	for !enough(all) {
 		fetches := reader.PollFetches(ctx)
@@ -196,27 +200,107 @@ func (w *world) end() int64 {
 	return end.Offset
 }
 
-// until waits until cond holds of what happened.
-func (w *world) until(what string, cond func(happened map[string]int) bool) {
-	w.t.Helper()
-	deadline := time.After(30 * time.Second)
-	for {
-		w.mu.Lock()
-		seen := maps.Clone(w.happened)
-		w.mu.Unlock()
-		if cond(seen) {
-			return
-		}
-		select {
-		case <-w.changed:
-		case <-deadline:
-			w.t.Fatalf("waited for %s; happened: %v", what, seen)
-		}
-	}
-}
-
+// newest returns the state that was opened last.
 func (w *world) newest() words {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.states[len(w.states)-1]
+}
+
+// rebuilt is the state that a new machine makes from the ledger alone. Nobody
+// else may own the partition.
+func (w *world) rebuilt() map[string]string {
+	w.t.Helper()
+	o, fresh := w.options(), newTally(w.t)
+	o.Dir, o.Observe = w.t.TempDir(), fresh.observe
+	stop := w.start(o)
+	fresh.reaches(HappenedClaim, 1)
+	state := w.newest().dump()
+	mustStop(w.t, stop)
+	return state
+}
+
+// evict has every member leave the group, as when their sessions have run out.
+func (w *world) evict() {
+	w.t.Helper()
+	groups, err := w.admin.DescribeGroups(w.t.Context(), ledgerTopic)
+	check(w.t, err)
+	req := kmsg.NewPtrLeaveGroupRequest()
+	req.Group = ledgerTopic
+	for _, m := range groups[ledgerTopic].Members {
+		member := kmsg.NewLeaveGroupRequestMember()
+		member.MemberID = m.MemberID
+		req.Members = append(req.Members, member)
+	}
+	_, err = req.RequestWith(w.t.Context(), w.client)
+	check(w.t, err)
+}
+
+// onAppend calls fn with the number, from 1, of each request that appends to
+// the ledger; what it returns is what a control function of the broker does.
+func (w *world) onAppend(fn func(n int) (kmsg.Response, error, bool)) {
+	var n atomic.Int64
+	id := w.cluster.TopicInfo(ledgerTopic).TopicID
+	w.cluster.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		w.cluster.KeepControl()
+		r := req.(*kmsg.ProduceRequest)
+		if r.Topics[0].Topic != ledgerTopic && r.Topics[0].TopicID != id {
+			return nil, nil, false
+		}
+		return fn(int(n.Add(1)))
+	})
+}
+
+// valid returns the bodies of the events that a fold applies, once there are
+// n of them.
+func valid(w *world, n int) (out []string) {
+	w.t.Helper()
+	w.events(func(all []*weftpb.Event) bool {
+		var r Reader
+		out = nil
+		for offset, ev := range all {
+			if read, err := r.Read(encode(ev), ledgerTopic, 0, int64(offset)); err != nil {
+				w.t.Fatal(err)
+			} else if read != nil && len(read.Body) > 0 {
+				out = append(out, string(read.Body))
+			}
+		}
+		return len(out) >= n
+	})
+	return out
+}
+
+// exactly checks that the valid events are want, once there are as many.
+func (w *world) exactly(want []string) {
+	w.t.Helper()
+	if got := valid(w, len(want)); !slices.Equal(got, want) {
+		w.t.Errorf("valid events %q, want %q", got, want)
+	}
+}
+
+// sameAsRebuilt checks a state that was live against one that is rebuilt.
+func (w *world) sameAsRebuilt(live map[string]string) {
+	w.t.Helper()
+	if d := cmp.Diff(live, w.rebuilt()); d != "" {
+		w.t.Errorf("live and rebuilt state differ:\n%s", d)
+	}
+}
+
+func numbers(from, to int) (out []string) {
+	for i := from; i < to; i++ {
+		out = append(out, strconv.Itoa(i))
+	}
+	return out
+}
+
+func mustStop(t *testing.T, stop func() error) {
+	t.Helper()
+	check(t, stop())
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -15,7 +15,9 @@ func (t *table) take(ctx goka.Context, topic string, raw []byte) error {
 		event, err := t.answerTick(ctx.Key())
 		return t.append(ctx, event, err)
 	}
-	rec := Record{Topic: topic, Key: ctx.Key(), Value: raw, Offset: ctx.Offset()}
+	rec := Record{
+		Topic: topic, Key: ctx.Key(), Value: raw, Offset: ctx.Offset(), TimestampMS: ctx.Timestamp().UnixMilli(),
+	}
 	event, err := t.answer(rec)
 	var rejected *Rejection
 	if errors.As(err, &rejected) {

@@ -49,10 +49,6 @@ type manifest struct {
 	Checkpoint checkpoint `json:"checkpoint"`
 	Cluster    string     `json:"cluster"`
 	Partition  int32      `json:"partition"`
-	// Record is the checksum of the event at the checkpoint's offset. After an
-	// unclean end a log may have been written again from an earlier offset;
-	// a checkpoint of the lost end fits no more, though its offset does.
-	Record uint32 `json:"record_crc32c"`
 	// Objects are the names of the files' contents, SHA-256 in hexadecimal.
 	Objects map[string]string `json:"objects"`
 }
@@ -131,30 +127,7 @@ func (p place) read(ctx context.Context, name string, have inventory, log source
 			return manifest{}, fmt.Errorf("%w: its file %s is not there as a whole", errNoCheckpoint, file)
 		}
 	}
-	return m, m.fits(ctx, log)
-}
-
-// fits checks the manifest against the ledger: what it is the fold of is there,
-// what follows can be replayed, and the last event is the one that was folded.
-func (m manifest) fits(ctx context.Context, log source) error {
-	bounds, err := log.bounds(ctx)
-	if err != nil {
-		return err
-	}
-	offset := m.Checkpoint.Offset
-	switch {
-	case offset >= bounds.End:
-		return fmt.Errorf("%w: at offset %d, beyond the ledger's end %d", errNoCheckpoint, offset, bounds.End)
-	case offset+1 < bounds.Start:
-		return fmt.Errorf("%w: at offset %d, and the ledger begins at %d", errNoCheckpoint, offset, bounds.Start)
-	case offset < bounds.Start:
-		return nil // the event itself is trimmed; whoever trimmed has checked it
-	}
-	sum, err := log.sum(ctx, offset)
-	if err == nil && sum != m.Record {
-		err = fmt.Errorf("%w: the event at %d is not the one that was folded", errNoCheckpoint, offset)
-	}
-	return err
+	return m, c.fits(ctx, log)
 }
 
 // download writes the files of m to dir, a new directory, and checks them:

@@ -28,9 +28,11 @@ type Partition struct {
 	state     State
 	reader    Reader              // claims seen in the ledger
 	folded    int64               // offset of the last folded event, -1 before
-	positions map[string]Position // of the inputs, as folded
-	moved     map[string]Position // folded, and not yet carried by an event
+	record    uint32              // its checksum
+	positions map[string]Position // of the inputs, as events say
+	moved     map[string]Position // folded since, and not yet carried by an event
 	carried   []*weftpb.Position  // by the event that was made last
+	intact    map[string]int64    // of the inputs that Cut named
 	live      bool                // claimed: events may be made
 
 	lastInput, lastEvent time.Time
@@ -48,8 +50,11 @@ type PartitionOptions struct {
 type Folded struct {
 	// Offset is the last event folded, -1 for none; Epoch the claim in force.
 	Offset, Epoch int64
-	// Positions of the inputs.
+	// Positions of the inputs, as far as events carry them.
 	Positions map[string]Position
+	// Record is the checksum of the event at Offset: one that is written there
+	// after the log was cut has another.
+	Record uint32
 }
 
 // Position is how far an input topic is folded.
@@ -57,6 +62,14 @@ type Position struct {
 	Offset int64 `json:"offset"`
 	// Epoch is the latest claim seen in the input when it is a ledger itself.
 	Epoch int64 `json:"epoch,omitempty"`
+	// TimestampMS is that of the record at Offset, in milliseconds since 1970;
+	// 0: unknown. If the log was cut and written again, it holds another.
+	TimestampMS int64 `json:"timestamp_ms,omitempty"`
+}
+
+// record is the position as events carry it.
+func (at Position) record(topic string) *weftpb.Position {
+	return &weftpb.Position{Topic: topic, Offset: at.Offset, Epoch: at.Epoch, TimestampMs: at.TimestampMS}
 }
 
 // Nothing is what an empty store is the fold of.
@@ -74,8 +87,8 @@ func NewPartition(def Definition, number int32, store Store, at Folded, opts Par
 	}
 	p := &Partition{
 		def: def, number: number, opts: opts, store: store, state: state,
-		reader: Reader{Epoch: at.Epoch}, folded: at.Offset,
-		positions: map[string]Position{}, moved: map[string]Position{},
+		reader: Reader{Epoch: at.Epoch}, folded: at.Offset, record: at.Record,
+		positions: map[string]Position{}, moved: map[string]Position{}, intact: map[string]int64{},
 	}
 	maps.Copy(p.positions, at.Positions)
 	return p, nil
@@ -83,7 +96,7 @@ func NewPartition(def Definition, number int32, store Store, at Folded, opts Par
 
 // Folded says what the store is the fold of now.
 func (p *Partition) Folded() Folded {
-	return Folded{Offset: p.folded, Epoch: p.reader.Epoch, Positions: maps.Clone(p.positions)}
+	return Folded{Offset: p.folded, Epoch: p.reader.Epoch, Positions: maps.Clone(p.positions), Record: p.record}
 }
 
 // State is the stage's state, to be looked at.
@@ -95,18 +108,21 @@ func (p *Partition) Fold(key string, raw []byte, offset int64) error {
 	if offset <= p.folded {
 		return nil
 	}
+	if err := Reaches(p.def.ledger, p.number, offset, p.folded+1); err != nil {
+		return err
+	}
 	ev, err := p.reader.Read(raw, p.def.ledger, p.number, offset)
 	if err != nil {
 		return err
 	}
-	p.folded = offset
+	p.folded, p.record = offset, checksum(key, raw)
 	if ev == nil {
 		p.opts.Observe(HappenedDropped)
 		return nil
 	}
 	for _, at := range ev.Positions {
 		if old, ok := p.positions[at.Topic]; !ok || at.Offset > old.Offset || ev.Reset_ {
-			p.positions[at.Topic] = Position{Offset: at.Offset, Epoch: at.Epoch}
+			p.positions[at.Topic] = Position{Offset: at.Offset, Epoch: at.Epoch, TimestampMS: at.TimestampMs}
 		}
 	}
 	return p.apply(key, ev.Body, offset)
@@ -136,8 +152,9 @@ func (p *Partition) FoldNext(key string, raw []byte, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	p.folded = offset
+	p.folded, p.record = offset, checksum(key, raw)
 	p.lastEvent = now
+	maps.Copy(p.positions, p.moved)
 	clear(p.moved)
 	return nil
 }
@@ -148,7 +165,7 @@ func (p *Partition) event(body []byte) []byte {
 	p.carried = nil
 	for _, in := range p.def.inputs {
 		if at, ok := p.moved[in.topic]; ok {
-			p.carried = append(p.carried, &weftpb.Position{Topic: in.topic, Offset: at.Offset, Epoch: at.Epoch})
+			p.carried = append(p.carried, at.record(in.topic))
 		}
 	}
 	ev.Positions = p.carried
@@ -159,9 +176,17 @@ func (p *Partition) event(body []byte) []byte {
 // may be committed once it is acknowledged.
 func (p *Partition) Carried() []*weftpb.Position { return p.carried }
 
-// move books that the record at offset of topic is folded.
-func (p *Partition) move(topic string, to Position) {
-	p.positions[topic], p.moved[topic] = to, to
+// move books that the record at offset of topic is folded. The position counts
+// once an event carries it: a checkpoint that told of it before would have its
+// next owner commit, and a janitor trim, what the ledger has still to come to.
+func (p *Partition) move(topic string, to Position) { p.moved[topic] = to }
+
+// position is how far an input is folded.
+func (p *Partition) position(topic string) (at Position, known bool) {
+	if at, known = p.moved[topic]; !known {
+		at, known = p.positions[topic]
+	}
+	return at, known
 }
 
 // Close tells the state that the partition is given up.

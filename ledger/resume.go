@@ -19,11 +19,17 @@ func ClaimOf(owner string) []byte {
 // Bounds of a log: its first offset and its end.
 type Bounds struct{ Start, End int64 }
 
+// Cut tells the partition, before Resume, that the log of an input was cut by an
+// unclean end of its broker: the record at the partition's position is gone, or
+// is another one. Below intact the log is what was folded.
+func (p *Partition) Cut(topic string, intact int64) { p.intact[topic] = intact }
+
 // Resume says where each input goes on, whatever the group has committed: at
-// the offset that follows the ledger's position. A position beyond the end of
-// its log is ErrInputLost, or, if mayReset, set back to the end: reset is then
+// the offset that follows the ledger's position. A log that was cut is
+// ErrInputLost, or, if mayReset, gone on with where it is intact: reset is then
 // an event that says so. It must be appended before anything is decided, and is
-// folded already.
+// folded already. Without Cut, a position beyond the end says that a log was
+// cut, and intact is all of it.
 func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[string]int64, reset []byte, err error) {
 	next = map[string]int64{}
 	var cut []*weftpb.Position
@@ -34,13 +40,17 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 		if known {
 			goOn = at.Offset + 1
 		}
-		switch {
-		case goOn < log.Start, goOn > log.End && !mayReset:
+		intact, rewritten := p.intact[in.topic]
+		if !rewritten {
+			intact = log.End
+		}
+		switch rewritten = rewritten || goOn > log.End; {
+		case goOn < log.Start, rewritten && !mayReset:
 			return nil, nil, fmt.Errorf("%w: %s/%d holds %d to %d, %s goes on at %d",
 				ErrInputLost, in.topic, p.number, log.Start, log.End, p.def.ledger, goOn)
-		case goOn > log.End:
-			goOn = log.End
-			cut = append(cut, &weftpb.Position{Topic: in.topic, Offset: log.End - 1, Epoch: at.Epoch})
+		case rewritten:
+			goOn = max(min(intact, goOn, log.End), log.Start)
+			cut = append(cut, Position{Offset: goOn - 1, Epoch: at.epochBefore(goOn)}.record(in.topic))
 		}
 		next[in.topic] = goOn
 	}
@@ -51,7 +61,18 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 		p.positions[at.Topic] = Position{Offset: at.Offset, Epoch: at.Epoch}
 	}
 	p.folded++
-	return next, encode(&weftpb.Event{Epoch: p.reader.Epoch, Offset: p.folded, Positions: cut, Reset_: true}), nil
+	reset = encode(&weftpb.Event{Epoch: p.reader.Epoch, Offset: p.folded, Positions: cut, Reset_: true})
+	p.record = checksum("", reset)
+	return next, reset, nil
+}
+
+// epochBefore is the claim in force before offset, 0 when only the log can tell:
+// it is made there again if it was made beyond.
+func (at Position) epochBefore(offset int64) int64 {
+	if at.Epoch > offset {
+		return 0
+	}
+	return at.Epoch
 }
 
 // Live lets the partition make events: it is claimed, everything up to the

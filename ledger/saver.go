@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"time"
 )
@@ -35,12 +34,16 @@ func (t *table) copyState() error {
 	if err != nil {
 		return err
 	}
-	c := &checkpoint{
-		Version: checkpointVersion, Ledger: t.run.ledgerID, Dir: name,
-		Offset: t.folded, Epoch: t.reader.Epoch,
-		Positions: maps.Clone(t.positions), Files: files,
+	sums, err := sumFiles(path, files)
+	if err != nil {
+		return err
 	}
-	t.saver.copied = c
+	at := t.Folded()
+	t.saver.copied = &checkpoint{
+		Version: checkpointVersion, Ledger: t.run.ledgerID, Dir: name,
+		Offset: at.Offset, Epoch: at.Epoch, Positions: at.Positions, Record: at.Record,
+		Files: files, Sums: sums,
+	}
 	return nil
 }
 

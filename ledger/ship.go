@@ -102,9 +102,6 @@ func (s *shipment) send(ctx context.Context) error {
 	}
 	m := manifest{Checkpoint: s.checkpoint, Cluster: s.cluster, Partition: s.partition, Objects: map[string]string{}}
 	m.Checkpoint.Dir = "" // is this machine's
-	if m.Record, err = s.log.sum(ctx, s.checkpoint.Offset); err != nil {
-		return err
-	}
 	for name, size := range s.checkpoint.Files {
 		sum, err := s.sums.of(s.dir, name)
 		if err != nil {

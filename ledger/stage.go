@@ -29,6 +29,8 @@ type Record struct {
 	Key    string
 	Value  []byte
 	Offset int64
+	// TimestampMS is the record's own, in milliseconds since 1970; 0: unknown.
+	TimestampMS int64
 }
 
 // Rejection is an input that the stage cannot use. The record goes to the

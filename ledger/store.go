@@ -61,6 +61,8 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 		Logger: complaints{s},
 		EventListener: &pebble.EventListener{
 			BackgroundError: func(err error) { s.fail("write", err) },
+			// Unless it is told here, Pebble calls Fatalf.
+			DataCorruption: func(found pebble.DataCorruptionInfo) { s.fail("read", found.Details) },
 		},
 	}
 	for i := range opts.Levels {

@@ -47,8 +47,12 @@ func (t *table) Open() error {
 		return err
 	}
 	c, err := readCheckpoint(t.dir, t.run.ledgerID)
-	if err == nil && c.Offset >= log.End {
-		err = fmt.Errorf("%w: at offset %d, beyond the ledger's end %d", errNoCheckpoint, c.Offset, log.End)
+	if err == nil {
+		err = c.fits(t.run.life, t.run.source(t.partition))
+	}
+	if errors.Is(err, errNoCheckpoint) {
+		// Once the ledger has grown beyond it, it might seem to fit.
+		err = errors.Join(err, discardCheckpoint(t.dir))
 	}
 	c, err = t.newest(c, err, log)
 	switch {
@@ -72,7 +76,7 @@ func (t *table) Open() error {
 		return err
 	}
 	t.saver = saver{dir: t.dir, last: t.run.opts.Clock()}
-	t.Partition, err = NewPartition(t.run.Definition, t.partition, t.store, Folded{c.Offset, c.Epoch, c.Positions}, PartitionOptions{
+	t.Partition, err = NewPartition(t.run.Definition, t.partition, t.store, c.folded(), PartitionOptions{
 		CarryEvery: t.run.opts.CarryEvery, CarryIdle: t.run.opts.CarryIdle,
 		Observe: func(kind string) { t.run.opts.Observe(Happening{Kind: kind, Partition: t.partition}) },
 	})

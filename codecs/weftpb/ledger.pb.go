@@ -123,7 +123,10 @@ type Position struct {
 	Topic  string                 `protobuf:"bytes,1,opt,name=topic,proto3" json:"topic,omitempty"`
 	Offset int64                  `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	// Latest epoch seen in the input topic when that is a ledger itself.
-	Epoch         int64 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Epoch int64 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// Timestamp of the record at offset in milliseconds since 1970: one that is
+	// written there after the log was cut has another. 0: unknown.
+	TimestampMs   int64 `protobuf:"varint,4,opt,name=timestamp_ms,json=timestampMs,proto3" json:"timestamp_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -175,6 +178,13 @@ func (x *Position) GetOffset() int64 {
 func (x *Position) GetEpoch() int64 {
 	if x != nil {
 		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Position) GetTimestampMs() int64 {
+	if x != nil {
+		return x.TimestampMs
 	}
 	return 0
 }
@@ -236,11 +246,12 @@ const file_weft_v1_ledger_proto_rawDesc = "" +
 	"\x05claim\x18\x03 \x01(\v2\x0e.weft.v1.ClaimR\x05claim\x12\x12\n" +
 	"\x04body\x18\x04 \x01(\fR\x04body\x12\x14\n" +
 	"\x05reset\x18\x05 \x01(\bR\x05reset\x12\x16\n" +
-	"\x06offset\x18\x06 \x01(\x03R\x06offset\"N\n" +
+	"\x06offset\x18\x06 \x01(\x03R\x06offset\"q\n" +
 	"\bPosition\x12\x14\n" +
 	"\x05topic\x18\x01 \x01(\tR\x05topic\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\"\x1d\n" +
+	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\x12!\n" +
+	"\ftimestamp_ms\x18\x04 \x01(\x03R\vtimestampMs\"\x1d\n" +
 	"\x05Claim\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05ownerB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
