@@ -1,0 +1,554 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/store"
+)
+
+// counted is a state that counts the events applied to it.
+type counted struct {
+	words
+	applied *atomic.Int64
+}
+
+func (c counted) Apply(key string, body []byte, offset int64) error {
+	c.applied.Add(1)
+	return c.words.Apply(key, body, offset)
+}
+
+// machine is an owner with a directory of its own and perhaps a bucket.
+type machine struct {
+	*tally
+	w       *world
+	applied atomic.Int64
+	remote  *Remote
+	state   words
+	stop    func() error
+}
+
+// boot starts an owner in dir; a nil bucket is none.
+func boot(w *world, dir string, bucket store.Bucket) *machine {
+	w.t.Helper()
+	m := &machine{tally: newTally(w.t), w: w}
+	o := w.options()
+	o.Dir, o.Observe = dir, m.observe
+	if bucket != nil {
+		m.remote = NewRemote(bucket, slog.New(slog.DiscardHandler))
+		w.t.Cleanup(m.remote.Close)
+		o.Remote = m.remote
+	}
+	s := w.stage()
+	stage := Stage[counted]{Ledger: s.Ledger, Open: func(p int32, store Store) (counted, error) {
+		m.state = words{store}
+		return counted{m.state, &m.applied}, nil
+	}, Tick: func(counted, string, time.Time, int64) ([]byte, error) { return nil, nil }}
+	for _, in := range s.Inputs {
+		stage.Inputs = append(stage.Inputs, Input[counted]{Topic: in.Topic,
+			Decide: func(c counted, rec Record, now time.Time, offset int64) ([]byte, error) {
+				return in.Decide(c.words, rec, now, offset)
+			}})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, stage, o) }()
+	m.stop = func() error { cancel(); return <-ended }
+	return m
+}
+
+// works has the machine make the ledger's events up to the number total of the
+// values, and end gracefully; what it has published then is sent.
+func (m *machine) works(total int, values []string) {
+	m.w.t.Helper()
+	m.reaches(HappenedClaim, 1)
+	m.w.produce(values...)
+	valid(m.w, total)
+	mustStop(m.w.t, m.stop)
+	if m.remote != nil {
+		m.remote.Close()
+	}
+}
+
+// recovers returns the machine's state after its claim, and how many events it
+// replayed for it.
+func (m *machine) recovers() (state map[string]string, replayed int64) {
+	m.w.t.Helper()
+	m.reaches(HappenedClaim, 1)
+	state, replayed = m.state.dump(), m.applied.Load()
+	mustStop(m.w.t, m.stop)
+	if m.remote != nil {
+		m.remote.Close()
+	}
+	return state, replayed
+}
+
+func folder(t *testing.T) store.Bucket {
+	t.Helper()
+	b, err := store.Open(t.Context(), t.TempDir())
+	check(t, err)
+	return b
+}
+
+// copyOf copies a folder.
+func copyOf(t *testing.T, b store.Bucket) store.Bucket {
+	t.Helper()
+	other := folder(t)
+	check(t, os.CopyFS(other.String(), os.DirFS(b.String())))
+	return other
+}
+
+// sent is a world whose bucket holds a checkpoint after 100 events and one
+// after 200, and whose ledger goes on to 250.
+func sent(t *testing.T) (*world, store.Bucket) {
+	t.Helper()
+	w, bucket := newWorld(t), folder(t)
+	boot(w, w.dir, bucket).works(100, numbers(0, 100))
+	boot(w, w.dir, bucket).works(200, numbers(50, 150))
+	boot(w, w.dir, nil).works(250, numbers(150, 200))
+	if got := len(keys(t, bucket, manifestsDir)); got != 2 {
+		t.Fatalf("%d checkpoints in the bucket", got)
+	}
+	return w, bucket
+}
+
+// keys lists the keys of one kind in the bucket, sorted.
+func keys(t *testing.T, b store.Bucket, kind string) (all []string) {
+	t.Helper()
+	for o, err := range b.List(t.Context(), "") {
+		check(t, err)
+		if strings.Contains(o.Key, "/"+kind+"/") {
+			all = append(all, o.Key)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func read(t *testing.T, b store.Bucket, key string) []byte {
+	t.Helper()
+	var body bytes.Buffer
+	check(t, b.Get(t.Context(), key, &body))
+	return body.Bytes()
+}
+
+func write(t *testing.T, b store.Bucket, key string, body []byte) {
+	t.Helper()
+	check(t, b.Put(t.Context(), key, bytes.NewReader(body), int64(len(body))))
+}
+
+// manifests reads the manifests in the bucket, oldest first.
+func manifests(t *testing.T, b store.Bucket) (all []manifest) {
+	t.Helper()
+	for _, key := range keys(t, b, manifestsDir) {
+		var m manifest
+		check(t, unseal(read(t, b, key), &m))
+		all = append(all, m)
+	}
+	return all
+}
+
+// remake changes the newest manifest, which stays sound by itself.
+func remake(t *testing.T, b store.Bucket, change func(m *manifest)) {
+	t.Helper()
+	key := slices.Max(keys(t, b, manifestsDir))
+	var m manifest
+	check(t, unseal(read(t, b, key), &m))
+	check(t, b.Delete(t.Context(), key))
+	change(&m)
+	raw, err := seal(m)
+	check(t, err)
+	write(t, b, filepath.Dir(key)+"/"+m.name(), raw)
+}
+
+// onlyNewest returns the key of a file, with that ending, of the newest
+// checkpoint that the one before it does not share.
+func onlyNewest(t *testing.T, b store.Bucket, ext string) (file, key string) {
+	t.Helper()
+	all := manifests(t, b)
+	shared := slices.Collect(maps.Values(all[0].Objects))
+	for file, sum := range all[1].Objects {
+		if !slices.Contains(shared, sum) && strings.HasSuffix(file, ext) {
+			for _, key := range keys(t, b, objectsDir) {
+				if strings.HasSuffix(key, sum) {
+					return file, key
+				}
+			}
+		}
+	}
+	t.Fatalf("the newest checkpoint has no %q file of its own", ext)
+	return "", ""
+}
+
+// A new machine starts from the newest checkpoint in the bucket and replays
+// what follows it; one that cannot be used is passed over for the one before,
+// and in the end for the ledger. The state is that of a replay of everything.
+func TestNewMachine(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		spoil    func(t *testing.T, b store.Bucket)
+		replayed int64
+		passed   int
+	}{
+		"whole": {replayed: 50},
+		"a half": {replayed: 150, spoil: func(t *testing.T, b store.Bucket) {
+			check(t, b.Delete(t.Context(), slices.Max(keys(t, b, manifestsDir))))
+		}},
+		"manifest torn": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			key := slices.Max(keys(t, b, manifestsDir))
+			write(t, b, key, read(t, b, key)[:60])
+		}},
+		"of another topic": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			remake(t, b, func(m *manifest) { m.Checkpoint.Ledger = "another" })
+		}},
+		"of another cluster": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			remake(t, b, func(m *manifest) { m.Cluster = "another" })
+		}},
+		"of another partition": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			remake(t, b, func(m *manifest) { m.Partition = 7 })
+		}},
+		"of a later version": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			remake(t, b, func(m *manifest) { m.Checkpoint.Version++ })
+		}},
+		"beyond the ledger's end": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			remake(t, b, func(m *manifest) { m.Checkpoint.Offset += 1000 })
+		}},
+		"of events that were lost": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			remake(t, b, func(m *manifest) { m.Checkpoint.Record++ })
+		}},
+		"object missing": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			_, key := onlyNewest(t, b, "")
+			check(t, b.Delete(t.Context(), key))
+		}},
+		"object short": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			_, key := onlyNewest(t, b, tableExt)
+			write(t, b, key, read(t, b, key)[1:])
+		}},
+		"object rotten": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			_, key := onlyNewest(t, b, tableExt)
+			body := read(t, b, key)
+			body[9] ^= 1
+			write(t, b, key, body)
+		}},
+		"block rotten before it was sent": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			file, key := onlyNewest(t, b, tableExt)
+			body := read(t, b, key)
+			body[9] ^= 1
+			path := filepath.Join(t.TempDir(), "rotten")
+			check(t, os.WriteFile(path, body, 0o644))
+			sum, err := sums{}.of(filepath.Split(path))
+			check(t, err)
+			write(t, b, filepath.Dir(key)+"/"+sum, body)
+			remake(t, b, func(m *manifest) { m.Objects[file] = sum })
+		}},
+		"does not open": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+			remake(t, b, func(m *manifest) {
+				maps.DeleteFunc(m.Checkpoint.Files, func(file string, _ int64) bool { return strings.HasPrefix(file, "MANIFEST") })
+			})
+		}},
+		"both damaged": {replayed: 250, passed: 2, spoil: func(t *testing.T, b store.Bucket) {
+			for _, key := range keys(t, b, manifestsDir) {
+				write(t, b, key, []byte("{}"))
+			}
+		}},
+		"nothing there": {replayed: 250, spoil: func(t *testing.T, b store.Bucket) {
+			for _, key := range keys(t, b, manifestsDir) {
+				check(t, b.Delete(t.Context(), key))
+			}
+		}},
+	}
+	w, sound := sent(t)
+	want, all := boot(w, t.TempDir(), nil).recovers()
+	if all != 250 {
+		t.Fatalf("a full replay has %d events", all)
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "whole" && name != "object rotten" && name != "both damaged" {
+				t.Skip("a second each")
+			}
+			bucket := copyOf(t, sound)
+			if test.spoil != nil {
+				test.spoil(t, bucket)
+			}
+			m := boot(w, t.TempDir(), bucket)
+			got, replayed := m.recovers()
+			if replayed != test.replayed || m.happened()[HappenedPassedOver] != test.passed {
+				t.Errorf("%d events replayed, want %d; happened: %v", replayed, test.replayed, m.happened())
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("state differs from a full replay:\n%s", d)
+			}
+		})
+	}
+}
+
+// The published checkpoint of the machine itself is used unless the bucket has
+// a newer one.
+func TestNewerOfTwoPlaces(t *testing.T) {
+	t.Parallel()
+	w, bucket := newWorld(t), folder(t)
+	boot(w, w.dir, bucket).works(100, numbers(0, 100))
+	elsewhere := t.TempDir()
+	boot(w, elsewhere, bucket).works(200, numbers(100, 200))
+	boot(w, elsewhere, nil).works(230, numbers(200, 230))
+
+	m := boot(w, elsewhere, bucket)
+	if _, replayed := m.recovers(); replayed != 0 || m.happened()[HappenedFetched] != 0 {
+		t.Errorf("the newer local checkpoint: %d events replayed; happened: %v", replayed, m.happened())
+	}
+	m = boot(w, w.dir, bucket)
+	got, replayed := m.recovers()
+	if replayed != 0 || m.happened()[HappenedFetched] != 1 {
+		t.Errorf("the older local checkpoint: %d events replayed; happened: %v", replayed, m.happened())
+	}
+	if len(got) != 230 {
+		t.Errorf("%d keys", len(got))
+	}
+}
+
+// Tables that checkpoints share are sent once, two checkpoints are kept, and
+// nothing is left of the others.
+func TestTwoCheckpointsAreKept(t *testing.T) {
+	t.Parallel()
+	w, bucket := newWorld(t), &watched{Bucket: folder(t)}
+	for i := range 5 {
+		boot(w, w.dir, bucket).works(100*i+100, numbers(100*i, 100*i+100))
+	}
+	all := manifests(t, bucket)
+	if len(all) != 2 || all[1].Checkpoint.Offset <= all[0].Checkpoint.Offset {
+		t.Fatalf("%d checkpoints kept", len(all))
+	}
+	needed := map[string]bool{}
+	for _, m := range all {
+		for _, sum := range m.Objects {
+			needed[sum] = true
+		}
+	}
+	if got := len(keys(t, bucket, objectsDir)); got != len(needed) {
+		t.Errorf("%d objects for the %d that are needed", got, len(needed))
+	}
+	shared := false
+	for _, sum := range all[1].Objects {
+		shared = shared || slices.Contains(slices.Collect(maps.Values(all[0].Objects)), sum)
+	}
+	if !shared {
+		t.Error("two checkpoints share nothing")
+	}
+	puts := bucket.put(objectsDir)
+	if slices.Sort(puts); len(slices.Compact(slices.Clone(puts))) != len(puts) {
+		t.Error("an object was sent twice")
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.dir, "*", "*", "0", sendingDir+"*")); len(left) > 0 {
+		t.Errorf("left to be sent: %q", left)
+	}
+}
+
+// watched is a bucket that remembers what was put, and may refuse or wait.
+type watched struct {
+	store.Bucket
+	mu     sync.Mutex
+	puts   []string
+	before func(key string) error // nil: nothing
+}
+
+func (b *watched) Put(ctx context.Context, key string, body io.Reader, size int64) error {
+	if b.before != nil {
+		if err := b.before(key); err != nil {
+			return err
+		}
+	}
+	err := b.Bucket.Put(ctx, key, body, size)
+	if err == nil {
+		b.mu.Lock()
+		b.puts = append(b.puts, key)
+		b.mu.Unlock()
+	}
+	return err
+}
+
+func (b *watched) put(kind string) (all []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, key := range b.puts {
+		if strings.Contains(key, "/"+kind+"/") {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// A bucket that refuses is counted and tried again; the stage goes on.
+func TestBucketRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var away atomic.Bool
+	away.Store(true)
+	bucket := &watched{Bucket: folder(t), before: func(key string) error {
+		if away.Load() && strings.Contains(key, "/"+manifestsDir+"/") {
+			return errors.New("the bucket is away")
+		}
+		return nil
+	}}
+	o := w.options()
+	o.CheckpointEvery, o.Remote = time.Nanosecond, NewRemote(bucket, slog.New(slog.DiscardHandler))
+	defer o.Remote.Close()
+	stop := w.start(o)
+	made := feed(w, 0, HappenedUnsent, 1)
+	made = feed(w, made, HappenedCheckpoint, w.happened()[HappenedCheckpoint]+3)
+	if got := valid(w, made); len(got) != made {
+		t.Errorf("%d events of %d", len(got), made)
+	}
+	if got := bucket.put(manifestsDir); len(got) > 0 {
+		t.Errorf("manifests %q", got)
+	}
+	away.Store(false)
+	feed(w, made, HappenedSent, 1)
+	restarts := w.happened()[HappenedRestart]
+	mustStop(t, stop)
+	if restarts > 0 {
+		t.Error("the stage was restarted")
+	}
+}
+
+// feed produces values from a number on, one after another, until kind has
+// happened n times, and returns the next number.
+func feed(w *world, from int, kind string, n int) int {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); w.happened()[kind] < n; from++ {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited for %s; happened: %v", kind, w.happened())
+		}
+		w.produce(strconv.Itoa(from))
+	}
+	return from
+}
+
+// While one checkpoint is being sent others are published; of these the newest
+// is sent next, and no other.
+func TestNewestIsSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, gate := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	bucket := &watched{Bucket: folder(t), before: func(string) error {
+		once.Do(func() { close(first); <-gate })
+		return nil
+	}}
+	o := w.options()
+	o.CheckpointEvery, o.Remote = time.Nanosecond, NewRemote(bucket, slog.New(slog.DiscardHandler))
+	stop := w.start(o)
+	made := feed(w, 0, HappenedCheckpoint, 1)
+	<-first
+	made = feed(w, made, HappenedCheckpoint, w.happened()[HappenedCheckpoint]+3)
+	valid(w, made)
+	mustStop(t, stop)
+	close(gate)
+	o.Remote.Close()
+	all := manifests(t, bucket)
+	if got := bucket.put(manifestsDir); len(got) != 2 || len(all) != 2 {
+		t.Fatalf("sent %q", got)
+	}
+	if want := w.end() - 1; all[1].Checkpoint.Offset != want {
+		t.Errorf("the last one sent is at %d, the ledger's last event at %d", all[1].Checkpoint.Offset, want)
+	}
+}
+
+// A checkpoint of an end that the log has lost is removed by the next owner,
+// though its offset is higher; a former owner that still has something to send
+// gives way to a later one.
+func TestCheckpointsBeyondOurs(t *testing.T) {
+	t.Parallel()
+	w, bucket := sent(t)
+	remake(t, bucket, func(m *manifest) { m.Checkpoint.Offset += 1000 })
+	lost := slices.Max(keys(t, bucket, manifestsDir))
+	boot(w, w.dir, bucket).works(250, nil)
+	if got := keys(t, bucket, manifestsDir); len(got) != 2 || slices.Contains(got, lost) {
+		t.Errorf("checkpoints %q", got)
+	}
+
+	kept := slices.Concat(keys(t, bucket, manifestsDir), keys(t, bucket, objectsDir))
+	m := manifests(t, bucket)[0]
+	old := &shipment{
+		place:      place{bucket, m.Cluster, ledgerTopic, m.Checkpoint.Ledger, 0},
+		checkpoint: m.Checkpoint, log: source{client: []kgo.Opt{kgo.SeedBrokers(w.brokers...)}, topic: ledgerTopic},
+	}
+	if err := old.send(t.Context()); !errors.Is(err, errSuperseded) {
+		t.Errorf("a former owner's checkpoint: %v", err)
+	}
+	if got := slices.Concat(keys(t, bucket, manifestsDir), keys(t, bucket, objectsDir)); !slices.Equal(got, kept) {
+		t.Errorf("it changed the bucket from %q to %q", kept, got)
+	}
+}
+
+// A trimmed ledger is recovered from the bucket. While that cannot be reached
+// the stage waits; only when it has nothing is that the end.
+func TestTrimmedLedgerNeedsTheBucket(t *testing.T) {
+	t.Parallel()
+	w, bucket := sent(t)
+	want, _ := boot(w, t.TempDir(), nil).recovers()
+	oldest := manifests(t, bucket)[0].Checkpoint.Offset
+	var offsets kadm.Offsets
+	offsets.AddOffset(ledgerTopic, 0, oldest, -1)
+	_, err := w.admin.DeleteRecords(t.Context(), offsets)
+	check(t, err)
+
+	for _, key := range keys(t, bucket, manifestsDir)[1:] {
+		write(t, bucket, key, []byte("{}")) // so that the older one must do
+	}
+	got, replayed := boot(w, t.TempDir(), bucket).recovers()
+	if d := cmp.Diff(want, got); d != "" || replayed != 150 {
+		t.Errorf("%d events replayed, state differs:\n%s", replayed, d)
+	}
+
+	away := &unlisted{Bucket: bucket}
+	away.refuse.Store(true)
+	m := boot(w, t.TempDir(), away)
+	m.reaches(HappenedRestart, 1)
+	away.refuse.Store(false)
+	if got, _ := m.recovers(); len(got) != len(want) {
+		t.Errorf("%d keys, want %d", len(got), len(want))
+	}
+
+	o := w.options()
+	o.Dir = t.TempDir()
+	if err := Run(t.Context(), w.stage(), o); !errors.Is(err, ErrTrimmed) {
+		t.Errorf("without the bucket: %v", err)
+	}
+	o.Remote = NewRemote(folder(t), slog.New(slog.DiscardHandler))
+	defer o.Remote.Close()
+	if err := Run(t.Context(), w.stage(), o); !errors.Is(err, ErrTrimmed) {
+		t.Errorf("with an empty bucket: %v", err)
+	}
+}
+
+// unlisted is a bucket that cannot be listed.
+type unlisted struct {
+	store.Bucket
+	refuse atomic.Bool
+}
+
+func (b *unlisted) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+	if b.refuse.Load() {
+		return func(yield func(store.Object, error) bool) { yield(store.Object{}, errors.New("the bucket is away")) }
+	}
+	return b.Bucket.List(ctx, prefix)
+}
