@@ -66,7 +66,8 @@ type Recent struct {
 	SpanMS   int64 `json:"span_ms"`
 	Requests int64 `json:"requests"`
 	Failed   int64 `json:"failed"`
-	// PossiblePerSecond is what the delays of the pending domains would allow.
+	// PossiblePerSecond is what the delays of the pending domains, and the times
+	// of their last answers, would allow.
 	PossiblePerSecond float64 `json:"possible_per_second,omitempty"`
 	// OpenRequests is how many were open at a time, on average: their number
 	// and their time.

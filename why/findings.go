@@ -135,17 +135,26 @@ func slowestFinding(s *CrawlStory) (Finding, bool) {
 		return Finding{}, false
 	}
 	top := s.Slowest[0]
-	pace := span(ms(top.DelayMS)) + " apart"
-	if s.perDomain > 1 {
-		pace += fmt.Sprintf(" and %d at a time", s.perDomain)
+	f := Finding{Name: "slowest_domain", Text: fmt.Sprintf("The crawl cannot end before %s: %s has %s pending (%s of all), %s apart%s.",
+		span(ms(s.AtLeastMS)), top.Domain, plural(top.Pending, "URL"), percent(top.Pending, s.Pending), span(ms(top.DelayMS)), s.atATime())}
+	if top.DelayMS == 0 {
+		f.Text = fmt.Sprintf("%s takes %s at the pace of its last answer: it has %s pending (%s of all), one after another%s.",
+			top.Domain, span(ms(s.AtLeastMS)), plural(top.Pending, "URL"), percent(top.Pending, s.Pending), s.atATime())
 	}
-	f := Finding{Name: "slowest_domain", Text: fmt.Sprintf("The crawl cannot end before %s: %s has %s pending (%s of all), %s.",
-		span(ms(s.AtLeastMS)), top.Domain, plural(top.Pending, "URL"), percent(top.Pending, s.Pending), pace)}
 	if len(s.Slowest) > 1 {
 		f.Text += fmt.Sprintf(" The next one, %s, takes %s.", s.Slowest[1].Domain, span(ms(s.Slowest[1].AtLeastMS)))
 	}
 	f.Advice = delayAdvice(s, top)
 	return f, true
+}
+
+// atATime says how many requests of a domain go out at the same time, if that
+// is more than one.
+func (s *CrawlStory) atATime() string {
+	if s.perDomain == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d at a time", s.perDomain)
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -229,15 +238,24 @@ func slotsFinding(s *CrawlStory) (Finding, bool) {
 // rateFinding compares the rate with what the delays would allow.
 func rateFinding(s *CrawlStory) Finding {
 	r := s.Recent
-	f := Finding{Name: "rate", Text: fmt.Sprintf("In the last %s %s made, %.1f a second; the delays of the pending domains allow about %.1f a second.",
-		span(ms(r.SpanMS)), were(r.Requests, "request"), r.PerSecond(), r.PossiblePerSecond)}
+	f := Finding{Name: "rate", Text: fmt.Sprintf("In the last %s, %s made, %s a second; the delays and answers of the pending domains allow about %s a second.",
+		span(ms(r.SpanMS)), were(r.Requests, "request"), rate(r.PerSecond()), rate(r.PossiblePerSecond))}
 	if r.Requests == 0 {
-		f.Text = fmt.Sprintf("In the last minute no request was made; the delays of the pending domains allow about %.1f a second.", r.PossiblePerSecond)
+		f.Text = fmt.Sprintf("In the last minute no request was made; the delays and answers of the pending domains allow about %s a second.",
+			rate(r.PossiblePerSecond))
 	}
 	if r.Failed*10 > r.Requests {
 		f.Text += fmt.Sprintf(" %s failed.", percent(r.Failed, r.Requests))
 	}
 	return f
+}
+
+// rate keeps the digits that say something.
+func rate(perSecond float64) string {
+	if perSecond < 10 {
+		return fmt.Sprintf("%.1f", perSecond)
+	}
+	return progress.Count(int64(perSecond + 0.5))
 }
 
 // were is a count with its noun and verb: "1 request was".

@@ -99,7 +99,7 @@ func (h holding) hold() Hold {
 	case h.state.State == frontier.Empty:
 		return Hold{Cause: Done, Text: "nothing is pending"}
 	case h.loop.members[topics.Schedule] == 0:
-		return Hold{Cause: Stopped, Text: "no process runs the stage schedule"}
+		return h.stopped(topics.Schedule)
 	case h.paused():
 		return Hold{Cause: Paused, Text: fmt.Sprintf("the crawl is asked not to go on (%s)", h.loop.control)}
 	case h.state.State == frontier.Out:
@@ -108,6 +108,16 @@ func (h holding) hold() Hold {
 		return h.waiting()
 	}
 	return h.overdue()
+}
+
+// stopped explains a domain that a stage would go on with if somebody ran it.
+func (h holding) stopped(stage topics.Stage) Hold {
+	for _, members := range h.loop.members {
+		if members > 0 {
+			return Hold{Cause: Stopped, Text: fmt.Sprintf("no process runs the stage %s", stage)}
+		}
+	}
+	return Hold{Cause: Stopped, Text: "no process runs this crawl"}
 }
 
 // paused tells whether somebody holds the domain back: a drain lets visits that
@@ -127,7 +137,7 @@ const patience = 10 * time.Second
 // out explains a domain with a visit out.
 func (h holding) out() Hold {
 	if h.loop.members[topics.Fetch] == 0 {
-		return Hold{Cause: Stopped, Text: "a visit is out and no process runs the stage fetch"}
+		return h.stopped(topics.Fetch)
 	}
 	v := h.visits[0]
 	last := moment(max(h.trace.releasedMS, h.trace.endedMS))

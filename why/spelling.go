@@ -38,8 +38,8 @@ func changes(raw string, canonical urls.URL) (rules []string) {
 	scheme, slashed, _ := strings.Cut(strings.ReplaceAll(text, `\`, "/"), ":")
 	rest := strings.TrimLeft(slashed, "/")
 	add(strings.Contains(text, `\`) || len(slashed)-len(rest) != len("//"), changedSlashes)
-	authority, path, slash := strings.Cut(rest, "/")
-	path = strings.TrimPrefix(rest, authority)
+	authority, _, slash := strings.Cut(rest, "/")
+	path := strings.TrimPrefix(rest, authority)
 	add(fragment, changedFragment)
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		authority = authority[at+1:]

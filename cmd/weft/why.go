@@ -16,8 +16,8 @@ import (
 
 type whyCmd struct {
 	reachFlags
-	About string `arg:"" optional:"" name:"url|domain" help:"A URL, with its scheme; or a domain, a host or an address. Without it: the crawl."`
-	JSON  bool   `name:"json" help:"Print JSON."`
+	About *string `arg:"" optional:"" name:"url|domain" help:"A URL, with its scheme; or a domain, a host or an address. Without it: the crawl."`
+	JSON  bool    `name:"json" help:"Print JSON."`
 }
 
 // Run is called by kong.
@@ -64,10 +64,10 @@ type question func(context.Context, *why.Asker) (answer, error)
 
 // question tells a URL from a domain, a host or an address.
 func (c *whyCmd) question() (question, error) {
-	about := c.About
-	if about == "" {
+	if c.About == nil {
 		return func(ctx context.Context, a *why.Asker) (answer, error) { return a.Crawl(ctx, time.Now(), time.Local) }, nil
 	}
+	about := *c.About
 	if strings.Contains(about, "://") {
 		return func(ctx context.Context, a *why.Asker) (answer, error) {
 			return a.URL(ctx, about, time.Now(), time.Local)
