@@ -55,6 +55,9 @@ func (s *Store) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
 	}
 }
 
+// Err is nil: a map does not fail.
+func (s *Store) Err() error { return nil }
+
 // Clone returns an independent copy.
 func (s *Store) Clone() *Store {
 	c := &Store{keys: slices.Clone(s.keys), values: map[string][]byte{}}

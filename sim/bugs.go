@@ -1,0 +1,233 @@
+package sim
+
+import (
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/processors"
+)
+
+// Bug is a mistake that tests plant, to see that it is found. It is never in
+// the code under test: it is in the simulation's shells, or in what they hand
+// to that code or take from it.
+type Bug string
+
+// The bugs, by the rule that they break.
+const (
+	// BugWriterGoesOn: an error of the writer does not end the partition.
+	BugWriterGoesOn Bug = "writer-goes-on"
+	// BugResumeFromCommits: inputs go on at the group's commits, which are made
+	// when a record is taken, as goka marks it.
+	BugResumeFromCommits Bug = "resume-from-commits"
+	// BugCommitEarly: a ledger commits before its event is acknowledged.
+	BugCommitEarly Bug = "commit-early"
+	// BugNoClaim: a new owner goes on under the claim of the one before.
+	BugNoClaim Bug = "no-claim"
+	// BugAnyEpoch: events of older owners count.
+	BugAnyEpoch Bug = "any-epoch"
+	// BugAnyOffset: events count wherever they stand.
+	BugAnyOffset Bug = "any-offset"
+	// BugImpureApply: live folds write the time of the clock.
+	BugImpureApply Bug = "impure-apply"
+	// BugCheckpointEarly: a checkpoint is published before its last event is
+	// acknowledged.
+	BugCheckpointEarly Bug = "checkpoint-early"
+	// BugWorkerCommitsEarly: a worker finishes a record before its output is
+	// acknowledged.
+	BugWorkerCommitsEarly Bug = "worker-commits-early"
+	// BugMarksJump: a worker commits the newest finished record.
+	BugMarksJump Bug = "marks-jump"
+	// BugReportEarly: an outcome is reported before its exchange is
+	// acknowledged.
+	BugReportEarly Bug = "report-early"
+	// BugIgnoreOldest: a takeover begins at the end of scheduled.
+	BugIgnoreOldest Bug = "ignore-oldest"
+	// BugNoPause: a takeover asks at once.
+	BugNoPause Bug = "no-pause"
+	// BugLeaseUnchecked: requests are made without a lease.
+	BugLeaseUnchecked Bug = "lease-unchecked"
+	// BugLeaseFromAnswer: the lease runs from a heartbeat's answer.
+	BugLeaseFromAnswer Bug = "lease-from-answer"
+	// BugDelayFromStart: the delay runs from the start of a request.
+	BugDelayFromStart Bug = "delay-from-start"
+	// BugNoRobots: robots.txt is not asked for.
+	BugNoRobots Bug = "no-robots"
+	// BugDrainWithoutBefore: the drained test leaves out its first step.
+	BugDrainWithoutBefore Bug = "drain-without-before"
+	// BugDrainEndsFirst: the drained test reads the ends before the commits.
+	BugDrainEndsFirst Bug = "drain-ends-first"
+	// BugSettleUnknown: outcomes of a visit that is not out settle the one that
+	// is.
+	BugSettleUnknown Bug = "settle-unknown"
+	// BugTrustFilter: dedupe takes the filter's maybe for a yes.
+	BugTrustFilter Bug = "trust-filter"
+	// BugTrimTooFar: the janitor does not wait for commits.
+	BugTrimTooFar Bug = "trim-too-far"
+)
+
+// bugs hands things over to the code under test, changed if a bug is planted.
+type bugs struct {
+	w      *world
+	latest map[place]int64  // epoch of the latest claim in a ledger
+	maybe  map[int32]uint64 // a small filter of each partition's URLs
+}
+
+func (w *world) bug(b Bug) bool { return w.c.Bug == b }
+
+// writer returns what a table appends with.
+func (b *bugs) writer(t *table, sound *ledger.Writer) writer {
+	if b.w.bug(BugWriterGoesOn) {
+		return &careless{Writer: sound, t: t}
+	}
+	return sound
+}
+
+// careless is a writer that goes on.
+type careless struct {
+	*ledger.Writer
+	t     *table
+	acked int64
+}
+
+func (c *careless) Append(key string, value []byte, done func(int64, error)) {
+	c.t.out.send(c.t.ledger().place, key, value, func(offset int64, err error) {
+		if err == nil {
+			c.acked = max(c.acked, offset)
+		}
+		done(offset, nil)
+	})
+}
+
+func (c *careless) Err() error   { return nil }
+func (c *careless) Acked() int64 { return c.acked }
+
+// unclaimed tells that the table goes on without a claim; the first one of all
+// is needed for events to be possible.
+func (b *bugs) unclaimed(t *table) bool {
+	return b.w.bug(BugNoClaim) && t.core.Folded().Epoch > 0
+}
+
+// resume returns where the inputs go on.
+func (b *bugs) resume(t *table, next map[string]int64) map[string]int64 {
+	if b.w.bug(BugResumeFromCommits) {
+		for topic := range next {
+			next[topic] = max(next[topic], t.member.group.committed(t.at(topic)))
+		}
+	}
+	return next
+}
+
+// event returns a ledger's record for a fold of its owner.
+func (b *bugs) event(_ *table, r record) []byte { return b.reread(r) }
+
+// reread returns a ledger's record for a fold.
+func (b *bugs) reread(r record) []byte {
+	if !b.w.bug(BugAnyEpoch) && !b.w.bug(BugAnyOffset) {
+		return r.value
+	}
+	var ev weftpb.Event
+	if proto.Unmarshal(r.value, &ev) != nil || ev.Claim != nil {
+		return r.value
+	}
+	if b.w.bug(BugAnyOffset) {
+		ev.Offset = r.offset
+	} else {
+		ev.Epoch, ev.Offset = max(ev.Epoch, r.latest), r.offset
+	}
+	return encode(&ev)
+}
+
+// arrived looks at a record that reaches its log.
+func (b *bugs) arrived(l *log, r *record) {
+	var ev weftpb.Event
+	if !b.w.bug(BugAnyEpoch) || l.topic != b.w.names.Deduped && l.topic != b.w.names.Scheduled || proto.Unmarshal(r.value, &ev) != nil {
+		return
+	}
+	if ev.Claim != nil {
+		b.latest[l.place] = r.offset + 1
+	}
+	r.latest = b.latest[l.place]
+}
+
+// input returns an input's record for a decision.
+func (b *bugs) input(t *table, topic string, r record) []byte {
+	switch {
+	case topic == b.w.names.Deduped:
+		return b.reread(r)
+	case topic == b.w.names.Normalized && b.w.bug(BugTrustFilter):
+		return b.filtered(t, r)
+	case topic == b.w.names.Visited && b.w.bug(BugSettleUnknown):
+		return b.anyVisit(t, r)
+	}
+	return r.value
+}
+
+// filtered leaves out what a small filter may know.
+func (b *bugs) filtered(t *table, r record) []byte {
+	var n weftpb.Normalized
+	if proto.Unmarshal(r.value, &n) != nil {
+		return r.value
+	}
+	kept := n.Targets[:0]
+	for _, target := range n.Targets {
+		var sum uint64
+		for _, c := range []byte(target.Url) {
+			sum = sum*31 + uint64(c)
+		}
+		bit := uint64(1) << (sum % 64)
+		if b.maybe[t.partition]&bit == 0 || b.asked(target.Url) {
+			kept = append(kept, target)
+		}
+		b.maybe[t.partition] |= bit
+	}
+	n.Targets = kept
+	return encode(&n)
+}
+
+// asked keeps seeds in, so that there is a crawl.
+func (b *bugs) asked(url string) bool { return slices.Contains(b.w.web.seeds, url) }
+
+// anyVisit names the visit of the domain that is out.
+func (b *bugs) anyVisit(t *table, r record) []byte {
+	var v weftpb.Visited
+	f := frontier.New(frontierOptions(t.partition), t.store)
+	out, err := f.Visits(string(r.key))
+	if proto.Unmarshal(r.value, &v) != nil || err != nil || len(out) == 0 || v.Rules != nil || out[0].Robots {
+		return r.value
+	}
+	v.Visit = out[0].ID
+	return encode(&v)
+}
+
+// store returns the store that a state works on.
+func (b *bugs) store(t *table) ledger.Store {
+	if b.w.bug(BugImpureApply) {
+		return clocked{t.store, t}
+	}
+	return t.store
+}
+
+// clocked is a store that notes when it was written to.
+type clocked struct {
+	ledger.Store
+	t *table
+}
+
+func (c clocked) Set(key, value []byte) {
+	c.Store.Set(key, value)
+	if c.t.live {
+		c.Store.Set([]byte("\xfftime"), []byte(c.t.life.proc.wall().String()))
+	}
+}
+
+// takeover returns what a fetcher found.
+func (b *bugs) takeover(found processors.Takeover) processors.Takeover {
+	if b.w.bug(BugIgnoreOldest) {
+		found.Last = &weftpb.Scheduled{Oldest: found.End}
+	}
+	return found
+}

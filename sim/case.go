@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Case is one run, down to its last step: the same case is the same run.
+type Case struct {
+	Seed uint64 `json:"seed"`
+	// Sites and Pages of each, made from the seed.
+	Sites int `json:"sites"`
+	Pages int `json:"pages"`
+	// Processes, of which some run all stages and some a few.
+	Processes int `json:"processes"`
+	// Faults in order of time.
+	Faults []Fault `json:"faults,omitempty"`
+	// Bug that is planted; empty: none.
+	Bug Bug `json:"bug,omitempty"`
+	// Finds is the violation that the case showed when it was stored.
+	Finds string `json:"finds,omitempty"`
+}
+
+// Fault is something that goes wrong at a time.
+type Fault struct {
+	At   time.Duration `json:"at"`
+	Kind Kind          `json:"kind"`
+	// Process and Place are numbers of what it happens to.
+	Process int `json:"process,omitempty"`
+	Place   int `json:"place,omitempty"`
+	// For is how long it lasts, Rate that it happens once in so many.
+	For  time.Duration `json:"for,omitempty"`
+	Rate int           `json:"rate,omitempty"`
+}
+
+// Kind of a fault.
+type Kind string
+
+// What may go wrong.
+const (
+	KillProcess      Kind = "kill-process"
+	KillStage        Kind = "kill-stage"         // Place says which
+	Pause            Kind = "pause"              // a process stops, and goes on For later
+	Unclean          Kind = "unclean-end"        // a partition's leader ends; what is not replicated is cut
+	Away             Kind = "broker-away"        // a partition has no leader
+	Reject           Kind = "reject"             // a partition refuses one append in Rate
+	Forget           Kind = "forget"             // a partition does not acknowledge one append in Rate
+	Repeat           Kind = "repeat"             // a partition of a transient topic writes one record in Rate twice
+	AwayThenKill     Kind = "away-then-kill"     // a partition has no leader, and a process is killed meanwhile
+	Sluggish         Kind = "sluggish"           // coordinators answer heartbeats late, and a process stops meanwhile
+	ClockJump        Kind = "clock-jump"         // a wall clock is set, forth or back
+	DamageCheckpoint Kind = "damage-checkpoints" // of a process
+	LoseCheckpoint   Kind = "lose-checkpoints"
+	DiskFull         Kind = "disk-full" // nothing may be released
+	Rebalance        Kind = "rebalance" // of a group, without a reason
+)
+
+// kinds are the faults that are drawn, each as often as it stands here.
+var kinds = []Kind{
+	KillProcess, KillProcess, KillStage, KillStage, KillStage, Pause, Pause, Pause, Unclean, Unclean, Away,
+	AwayThenKill, AwayThenKill, Repeat, Repeat, Sluggish, Reject, Reject, Forget, ClockJump, DamageCheckpoint, LoseCheckpoint, DiskFull, Rebalance, Rebalance,
+}
+
+// faultsWithin is when faults happen.
+const faultsWithin = 32 * time.Second
+
+// NewCase draws a case from a seed.
+func NewCase(seed uint64) Case {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	c := Case{Seed: seed, Sites: 1 + rng.IntN(4), Pages: 3 + rng.IntN(12), Processes: 1 + rng.IntN(3)}
+	at := time.Duration(0)
+	for range rng.IntN(14) {
+		at += time.Duration(rng.Int64N(int64(faultsWithin / 8)))
+		f := Fault{At: at, Kind: kinds[rng.IntN(len(kinds))], Process: rng.IntN(c.Processes), Place: rng.IntN(1000)}
+		switch f.Kind {
+		case KillProcess:
+			f.For = time.Duration(rng.Int64N(int64(12 * time.Second)))
+		case Pause:
+			f.For = time.Duration(rng.Int64N(int64(25 * time.Second)))
+		case Away, AwayThenKill, DiskFull:
+			f.For = time.Duration(rng.Int64N(int64(8 * time.Second)))
+		case Unclean:
+			f.For = time.Duration(rng.Int64N(int64(2 * time.Second)))
+		case Sluggish:
+			f.For = time.Duration(rng.Int64N(int64(30 * time.Second)))
+		case Repeat:
+			f.For, f.Rate = time.Duration(rng.Int64N(int64(20*time.Second))), 1+rng.IntN(3)
+		case Reject, Forget:
+			f.For, f.Rate = time.Duration(rng.Int64N(int64(5*time.Second))), 1+rng.IntN(10)
+		case ClockJump:
+			f.For = time.Duration(rng.Int64N(int64(4*time.Hour))) - 2*time.Hour
+		}
+		c.Faults = append(c.Faults, f)
+	}
+	return c
+}

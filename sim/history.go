@@ -1,0 +1,188 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// history is what the topics say became of every URL.
+type history struct {
+	admitted map[string]int // in deduped
+	queued   map[string]int // in scheduled
+	ended    map[string][]string
+	parsed   map[string]bool
+	expired  []string // visits that ran out of their lease
+}
+
+// readHistory folds the ledgers from their beginning.
+func (w *world) readHistory() (*history, error) {
+	h := &history{admitted: map[string]int{}, queued: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
+	for p := range w.partitions {
+		err := w.events(w.names.Deduped, p, func(body []byte) error {
+			var d weftpb.Deduped
+			err := proto.Unmarshal(body, &d)
+			for _, t := range d.Targets {
+				h.admitted[t.Url]++
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		visits := map[string]*weftpb.Visit{}
+		err = w.events(w.names.Scheduled, p, func(body []byte) error {
+			var s weftpb.Scheduled
+			if err := proto.Unmarshal(body, &s); err != nil {
+				return err
+			}
+			return h.schedule(&s, visits)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range w.cluster.log(w.names.Parsed, p).records {
+			h.parsed[string(r.key)] = true
+		}
+	}
+	return h, nil
+}
+
+func (h *history) schedule(s *weftpb.Scheduled, visits map[string]*weftpb.Visit) error {
+	for _, a := range s.Admitted {
+		h.queued[a.Request.Target.Url]++
+	}
+	for _, done := range s.Settled {
+		url := done.Url
+		if done.Visit != "" {
+			v := visits[done.Visit]
+			if v == nil {
+				return fmt.Errorf("an outcome of visit %s, which was not released", done.Visit)
+			}
+			if v.Robots || done.RetryMs != 0 {
+				continue
+			}
+			url = v.Requests[done.Index].Target.Url
+		}
+		h.ended[url] = append(h.ended[url], done.Reason)
+	}
+	for _, v := range s.Released {
+		visits[v.Id] = v
+	}
+	h.expired = append(h.expired, s.Expired...)
+	return nil
+}
+
+// events calls visit with the bodies of the valid events of a ledger.
+func (w *world) events(topic string, partition int32, visit func(body []byte) error) error {
+	var reader ledger.Reader
+	l := w.cluster.log(topic, partition)
+	for _, r := range l.read(0, int(l.seen)) {
+		ev, err := reader.Read(w.bugs.reread(r), topic, partition, r.offset)
+		if err == nil && ev != nil && len(ev.Body) > 0 {
+			err = visit(ev.Body)
+		}
+		if err != nil {
+			return fmt.Errorf("%v at %d: %w", l.place, r.offset, err)
+		}
+	}
+	return nil
+}
+
+// judgeEnd judges a crawl that is said to be drained: every URL that the rules
+// reach is admitted once and has one outcome, and what was fetched was parsed.
+func (w *world) judgeEnd() {
+	h, err := w.readHistory()
+	if err != nil {
+		w.violate("ledger", "%v", err)
+		return
+	}
+	need := func(url, because string) {
+		if h.admitted[url] == 0 {
+			w.violate("lost", "%s, %s, was never admitted", url, because)
+		}
+	}
+	for _, url := range w.web.seeds {
+		need(url, "a seed")
+	}
+	for _, url := range keys(h.admitted) {
+		switch {
+		case h.admitted[url] > 1 || h.queued[url] > 1:
+			w.violate("twice", "%s was admitted %d times and queued %d times", url, h.admitted[url], h.queued[url])
+		case h.queued[url] == 0:
+			w.violate("lost", "%s was admitted by dedupe and never queued", url)
+		case len(h.ended[url]) != 1:
+			w.violate("lost", "%s has the outcomes %q", url, h.ended[url])
+		default:
+			w.judgeURL(h, url, h.ended[url][0], need)
+		}
+	}
+	if len(h.expired) > 0 && !w.jumped {
+		w.violate("forgotten", "visits %q ran out of their lease, though no clock was set", h.expired)
+	}
+	for p := range w.partitions {
+		w.compare(w.names.Deduped, p)
+		w.compare(w.names.Scheduled, p)
+	}
+	for _, r := range w.cluster.places {
+		if strings.HasSuffix(r.topic, ".rejected") && w.cluster.logs[r].end() > 0 {
+			w.violate("rejected", "%v holds records", r)
+		}
+	}
+}
+
+// judgeURL judges one outcome.
+func (w *world) judgeURL(h *history, url, reason string, need func(url, because string)) {
+	p := w.web.pages[url]
+	if p == nil {
+		w.violate("lost", "%s is no page of the web", url)
+		return
+	}
+	disallowed := p.private() && p.origin.disallow
+	switch {
+	case reason == frontierDisallowed && !disallowed:
+		w.violate("robots", "%s is refused and not disallowed", url)
+	case reason != "fetched":
+		if p.origin.site.healthy && !disallowed {
+			w.violate("lost", "%s of a healthy site ended as %s", url, reason)
+		}
+		return
+	}
+	if !w.web.served(url) {
+		w.violate("lost", "%s is called fetched and was not asked for", url)
+	}
+	because := "named by " + url
+	switch {
+	case p.location != "":
+		need(p.location, because)
+	case p.status == 200:
+		if !h.parsed[url] {
+			w.violate("lost", "%s was fetched and not parsed", url)
+		}
+		for _, link := range p.links {
+			need(canonical(link), because)
+		}
+	}
+}
+
+const frontierDisallowed = "robots_disallowed"
+
+// served tells whether a URL was asked for and answered.
+func (b *web) served(url string) bool {
+	for _, a := range b.log {
+		if a.url == url && a.end >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func canonical(link string) string {
+	u, _ := urls.Parse(link)
+	return u.String()
+}

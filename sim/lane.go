@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// lane steps through a lanes.Lane; its goroutine in a running crawl is
+// lanes.Lanes.
+type lane struct {
+	lanes.Lane
+	*fetcher
+	domain string
+	asking bool // a request is being made
+	turn   int  // of the wake-up that counts
+}
+
+// wake lets the lane do its next step after a while.
+func (ln *lane) wake(d time.Duration) {
+	ln.turn++
+	turn := ln.turn
+	ln.life.after(d, func() {
+		if turn == ln.turn && !ln.asking {
+			ln.serve()
+		}
+	})
+}
+
+func (ln *lane) serve() {
+	step := ln.Next(ln.life.proc.mono())
+	switch step.Kind {
+	case lanes.Over:
+		if ln.lanes[ln.domain] == ln {
+			delete(ln.lanes, ln.domain)
+		}
+	case lanes.Idle, lanes.Wait:
+		ln.wake(step.Until.Sub(ln.life.proc.mono()))
+	case lanes.Ask:
+		ln.gate(step)
+	case lanes.Finish:
+		report := ln.report(step.Context, step.Visit)
+		ln.write(ln.domain, step.Visit.Partition, report.Finish(step.Index, ln.life.proc.mono()))
+		ln.Drop()
+		ln.wake(0)
+	}
+}
+
+// gate waits for the lease, and for the way to the connection.
+func (ln *lane) gate(step lanes.Step) {
+	if !ln.permitted() {
+		ln.wake(heartbeat / 2)
+		return
+	}
+	ln.asking = true
+	ln.life.after(ln.w.between(0, 3*time.Millisecond), func() {
+		ln.asking = false
+		if ln.Next(ln.life.proc.mono()) != step {
+			ln.wake(0)
+			return
+		}
+		ln.ask(step)
+	})
+}
+
+// request is one that is being made.
+type request struct {
+	lane    *lane
+	step    lanes.Step
+	url     string
+	started time.Duration
+	entry   *access
+	over    bool
+}
+
+// ask makes a request, if the lease still holds where it is written.
+func (ln *lane) ask(step lanes.Step) {
+	v, i := step.Visit, step.Index
+	r := &request{lane: ln, step: step, url: v.Requests[i].Target.Url, started: ln.w.now}
+	if !ln.permitted() {
+		ln.made(r, &fetch.Exchange{URL: r.url, Class: fetch.ClassLeaseLost})
+		return
+	}
+	if v.Robots && ln.w.bug(BugNoRobots) {
+		ln.made(r, &fetch.Exchange{URL: r.url, Status: 404})
+		return
+	}
+	ln.asking = true
+	ln.flying = append(ln.flying, r)
+	started := ln.life.proc.wall()
+	x, took := ln.w.web.ask(r, v)
+	ln.w.trace("%s asks %s", ln.life.name, r.url)
+	x.Started, x.Total = started, took
+	ln.w.after(took, func() {
+		r.end(ln.w.now)
+		ln.life.run(func() {
+			if !r.over {
+				ln.asking = false
+				ln.made(r, x)
+			}
+		})
+	})
+}
+
+// end is the end of a request as the server sees it.
+func (r *request) end(now time.Duration) {
+	if r.entry != nil && r.entry.end < 0 {
+		r.entry.end = now
+	}
+}
+
+// cancelled ends requests whose visits have ended.
+func (f *fetcher) cancelled() {
+	for _, r := range slices.Clone(f.flying) {
+		if r.step.Context.Err() != nil {
+			r.end(f.w.now)
+			r.lane.asking = false
+			r.lane.made(r, &fetch.Exchange{URL: r.url, Class: fetch.ClassCanceled})
+		}
+	}
+}
+
+// made books what came of a request.
+func (ln *lane) made(r *request, x *fetch.Exchange) {
+	r.over = true
+	ln.flying = slices.DeleteFunc(ln.flying, func(o *request) bool { return o == r })
+	v, i, now := r.step.Visit, r.step.Index, ln.life.proc.mono()
+	if ln.w.bug(BugDelayFromStart) {
+		now = epoch.Add(r.started)
+	}
+	if r.entry != nil {
+		r.entry.retryAfter = x.RetryAfter // heard, and to be kept
+	}
+	ln.Made(now, ln.outcome(r.step.Context, v, i, x), 0.05*ln.w.rng.Float64())
+	ln.wake(0)
+}
+
+// outcome reports an exchange, as requests of package processors does.
+func (ln *lane) outcome(ctx context.Context, v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
+	report := ln.report(ctx, v)
+	switch {
+	case processors.Undone(x):
+		report.Add(processors.Skip(i))
+		return lanes.Answer{Stop: true}
+	case v.Robots:
+		target, _ := urls.Parse(x.URL)
+		rules, answer := processors.RobotsOf(target.Origin(), x, product)
+		outcome := x.Outcome()
+		outcome.Index = uint32(i)
+		report.Learn(rules)
+		report.Add(outcome)
+		return answer
+	}
+	record := processors.FetchedOf(v, i, x)
+	report.Open()
+	tell := func() {
+		ln.write(v.Domain, v.Partition, report.Close(record.Outcome, ln.life.proc.mono()))
+	}
+	early := ln.w.bug(BugReportEarly)
+	ln.out.send(place{ln.w.names.Fetched, v.Partition}, v.Domain, encode(record), func(_ int64, err error) {
+		if err != nil {
+			ln.life.fail(err)
+			return
+		}
+		if !early {
+			tell()
+		}
+	})
+	if early {
+		tell()
+	}
+	return processors.AnswerOf(x)
+}
+
+// known is the report of a visit, good as long as the visit is.
+type known struct {
+	*processors.Report
+	ctx context.Context
+}
+
+// report returns the report of a visit.
+func (f *fetcher) report(ctx context.Context, v *lanes.Visit) *processors.Report {
+	if k := f.known[v.Id]; k != nil && k.ctx.Err() == nil {
+		return k.Report
+	}
+	fresh := &known{processors.NewReport(v, f.life.proc.mono()), ctx}
+	f.known[v.Id] = fresh
+	return fresh.Report
+}

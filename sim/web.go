@@ -1,0 +1,236 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// web is a few sites, made from a seed, and their access log in true time.
+type web struct {
+	w     *world
+	sites []*site
+	pages map[string]*page // by URL
+	hosts map[string]*origin
+	log   []*access
+	last  map[string]*access // by domain
+	seeds []string
+}
+
+// site is a registrable domain with one or two origins.
+type site struct {
+	domain  string
+	origins []*origin
+	down    bool // nobody answers, ever
+	healthy bool // nothing of it fails for good
+}
+
+// origin has a robots.txt, which may fail a few times before it is had.
+type origin struct {
+	site       *site
+	name       string // http://host
+	failures   int
+	status     int
+	disallow   bool // of /private
+	crawlDelay time.Duration
+	answered   bool // its robots.txt was had
+}
+
+// page is what an URL answers with, after it has failed a few times.
+type page struct {
+	origin     *origin
+	url        string
+	status     int
+	location   string
+	links      []string
+	failures   int
+	failing    fetch.Class // how it fails; empty: with 503
+	retryAfter time.Duration
+}
+
+// access is a line of the log. end is -1 while the request is open.
+type access struct {
+	life       *life
+	domain     string
+	origin     *origin
+	url        string
+	robots     bool
+	start, end time.Duration
+	retryAfter time.Duration
+}
+
+const product = "weftsim"
+
+// newWeb makes sites of so many pages.
+func newWeb(w *world, seed uint64, sites, pages int) *web {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	b := &web{w: w, pages: map[string]*page{}, hosts: map[string]*origin{}, last: map[string]*access{}}
+	for i := range sites {
+		b.sites = append(b.sites, b.newSite(rng, fmt.Sprintf("site%d.com", i)))
+	}
+	var all []string
+	for _, s := range b.sites {
+		for i := range pages {
+			o := s.origins[rng.IntN(len(s.origins))]
+			path := fmt.Sprintf("/p%d", i)
+			if rng.IntN(8) == 0 {
+				path = "/private" + path
+			}
+			p := newPage(rng, o, o.name+path)
+			b.pages[p.url] = p
+			all = append(all, p.url)
+			if p.status >= 500 {
+				s.healthy = false
+			}
+		}
+	}
+	for _, url := range all {
+		p := b.pages[url]
+		if p.status == 302 {
+			p.location = all[rng.IntN(len(all))]
+			continue
+		}
+		for range 1 + rng.IntN(5) {
+			p.links = append(p.links, all[rng.IntN(len(all))])
+		}
+	}
+	// Every page has a way to it, from the one before it or a seed.
+	for i, url := range all {
+		if i%7 == 0 {
+			b.seeds = append(b.seeds, url)
+			continue
+		}
+		before := b.pages[all[i-1]]
+		before.links = append(before.links, url+"#part")
+	}
+	return b
+}
+
+func (b *web) newSite(rng *rand.Rand, domain string) *site {
+	s := &site{domain: domain, healthy: true, down: rng.IntN(20) == 0}
+	hosts := []string{domain, "www." + domain}[:1+rng.IntN(2)]
+	for _, host := range hosts {
+		o := &origin{site: s, name: "http://" + host, status: 200}
+		switch rng.IntN(8) {
+		case 0:
+			o.status = 404
+		case 1:
+			o.failures = 1 + rng.IntN(2)
+		case 2, 3:
+			o.crawlDelay = time.Duration(1+rng.IntN(3)) * time.Second
+		}
+		o.disallow = o.status == 200 && rng.IntN(2) == 0
+		s.origins = append(s.origins, o)
+		b.hosts[o.name] = o
+	}
+	s.healthy = !s.down
+	return s
+}
+
+func newPage(rng *rand.Rand, o *origin, url string) *page {
+	p := &page{origin: o, url: url, status: 200}
+	switch rng.IntN(16) {
+	case 0:
+		p.status = 404
+	case 1:
+		p.status = 302
+	case 2:
+		p.status = 500
+	case 3:
+		p.failures = 1 + rng.IntN(2)
+		p.retryAfter = time.Duration(rng.IntN(5)) * time.Second
+	case 4:
+		p.failures = 1
+		p.failing = []fetch.Class{fetch.ClassConnectTimeout, fetch.ClassReset, fetch.ClassDNSError}[rng.IntN(3)]
+	}
+	return p
+}
+
+func (p *page) private() bool { return strings.Contains(p.url, "/private") }
+
+// ask answers a request: with what, and after how long. It writes the log.
+func (b *web) ask(r *request, v *lanes.Visit) (*fetch.Exchange, time.Duration) {
+	target, _ := urls.Parse(r.url)
+	o := b.hosts[target.Origin()]
+	x := &fetch.Exchange{URL: r.url}
+	took := b.w.between(5*time.Millisecond, 120*time.Millisecond)
+	if b.w.chance(20) {
+		took = b.w.between(200*time.Millisecond, 2*time.Second)
+	}
+	if o == nil {
+		x.Class = fetch.ClassDNSNotFound
+		return x, took
+	}
+	p := b.pages[r.url]
+	switch {
+	case o.site.down:
+		x.Class = fetch.ClassConnectRefused
+		return x, took
+	case p != nil && p.failures > 0 && p.failing != "" && p.failing != fetch.ClassReset:
+		p.failures--
+		x.Class = p.failing
+		return x, took // nobody there hears of it
+	}
+	a := &access{life: r.lane.life, domain: v.Domain, origin: o, url: r.url, robots: v.Robots, start: b.w.now, end: -1}
+	b.w.judge(b.last[a.domain], a, p)
+	b.log = append(b.log, a)
+	b.last[a.domain], r.entry = a, a
+	switch {
+	case v.Robots:
+		b.robots(x, o)
+	case p == nil:
+		x.Status = http.StatusNotFound
+	case p.failures > 0:
+		p.failures--
+		x.Class, x.Status = p.failing, http.StatusServiceUnavailable
+		if x.Class != "" {
+			x.Status = 0
+		} else {
+			x.RetryAfter = p.retryAfter
+		}
+	default:
+		b.page(x, p)
+	}
+	return x, took
+}
+
+func (b *web) robots(x *fetch.Exchange, o *origin) {
+	if o.failures > 0 {
+		o.failures--
+		x.Status = http.StatusInternalServerError
+		return
+	}
+	o.answered = true
+	if x.Status = o.status; x.Status != http.StatusOK {
+		return
+	}
+	var body strings.Builder
+	body.WriteString("User-agent: *\n")
+	if o.disallow {
+		body.WriteString("Disallow: /private\n")
+	}
+	if o.crawlDelay > 0 {
+		fmt.Fprintf(&body, "Crawl-delay: %d\n", int(o.crawlDelay.Seconds()))
+	}
+	x.Body = []byte(body.String())
+}
+
+func (b *web) page(x *fetch.Exchange, p *page) {
+	x.Status, x.Location = p.status, p.location
+	x.Headers = []fetch.Header{{Name: "Content-Type", Value: "text/html"}}
+	if p.status != http.StatusOK {
+		return
+	}
+	var body strings.Builder
+	body.WriteString("<title>page</title>")
+	for _, link := range p.links {
+		fmt.Fprintf(&body, "<a href=%q>link</a>\n", link)
+	}
+	x.Body = []byte(body.String())
+}
