@@ -29,7 +29,7 @@ type chain struct {
 	claims, fenced, displaced int64
 }
 
-// newChain begins at the start of a log; whole says that it is the ledger's.
+// newChain begins where its log begins, be it in the middle of an epoch.
 func newChain(found *findings, inputs []string) *chain {
 	return &chain{found: found, inputs: inputs, next: -1, positions: map[string]*weftpb.Position{}}
 }

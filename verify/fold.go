@@ -2,7 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"math/bits"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -327,6 +326,3 @@ func (s *step) says(format string, args ...any) Record {
 
 // clock is a time for people.
 func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// openBits are those of a visit of n requests.
-func openBits(n int) uint32 { return uint32(1)<<min(n, bits.UintSize/2) - 1 }

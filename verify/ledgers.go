@@ -37,6 +37,9 @@ func (l *ledgers) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(scheduled) != len(deduped) {
+		return fmt.Errorf("%s has %d partitions, %s %d", l.names.Scheduled, len(scheduled), l.names.Deduped, len(deduped))
+	}
 	l.scheduledWhole = l.whole(l.names.Scheduled, scheduled, Journeys, Pages, URLs)
 	l.dedupedWhole = l.whole(l.names.Deduped, deduped, Journeys, URLs)
 	for number, b := range scheduled {

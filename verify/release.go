@@ -77,7 +77,7 @@ func (p *partition) learn(s *step, r *weftpb.OriginRules) {
 // release folds a visit that goes out.
 func (p *partition) release(s *step, r *weftpb.Visit, index int) {
 	v := &visit{
-		domain: s.domain, robots: r.Robots, requests: r.Requests, open: openBits(len(r.Requests)),
+		domain: s.domain, robots: r.Robots, requests: r.Requests, open: uint32(1)<<len(r.Requests) - 1,
 		delayMS: r.DelayMs, responseMS: s.ev.GetTiming().GetResponseMs(),
 		offset: s.record.Offset, epoch: s.epoch, id: s.record.Offset<<8 | int64(index),
 	}

@@ -111,7 +111,7 @@ func (s *site) read(ctx context.Context) error {
 	}
 	s.note(fmt.Sprintf("the access log is judged with a tolerance of %v; it has %d requests by others", time.Duration(s.tolerance)*time.Microsecond, s.others))
 	if s.extra > 0 {
-		s.note(fmt.Sprintf("%d requests are in the access log more often than in the ledgers: they were in flight at a kill", s.extra))
+		s.note(fmt.Sprintf("%d requests are in the access log more often than in the ledgers: they were in flight when their fetcher ended", s.extra))
 	}
 	return nil
 }

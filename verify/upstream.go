@@ -181,7 +181,7 @@ func urlsOf(targets []*weftpb.Target) []string {
 // judgeHeld judges what was held, now that deduped is in the table: what dedupe
 // has read must be there; the rest of normalized is on its way; and what
 // normalize has read must be one or the other.
-func (u *upstream) judgeHeld(_ context.Context, down *ledgers) error {
+func (u *upstream) judgeHeld(down *ledgers) {
 	for _, m := range u.held {
 		if m.topic != inNormalized {
 			continue
@@ -205,7 +205,6 @@ func (u *upstream) judgeHeld(_ context.Context, down *ledgers) error {
 		}
 	}
 	u.held = nil
-	return nil
 }
 
 // expect judges a URL that a record names.

@@ -70,9 +70,7 @@ func (j *judge) run(ctx context.Context) error {
 	if err := down.read(ctx); err != nil {
 		return err
 	}
-	if err := up.judgeHeld(ctx, down); err != nil {
-		return err
-	}
+	up.judgeHeld(down)
 	if err := newPages(j, up, down).read(ctx); err != nil {
 		return err
 	}
