@@ -71,6 +71,11 @@ var allowed = map[string][]string{
 	"supervise": {},
 	"warc":      {"codecs/weftpb"},
 
+	// The loop under virtual time.
+	"sim": {
+		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "processors", "topics", "urls",
+	},
+
 	// What tests and benchmarks crawl.
 	"webtest":        {},
 	"bench/limit":    {},
