@@ -66,7 +66,9 @@ func TestZombies(t *testing.T) {
 		time.Sleep(2 * session)
 		w.reaches(t, 120, other) // with all partitions
 		stopped.signal(syscall.SIGCONT)
-		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: time.Now().UnixNano()})
+		woke := time.Now()
+		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: from.UnixNano()},
+			webtest.Trouble{From: woke.UnixNano(), To: woke.Add(2 * session).UnixNano()})
 	}
 	for i, c := range crawlers {
 		c.drains(t)

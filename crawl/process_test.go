@@ -129,7 +129,7 @@ func (c *child) end(t *testing.T) (status int, out, err string) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 40 * time.Second
+const patience = 90 * time.Second
 
 // drains runs the process until its crawl is drained.
 func (p process) drains(t *testing.T) {
