@@ -429,6 +429,28 @@ func TestBucketRefuses(t *testing.T) {
 	}
 }
 
+// A checkpoint that no newer one follows is tried again.
+func TestUnsentIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var refused atomic.Bool
+	bucket := &watched{Bucket: folder(t), before: func(key string) error {
+		if strings.Contains(key, "/"+manifestsDir+"/") && refused.CompareAndSwap(false, true) {
+			return errors.New("the bucket is away")
+		}
+		return nil
+	}}
+	m := boot(w, w.dir, bucket)
+	m.reaches(HappenedClaim, 1)
+	mustStop(t, m.stop) // publishes
+	m.reaches(HappenedUnsent, 1)
+	m.reaches(HappenedSent, 1)
+	m.remote.Close()
+	if got := keys(t, bucket, manifestsDir); len(got) != 1 {
+		t.Errorf("checkpoints %q", got)
+	}
+}
+
 // feed produces values from a number on, one after another, until kind has
 // happened n times, and returns the next number.
 func feed(w *world, from int, kind string, n int) int {
