@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -204,11 +203,7 @@ func TestCheckpointWhileRunning(t *testing.T) {
 	o := w.options()
 	o.CheckpointEvery = time.Nanosecond
 	stop := w.start(o)
-	for i := range 10 {
-		w.produce(strconv.Itoa(i))
-		w.reaches(HappenedEvent, i+1)
-	}
-	w.reaches(HappenedCheckpoint, 1)
+	w.produceUntil(w.has(HappenedCheckpoint, 1))
 	c, err := readCheckpoint(w.stateDir(), ledgerOf(w.stateDir()))
 	check(t, err)
 	if end := w.end(); c.Offset >= end {
@@ -224,11 +219,7 @@ func TestCheckpointInTheMiddle(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(owner{CheckpointEvery: time.Nanosecond})
 	p.start()
-	for i := range 60 {
-		w.produce(strconv.Itoa(i % 40))
-		p.reaches(HappenedEvent, i+1)
-	}
-	p.reaches(HappenedCheckpoint, 5)
+	inputs := w.produceUntil(p.has(HappenedCheckpoint, 5))
 	p.kill()
 	w.evict()
 	dir := w.stateDir()
@@ -239,9 +230,9 @@ func TestCheckpointInTheMiddle(t *testing.T) {
 	if d := cmp.Diff(w.folded(c.Offset), got); d != "" {
 		t.Errorf("checkpoint at %d and fold of the ledger differ:\n%s", c.Offset, d)
 	}
-	w.produce(numbers(100, 110)...)
+	w.produce(numbers(0, 10)...)
 	stop := w.start(w.options()) // on the checkpoint
-	valid(w, 70)
+	w.exactly(append(numbers(0, inputs), numbers(0, 10)...))
 	live := w.newest().dump()
 	mustStop(t, stop)
 	w.sameAsRebuilt(live)

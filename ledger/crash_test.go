@@ -52,7 +52,7 @@ func TestKilled(t *testing.T) {
 			p := w.process(point.own)
 			point.arm(w, p)
 			p.start()
-			inputs := w.produceUntil(p.dead)
+			inputs := w.produceUntil(closed(p.dead))
 			w.evict()
 			stop := w.start(w.options())
 			w.produce(numbers(inputs, inputs+5)...)

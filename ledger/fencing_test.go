@@ -133,7 +133,7 @@ func TestOldOwnerWakes(t *testing.T) {
 			})
 			old.start()
 			old.reaches(HappenedClaim, 1)
-			inputs := w.produceUntil(asleep)
+			inputs := w.produceUntil(closed(asleep))
 			w.evict()
 			young, stop := w.another("other")
 			young.reaches(HappenedClaim, 1)
@@ -152,21 +152,6 @@ func TestOldOwnerWakes(t *testing.T) {
 			mustStop(t, stop)
 			w.sameAsRebuilt(live)
 		})
-	}
-}
-
-// produceUntil appends numbers to the input until done is closed, and returns
-// how many there are.
-func (w *world) produceUntil(done <-chan struct{}) (inputs int) {
-	w.t.Helper()
-	for {
-		w.produce(numbers(inputs, inputs+1)...)
-		inputs++
-		select {
-		case <-done:
-			return inputs
-		default:
-		}
 	}
 }
 

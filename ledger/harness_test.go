@@ -157,6 +157,30 @@ func (w *world) produce(values ...string) {
 	}
 }
 
+// produceUntil appends numbers to the input until done, and returns how many
+// there are.
+func (w *world) produceUntil(done func() bool) (inputs int) {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); !done(); inputs++ {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%d inputs were not enough", inputs)
+		}
+		w.produce(strconv.Itoa(inputs))
+	}
+	return inputs
+}
+
+func closed(c <-chan struct{}) func() bool {
+	return func() bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
 // events returns the ledger's records once enough of them are read; nil: all
 // that there are.
 func (w *world) events(enough func(all []*weftpb.Event) bool) (all []*weftpb.Event) {

@@ -62,5 +62,10 @@ func (y *tally) reaches(kind string, n int) {
 	y.until(kind, func(happened map[string]int) bool { return happened[kind] >= n })
 }
 
+// has tells whether kind has happened n times by now.
+func (y *tally) has(kind string, n int) func() bool {
+	return func() bool { return y.happened()[kind] >= n }
+}
+
 // patience is how long tests wait for what must happen.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
