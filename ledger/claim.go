@@ -54,7 +54,7 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 // returns the event that sets positions back, if any.
 func (t *table) resume(ctx context.Context, session sarama.ConsumerGroupSession) ([]byte, error) {
 	bounds := map[string]Bounds{}
-	for _, topic := range t.run.Inputs() {
+	for _, topic := range append(t.run.Inputs(), t.run.ledger) {
 		log, err := boundsOf(ctx, t.run.admin, topic, t.partition)
 		if err != nil {
 			return nil, err

@@ -30,6 +30,11 @@ func (p *Partition) Cut(topic string, intact int64) { p.intact[topic] = intact }
 // an event that says so. It must be appended before anything is decided, and is
 // folded already. Without Cut, a position beyond the end says that a log was
 // cut, and intact is all of it.
+//
+// bounds hold those of the ledger too, asked for last: inputs that are gone are
+// another owner's doing when the ledger has grown beyond the claim (ErrFenced).
+// An owner that was stopped between its claim and this question finds them
+// consumed and trimmed by the next one.
 func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[string]int64, reset []byte, err error) {
 	next = map[string]int64{}
 	var cut []*weftpb.Position
@@ -46,8 +51,12 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 		}
 		switch rewritten = rewritten || goOn > log.End; {
 		case goOn < log.Start, rewritten && !mayReset:
+			lost := ErrInputLost
+			if bounds[p.def.ledger].End > p.folded+1 {
+				lost = ErrFenced
+			}
 			return nil, nil, fmt.Errorf("%w: %s/%d holds %d to %d, %s goes on at %d",
-				ErrInputLost, in.topic, p.number, log.Start, log.End, p.def.ledger, goOn)
+				lost, in.topic, p.number, log.Start, log.End, p.def.ledger, goOn)
 		case rewritten:
 			goOn = max(min(intact, goOn, log.End), log.Start)
 			cut = append(cut, Position{Offset: goOn - 1, Epoch: at.epochBefore(goOn)}.record(in.topic))
