@@ -18,7 +18,7 @@ import (
 // visited. A visit's outcomes go in parts, so that a crash repeats little.
 type requests struct {
 	*fetcher
-	open sync.Map // visit id → *report
+	open sync.Map // *lanes.Visit → *report
 }
 
 // Gate waits while parse is too far behind, the disk is nearly full or the
@@ -149,21 +149,22 @@ func (q *requests) flush() {
 }
 
 // report returns the report of a visit. It is dropped with its visit when the
-// visit's context ends: the partition's next owner reports.
+// visit's context ends: the partition's next owner reports. That may be this
+// process again, with another visit of the same id and a report of its own.
 func (q *requests) report(ctx context.Context, v *lanes.Visit) *report {
-	if r, ok := q.open.Load(v.Id); ok {
+	if r, ok := q.open.Load(v); ok {
 		return r.(*report)
 	}
-	fresh := &report{owner: q, domain: v.Domain, core: NewReport(v, time.Now())}
-	q.open.Store(v.Id, fresh)
-	context.AfterFunc(ctx, func() { q.open.Delete(v.Id) })
+	fresh := &report{owner: q, visit: v, core: NewReport(v, time.Now())}
+	q.open.Store(v, fresh)
+	context.AfterFunc(ctx, func() { q.open.Delete(v) })
 	return fresh
 }
 
 // report is a Report that is written to visited, part by part.
 type report struct {
-	owner  *requests
-	domain string
+	owner *requests
+	visit *lanes.Visit
 
 	mu   sync.Mutex
 	core *Report
@@ -231,9 +232,9 @@ func (r *report) write(part *weftpb.Visited) {
 	}
 	q := r.owner
 	if part.Done {
-		q.open.Delete(part.Visit)
+		q.open.Delete(r.visit)
 	}
-	q.reports.sendProto(q.life, q.env.Names.Visited, r.domain, part, func(_ *kgo.Record, err error) {
+	q.reports.sendProto(q.life, q.env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
 		}
