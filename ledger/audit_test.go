@@ -63,7 +63,7 @@ func TestAudit(t *testing.T) {
 		}, "beyond the ledger's end"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spoilt := copyOf(t, sound)
+			spoilt := copyOfFolder(t, sound)
 			test.spoil(t, spoilt)
 			a.Bucket = spoilt
 			_, err := a.Audit(t.Context(), Define(w.stage()), 0)
