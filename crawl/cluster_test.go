@@ -35,7 +35,7 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		c.road.close()
+		c.close()
 		c.cluster.Close()
 	})
 	return c

@@ -7,6 +7,15 @@ import (
 	"github.com/weftcrawl/weft/webtest"
 )
 
+// Brokers that are not there are named in one sentence.
+func TestNoBrokers(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.close()
+	p := process{Dir: t.TempDir(), Brokers: []string{c.addr.String()}, Seeds: []string{"http://127.1.0.1/"}}
+	p.start(t).fails(t, c.addr.String(), "connection refused")
+}
+
 // The brokers go away, in several ways and for shorter and for longer than a
 // group's session lasts, and come back: the crawl goes on where it was.
 func TestBrokersUnreachable(t *testing.T) {
