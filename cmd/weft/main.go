@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -32,11 +33,33 @@ type streams struct {
 	out, err io.Writer
 }
 
-// run is the whole program; it returns the exit code.
+// run is the whole program; it returns the exit code. Once it is interrupted it
+// ends within ten seconds, whatever hangs: a broker that does not answer, or a
+// pipe that says nothing.
 func run(args []string, std streams, eng engine) int {
 	ctx, stop := untilInterrupted()
 	defer stop()
+	done := make(chan int, 1)
+	go func() { done <- command(ctx, args, std, eng) }()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+	}
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(graceTimeout):
+		fmt.Fprintln(std.err, "weft: ended without waiting for what hangs; the next run goes on as after a kill, and loses nothing")
+		return exitDone
+	}
+}
 
+// graceTimeout is how long an end may take.
+const graceTimeout = 9 * time.Second
+
+// command does what the arguments say and returns the exit code.
+func command(ctx context.Context, args []string, std streams, eng engine) int {
 	var grammar cli
 	parser, err := newParser(&grammar, std)
 	if err == nil {

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"realweft": main,
 		"broker":   serveBroker,
 		"site":     serveSite,
+		"trickle":  serveTrickle,
 	})
 }
 
