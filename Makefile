@@ -68,6 +68,12 @@ bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000
 bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
 	bin/run polite -bars -kills 3 -duration 2m
 
+SEEDS ?= 2000
+
+.PHONY: sim
+sim: ## The loop under virtual time, with faults, for SEEDS=2000 seeds
+	go test ./sim -run TestSeeds -v -timeout 24h -seeds $(SEEDS)
+
 .PHONY: bench-micro
 bench-micro: ## The hot paths by themselves
 	go test -run '^$$' -bench . -benchtime 1s ./dedupe ./frontier ./ledger ./processors ./urls ./scope ./robots ./parse ./codecs ./output ./warc

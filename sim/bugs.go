@@ -6,7 +6,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
 )
@@ -194,7 +193,7 @@ func (b *bugs) asked(url string) bool { return slices.Contains(b.w.web.seeds, ur
 // anyVisit names the visit of the domain that is out.
 func (b *bugs) anyVisit(t *table, r record) []byte {
 	var v weftpb.Visited
-	f := frontier.New(frontierOptions(t.partition), t.store)
+	f := b.w.frontier(t.partition, t.store)
 	out, err := f.Visits(string(r.key))
 	if proto.Unmarshal(r.value, &v) != nil || err != nil || len(out) == 0 || v.Rules != nil || out[0].Robots {
 		return r.value

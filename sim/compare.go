@@ -39,6 +39,9 @@ func (w *world) compare(topic string, partition int32) {
 				continue
 			}
 			w.sameFold(topic, partition, t.core.Folded().Offset, t.store)
+			if name == topics.Schedule {
+				w.recount(t.ledger().place, t.store)
+			}
 		}
 	}
 }
@@ -77,7 +80,7 @@ func (w *world) sameFold(topic string, partition int32, offset int64, have *mems
 // gauges; every domain must be in exactly one state, and every URL in one
 // place.
 func (w *world) recount(at place, store *memstore.Store) {
-	f := frontier.New(frontierOptions(at.partition), store)
+	f := w.frontier(at.partition, store)
 	report, err := f.Report(frontier.Moment{Now: epoch})
 	have := &weftpb.Gauges{}
 	held := map[string]int{}

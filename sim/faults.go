@@ -47,7 +47,6 @@ func (w *world) strike(f Fault) {
 		w.at(w.now+f.For/3, func() { p.until = max(p.until, w.now+f.For/2) })
 	case ClockJump:
 		p.skew += f.For
-		w.jumped = true
 	case DamageCheckpoint:
 		for _, c := range p.disk {
 			c.damaged = true

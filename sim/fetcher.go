@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/lease"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
@@ -23,7 +24,7 @@ type fetcher struct {
 	reports *producer
 	boards  map[int32]*board
 	lanes   map[string]*lane
-	known   map[string]*known // reports by visit
+	known   map[*lanes.Visit]*processors.Report
 	flying  []*request
 	session int // counts what the group gave and took
 }
@@ -44,7 +45,7 @@ func newFetcher(l *life) *fetcher {
 	return &fetcher{
 		life: l, w: l.proc.w, lease: lease.New(sessionTimeout-leaseMargin, l.proc.boot),
 		out: newProducer(l), reports: newProducer(l),
-		boards: map[int32]*board{}, lanes: map[string]*lane{}, known: map[string]*known{},
+		boards: map[int32]*board{}, lanes: map[string]*lane{}, known: map[*lanes.Visit]*processors.Report{},
 	}
 }
 
@@ -213,8 +214,8 @@ func (f *fetcher) search(b *board) {
 		for _, p := range b.Begin() {
 			v := p.Visit()
 			if done := search.Done[v.Id]; len(done) > 0 {
-				part, over := f.report(p.Context(), v).Resume(done, f.life.proc.mono())
-				f.write(v.Domain, v.Partition, part)
+				part, over := f.report(v).Resume(done, f.life.proc.mono())
+				f.write(v, part)
 				if over {
 					continue
 				}
@@ -240,14 +241,14 @@ func (f *fetcher) start(b *board, p *processors.Posted) {
 }
 
 // write sends a part of a report.
-func (f *fetcher) write(domain string, partition int32, part *weftpb.Visited) {
+func (f *fetcher) write(v *lanes.Visit, part *weftpb.Visited) {
 	if part == nil {
 		return
 	}
 	if part.Done {
-		delete(f.known, part.Visit)
+		delete(f.known, v)
 	}
-	f.reports.send(place{f.w.names.Visited, partition}, domain, encode(part), func(_ int64, err error) {
+	f.reports.send(place{f.w.names.Visited, v.Partition}, v.Domain, encode(part), func(_ int64, err error) {
 		if err != nil {
 			f.life.fail(err)
 		}

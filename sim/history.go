@@ -122,8 +122,8 @@ func (w *world) judgeEnd() {
 			w.judgeURL(h, url, h.ended[url][0], need)
 		}
 	}
-	if len(h.expired) > 0 && !w.jumped {
-		w.violate("forgotten", "visits %q ran out of their lease, though no clock was set", h.expired)
+	if len(h.expired) > 0 {
+		w.violate("forgotten", "visits %q ran out of their lease, though a fetcher was there", h.expired)
 	}
 	for p := range w.partitions {
 		w.compare(w.names.Deduped, p)

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -44,8 +43,8 @@ func (ln *lane) serve() {
 	case lanes.Ask:
 		ln.gate(step)
 	case lanes.Finish:
-		report := ln.report(step.Context, step.Visit)
-		ln.write(ln.domain, step.Visit.Partition, report.Finish(step.Index, ln.life.proc.mono()))
+		report := ln.report(step.Visit)
+		ln.write(step.Visit, report.Finish(step.Index, ln.life.proc.mono()))
 		ln.Drop()
 		ln.wake(0)
 	}
@@ -136,13 +135,13 @@ func (ln *lane) made(r *request, x *fetch.Exchange) {
 	if r.entry != nil {
 		r.entry.retryAfter = x.RetryAfter // heard, and to be kept
 	}
-	ln.Made(now, ln.outcome(r.step.Context, v, i, x), 0.05*ln.w.rng.Float64())
+	ln.Made(now, ln.outcome(v, i, x), 0.05*ln.w.rng.Float64())
 	ln.wake(0)
 }
 
 // outcome reports an exchange, as requests of package processors does.
-func (ln *lane) outcome(ctx context.Context, v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
-	report := ln.report(ctx, v)
+func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
+	report := ln.report(v)
 	switch {
 	case processors.Undone(x):
 		report.Add(processors.Skip(i))
@@ -159,7 +158,7 @@ func (ln *lane) outcome(ctx context.Context, v *lanes.Visit, i int, x *fetch.Exc
 	record := processors.FetchedOf(v, i, x)
 	report.Open()
 	tell := func() {
-		ln.write(v.Domain, v.Partition, report.Close(record.Outcome, ln.life.proc.mono()))
+		ln.write(v, report.Close(record.Outcome, ln.life.proc.mono()))
 	}
 	early := ln.w.bug(BugReportEarly)
 	ln.out.send(place{ln.w.names.Fetched, v.Partition}, v.Domain, encode(record), func(_ int64, err error) {
@@ -177,18 +176,10 @@ func (ln *lane) outcome(ctx context.Context, v *lanes.Visit, i int, x *fetch.Exc
 	return processors.AnswerOf(x)
 }
 
-// known is the report of a visit, good as long as the visit is.
-type known struct {
-	*processors.Report
-	ctx context.Context
-}
-
 // report returns the report of a visit.
-func (f *fetcher) report(ctx context.Context, v *lanes.Visit) *processors.Report {
-	if k := f.known[v.Id]; k != nil && k.ctx.Err() == nil {
-		return k.Report
+func (f *fetcher) report(v *lanes.Visit) *processors.Report {
+	if f.known[v] == nil {
+		f.known[v] = processors.NewReport(v, f.life.proc.mono())
 	}
-	fresh := &known{processors.NewReport(v, f.life.proc.mono()), ctx}
-	f.known[v.Id] = fresh
-	return fresh.Report
+	return f.known[v]
 }

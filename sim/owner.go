@@ -162,7 +162,7 @@ func (t *table) resume() {
 		return
 	}
 	bounds := map[string]ledger.Bounds{}
-	inputs := t.def.Inputs()
+	inputs := append(t.def.Inputs(), t.def.Ledger())
 	var ask func(i int)
 	ask = func(i int) {
 		if i < len(inputs) {

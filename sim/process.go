@@ -55,10 +55,6 @@ func (p *process) boot() time.Duration { return p.w.now + time.Hour }
 // on.
 func (l *life) after(d time.Duration, do func()) { l.proc.w.after(d, func() { l.run(do) }) }
 
-func (l *life) at(when time.Duration, do func()) {
-	l.proc.w.at(when, func() { l.run(do) })
-}
-
 // run does something now; a process that is stopped does it soon after it goes
 // on, in any order.
 func (l *life) run(do func()) {

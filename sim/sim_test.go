@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,7 @@ func store(t *testing.T, c Case, kind string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join("testdata", kind+"-"+time.Duration(c.Seed).String()+".json")
+	name := filepath.Join("testdata", fmt.Sprintf("%s-%d.json", kind, c.Seed))
 	if err := os.WriteFile(name, append(raw, '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,6 @@ type world struct {
 	busy     time.Duration // when something was written last
 	violated *Violation
 	over     bool
-	jumped   bool // a wall clock was set
 	counts   map[string]int
 	lines    *[]string // trace; nil: none is kept
 	sum      uint64    // of the order of events
@@ -130,10 +129,11 @@ func (w *world) define(p *process, name topics.Stage) ledger.Definition {
 	return processors.DefineSchedule(w.env, &p.hold)
 }
 
-func frontierOptions(partition int32) frontier.Options {
-	opts := frontier.DefaultOptions()
+// frontier returns a frontier that is only looked at.
+func (w *world) frontier(partition int32, store frontier.Store) *frontier.Frontier {
+	opts := processors.FrontierOptions(w.env.Definition)
 	opts.Partition = partition
-	return opts
+	return frontier.New(opts, store)
 }
 
 // rhythm is how often something is looked after: less often when all is quiet.

@@ -1,0 +1,94 @@
+// Package sim runs the whole loop in one goroutine under virtual time: brokers,
+// consumer groups, processes, clocks and a web are simulated, and one random
+// source, which a seed starts, draws every delay, every order and every fault.
+// A run of minutes, with kills and pauses and lying brokers, takes some
+// milliseconds, and the same case is the same run, event by event.
+//
+// # What is real
+//
+// All that decides is production's own code, not a copy of it:
+//
+//	ledger.Partition   folding, deciding, framing, positions, claims, resuming
+//	ledger.Writer      fail-stop, free of gaps
+//	ledger.Reader      which events count
+//	processors         the declarations of dedupe and schedule (Define…), what
+//	                   normalize and parse make of a record (New…), the commit
+//	                   rule (Progress), boards and takeovers (Board, TakeOver,
+//	                   Search), reports (Report), what exchanges mean (RobotsOf,
+//	                   AnswerOf), with scope, urls, dedupe, frontier, politeness,
+//	                   robots and parse behind them
+//	lanes.Lane         what a domain's queue does next
+//	lease.Lease        the right to make a request
+//	drain.Reading      the drained test, and LastGauges
+//
+// What is simulated is what surrounds it: goka, franz-go, Pebble, the goroutines
+// of lanes and workers, net/http. The shells here (owner and table, worker,
+// fetcher and lane) do what their counterparts in production do, in the same
+// order, with others' steps possible between any two of theirs.
+//
+// # The simulated world
+//
+//   - agenda: what is to happen, by time. There is nothing else.
+//   - cluster, log: a record that arrives is in its log at once, and is seen by
+//     readers and acknowledged when it is replicated. Arrivals are in order for
+//     one writer and one partition, nothing is between partitions.
+//   - group: a coordinator. A partition is given away when its owner let go of
+//     it, or was silent for the session's time-out.
+//   - process: stages, a disk with checkpoints, a wall clock that may be wrong, a
+//     clock since boot that is not. A process that is stopped does nothing, and
+//     goes on with all that it was about to do: it is the zombie.
+//   - web: sites from the seed, with redirects, errors, Retry-After, robots.txt
+//     that disallow, ask for delays, fail or are missing. Its access log, in true
+//     time, is what politeness is judged from.
+//
+// # Faults
+//
+// A process or a stage is killed (what it sent may still arrive, or not), a
+// process stops and goes on, a partition's leader ends and what is not
+// replicated is cut, so that offsets are given again, a partition is away,
+// refuses records, forgets to acknowledge them, or holds them twice; heartbeats
+// are answered late; groups rebalance for no reason; wall clocks jump;
+// checkpoints are damaged or lost; disks are full. See Kind.
+//
+// # Invariants
+//
+// At each request: no two of a domain at once, none before the delay in force
+// (the configured one, Crawl-delay, Retry-After), no page before the robots.txt
+// of its origin, none that it disallows.
+//
+// At checkpoints, now and then, and at the end: the state is, key by key, the
+// fold of the ledger from nothing; gauges are what a recount finds; a domain is
+// in exactly one state and a URL in one place. No stage ever meets an error that
+// only a person could mend.
+//
+// When the drained test says so, and not earlier: every seed, every link of a
+// page that was fetched and every redirect's target is admitted, once; each has
+// one outcome; what was fetched was asked for and is parsed; nothing of a
+// healthy site was given up; no visit had to run out of its lease. By induction
+// that is all that the rules reach. And the test does say so within a few hours
+// of virtual time after the last fault.
+//
+// # Failing seeds
+//
+// A failure prints its seed, the smallest case that Shrink found to fail in the
+// same way, and the end of its trace. With -update it is stored in testdata,
+// where TestGoldenCases runs it for ever.
+//
+//	make sim SEEDS=5000
+//	go test ./sim -run TestSeeds -first 4711 -seeds 1
+//
+// # Planted bugs
+//
+// A simulation that finds nothing may be blind. Each Bug breaks one rule, from
+// the outside: in a shell, or in what a shell hands to production's code.
+// TestPlantedBugsAreFound says within how many seeds each is found.
+//
+// # What it does not show
+//
+// The shells of production themselves: kfake, goka, franz-go, Pebble and net/http
+// are what the tests with real processes are for. A request that is still being
+// answered when its process is frozen for longer than a session; here answers
+// take at most 2 s. A machine that loses what had been acknowledged: with an
+// embedded broker a power cut may, and the ledger goes on at the end of what is
+// left.
+package sim
