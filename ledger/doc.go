@@ -15,6 +15,9 @@
 //	claimed    The new owner appends a claim (group.Setup). The claim's offset
 //	           plus one is its epoch. What lies between the recovery and the
 //	           claim is folded; from here on nobody else's event is valid.
+//	held       While Options.Held says so, the partition takes neither inputs nor
+//	           timers. When that ends, and after a claim, its timers wait until
+//	           what was written to its inputs meanwhile is read.
 //	live       Each input is decided, folded and appended. The offset of an
 //	           event is known before it is acknowledged, because the owner is
 //	           alone: claim + 1, + 2, ...

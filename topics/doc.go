@@ -22,6 +22,9 @@
 // who owns a domain, are pinned by the first record of config (Pin). A process
 // that disagrees does not start.
 //
+// config also holds what people ask of the crawl while it runs (Control), under
+// a key of its own.
+//
 // Ledgers (deduped and scheduled) are tables made of events: they are kept
 // whole and never compacted. Topics that are kept until consumed have no
 // retention by time either, since a crawl may lie still for months; a janitor
