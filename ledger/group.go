@@ -86,6 +86,9 @@ func (c *claimer) Setup(session sarama.ConsumerGroupSession) error {
 	if err := c.ConsumerGroupHandler.Setup(unmarked{session}); err != nil {
 		return err
 	}
+	if session.Context().Err() != nil {
+		return nil // a rebalance interrupted the recovery; Cleanup closes what was opened
+	}
 	claims, ctx := errgroup.WithContext(session.Context())
 	c.run.mu.Lock()
 	tables := make([]*table, 0, len(c.run.tables))
@@ -98,7 +101,7 @@ func (c *claimer) Setup(session sarama.ConsumerGroupSession) error {
 	}
 	err := claims.Wait()
 	if session.Context().Err() != nil {
-		return nil // a rebalance came first; Cleanup closes what was opened
+		return nil // a rebalance came first
 	}
 	return err
 }
