@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -92,6 +93,9 @@ func (p process) start(t *testing.T) *child {
 	c := &child{cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
 	c.cmd.Env = append(os.Environ(), childConfig+"="+string(config))
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
+	if os.Getenv("WEFT_TEST_LOG") != "" {
+		c.cmd.Stderr = io.MultiWriter(&c.err, os.Stderr)
+	}
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
