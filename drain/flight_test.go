@@ -10,7 +10,9 @@ import (
 
 func TestInFlightLeavesOutWhatIsQueued(t *testing.T) {
 	queued := &weftpb.Gauges{Pending: 7, Queued: 7}
-	behind := func(s topics.Stage) []drain.Lag { return []drain.Lag{{Stage: s, Topic: "weft.t", End: 3, Committed: 1}} }
+	behind := func(s topics.Stage) []drain.Lag {
+		return []drain.Lag{{Stage: s, Topic: "weft.t", End: 3, Committed: 1}}
+	}
 	tests := []struct {
 		status drain.Status
 		want   string
