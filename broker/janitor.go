@@ -23,7 +23,10 @@ type Janitor struct {
 	// trimmed.
 	Readers map[string][]string
 	// Every is the time between two rounds.
-	Every  time.Duration
+	Every time.Duration
+	// Keep is how long records stay after all groups have committed them: who
+	// takes a partition over finds in fetched what was not reported any more.
+	Keep   time.Duration
 	Logger *slog.Logger
 }
 
@@ -31,25 +34,58 @@ type Janitor struct {
 func (j Janitor) Run(ctx context.Context) error {
 	ticker := time.NewTicker(j.Every)
 	defer ticker.Stop()
+	var seen history
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
-		if err := j.Trim(ctx); err != nil && ctx.Err() == nil {
+		now := time.Now()
+		commits, err := j.commits(ctx)
+		if err == nil {
+			seen = append(seen, reading{now, commits})
+			if old, ok := seen.before(now.Add(-j.Keep)); ok {
+				err = j.trim(ctx, old)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
 			j.Logger.Warn("trimming failed", "error", err)
 		}
 	}
 }
 
-// Trim does one round. Commits are read before the bounds of the logs: what a
-// group has committed it does not need again, however long ago that was.
+// history is commits as they were read, oldest first.
+type history []reading
+
+type reading struct {
+	at      time.Time
+	commits map[string]kadm.OffsetResponses
+}
+
+// before returns the newest reading that was made by then, and forgets those
+// before it.
+func (h *history) before(then time.Time) (map[string]kadm.OffsetResponses, bool) {
+	for len(*h) > 1 && !(*h)[1].at.After(then) {
+		*h = (*h)[1:]
+	}
+	first := (*h)[0]
+	return first.commits, !first.at.After(then)
+}
+
+// Trim does one round behind the commits as they are now.
 func (j Janitor) Trim(ctx context.Context) error {
 	commits, err := j.commits(ctx)
 	if err != nil {
 		return err
 	}
+	return j.trim(ctx, commits)
+}
+
+// trim deletes what lies behind commits. They are read before the bounds of the
+// logs: what a group has committed it does not need again, however long ago
+// that was.
+func (j Janitor) trim(ctx context.Context, commits map[string]kadm.OffsetResponses) error {
 	topics := slices.Sorted(maps.Keys(j.Readers))
 	starts, err := j.Admin.ListStartOffsets(ctx, topics...)
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -237,4 +238,26 @@ func (s signal) Write(p []byte) (int, error) {
 		}
 	}()
 	return s.buf.Write(p)
+}
+
+// The commits that count are the newest of those that are old enough.
+func TestHistoryBefore(t *testing.T) {
+	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
+	var h history
+	for second := range 4 {
+		commits := map[string]kadm.OffsetResponses{strconv.Itoa(second): nil}
+		h = append(h, reading{at(second), commits})
+	}
+	if _, ok := h.before(at(-1)); ok {
+		t.Error("a reading is taken that was made later")
+	}
+	for _, then := range []int{0, 2, 3, 9} {
+		commits, ok := h.before(at(then))
+		if _, newest := commits[strconv.Itoa(min(then, 3))]; !ok || !newest {
+			t.Errorf("at %d: %v, %v", then, commits, ok)
+		}
+	}
+	if len(h) != 1 {
+		t.Errorf("%d readings are kept", len(h))
+	}
 }

@@ -268,7 +268,7 @@ func (s *session) janitor() broker.Janitor {
 		fetched := s.env.Names.Fetched
 		readers[fetched] = append(readers[fetched], s.env.Names.Group(topics.WARC))
 	}
-	return broker.Janitor{Admin: s.admin, Readers: readers, Every: 5 * time.Second, Logger: s.log}
+	return broker.Janitor{Admin: s.admin, Readers: readers, Every: 5 * time.Second, Keep: 2 * s.opts.Fetch.SessionTimeout, Logger: s.log}
 }
 
 // warcInfo says in WARC files who crawled.
