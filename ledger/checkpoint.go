@@ -60,7 +60,7 @@ func seal(checkpoint any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", err)
 	}
-	raw, err := json.Marshal(sealed{Checkpoint: body, CRC32C: crc32.Checksum(body, castagnoli)})
+	raw, err := json.Marshal(sealed{Checkpoint: body, CRC32C: checksum(body)})
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint: %w", err)
 	}
@@ -69,7 +69,7 @@ func seal(checkpoint any) ([]byte, error) {
 
 func unseal(raw []byte, checkpoint any) error {
 	var s sealed
-	if json.Unmarshal(raw, &s) != nil || crc32.Checksum(s.Checkpoint, castagnoli) != s.CRC32C ||
+	if json.Unmarshal(raw, &s) != nil || checksum(s.Checkpoint) != s.CRC32C ||
 		json.Unmarshal(s.Checkpoint, checkpoint) != nil {
 		return fmt.Errorf("%w: damaged", errNoCheckpoint)
 	}
@@ -214,7 +214,7 @@ func sumFiles(dir string, files map[string]int64) (map[string]uint32, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read checkpoint: %w", err)
 		}
-		sums[name] = checksum(name, raw)
+		sums[name] = checksum(raw)
 	}
 	return sums, nil
 }

@@ -115,7 +115,7 @@ func (p *Partition) Fold(key string, raw []byte, offset int64) error {
 	if err != nil {
 		return err
 	}
-	p.folded, p.record = offset, checksum(key, raw)
+	p.folded, p.record = offset, checksum(raw)
 	if ev == nil {
 		p.opts.Observe(HappenedDropped)
 		return nil
@@ -152,7 +152,7 @@ func (p *Partition) FoldNext(key string, raw []byte, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	p.folded, p.record = offset, checksum(key, raw)
+	p.folded, p.record = offset, checksum(raw)
 	p.lastEvent = now
 	maps.Copy(p.positions, p.moved)
 	clear(p.moved)

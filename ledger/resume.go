@@ -71,7 +71,7 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 	}
 	p.folded++
 	reset = encode(&weftpb.Event{Epoch: p.reader.Epoch, Offset: p.folded, Positions: cut, Reset_: true})
-	p.record = checksum("", reset)
+	p.record = checksum(reset)
 	return next, reset, nil
 }
 

@@ -83,19 +83,17 @@ func (s source) replay(ctx context.Context, from, to int64, fold func(key string
 	return nil
 }
 
-// sum returns the checksum of the record at offset.
+// sum returns the checksum of the value of the record at offset.
 func (s source) sum(ctx context.Context, offset int64) (sum uint32, err error) {
-	err = s.replay(ctx, offset, offset+1, func(key string, raw []byte, _ int64) error {
-		sum = checksum(key, raw)
+	err = s.replay(ctx, offset, offset+1, func(_ string, raw []byte, _ int64) error {
+		sum = checksum(raw)
 		return nil
 	})
 	return sum, err
 }
 
-// checksum tells records apart, CRC-32C.
-func checksum(key string, value []byte) uint32 {
-	return crc32.Update(crc32.Checksum([]byte(key), castagnoli), castagnoli, value)
-}
+// checksum tells values of records, and files, apart: CRC-32C.
+func checksum(raw []byte) uint32 { return crc32.Checksum(raw, castagnoli) }
 
 // ErrTrimmed means that a ledger no longer holds events that recovery, or
 // another fold, needs.
