@@ -26,34 +26,121 @@
 //	           supervisor builds a new one that recovers.
 //	closed     The writer is flushed, a last checkpoint is published.
 //
-// # Invariants
+// # Rules
 //
-// An event is valid if and only if it names the latest claim before it and
-// stands at the offset that it names. Folds drop the others, in the ledger and
-// in every reader of it (see Reader). The offset guards the moment between the
-// loss of an event and its owner learning of it: the producer may have accepted
-// a later one.
+// Each has a test of its name, and those of the crash points below.
 //
-// Acknowledged offsets are free of gaps. A gap means that somebody else wrote;
-// the owner stops without committing, recovers and claims again.
+//  1. Decide, then fold (TestRule1DecideThenFold). A decision changes nothing.
+//     Apply is deterministic; live processing and recovery run the same one.
+//  2. The writer is fail-stop (TestRule2WriterIsFailStop). After its first
+//     error nothing is appended until the partition is recovered anew, and
+//     acknowledged offsets are free of gaps: a gap means that somebody else
+//     wrote. The owner stops without committing, recovers and claims again.
+//  3. The ledger says where each input goes on, not the group's commit
+//     (TestRule3LedgerSaysWhereToGoOn). Events carry the highest folded offset
+//     of the inputs that moved, and the timestamp of the record there. Commits
+//     are made from acknowledged events; lag monitoring, trimming and the
+//     drained test read them.
+//  4. The local store is a cache (TestRule4StoreIsACache). A checkpoint is
+//     published only after its last event is acknowledged. It names its topic
+//     and the checksum of that event, and the sizes and checksums of its files.
+//     What does not fit in every respect is discarded; a store is never
+//     trusted to be anything else.
+//  5. Fencing by claim (TestRule5FencingByClaim). An event is valid if and only
+//     if it names the latest claim before it and stands at the offset that it
+//     names. Folds drop the others, in the ledger and in every reader of it
+//     (see Reader). The offset guards the moment between the loss of an event
+//     and its owner learning of it: the producer may have accepted a later one.
+//  6. Ledgers are kept whole (TestRule6LedgersAreKeptWhole). A fold takes each
+//     offset or none: one that is missing is ErrTrimmed, never passed over.
+//  7. A corrupt event is fatal and named (TestRule7CorruptEventIsFatal). A
+//     corrupt input goes to rejected.
 //
-// The ledger says where each input goes on, not the consumer group's commit:
-// every event carries the highest folded offset of the inputs that moved.
-// Commits are made from acknowledged events and only lag monitoring, trimming
-// and the drained test read them.
-//
-// State on disk is a cache. A checkpoint is published only after its last event
-// is acknowledged, and a store is never trusted to be anything else.
+// From these follows what the package is for: whatever happened, each input
+// counts once, and the state equals, key by key, the fold of the ledger from
+// nothing (TestRecoveryFromAnEmptyDisk; of dedupe and schedule in a crawl:
+// crawl.TestStatesAreTheFoldOfTheirLedgers).
 //
 // # What happens at a crash
 //
-//	before the append               the input is delivered again and decided again
-//	appended, not acknowledged      the event is in the log or not; recovery folds
-//	                                what is there, the input's position tells
-//	acknowledged, not checkpointed  replayed from the log
-//	while publishing a checkpoint   its name is not yet valid; the older one holds
-//	an old owner wakes up           its events name an older claim: dropped; its
-//	                                first acknowledgement shows a gap: it stops
+// The tests run the real runner, goka and franz-go, against a broker that
+// refuses, holds or loses what it is told to. Owners that die are processes
+// that are killed with kill -9; those that sleep get SIGSTOP.
+//
+// On the way of an event:
+//
+//	before the append, or appended  the input is delivered again, or its event is
+//	and not acknowledged            there: the position tells. TestKilled
+//	acknowledged, not applied       nothing in memory counts; recovery folds it.
+//	or not committed                TestKilled
+//	committed, not in a checkpoint  replayed from the log. TestKilled,
+//	                                TestCheckpointInTheMiddle
+//	rejected by the broker          poisoned; the new life decides again.
+//	                                TestBrokerAnswers
+//	applied, acknowledgement lost   the idempotent producer asks again and gets
+//	                                the same offset. TestBrokerAnswers
+//	input redelivered               at or below the position: skipped.
+//	                                TestRedeliveredInputIsSkipped
+//	inputs without events           an event carries the position when the input
+//	                                pauses. TestInputsWithoutEvents
+//
+// A checkpoint that is
+//
+//	behind                          the rest is replayed. TestCheckpointInTheMiddle
+//	damaged, torn, missing, or      discarded, and all is replayed.
+//	foreign                         TestRule4StoreIsACache
+//	damaged where it is read late   the store's first error ends the partition,
+//	                                which discards it: no byte of it passes for
+//	                                another state. TestDamageIsNeverTakenForState
+//	half made or half published     its name is not yet valid; the older one
+//	                                holds. TestRule4StoreIsACache
+//
+// Owners:
+//
+//	two at once                     the claim of the second ends the validity of
+//	                                the first's events; who finds a gap recovers.
+//	                                TestTwoOwnersAtOnce
+//	an old one wakes up             the same, whether its append was held, is sent
+//	                                again, or was served. TestOldOwnerWakes
+//	a claim written late            what lies between recovery and claim is
+//	                                folded first. TestClaimWrittenLate
+//	a claim of the dead             fences the owner at work, which claims again.
+//	                                TestClaimOfTheDeadComesLate
+//	a rebalance during recovery     nothing is claimed; whoever gets the partition
+//	                                recovers it. TestRecoveryInterruptedByRebalance
+//
+// Logs:
+//
+//	input trimmed beyond the        ErrInputLost, at the start and while running.
+//	position                        TestInputExpired
+//	input ends before the position  embedded: a reset event goes on where the log
+//	                                is intact; on a cluster ErrInputLost.
+//	                                TestInputCutShort
+//	input cut and written again     the record at the position has another
+//	                                timestamp: as above. TestInputOffsetsReused
+//	ledger cut and written again    the event at a checkpoint's offset is another:
+//	                                discarded. TestLedgerOffsetsReused
+//	ledger trimmed under recovery   ErrTrimmed. TestRule6LedgersAreKeptWhole
+//
+// # What is assumed
+//
+// Of the broker: what it acknowledges to acks=all it keeps, at its offset, until
+// it is told to trim; offsets have no gaps; appends of an idempotent producer
+// are neither doubled nor reordered. An embedded broker keeps them when the
+// process is killed; a power cut may take the ends of its logs. Commits are
+// then taken back to the ends that it finds, before anybody writes (see package
+// broker), so that below the commit an input is what was folded. Between the
+// commit and the cut records are decided twice: a stage that reads what is not
+// in its ledger must not mind. What an event named that was itself cut is
+// decided anew, unless its input was trimmed meanwhile: that is ErrInputLost.
+//
+// Of the disk: a file that was renamed is there after the process is killed.
+// Nothing is assumed after a power cut, and no sync is waited for: checksums
+// find what is wrong. Tables have them in each block. Pebble takes damage in a
+// MANIFEST for its end and would open an older state without a word, therefore
+// the small files have checksums in the checkpoint.
+//
+// Of the clock: nothing that counts. Timers are decisions like others.
 //
 // # Checkpoints that travel
 //

@@ -48,7 +48,7 @@ func appendAll(w *Writer, n int) (accepted int, errs []error) {
 }
 
 // Rule 2: a refused event 3 may not be followed by accepted ones.
-func TestWriterIsFailStop(t *testing.T) {
+func TestRule2WriterIsFailStop(t *testing.T) {
 	refused := errors.New("refused")
 	log := &tape{before: func(n int) (int64, error) {
 		if n == 3 { // the claim is the first
