@@ -68,3 +68,36 @@ func TestInputsTrimmedByTheNextOwnerAreNotLost(t *testing.T) {
 		}
 	}
 }
+
+// After a power cut the ledger of an embedded broker may have lost events whose
+// inputs were consumed and trimmed. The commit tells that from a janitor who
+// trimmed too far.
+func TestALedgerThatLostItsEndGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		committed int64
+		mayReset  bool
+		want      error
+	}{
+		{"power cut", 8, true, nil},
+		{"trimmed too far", 6, true, ErrInputLost},
+		{"a cluster", 8, false, ErrInputLost},
+	} {
+		p, err := NewPartition(Define((&world{}).stage()), 0, &memstore.Store{}, Nothing(), PartitionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved := &weftpb.Event{Epoch: 1, Offset: 1, Positions: []*weftpb.Position{{Topic: inTopic, Offset: 3}}}
+		for offset, record := range [][]byte{ClaimOf("a"), encode(moved), ClaimOf("b")} {
+			if err := p.Fold("", record, int64(offset)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next, reset, err := p.Resume(map[string]Bounds{
+			inTopic: {Start: 7, End: 9, Committed: c.committed}, ledgerTopic: {End: 3},
+		}, c.mayReset)
+		if !errors.Is(err, c.want) || err == nil && (next[inTopic] != 7 || reset == nil) {
+			t.Errorf("%s: goes on at %v, %v", c.name, next, err)
+		}
+	}
+}

@@ -21,6 +21,17 @@ func (t *table) findCuts(ctx context.Context, bounds map[string]Bounds) error {
 	t.mu.Unlock()
 	for topic, log := range bounds {
 		at, known := positions[topic]
+		if known && at.Offset+1 < log.Start {
+			committed, err := t.committed(ctx, topic)
+			if err != nil {
+				return err
+			}
+			if log.Committed = committed; log.Committed >= log.Start {
+				t.run.log.Warn("ledger lost its end, and its input was trimmed behind it", "topic", topic,
+					"partition", t.partition, "position", at.Offset, "start", log.Start)
+			}
+			bounds[topic] = log
+		}
 		if !known || at.Offset < log.Start {
 			continue // nothing to compare
 		}
@@ -35,13 +46,13 @@ func (t *table) findCuts(ctx context.Context, bounds map[string]Bounds) error {
 				continue
 			}
 		}
-		commits, err := t.run.admin.FetchOffsets(ctx, t.run.ledger)
+		commit, err := t.committed(ctx, topic)
 		if err != nil {
-			return fmt.Errorf("read commits of %s: %w", t.run.ledger, err)
+			return err
 		}
 		intact := log.Start
-		if commit, ok := commits.Lookup(topic, t.partition); ok && commit.At <= log.End {
-			intact = max(intact, commit.At)
+		if commit <= log.End {
+			intact = max(intact, commit)
 		}
 		t.run.log.Warn("input log was cut by an unclean end of its broker", "topic", topic, "partition", t.partition,
 			"position", at.Offset, "intact", intact, "end", log.End)
@@ -50,6 +61,16 @@ func (t *table) findCuts(ctx context.Context, bounds map[string]Bounds) error {
 		t.mu.Unlock()
 	}
 	return nil
+}
+
+// committed is where the group goes on in an input; 0 before its first commit.
+func (t *table) committed(ctx context.Context, topic string) (int64, error) {
+	commits, err := t.run.admin.FetchOffsets(ctx, t.run.ledger)
+	if err != nil {
+		return 0, fmt.Errorf("read commits of %s: %w", t.run.ledger, err)
+	}
+	commit, _ := commits.Lookup(topic, t.partition)
+	return max(commit.At, 0), nil
 }
 
 // timestampMS returns the timestamp of the record at offset, which must be in

@@ -17,7 +17,11 @@ func ClaimOf(owner string) []byte {
 }
 
 // Bounds of a log: its first offset and its end.
-type Bounds struct{ Start, End int64 }
+type Bounds struct {
+	Start, End int64
+	// Committed is where the group would go on, 0 when that does not matter.
+	Committed int64
+}
 
 // Cut tells the partition, before Resume, that the log of an input was cut by an
 // unclean end of its broker: the record at the partition's position is gone, or
@@ -30,6 +34,11 @@ func (p *Partition) Cut(topic string, intact int64) { p.intact[topic] = intact }
 // an event that says so. It must be appended before anything is decided, and is
 // folded already. Without Cut, a position beyond the end says that a log was
 // cut, and intact is all of it.
+//
+// A position below the beginning of its log is ErrInputLost too, unless the
+// group had committed what was trimmed: then it is the ledger that lost its end,
+// with its embedded broker's machine, and if mayReset the input goes on at its
+// beginning.
 //
 // bounds hold those of the ledger too, asked for last: inputs that are gone are
 // another owner's doing when the ledger has grown beyond the claim (ErrFenced).
@@ -50,6 +59,9 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 			intact = log.End
 		}
 		switch rewritten = rewritten || goOn > log.End; {
+		case goOn < log.Start && mayReset && log.Committed >= log.Start:
+			goOn = log.Start
+			cut = append(cut, Position{Offset: goOn - 1, Epoch: at.Epoch}.record(in.topic))
 		case goOn < log.Start, rewritten && !mayReset:
 			lost := ErrInputLost
 			if bounds[p.def.ledger].End > p.folded+1 {

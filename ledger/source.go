@@ -49,7 +49,7 @@ func boundsOf(ctx context.Context, admin *kadm.Client, topic string, partition i
 	if !ok1 || !ok2 {
 		return Bounds{}, fmt.Errorf("offsets of %s/%d: no such partition", topic, partition)
 	}
-	return Bounds{first.Offset, last.Offset}, errors.Join(first.Err, last.Err)
+	return Bounds{Start: first.Offset, End: last.Offset}, errors.Join(first.Err, last.Err)
 }
 
 // replay calls fold with the records [from, to), each of which must be there.

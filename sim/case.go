@@ -13,6 +13,9 @@ type Case struct {
 	Pages int `json:"pages"`
 	// Processes, of which some run all stages and some a few.
 	Processes int `json:"processes"`
+	// Embedded: the brokers are in the only process, and what is in their logs
+	// may be gone after a power cut.
+	Embedded bool `json:"embedded,omitempty"`
 	// Faults in order of time.
 	Faults []Fault `json:"faults,omitempty"`
 	// Bug that is planted; empty: none.
@@ -53,6 +56,7 @@ const (
 	LoseCheckpoint   Kind = "lose-checkpoints"
 	DiskFull         Kind = "disk-full" // nothing may be released
 	Rebalance        Kind = "rebalance" // of a group, without a reason
+	PowerCut         Kind = "power-cut" // of an embedded broker and its process
 )
 
 // kinds are the faults that are drawn, each as often as it stands here.
@@ -91,6 +95,11 @@ func NewCase(seed uint64) Case {
 			f.For = time.Duration(rng.Int64N(int64(4*time.Hour))) - 2*time.Hour
 		}
 		c.Faults = append(c.Faults, f)
+	}
+	if c.Embedded = c.Processes == 1 && rng.IntN(2) == 0; c.Embedded && rng.IntN(3) == 0 {
+		c.Faults = append(c.Faults, Fault{
+			At: time.Duration(rng.Int64N(int64(faultsWithin))), Kind: PowerCut, For: 10 * time.Second, Rate: 1 + rng.IntN(20),
+		})
 	}
 	return c
 }

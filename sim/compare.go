@@ -128,7 +128,7 @@ func (w *world) recount(at place, store *memstore.Store) {
 		w.violate("gauges", "%v: counted %s, the gauges say %s", at, got, want)
 	}
 	for _, url := range keys(held) {
-		if held[url] > 1 {
+		if held[url] > 1 && !w.lossy { // dedupe may have lost that it had it
 			w.violate("state", "%s is in %d places", url, held[url])
 		}
 	}

@@ -48,7 +48,8 @@
 // replicated is cut, so that offsets are given again, a partition is away,
 // refuses records, forgets to acknowledge them, or holds them twice; heartbeats
 // are answered late; groups rebalance for no reason; wall clocks jump;
-// checkpoints are damaged or lost; disks are full. See Kind.
+// checkpoints are damaged or lost; disks are full; and the power of an embedded
+// broker's machine is cut. See Kind.
 //
 // # Invariants
 //
@@ -88,7 +89,8 @@
 // The shells of production themselves: kfake, goka, franz-go, Pebble and net/http
 // are what the tests with real processes are for. A request that is still being
 // answered when its process is frozen for longer than a session; here answers
-// take at most 2 s. A machine that loses what had been acknowledged: with an
-// embedded broker a power cut may, and the ledger goes on at the end of what is
-// left.
+// take at most 2 s. That nothing is lost when a machine loses what had been
+// acknowledged: with an embedded broker a power cut may. Such a crawl goes on
+// and drains, its ledgers fold, and it stays polite (see PowerCut); the rest is
+// not asked of it.
 package sim

@@ -45,6 +45,12 @@ func (w *world) strike(f Fault) {
 			w.cluster.groups[w.names.Group(stage)].sluggish = until
 		}
 		w.at(w.now+f.For/3, func() { p.until = max(p.until, w.now+f.For/2) })
+	case PowerCut:
+		if p.up {
+			p.crash(f.For)
+			w.cluster.powerCut(f.Rate)
+			w.lossy = true
+		}
 	case ClockJump:
 		p.skew += f.For
 	case DamageCheckpoint:

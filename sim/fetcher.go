@@ -113,7 +113,7 @@ func (f *fetcher) revoked(then func()) {
 // take asks for what a takeover wants to know, one thing after another.
 func (f *fetcher) take(partition int32, session int) {
 	scheduled := f.w.cluster.log(f.w.names.Scheduled, partition)
-	found := processors.Takeover{Topic: scheduled.topic, End: scheduled.seen, At: f.life.proc.mono()}
+	found := processors.Takeover{Topic: scheduled.topic, End: scheduled.seen, At: f.life.proc.mono(), Alone: f.w.c.Embedded}
 	f.life.after(f.w.latency(), func() {
 		found.Start = scheduled.start
 		f.life.after(f.w.latency(), func() {

@@ -36,6 +36,7 @@ type log struct {
 	seen    int64 // end for readers: what is replicated
 	lag     time.Duration
 	readers []func() // told when seen moves
+	waiting []record // for a leader
 
 	away       time.Duration // no leader until then
 	rejecting  time.Duration // appends may be refused until then
@@ -50,7 +51,7 @@ type record struct {
 	writtenMs  int64 // wall clock of the writer
 	latest     int64 // epoch of the latest claim before it, for a planted bug
 	settled    func(offset int64, err error)
-	unsent     func() bool // its writer ended before it came to the leader; nil: never
+	unsent     func() bool // its writer ended before it came to the leader
 }
 
 // What a writer may hear.
@@ -80,14 +81,29 @@ func (c *cluster) log(topic string, partition int32) *log { return c.logs[place{
 // arrive is a record at the leader of its partition. settled is told what the
 // writer hears, when it is sent.
 func (c *cluster) arrive(l *log, r record) {
-	w := c.w
-	switch {
-	case r.unsent != nil && r.unsent():
-		return
-	case l.away > w.now:
-		w.at(l.away, func() { c.arrive(l, r) })
+	if l.waiting = append(l.waiting, r); len(l.waiting) == 1 {
+		c.accept(l)
+	}
+}
+
+// accept takes what waits for the leader of a partition, in order, when there
+// is one.
+func (c *cluster) accept(l *log) {
+	if l.away > c.w.now {
+		c.w.at(l.away, func() { c.accept(l) })
 		return
 	}
+	waiting := l.waiting
+	l.waiting = nil
+	for _, r := range waiting {
+		if !r.unsent() {
+			c.take(l, r)
+		}
+	}
+}
+
+func (c *cluster) take(l *log, r record) {
+	w := c.w
 	if l.rejecting > w.now && w.chance(l.rate) {
 		w.trace("%v refuses a record", l.place)
 		r.settled(-1, errRefused)
@@ -143,6 +159,22 @@ func (c *cluster) unclean(l *log, away time.Duration) {
 	l.away = c.w.now + away
 	for _, r := range cut {
 		r.settled(-1, errUnclean)
+	}
+}
+
+// powerCut loses up to so many records at the end of each log, whatever was
+// said of them. At its start the broker takes commits back to the ends.
+func (c *cluster) powerCut(most int) {
+	for _, at := range c.places {
+		l := c.logs[at]
+		keep := max(l.end()-int64(c.w.rng.IntN(most+1)), l.start)
+		l.records = l.records[:keep:keep]
+		l.seen = min(l.seen, keep)
+		for _, stage := range topics.Stages() {
+			if g := c.groups[c.names.Group(stage)]; g.commits[at] > l.seen {
+				g.commits[at] = l.seen
+			}
+		}
 	}
 }
 

@@ -167,25 +167,56 @@ func (t *table) resume() {
 	ask = func(i int) {
 		if i < len(inputs) {
 			l := t.w.cluster.log(inputs[i], t.partition)
-			bounds[inputs[i]] = ledger.Bounds{Start: l.start, End: l.seen}
+			bounds[inputs[i]] = ledger.Bounds{Start: l.start, End: l.seen, Committed: t.member.group.committed(l.place)}
 			t.life.after(t.w.latency(), func() { ask(i + 1) })
 			return
 		}
 		if t.closing {
 			return
 		}
-		next, reset, err := t.core.Resume(bounds, false)
-		if err != nil || reset != nil {
-			t.stop(errors.Join(err, errors.New("a position was reset")))
+		t.findCuts(bounds)
+		next, reset, err := t.core.Resume(bounds, t.w.c.Embedded)
+		if err != nil {
+			t.stop(err)
 			return
 		}
 		t.next = t.w.bugs.resume(t, next)
 		for topic, offset := range next {
 			t.marks[t.at(topic)] = offset
 		}
-		t.goLive()
+		if reset == nil {
+			t.goLive()
+			return
+		}
+		if !t.w.lossy {
+			t.w.violate("reset", "%s sets positions of %v back, and nothing was lost", t.life.name, t.ledger().place)
+		}
+		t.writer.Append("", reset, func(_ int64, err error) {
+			if err != nil {
+				t.stop(err)
+			} else if !t.closing {
+				t.goLive()
+			}
+		})
 	}
 	ask(0)
+}
+
+// findCuts tells the partition which inputs were cut, as the table in package
+// ledger does.
+func (t *table) findCuts(bounds map[string]ledger.Bounds) {
+	for _, topic := range t.def.Inputs() {
+		at, known := t.core.Folded().Positions[topic]
+		l, log := t.w.cluster.log(topic, t.partition), bounds[topic]
+		if !known || at.Offset < log.Start || at.Offset < log.End && l.records[at.Offset].writtenMs == at.TimestampMS {
+			continue
+		}
+		intact := log.Start
+		if commit := t.member.group.committed(l.place); commit <= log.End {
+			intact = max(intact, commit)
+		}
+		t.core.Cut(topic, intact)
+	}
 }
 
 func (t *table) goLive() {
@@ -267,7 +298,7 @@ func (t *table) take(topic string, now time.Time) {
 		t.next[topic] = offset + 1
 	}
 	r := l.records[offset]
-	rec := ledger.Record{Topic: topic, Key: string(r.key), Value: t.w.bugs.input(t, topic, r), Offset: offset}
+	rec := ledger.Record{Topic: topic, Key: string(r.key), Value: t.w.bugs.input(t, topic, r), Offset: offset, TimestampMS: r.writtenMs}
 	event, err := t.core.Answer(rec, now)
 	var rejected *ledger.Rejection
 	if errors.As(err, &rejected) {

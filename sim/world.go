@@ -33,6 +33,7 @@ type world struct {
 	busy     time.Duration // when something was written last
 	violated *Violation
 	over     bool
+	lossy    bool // a power cut lost what had been acknowledged
 	counts   map[string]int
 	lines    *[]string // trace; nil: none is kept
 	sum      uint64    // of the order of events
