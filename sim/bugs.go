@@ -68,6 +68,34 @@ const (
 	BugTrimTooFar Bug = "trim-too-far"
 )
 
+// Bugs are all that can be planted.
+func Bugs() []Bug {
+	return []Bug{
+		BugWriterGoesOn,
+		BugResumeFromCommits,
+		BugCommitEarly,
+		BugNoClaim,
+		BugAnyEpoch,
+		BugAnyOffset,
+		BugImpureApply,
+		BugCheckpointEarly,
+		BugWorkerCommitsEarly,
+		BugMarksJump,
+		BugReportEarly,
+		BugIgnoreOldest,
+		BugNoPause,
+		BugLeaseUnchecked,
+		BugLeaseFromAnswer,
+		BugDelayFromStart,
+		BugNoRobots,
+		BugDrainWithoutBefore,
+		BugDrainEndsFirst,
+		BugSettleUnknown,
+		BugTrustFilter,
+		BugTrimTooFar,
+	}
+}
+
 // bugs hands things over to the code under test, changed if a bug is planted.
 type bugs struct {
 	w      *world

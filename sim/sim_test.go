@@ -23,9 +23,9 @@ func TestSeeds(t *testing.T) {
 	switch {
 	case n > 0:
 	case testing.Short():
-		n = 60
+		n = 50
 	default:
-		n = 400
+		n = 800
 	}
 	var virtual time.Duration
 	var requests, failed int
@@ -87,7 +87,11 @@ func TestGoldenCases(t *testing.T) {
 
 // The same case is the same run, event by event.
 func TestRunsAreDeterministic(t *testing.T) {
-	for seed := uint64(1); seed <= 40; seed++ {
+	n := uint64(40)
+	if testing.Short() {
+		n = 5
+	}
+	for seed := uint64(1); seed <= n; seed++ {
 		var one, two []string
 		a, b := Run(NewCase(seed), &one), Run(NewCase(seed), &two)
 		if a.Sum != b.Sum || !slices.Equal(one, two) {

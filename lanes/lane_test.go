@@ -1,0 +1,71 @@
+package lanes_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/lanes"
+)
+
+// A lane is stepped through by a clock that is only a number: what it says at
+// each time, and what is done about it.
+func TestLaneTimeline(t *testing.T) {
+	start := time.Unix(0, 0)
+	dropped, drop := context.WithCancel(t.Context())
+	var ln lanes.Lane
+	first := visit("d", "a", 3, time.Second)
+	first.Settled = map[uint32]bool{1: true}
+	ln.Add(t.Context(), first)
+	ln.Add(dropped, visit("d", "b", 1, time.Second))
+	last := visit("d", "c", 2, time.Second)
+	last.NotBefore = start.Add(20 * time.Second)
+	ln.Add(t.Context(), last)
+
+	made := func(at int, answer lanes.Answer) func() {
+		return func() { ln.Made(start.Add(time.Duration(at)*time.Second), answer, 0) }
+	}
+	for _, c := range []struct {
+		at   int // seconds
+		want string
+		do   func()
+	}{
+		{0, "ask a 0", made(2, lanes.Answer{})},
+		{2, "wait 3 a", nil},
+		{3, "ask a 2", made(4, lanes.Answer{RetryAfter: 5 * time.Second})},
+		{4, "finish a 3", ln.Drop},
+		{4, "wait 9 b", drop},
+		{9, "wait 20 c", nil},
+		{20, "ask c 0", made(21, lanes.Answer{Stop: true})},
+		{21, "finish c 1", ln.Drop},
+		{21, "idle 22", nil},
+		{22, "over", nil},
+	} {
+		step := ln.Next(start.Add(time.Duration(c.at) * time.Second))
+		if got := shown(step, start); got != c.want {
+			t.Fatalf("at %d it says %q, want %q", c.at, got, c.want)
+		}
+		if again := ln.Next(start.Add(time.Duration(c.at) * time.Second)); again != step {
+			t.Fatalf("at %d it says %v, then %v", c.at, step, again)
+		}
+		if c.do != nil {
+			c.do()
+		}
+	}
+}
+
+func shown(s lanes.Step, start time.Time) string {
+	kind := map[lanes.Kind]string{lanes.Over: "over", lanes.Idle: "idle", lanes.Wait: "wait", lanes.Ask: "ask", lanes.Finish: "finish"}[s.Kind]
+	until := int(s.Until.Sub(start).Seconds())
+	switch {
+	case s.Kind == lanes.Idle:
+		return fmt.Sprint(kind, " ", until)
+	case s.Kind == lanes.Wait:
+		return fmt.Sprint(kind, " ", until, " ", s.Visit.Id)
+	case slices.Contains([]lanes.Kind{lanes.Ask, lanes.Finish}, s.Kind):
+		return fmt.Sprint(kind, " ", s.Visit.Id, " ", s.Index)
+	}
+	return kind
+}
