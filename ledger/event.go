@@ -24,7 +24,7 @@ func encode(ev *weftpb.Event) []byte {
 	return raw
 }
 
-// decode returns the event of a record; its body aliases raw.
+// decode returns the event of a record.
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	ev := new(weftpb.Event)
 	if err := proto.Unmarshal(raw, ev); err != nil {
