@@ -8,13 +8,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/metrics"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // meter is a process's metrics, and what of them the end of a run tells.
 type meter struct {
 	*metrics.Set
-	bytes atomic.Int64 // of page bodies
+	bytes  atomic.Int64 // of page bodies
+	claims atomic.Int64
 
 	mu       sync.Mutex
 	last     drain.Status
@@ -32,6 +35,14 @@ func newMeter(registry *prometheus.Registry) *meter {
 func (m *meter) Page(bytes int) {
 	m.bytes.Add(int64(bytes))
 	m.Set.Page(bytes)
+}
+
+// Ledger counts claims besides.
+func (m *meter) Ledger(stage topics.Stage, kind string) {
+	if kind == ledger.HappenedClaim {
+		m.claims.Add(1)
+	}
+	m.Set.Ledger(stage, kind)
 }
 
 // Status notes a reading of the crawl.

@@ -47,13 +47,21 @@ func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) 
 			told = now
 			s.opts.Watch(s.snapshot(status, sink))
 		}
-		if status.Drained() {
+		if status.Drained() && s.claimed() {
 			return EndedDrained, nil
 		}
 	}
 }
 
 const readTimeout = 10 * time.Second
+
+// claimed tells whether every partition of the ledgers is claimed. A crawl with
+// nothing to do is drained before that, but claims are records too: who looked
+// at it later would find stages behind. On a cluster others may run them.
+func (s *session) claimed() bool {
+	const ledgers = 2
+	return !s.opts.embedded() || s.meter.claims.Load() >= ledgers*int64(s.env.Definition.Partitions)
+}
 
 func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progress.Snapshot {
 	g := status.Gauges
