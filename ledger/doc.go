@@ -131,8 +131,10 @@
 // then taken back to the ends that it finds, before anybody writes (see package
 // broker), so that below the commit an input is what was folded. Between the
 // commit and the cut records are decided twice: a stage that reads what is not
-// in its ledger must not mind. What an event named that was itself cut is
-// decided anew, unless its input was trimmed meanwhile: that is ErrInputLost.
+// in its ledger must not mind. What a lost event had decided is
+// decided anew, if its input is still there; if that was consumed and trimmed, an
+// embedded broker's stage goes on without it and says so
+// (TestALedgerThatLostItsEndGoesOn), and a cluster's ends with ErrInputLost.
 //
 // Of the disk: a file that was renamed is there after the process is killed.
 // Nothing is assumed after a power cut, and no sync is waited for: checksums
