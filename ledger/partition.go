@@ -57,6 +57,9 @@ type Folded struct {
 	Record uint32
 }
 
+// Fits tells whether value is what was folded at Offset.
+func (f Folded) Fits(value []byte) bool { return checksum(value) == f.Record }
+
 // Position is how far an input topic is folded.
 type Position struct {
 	Offset int64 `json:"offset"`

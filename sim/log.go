@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/topics"
@@ -170,10 +171,14 @@ func (c *cluster) powerCut(most int) {
 		keep := max(l.end()-int64(c.w.rng.IntN(most+1)), l.start)
 		l.records = l.records[:keep:keep]
 		l.seen = min(l.seen, keep)
-		for _, stage := range topics.Stages() {
-			if g := c.groups[c.names.Group(stage)]; g.commits[at] > l.seen {
-				g.commits[at] = l.seen
-			}
+	}
+	for _, stage := range topics.Stages() {
+		g := c.groups[c.names.Group(stage)]
+		for _, m := range slices.Clone(g.members) {
+			g.expel(m)
+		}
+		for at, next := range g.commits {
+			g.commits[at] = min(next, c.logs[at].seen)
 		}
 	}
 }

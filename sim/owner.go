@@ -103,7 +103,7 @@ func (t *table) open() {
 	}
 	t.store, t.saver.last = &memstore.Store{}, t.w.now
 	folded := ledger.Nothing()
-	if c := t.life.proc.disk[t.at(t.def.Ledger())]; c != nil && !c.damaged && c.folded.Offset < t.ledger().seen {
+	if c := t.checkpoint(); c != nil {
 		t.store, folded = c.store.Clone(), c.folded
 	}
 	core, err := ledger.NewPartition(t.def, t.partition, t.w.bugs.store(t), folded, ledger.PartitionOptions{

@@ -23,6 +23,21 @@ type saver struct {
 
 const checkpointEvery = 3 * time.Second
 
+// checkpoint returns the published one if it can be used. One that cannot is
+// discarded: once the ledger has grown beyond it, it might seem to fit.
+func (t *table) checkpoint() *saved {
+	at := t.at(t.def.Ledger())
+	c := t.life.proc.disk[at]
+	if c == nil {
+		return nil
+	}
+	if offset := c.folded.Offset; c.damaged || offset >= t.ledger().seen || !c.folded.Fits(t.ledger().records[offset].value) {
+		delete(t.life.proc.disk, at)
+		return nil
+	}
+	return c
+}
+
 // maybeSave copies the state when its checkpoint is old, and publishes a copy
 // whose events are acknowledged.
 func (t *table) maybeSave() {
