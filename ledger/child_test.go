@@ -61,8 +61,8 @@ func childMain(config string) int {
 // process is a running owner.
 type process struct {
 	*tally
-	cmd  *exec.Cmd
-	dead chan struct{}
+	cmd           *exec.Cmd
+	started, dead chan struct{}
 }
 
 // process makes an owner over the world's broker; what is not said of it is
@@ -81,7 +81,7 @@ func (w *world) process(own owner) *process {
 	}
 	config, err := json.Marshal(own)
 	check(w.t, err)
-	p := &process{tally: newTally(w.t), cmd: exec.Command(os.Args[0]), dead: make(chan struct{})}
+	p := &process{tally: newTally(w.t), cmd: exec.Command(os.Args[0]), started: make(chan struct{}), dead: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), childConfig+"="+string(config))
 	p.cmd.Stderr = os.Stderr
 	return p
@@ -95,6 +95,7 @@ func (p *process) start() {
 	out, err := p.cmd.StdoutPipe()
 	check(p.t, err)
 	check(p.t, p.cmd.Start())
+	close(p.started)
 	go func() {
 		defer close(p.dead)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -107,6 +108,7 @@ func (p *process) start() {
 
 // kill ends the process as kill -9 does, and returns when it is gone.
 func (p *process) kill() {
+	<-p.started
 	_ = p.cmd.Process.Kill()
 	<-p.dead
 }

@@ -95,8 +95,8 @@ type crawlRun struct {
 	every time.Duration
 }
 
-// run ends after the duration with an interrupt, or, when it is 0, when the
-// crawler does. It returns when the crawler was up.
+// run ends after the duration and all kills with an interrupt, or, when it is 0,
+// when the crawler does. It returns when the crawler was up.
 func (r crawlRun) run(ctx context.Context, duration time.Duration) ([]stretch, error) {
 	var end <-chan time.Time
 	if duration > 0 {
@@ -109,9 +109,11 @@ func (r crawlRun) run(ctx context.Context, duration time.Duration) ([]stretch, e
 			return stretches, err
 		}
 		up := stretch{from: time.Now()}
-		var kill <-chan time.Time
+		var kill, over <-chan time.Time
 		if kills > 0 {
 			kill = time.After(r.every)
+		} else {
+			over = end
 		}
 		again := false
 		select {
@@ -122,7 +124,7 @@ func (r crawlRun) run(ctx context.Context, duration time.Duration) ([]stretch, e
 			if err = c.err; err == nil && duration > 0 {
 				err = errors.New("the crawler ended before its time: the web is too small")
 			}
-		case <-end:
+		case <-over:
 			err = c.interrupt(patience)
 		case <-kill:
 			c.kill()
