@@ -38,7 +38,9 @@ type checkpoint struct {
 }
 
 const (
-	checkpointVersion = 1
+	// checkpointVersion changes with the form of a checkpoint and with that of
+	// a stage's state: one of another version is rebuilt from the ledger.
+	checkpointVersion = 2
 	checkpointFile    = "CHECKPOINT"
 	scratchDir        = "scratch"
 )
