@@ -24,9 +24,9 @@ type Janitor struct {
 	Readers map[string][]string
 	// Every is the time between two rounds.
 	Every time.Duration
-	// Keep is how long records stay after all groups have committed them: who
-	// takes a partition over finds in fetched what was not reported any more.
-	Keep   time.Duration
+	// Keep is how long records of a topic stay after all groups have committed
+	// them; of the others they go at once.
+	Keep   map[string]time.Duration
 	Logger *slog.Logger
 }
 
@@ -34,7 +34,11 @@ type Janitor struct {
 func (j Janitor) Run(ctx context.Context) error {
 	ticker := time.NewTicker(j.Every)
 	defer ticker.Stop()
-	var seen history
+	var longest time.Duration
+	for _, keep := range j.Keep {
+		longest = max(longest, keep)
+	}
+	var seen readings
 	for {
 		select {
 		case <-ctx.Done():
@@ -44,10 +48,8 @@ func (j Janitor) Run(ctx context.Context) error {
 		now := time.Now()
 		commits, err := j.commits(ctx)
 		if err == nil {
-			seen = append(seen, reading{now, commits})
-			if old, ok := seen.before(now.Add(-j.Keep)); ok {
-				err = j.trim(ctx, old)
-			}
+			seen = append(seen, reading{now, commits}).since(now.Add(-longest))
+			err = j.trim(ctx, func(topic string) consumed { return seen.before(now.Add(-j.Keep[topic])) })
 		}
 		if err != nil && ctx.Err() == nil {
 			j.Logger.Warn("trimming failed", "error", err)
@@ -55,22 +57,31 @@ func (j Janitor) Run(ctx context.Context) error {
 	}
 }
 
-// history is commits as they were read, oldest first.
-type history []reading
+// consumed is the commits of each group; nil: nothing is known.
+type consumed map[string]kadm.OffsetResponses
+
+// readings are commits as they were read, oldest first.
+type readings []reading
 
 type reading struct {
 	at      time.Time
-	commits map[string]kadm.OffsetResponses
+	commits consumed
 }
 
-// before returns the newest reading that was made by then, and forgets those
-// before it.
-func (h *history) before(then time.Time) (map[string]kadm.OffsetResponses, bool) {
-	for len(*h) > 1 && !(*h)[1].at.After(then) {
-		*h = (*h)[1:]
+// since leaves out what is older than the newest reading that was made by then.
+func (r readings) since(then time.Time) readings {
+	for len(r) > 1 && !r[1].at.After(then) {
+		r = r[1:]
 	}
-	first := (*h)[0]
-	return first.commits, !first.at.After(then)
+	return r
+}
+
+// before returns the newest reading that was made by then.
+func (r readings) before(then time.Time) consumed {
+	if r = r.since(then); len(r) == 0 || r[0].at.After(then) {
+		return nil
+	}
+	return r[0].commits
 }
 
 // Trim does one round behind the commits as they are now.
@@ -79,13 +90,13 @@ func (j Janitor) Trim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return j.trim(ctx, commits)
+	return j.trim(ctx, func(string) consumed { return commits })
 }
 
-// trim deletes what lies behind commits. They are read before the bounds of the
-// logs: what a group has committed it does not need again, however long ago
-// that was.
-func (j Janitor) trim(ctx context.Context, commits map[string]kadm.OffsetResponses) error {
+// trim deletes what lies behind the commits that hold for each topic. They are
+// read before the bounds of the logs: what a group has committed it does not
+// need again, however long ago that was.
+func (j Janitor) trim(ctx context.Context, behind func(topic string) consumed) error {
 	topics := slices.Sorted(maps.Keys(j.Readers))
 	starts, err := j.Admin.ListStartOffsets(ctx, topics...)
 	if err == nil {
@@ -107,6 +118,7 @@ func (j Janitor) trim(ctx context.Context, commits map[string]kadm.OffsetRespons
 		if !ok {
 			return
 		}
+		commits := behind(start.Topic)
 		var groups []int64
 		for _, group := range j.Readers[start.Topic] {
 			committed := int64(-1)
@@ -131,8 +143,8 @@ func (j Janitor) trim(ctx context.Context, commits map[string]kadm.OffsetRespons
 
 // commits returns the commits of all groups, none for those that never made
 // one.
-func (j Janitor) commits(ctx context.Context) (map[string]kadm.OffsetResponses, error) {
-	all := map[string]kadm.OffsetResponses{}
+func (j Janitor) commits(ctx context.Context) (consumed, error) {
+	all := consumed{}
 	for _, groups := range j.Readers {
 		for _, group := range groups {
 			all[group] = nil

@@ -241,23 +241,25 @@ func (s signal) Write(p []byte) (int, error) {
 }
 
 // The commits that count are the newest of those that are old enough.
-func TestHistoryBefore(t *testing.T) {
+func TestReadingsBefore(t *testing.T) {
 	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
-	var h history
+	var r readings
 	for second := range 4 {
-		commits := map[string]kadm.OffsetResponses{strconv.Itoa(second): nil}
-		h = append(h, reading{at(second), commits})
+		r = append(r, reading{at(second), consumed{strconv.Itoa(second): nil}})
 	}
-	if _, ok := h.before(at(-1)); ok {
-		t.Error("a reading is taken that was made later")
+	if commits := r.before(at(-1)); commits != nil {
+		t.Errorf("a reading is taken that was made later: %v", commits)
 	}
 	for _, then := range []int{0, 2, 3, 9} {
-		commits, ok := h.before(at(then))
-		if _, newest := commits[strconv.Itoa(min(then, 3))]; !ok || !newest {
-			t.Errorf("at %d: %v, %v", then, commits, ok)
+		commits := r.before(at(then))
+		if _, newest := commits[strconv.Itoa(min(then, 3))]; !newest {
+			t.Errorf("at %d: %v", then, commits)
+		}
+		if kept := r.since(at(then)); len(kept) != max(4-then, 1) {
+			t.Errorf("at %d %d readings are kept", then, len(kept))
 		}
 	}
-	if len(h) != 1 {
-		t.Errorf("%d readings are kept", len(h))
+	if commits := (readings{}).before(at(9)); commits != nil {
+		t.Errorf("without a reading: %v", commits)
 	}
 }

@@ -268,7 +268,11 @@ func (s *session) janitor() broker.Janitor {
 		fetched := s.env.Names.Fetched
 		readers[fetched] = append(readers[fetched], s.env.Names.Group(topics.WARC))
 	}
-	return broker.Janitor{Admin: s.admin, Readers: readers, Every: 5 * time.Second, Keep: 2 * s.opts.Fetch.SessionTimeout, Logger: s.log}
+	return broker.Janitor{
+		Admin: s.admin, Readers: readers, Every: 5 * time.Second, Logger: s.log,
+		// Who takes a partition over finds in it what was not reported any more.
+		Keep: map[string]time.Duration{s.env.Names.Fetched: 2 * s.opts.Fetch.SessionTimeout},
+	}
 }
 
 // warcInfo says in WARC files who crawled.
