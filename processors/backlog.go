@@ -37,8 +37,16 @@ func newBacklog(admin *kadm.Client, group, topic string, limit int64) *backlog {
 	return b
 }
 
-// add books an acknowledged record.
-func (b *backlog) add(partition int32, offset int64, bytes int) {
+// send books a record on its way: a broker that takes its time must not fill the
+// memory with bodies. A record that is lost ends the fetcher, and its backlog.
+func (b *backlog) send(bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.change(int64(bytes))
+}
+
+// acknowledged books where a record that was sent stands.
+func (b *backlog) acknowledged(partition int32, offset int64, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w := b.partitions[partition]
@@ -47,7 +55,6 @@ func (b *backlog) add(partition int32, offset int64, bytes int) {
 		b.partitions[partition] = w
 	}
 	w.offsets, w.sizes = append(w.offsets, offset), append(w.sizes, int64(bytes))
-	b.change(int64(bytes))
 }
 
 // settle books that the group goes on at offset next of a partition.

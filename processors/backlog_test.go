@@ -9,25 +9,33 @@ import (
 	"pgregory.net/rapid"
 )
 
-// There is room exactly while the bytes that are added and not settled are
-// below the limit.
+// There is room exactly while the bytes that are sent and not settled are below
+// the limit.
 func TestBacklogHasRoomBelowItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 100
 		b := newBacklog(nil, "parse", "fetched", limit)
 		type entry struct{ offset, size int64 }
 		open := map[int32][]entry{}
+		var sent []int64
 		next := map[int32]int64{}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			p := rapid.Int32Range(0, 2).Draw(t, "partition")
-			switch rapid.SampledFrom([]string{"add", "add", "settle", "forget"}).Draw(t, "act") {
-			case "add":
-				e := entry{next[p], rapid.Int64Range(0, 60).Draw(t, "bytes")}
+			switch rapid.SampledFrom([]string{"send", "send", "acknowledge", "acknowledge", "settle", "forget"}).Draw(t, "act") {
+			case "send":
+				sent = append(sent, rapid.Int64Range(0, 60).Draw(t, "bytes"))
+				b.send(int(sent[len(sent)-1]))
+			case "acknowledge":
+				if len(sent) == 0 {
+					continue
+				}
+				e := entry{next[p], sent[0]}
+				sent = sent[1:]
 				next[p] += rapid.Int64Range(1, 3).Draw(t, "gap") // offsets of others lie between
 				open[p] = append(open[p], e)
-				b.add(p, e.offset, int(e.size))
+				b.acknowledged(p, e.offset, int(e.size))
 			case "settle":
 				to := rapid.Int64Range(0, next[p]).Draw(t, "commit")
 				b.settle(p, to)
@@ -39,6 +47,9 @@ func TestBacklogHasRoomBelowItsLimit(t *testing.T) {
 				delete(open, p)
 			}
 			var behind int64
+			for _, size := range sent {
+				behind += size
+			}
 			for _, entries := range open {
 				for _, e := range entries {
 					behind += e.size
@@ -67,7 +78,8 @@ func TestBacklogHasRoomBelowItsLimit(t *testing.T) {
 
 func TestBacklogWakesWhoWaits(t *testing.T) {
 	b := newBacklog(nil, "parse", "fetched", 10)
-	b.add(0, 0, 10)
+	b.send(10)
+	b.acknowledged(0, 0, 10)
 	var waiting sync.WaitGroup
 	for range 3 {
 		waiting.Go(func() {

@@ -59,13 +59,14 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 	x, outcome, record := q.recordOf(v, i, x)
 	q.env.Meter.Exchange(x)
 	size := len(x.Body)
+	q.backlog.send(size)
 	report.open()
 	q.out.send(q.life, q.env.Names.Fetched, v.Domain, v.Domain, record, func(r *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
 			return
 		}
-		q.backlog.add(r.Partition, r.Offset, size)
+		q.backlog.acknowledged(r.Partition, r.Offset, size)
 		report.close(outcome)
 	})
 	return AnswerOf(x)
