@@ -64,9 +64,9 @@
 //
 // When the drained test says so, and not earlier: every seed, every link of a
 // page that was fetched and every redirect's target is admitted, once; each has
-// one outcome; what was fetched was asked for and is parsed; nothing of a
-// healthy site was given up; no visit had to run out of its lease. By induction
-// that is all that the rules reach. And the test does say so within a few hours
+// one outcome, after four attempts at most; what was fetched was asked for and
+// is parsed; nothing of a healthy site was given up; no visit had to run out of
+// its lease. By induction that is all that the rules reach. And the test does say so within a few hours
 // of virtual time after the last fault.
 //
 // # Failing seeds

@@ -15,6 +15,7 @@ import (
 type history struct {
 	admitted map[string]int // in deduped
 	queued   map[string]int // in scheduled
+	tried    map[string]int // attempts that were made
 	ended    map[string][]string
 	parsed   map[string]bool
 	expired  []string // visits that ran out of their lease
@@ -22,7 +23,7 @@ type history struct {
 
 // readHistory folds the ledgers from their beginning.
 func (w *world) readHistory() (*history, error) {
-	h := &history{admitted: map[string]int{}, queued: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
+	h := &history{admitted: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
 	for p := range w.partitions {
 		err := w.events(w.names.Deduped, p, func(body []byte) error {
 			var d weftpb.Deduped
@@ -64,10 +65,16 @@ func (h *history) schedule(s *weftpb.Scheduled, visits map[string]*weftpb.Visit)
 			if v == nil {
 				return fmt.Errorf("an outcome of visit %s, which was not released", done.Visit)
 			}
-			if v.Robots || done.RetryMs != 0 {
+			if v.Robots {
 				continue
 			}
 			url = v.Requests[done.Index].Target.Url
+			if done.Attempt != nil {
+				h.tried[url]++
+			}
+			if done.RetryMs != 0 {
+				continue
+			}
 		}
 		h.ended[url] = append(h.ended[url], done.Reason)
 	}
@@ -125,6 +132,8 @@ func (w *world) judgeEnd() {
 			w.violate("lost", "%s was admitted by dedupe and never queued", url)
 		case len(h.ended[url]) != 1:
 			w.violate("lost", "%s has the outcomes %q", url, h.ended[url])
+		case h.tried[url] > maxAttempts:
+			w.violate("budget", "%s was tried %d times", url, h.tried[url])
 		default:
 			w.judgeURL(h, url, h.ended[url][0], need)
 		}
@@ -138,6 +147,9 @@ func (w *world) judgeEnd() {
 		}
 	}
 }
+
+// maxAttempts of a URL: the first, and three more after failures.
+const maxAttempts = 4
 
 // judgeURL judges one outcome.
 func (w *world) judgeURL(h *history, url, reason string, need func(url, because string)) {
