@@ -25,7 +25,7 @@ var allowed = map[string][]string{
 	"cmd/weft": {"codecs", "crawl", "drain", "ledger", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "urls", "verify", "verify/accesslog", "why"},
 	"crawl":    {"broker", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "topics", "urls", "warc"},
 	"processors": {
-		"codecs", "codecs/weftpb", "ledger", "topics", // records
+		"codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
 		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "urls", // decisions
 		"fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
 	},

@@ -2,11 +2,10 @@ package processors
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/weftcrawl/weft/replay"
 )
 
 // backlog knows how many bytes of fetched records the stage parse has not
@@ -14,7 +13,7 @@ import (
 // by themselves. It counts what this process wrote, which in a partition that
 // it owns is everything new.
 type backlog struct {
-	admin *kadm.Client
+	logs  *replay.Reader
 	group string
 	topic string
 	limit int64
@@ -31,8 +30,8 @@ type written struct {
 	sizes   []int64
 }
 
-func newBacklog(admin *kadm.Client, group, topic string, limit int64) *backlog {
-	b := &backlog{admin: admin, group: group, topic: topic, limit: limit, partitions: map[int32]*written{}, room: make(chan struct{})}
+func newBacklog(logs *replay.Reader, group, topic string, limit int64) *backlog {
+	b := &backlog{logs: logs, group: group, topic: topic, limit: limit, partitions: map[int32]*written{}, room: make(chan struct{})}
 	close(b.room)
 	return b
 }
@@ -121,14 +120,12 @@ func (b *backlog) follow(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		commits, err := b.admin.FetchOffsetsForTopics(ctx, b.group, b.topic)
-		if err != nil && !errors.Is(err, context.Canceled) {
+		commits, err := b.logs.Commits(ctx, b.group, b.topic)
+		if err != nil {
 			continue // the room stays as it is until the broker answers again
 		}
-		commits.Each(func(o kadm.OffsetResponse) {
-			if o.Err == nil && o.At >= 0 {
-				b.settle(o.Partition, o.At)
-			}
-		})
+		for partition, next := range commits {
+			b.settle(partition, next)
+		}
 	}
 }

@@ -2,12 +2,10 @@ package processors
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/topics"
@@ -54,27 +52,22 @@ func (f *fetcher) waiting() map[int32]*Board {
 // beginSettled begins those boards whose reports are settled and folded.
 func (f *fetcher) beginSettled(ctx context.Context, waiting map[int32]*Board) error {
 	visited, scheduled := f.env.Names.Visited, f.env.Names.Scheduled
-	commits, err := f.admin.FetchOffsetsForTopics(ctx, f.env.Names.Group(topics.Schedule), visited)
-	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // it has not begun
-		return fmt.Errorf("commits of %s: %w", topics.Schedule, err)
-	}
-	starts, err := f.admin.ListStartOffsets(ctx, visited)
+	commits, err := f.logs.Commits(ctx, f.env.Names.Group(topics.Schedule), visited)
 	if err != nil {
-		return fmt.Errorf("start of %s: %w", visited, err)
+		return err
 	}
-	// Read after the commits: what they settled lies before it.
-	ends, err := f.admin.ListEndOffsets(ctx, scheduled)
+	partitions := slices.Collect(maps.Keys(waiting))
+	reported, err := f.logs.Bounds(ctx, visited, partitions...)
 	if err != nil {
-		return fmt.Errorf("end of %s: %w", scheduled, err)
+		return err
+	}
+	// Read after the commits: what they settled lies before its end.
+	decided, err := f.logs.Bounds(ctx, scheduled, partitions...)
+	if err != nil {
+		return err
 	}
 	for partition, b := range waiting {
-		commit, _ := commits.Lookup(visited, partition)
-		start, _ := starts.Lookup(visited, partition)
-		end, ok := ends.Lookup(scheduled, partition)
-		if err := errors.Join(commit.Err, start.Err, end.Err); err != nil || !ok {
-			return fmt.Errorf("what is settled of %s/%d: %w", visited, partition, err)
-		}
-		if !b.MayBegin(commit.At, start.Offset, end.Offset) {
+		if !b.MayBegin(commits[partition], reported[partition].Start, decided[partition].End) {
 			continue
 		}
 		if err := f.begin(ctx, partition, b); err != nil {
@@ -104,39 +97,17 @@ func (f *fetcher) begin(ctx context.Context, partition int32, b *Board) error {
 // search looks through what was fetched of a partition.
 func (f *fetcher) search(ctx context.Context, partition int32, search *Search) error {
 	topic := f.env.Names.Fetched
-	starts, err := f.admin.ListOffsetsAfterMilli(ctx, search.SinceMs, topic)
-	if err != nil {
-		return fmt.Errorf("time index of %s: %w", topic, err)
+	log, err := f.logs.BoundsSince(ctx, topic, search.SinceMs, partition)
+	if err == nil && log[partition].Start >= log[partition].End {
+		// Nothing since then, if the clock was not set back meanwhile. What is
+		// kept is not much: parse is not far behind, and the rest is trimmed.
+		log, err = f.logs.Bounds(ctx, topic, partition)
 	}
-	ends, err := f.admin.ListEndOffsets(ctx, topic)
-	if err != nil {
-		return fmt.Errorf("end of %s: %w", topic, err)
-	}
-	start, end, err := bounds(starts, ends, topic, partition)
 	if err != nil {
 		return err
 	}
-	if start >= end {
-		// Nothing since then, if the clock was not set back meanwhile. What is
-		// kept is not much: parse is not far behind, and the rest is trimmed.
-		if starts, err = f.admin.ListStartOffsets(ctx, topic); err != nil {
-			return fmt.Errorf("start of %s: %w", topic, err)
-		}
-		if start, end, err = bounds(starts, ends, topic, partition); err != nil {
-			return err
-		}
-	}
-	return f.scan(ctx, topic, partition, start, end, func(r *kgo.Record) error {
+	return f.logs.Range(ctx, topic, log, func(r *kgo.Record) error {
 		search.Look(r.Value)
 		return nil
 	})
-}
-
-func bounds(starts, ends kadm.ListedOffsets, topic string, partition int32) (start, end int64, err error) {
-	from, ok := starts.Lookup(topic, partition)
-	to, ok2 := ends.Lookup(topic, partition)
-	if err := errors.Join(from.Err, to.Err); !ok || !ok2 || err != nil {
-		return 0, 0, fmt.Errorf("bounds of %s/%d: %w", topic, partition, err)
-	}
-	return from.Offset, to.Offset, nil
 }

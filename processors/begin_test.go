@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -75,16 +76,21 @@ func (h taken) write(topic string, value []byte) {
 // scheduler does.
 func (h taken) fold() {
 	h.t.Helper()
-	ends, err := h.admin.ListEndOffsets(h.t.Context(), h.env.Names.Scheduled)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	end, _ := ends.Lookup(h.env.Names.Scheduled, 0)
-	err = h.scan(h.t.Context(), h.env.Names.Scheduled, 0, h.board.next, end.Offset, func(r *kgo.Record) error {
+	h.from(h.env.Names.Scheduled, h.board.next, func(r *kgo.Record) error {
 		_, err := h.board.Fold(string(r.Key), r.Value, 0, r.Offset)
 		return err
 	})
+}
+
+// from reads a topic from an offset on.
+func (h taken) from(topic string, offset int64, visit func(*kgo.Record) error) {
+	h.t.Helper()
+	log, err := h.logs.Bounds(h.t.Context(), topic, 0)
 	if err != nil {
+		h.t.Fatal(err)
+	}
+	rest := map[int32]replay.Bounds{0: {Start: offset, End: log[0].End}}
+	if err := h.logs.Range(h.t.Context(), topic, rest, visit); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -93,7 +99,7 @@ func (h taken) settle() {
 	h.t.Helper()
 	var offsets kadm.Offsets
 	offsets.AddOffset(h.env.Names.Visited, 0, 1, -1)
-	if err := h.admin.CommitAllOffsets(h.t.Context(), h.env.Names.Group(topics.Schedule), offsets); err != nil {
+	if err := kadm.NewClient(h.out.client).CommitAllOffsets(h.t.Context(), h.env.Names.Group(topics.Schedule), offsets); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -111,19 +117,11 @@ func (h taken) reportedNow() (all []*weftpb.Visited) {
 	if err := h.reports.client.Flush(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
-	ends, err := h.admin.ListEndOffsets(h.t.Context(), h.env.Names.Visited)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	end, _ := ends.Lookup(h.env.Names.Visited, 0)
-	err = h.scan(h.t.Context(), h.env.Names.Visited, 0, 1, end.Offset, func(r *kgo.Record) error {
+	h.from(h.env.Names.Visited, 1, func(r *kgo.Record) error {
 		v := new(weftpb.Visited)
 		all = append(all, v)
 		return proto.Unmarshal(r.Value, v)
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
 	return all
 }
 

@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/lease"
+	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -82,7 +82,7 @@ type fetcher struct {
 	http    exchanger
 	out     *outbox // fetched
 	reports *outbox // visited; see report.part
-	admin   *kadm.Client
+	logs    *replay.Reader
 	lease   *lease.Lease
 	resting atomic.Bool  // no request begins any more
 	low     *atomic.Bool // the disk is below its reserve
@@ -109,8 +109,11 @@ func (f *fetcher) run(ctx context.Context) error {
 	defer reporter.Close()
 	f.out = &outbox{env: f.env, stage: topics.Fetch, client: producer}
 	f.reports = &outbox{env: f.env, stage: topics.Fetch, client: reporter}
-	f.admin = kadm.NewClient(producer)
-	f.backlog = newBacklog(f.admin, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
+	if f.logs, err = replay.New(f.env.connection()...); err != nil {
+		return err
+	}
+	defer f.logs.Close()
+	f.backlog = newBacklog(f.logs, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
 
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

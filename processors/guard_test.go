@@ -73,7 +73,7 @@ func newWorkbench(t *testing.T) workbench {
 	f := taker(t, 1)
 	b := workbench{
 		Env: f.env, t: t, log: new(safeBuffer), meter: &counted{rejected: map[string]int{}},
-		admin: f.admin, Client: f.out.client,
+		admin: kadm.NewClient(f.out.client), Client: f.out.client,
 	}
 	b.Meter, b.Logger, b.Dir, b.Member = b.meter, slog.New(slog.NewTextHandler(b.log, nil)), t.TempDir(), "test"
 	b.SessionTimeout, b.Heartbeat = 10*time.Second, 100*time.Millisecond

@@ -2,8 +2,8 @@ package processors
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,39 +11,32 @@ import (
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lease"
+	"github.com/weftcrawl/weft/replay"
 )
 
 // take opens boards for partitions that the group assigned, and says from
 // which offset their logs are read: what the last record calls oldest.
 func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 	topic := f.env.Names.Scheduled
-	ends, err := f.admin.ListEndOffsets(ctx, topic)
+	ours := slices.Collect(maps.Keys(offsets[topic]))
+	decided, err := f.logs.Bounds(ctx, topic, ours...)
 	if err != nil {
-		return nil, fmt.Errorf("end of %s: %w", topic, err)
+		return nil, err
 	}
-	starts, err := f.admin.ListStartOffsets(ctx, topic)
+	reported, err := f.logs.Bounds(ctx, f.env.Names.Visited, ours...)
 	if err != nil {
-		return nil, fmt.Errorf("start of %s: %w", topic, err)
+		return nil, err
 	}
-	reported, err := f.admin.ListEndOffsets(ctx, f.env.Names.Visited)
-	if err != nil {
-		return nil, fmt.Errorf("end of %s: %w", f.env.Names.Visited, err)
-	}
-	for partition := range offsets[topic] {
-		end, ok := ends.Lookup(topic, partition)
-		start, ok2 := starts.Lookup(topic, partition)
-		known, ok3 := reported.Lookup(f.env.Names.Visited, partition)
-		if err := errors.Join(end.Err, start.Err, known.Err); !ok || !ok2 || !ok3 || err != nil {
-			return nil, fmt.Errorf("bounds of %s/%d: %w", topic, partition, err)
-		}
-		last, err := LastDecision(topic, partition, end.Offset, func(offset int64) ([]byte, error) {
+	for _, partition := range ours {
+		log := decided[partition]
+		last, err := LastDecision(topic, partition, log.End, func(offset int64) ([]byte, error) {
 			return f.read(ctx, topic, partition, offset)
 		})
 		if err != nil {
 			return nil, err
 		}
 		b := TakeOver(f.life, Takeover{
-			Topic: topic, Start: start.Offset, End: end.Offset, Last: last, Reported: known.Offset,
+			Topic: topic, Start: log.Start, End: log.End, Last: last, Reported: reported[partition].End,
 			At: time.Now(), Alone: f.env.Embedded,
 		})
 		f.post(partition, b)
@@ -54,36 +47,9 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 
 // read reads the value of one record.
 func (f *fetcher) read(ctx context.Context, topic string, partition int32, offset int64) (value []byte, err error) {
-	err = f.scan(ctx, topic, partition, offset, offset+1, func(r *kgo.Record) error { value = r.Value; return nil })
+	one := map[int32]replay.Bounds{partition: {Start: offset, End: offset + 1}}
+	err = f.logs.Range(ctx, topic, one, func(r *kgo.Record) error { value = r.Value; return nil })
 	return value, err
-}
-
-// scan calls visit with the records from offset from to before offset to.
-func (f *fetcher) scan(ctx context.Context, topic string, partition int32, from, to int64, visit func(*kgo.Record) error) error {
-	if from >= to {
-		return nil
-	}
-	client, err := f.env.client(kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
-		topic: {partition: kgo.NewOffset().At(from)},
-	}))
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	for from < to {
-		fetches := client.PollFetches(ctx)
-		if err := errors.Join(ctx.Err(), fetches.Err()); err != nil {
-			return fmt.Errorf("read %s/%d at %d: %w", topic, partition, from, err)
-		}
-		for it := fetches.RecordIter(); !it.Done() && from < to; {
-			r := it.Next()
-			if err := visit(r); err != nil {
-				return err
-			}
-			from = r.Offset + 1
-		}
-	}
-	return nil
 }
 
 // post puts up a board, in place of one that was taken before.

@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/lease"
+	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -33,12 +34,17 @@ func taker(t *testing.T, partitions int32) *fetcher {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
+	logs, err := replay.New(env.connection()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(logs.Close)
 	f := &fetcher{
-		env: env, admin: kadm.NewClient(client), life: t.Context(), boards: map[int32]*Board{},
+		env: env, logs: logs, life: t.Context(), boards: map[int32]*Board{},
 		backlog: newBacklog(nil, "", "", 1), lease: lease.New(0, lease.BootTime), out: &outbox{env: env, client: client},
 	}
 	spec := topics.Spec{Crawl: "test", Partitions: partitions, Replication: 1}
-	if _, err := topics.Create(t.Context(), f.admin, spec); err != nil {
+	if _, err := topics.Create(t.Context(), kadm.NewClient(client), spec); err != nil {
 		t.Fatal(err)
 	}
 	return f

@@ -81,6 +81,16 @@ func (l log) write(t *testing.T, partition int32, key string, ev *weftpb.Event) 
 	}
 }
 
+// trim deletes what a partition holds before offset.
+func (l log) trim(t *testing.T, partition int32, offset int64) {
+	t.Helper()
+	var offsets kadm.Offsets
+	offsets.AddOffset(topic, partition, offset, -1)
+	if _, err := kadm.NewClient(l.client).DeleteRecords(l.ctx, offsets); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // read lists the events of a part: "partition@offset domain".
 func (l log) read(part replay.Part) (events []string, err error) {
 	err = l.reader.ScheduledPart(l.ctx, topic, part, func(e replay.Event[*weftpb.Scheduled]) error {
@@ -111,11 +121,7 @@ func TestPartsOfALedger(t *testing.T) {
 
 func TestTrimmedLedgers(t *testing.T) {
 	l := newLog(t)
-	var offsets kadm.Offsets
-	offsets.AddOffset(topic, 0, 3, -1)
-	if _, err := kadm.NewClient(l.client).DeleteRecords(l.ctx, offsets); err != nil {
-		t.Fatal(err)
-	}
+	l.trim(t, 0, 3)
 	if _, err := l.read(replay.Part{}); !errors.Is(err, ledger.ErrTrimmed) {
 		t.Errorf("a trimmed ledger: %v", err)
 	}
@@ -124,24 +130,5 @@ func TestTrimmedLedgers(t *testing.T) {
 	}
 	if got, err := l.read(replay.Part{Partitions: []int32{0}, Trimmed: true}); err != nil || !slices.Equal(got, []string{"0@3 b.example"}) {
 		t.Errorf("what is left: %q, %v", got, err)
-	}
-}
-
-// TestRangeThatIsTrimmed holds that a range ends although its last record is
-// gone, because a janitor trims what was consumed while it is being read.
-func TestRangeThatIsTrimmed(t *testing.T) {
-	l := newLog(t)
-	var offsets kadm.Offsets
-	offsets.AddOffset(topic, 0, 4, -1)
-	if _, err := kadm.NewClient(l.client).DeleteRecords(l.ctx, offsets); err != nil {
-		t.Fatal(err)
-	}
-	read := 0
-	err := l.reader.Range(l.ctx, topic, map[int32]replay.Bounds{0: {Start: 0, End: 2}}, func(*kgo.Record) error {
-		read++
-		return nil
-	})
-	if err != nil || read != 0 {
-		t.Errorf("%d records, %v", read, err)
 	}
 }

@@ -1,58 +1,68 @@
 package replay_test
 
 import (
-	"context"
+	"errors"
+	"maps"
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/replay"
 )
 
 // TestRangeDoesNotWaitForWhatWasTrimmed reads bounds that are older than the
-// log's start: what is left comes, and an empty rest is no reason to wait.
+// log's start, because a janitor trims what was consumed while it is being
+// read: what is left comes, and an empty rest is no reason to wait.
 func TestRangeDoesNotWaitForWhatWasTrimmed(t *testing.T) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cluster.Close()
-	options := []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...)}
-	client, err := kgo.NewClient(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	for range 5 {
-		if err := client.ProduceSync(ctx, &kgo.Record{Topic: "log", Value: []byte("x")}).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	reader, err := replay.New(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	for _, test := range []struct{ trim, seen int64 }{{0, 5}, {3, 2}, {5, 0}} {
-		if test.trim > 0 {
-			var offsets kadm.Offsets
-			offsets.AddOffset("log", 0, test.trim, -1)
-			if _, err := kadm.NewClient(client).DeleteRecords(ctx, offsets); err != nil {
-				t.Fatal(err)
-			}
-		}
+	l := newLog(t)
+	for _, test := range []struct{ trim, end, seen int64 }{{0, 5, 5}, {3, 5, 2}, {4, 2, 0}, {5, 5, 0}} {
+		l.trim(t, 0, test.trim)
 		seen := int64(0)
-		err := reader.Range(ctx, "log", map[int32]replay.Bounds{0: {Start: 0, End: 5}}, func(*kgo.Record) error {
+		err := l.reader.Range(l.ctx, topic, map[int32]replay.Bounds{0: {Start: 0, End: test.end}}, func(*kgo.Record) error {
 			seen++
 			return nil
 		})
 		if err != nil || seen != test.seen {
-			t.Errorf("trimmed to %d: %d records, %v; want %d", test.trim, seen, err, test.seen)
+			t.Errorf("up to %d, trimmed to %d: %d records, %v; want %d", test.end, test.trim, seen, err, test.seen)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	l := newLog(t)
+	l.trim(t, 1, 2)
+	begun := time.Now().Add(time.Hour)
+	for i := range 2 { // at 5 and 6
+		r := &kgo.Record{Topic: topic, Partition: 1, Timestamp: begun.Add(time.Duration(i) * time.Minute)}
+		if err := l.client.ProduceSync(l.ctx, r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	since := func(after time.Duration, partitions ...int32) func() (map[int32]replay.Bounds, error) {
+		return func() (map[int32]replay.Bounds, error) {
+			return l.reader.BoundsSince(l.ctx, topic, begun.Add(after).UnixMilli(), partitions...)
+		}
+	}
+	of := func(partitions ...int32) func() (map[int32]replay.Bounds, error) {
+		return func() (map[int32]replay.Bounds, error) { return l.reader.Bounds(l.ctx, topic, partitions...) }
+	}
+	for name, test := range map[string]struct {
+		ask  func() (map[int32]replay.Bounds, error)
+		want map[int32]replay.Bounds
+		err  error
+	}{
+		"all":                   {of(), map[int32]replay.Bounds{0: {Start: 0, End: 5}, 1: {Start: 2, End: 7}}, nil},
+		"one":                   {of(1), map[int32]replay.Bounds{1: {Start: 2, End: 7}}, nil},
+		"none such":             {of(1, 9), nil, kerr.UnknownTopicOrPartition},
+		"since before all":      {since(-2*time.Hour, 1), map[int32]replay.Bounds{1: {Start: 2, End: 7}}, nil},
+		"since between two":     {since(time.Second, 1), map[int32]replay.Bounds{1: {Start: 6, End: 7}}, nil},
+		"since, of all":         {since(time.Second), map[int32]replay.Bounds{0: {Start: 5, End: 5}, 1: {Start: 6, End: 7}}, nil},
+		"since after all":       {since(time.Hour, 1), map[int32]replay.Bounds{1: {Start: 7, End: 7}}, nil},
+	} {
+		if got, err := test.ask(); !maps.Equal(got, test.want) || !errors.Is(err, test.err) {
+			t.Errorf("%s: %v, %v; want %v, %v", name, got, err, test.want, test.err)
 		}
 	}
 }

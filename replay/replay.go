@@ -1,15 +1,17 @@
-// Package replay reads topics from their first record to their last, for those
-// who want to know what happened: proofs and explanations. It changes nothing
-// and joins no group.
+// Package replay reads topics from their first record to their last, or a range
+// of them, for those who want to know what happened: proofs, explanations, and
+// who takes work over. It changes nothing and joins no group.
 package replay
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
@@ -17,7 +19,7 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 )
 
-// Reader reads logs. Not for concurrent use.
+// Reader reads logs. Safe for concurrent use.
 type Reader struct {
 	options []kgo.Opt
 	client  *kgo.Client
@@ -39,24 +41,51 @@ func (r *Reader) Close() { r.client.Close() }
 // Bounds of one partition: it holds the offsets from Start to before End.
 type Bounds struct{ Start, End int64 }
 
-// Bounds returns the bounds of a topic's partitions.
-func (r *Reader) Bounds(ctx context.Context, topic string) (map[int32]Bounds, error) {
+// Bounds returns the bounds of a topic's partitions: of those that are named,
+// whatever is the matter with others, or of all when none is.
+func (r *Reader) Bounds(ctx context.Context, topic string, partitions ...int32) (map[int32]Bounds, error) {
 	starts, err := r.admin.ListStartOffsets(ctx, topic)
 	if err != nil {
 		return nil, fmt.Errorf("start of %s: %w", topic, err)
 	}
+	return r.boundsFrom(ctx, topic, starts, partitions)
+}
+
+// BoundsSince is Bounds of what was written at a time, in milliseconds since
+// 1970, or later: from the first record on whose timestamp says so.
+func (r *Reader) BoundsSince(ctx context.Context, topic string, ms int64, partitions ...int32) (map[int32]Bounds, error) {
+	starts, err := r.admin.ListOffsetsAfterMilli(ctx, ms, topic)
+	if err != nil {
+		return nil, fmt.Errorf("time index of %s: %w", topic, err)
+	}
+	return r.boundsFrom(ctx, topic, starts, partitions)
+}
+
+// boundsFrom completes starts with the ends, which are asked for now.
+func (r *Reader) boundsFrom(ctx context.Context, topic string, starts kadm.ListedOffsets, partitions []int32) (map[int32]Bounds, error) {
 	ends, err := r.admin.ListEndOffsets(ctx, topic)
 	if err != nil {
 		return nil, fmt.Errorf("end of %s: %w", topic, err)
 	}
-	if err := errors.Join(starts.Error(), ends.Error()); err != nil {
-		return nil, fmt.Errorf("bounds of %s: %w", topic, err)
+	if len(partitions) == 0 {
+		if err := errors.Join(starts.Error(), ends.Error()); err != nil {
+			return nil, fmt.Errorf("bounds of %s: %w", topic, err)
+		}
+		partitions = slices.Collect(maps.Keys(ends[topic]))
 	}
 	bounds := map[int32]Bounds{}
-	ends.Each(func(end kadm.ListedOffset) {
-		start, _ := starts.Lookup(topic, end.Partition)
-		bounds[end.Partition] = Bounds{start.Offset, end.Offset}
-	})
+	for _, partition := range partitions {
+		start, ok := starts.Lookup(topic, partition)
+		end, ok2 := ends.Lookup(topic, partition)
+		err := errors.Join(start.Err, end.Err)
+		if err == nil && !(ok && ok2) {
+			err = kerr.UnknownTopicOrPartition
+		}
+		if err != nil {
+			return nil, fmt.Errorf("bounds of %s/%d: %w", topic, partition, err)
+		}
+		bounds[partition] = Bounds{start.Offset, end.Offset}
+	}
 	return bounds, nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -28,42 +27,41 @@ const clockSkew = time.Minute
 // page looks for the page of a request in parsed. The topic holds whole pages,
 // so it is read from where the time of the request says.
 func (a *Asker) page(ctx context.Context, l loop, url, domain string, attempt Attempt) (Page, error) {
-	partition := a.partition(domain)
-	bounds, err := a.logs.Bounds(ctx, a.names.Parsed)
+	partition, since := a.partition(domain), attempt.At.Add(-clockSkew).UnixMilli()
+	parsed, err := a.logs.BoundsSince(ctx, a.names.Parsed, since, partition)
 	if err != nil {
 		return Page{}, err
 	}
-	offsets, err := a.admin.ListOffsetsAfterMilli(ctx, attempt.At.Add(-clockSkew).UnixMilli(), a.names.Parsed, a.names.Fetched)
-	if err != nil {
-		return Page{}, fmt.Errorf("look for a time in %s: %w", a.names.Parsed, err)
-	}
-	within := bounds[partition]
-	if first, ok := offsets.Lookup(a.names.Parsed, partition); ok && first.Err == nil {
-		within.Start = max(within.Start, first.Offset)
-	}
 	var page Page
-	cut, err := a.search(ctx, a.names.Parsed, map[int32]replay.Bounds{partition: within}, func(r *kgo.Record) (bool, error) {
+	cut, err := a.search(ctx, a.names.Parsed, parsed, func(r *kgo.Record) (bool, error) {
 		if string(r.Key) != url {
 			return false, nil
 		}
-		var parsed struct{ ID string }
-		if err := json.Unmarshal(r.Value, &parsed); err != nil {
+		var found struct{ ID string }
+		if err := json.Unmarshal(r.Value, &found); err != nil {
 			return false, fmt.Errorf("decode %s: %w", a.ref(r), err)
 		}
 		ref := a.ref(r)
-		page = Page{ID: parsed.ID, Ref: &ref, At: r.Timestamp.UTC()}
+		page = Page{ID: found.ID, Ref: &ref, At: r.Timestamp.UTC()}
 		return true, nil
 	})
 	if err != nil || page.Ref != nil {
 		return page, err
 	}
-	fetched, _ := offsets.Lookup(a.names.Fetched, partition)
+	fetched, err := a.logs.BoundsSince(ctx, a.names.Fetched, since, partition)
+	if err != nil {
+		return page, err
+	}
+	start, err := a.start(ctx, a.names.Parsed, partition)
+	if err != nil {
+		return page, err
+	}
 	switch {
 	case cut:
 		page.Missing = fmt.Sprintf("not among the %s of parsed that follow the request", bytesText(searchBytes))
-	case a.unparsed(l, partition, fetched.Offset):
+	case a.unparsed(l, partition, fetched[partition].Start):
 		page.Missing = fmt.Sprintf("parse has not come to it: it is %s behind", plural(l.lag(topics.Parse, partition), "record"))
-	case bounds[partition].Start > 0:
+	case start > 0:
 		page.Missing = "no longer in parsed, whose beginning was trimmed"
 	default:
 		page.Missing = "not in parsed"

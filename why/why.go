@@ -87,10 +87,9 @@ func (a *Asker) partition(domain string) int32 {
 	return topics.Partition(domain, a.definition.Partitions)
 }
 
-// start is the first offset of a ledger's partition; 0 when the ledger is
-// whole.
+// start is the first offset of a topic's partition; 0 when all of it is kept.
 func (a *Asker) start(ctx context.Context, topic string, partition int32) (int64, error) {
-	bounds, err := a.logs.Bounds(ctx, topic)
+	bounds, err := a.logs.Bounds(ctx, topic, partition)
 	return bounds[partition].Start, err
 }
 
