@@ -1,6 +1,6 @@
 # Everything that Weft needs is Go 1.26, make and git: the tools below are built
-# by the Go toolchain, from the module proxy, into .tools. `make` lists what
-# there is to make.
+# by the Go toolchain, from the module proxy, into .tools. Tests against Apache
+# Kafka take Java 17 and Maven besides. `make` lists what there is to make.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -12,6 +12,10 @@ SHELL := /bin/bash
 GOLANGCI_LINT_VERSION  := v2.15.0
 BUF_VERSION            := v1.66.0
 PROTOC_GEN_GO_VERSION  := v1.36.12
+
+# Apache Kafka: the current version, and the last line before it. Tests run
+# against both; `make kafka` runs the first.
+KAFKA_VERSIONS := 4.1.0 3.9.1
 
 TOOLS         := $(CURDIR)/.tools
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
@@ -30,7 +34,7 @@ build: ## Build bin/weft
 	CGO_ENABLED=0 go build -trimpath -o bin/weft ./cmd/weft
 
 .PHONY: test
-test: build vet lint ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
+test: build vet lint kafka-fetch ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
 	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -short -timeout 15m ./...
 	go test -timeout 20m ./...
 
@@ -67,6 +71,16 @@ bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000
 .PHONY: bench-polite
 bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
 	bin/run polite -bars -kills 3 -duration 2m
+
+KAFKA_DATA ?= $(TOOLS)/kafka-data
+
+.PHONY: kafka
+kafka: kafka-fetch ## One Apache Kafka broker on 127.0.0.1:9092, data in KAFKA_DATA=.tools/kafka-data
+	deploy/kafka/serve $(TOOLS)/kafka-$(firstword $(KAFKA_VERSIONS)) $(KAFKA_DATA)
+
+.PHONY: kafka-fetch
+kafka-fetch: ## Fetch the Apache Kafka that tests run against into .tools (Java 17, Maven)
+	deploy/kafka/fetch $(TOOLS) $(KAFKA_VERSIONS)
 
 SEEDS ?= 2000
 

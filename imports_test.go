@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 	"fetch":     {"codecs/weftpb"},
 	"lanes":     {"codecs/weftpb"},
 	"lease":     {},
-	"metrics":   {"codecs/weftpb", "drain", "fetch", "ledger", "topics"},
+	"metrics":   {"codecs/weftpb", "drain", "fetch", "ledger", "politeness", "topics"},
 	"output":    {},
 	"progress":  {},
 	"store":     {},
@@ -73,10 +73,11 @@ var allowed = map[string][]string{
 
 	// The loop under virtual time.
 	"sim": {
-		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "processors", "topics", "urls",
+		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "politeness", "processors", "topics", "urls",
 	},
 
-	// What tests and benchmarks crawl.
+	// What tests and benchmarks crawl, and crawl with.
+	"kafkatest":      {},
 	"webtest":        {},
 	"bench/limit":    {},
 	"bench/localweb": {"webtest"},
@@ -99,7 +100,8 @@ var pureParts = []string{"net/url", "net/netip", "net/http"}
 // clock reads or awaits the time.
 var clock = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.Tick", "time.NewTimer", "time.NewTicker", "time.AfterFunc"}
 
-// surroundings are read by commands and benchmarks only.
+// surroundings are read by commands and benchmarks only, and by kafkatest, a
+// part of tests: it has to know whether it is in CI.
 var surroundings = []string{"os.Args", "os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv"}
 
 // source is one Go file that is not a test.
@@ -208,7 +210,7 @@ func TestOnlyProcessorsAndLedgerKnowGoka(t *testing.T) {
 
 func TestOnlyCommandsReadTheirSurroundings(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") {
+		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") || s.pkg == "kafkatest" {
 			continue
 		}
 		if slices.Contains(s.imports, "flag") {
