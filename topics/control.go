@@ -112,11 +112,19 @@ func WriteControl(ctx context.Context, n Names, change func(Control) Control, cl
 		return Control{}, err
 	}
 	c := change(h.control)
-	value, err := json.Marshal(controlRecord{h.last, c})
+	value, err := encodeControl(h.last, c)
 	if err != nil {
-		return Control{}, fmt.Errorf("encode control of %s: %w", n.Crawl, err)
+		return Control{}, err
 	}
 	return c, appendConfig(ctx, n, []byte(controlKey), value, client)
+}
+
+func encodeControl(d Definition, c Control) ([]byte, error) {
+	value, err := json.Marshal(controlRecord{d, c})
+	if err != nil {
+		return nil, fmt.Errorf("encode control of %s: %w", d.Crawl, err)
+	}
+	return value, nil
 }
 
 // FollowControl calls told with every control from the offset next on, until

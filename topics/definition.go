@@ -23,6 +23,10 @@ type Definition struct {
 	// SuffixList identifies the public suffix list that registrable domains
 	// are computed with.
 	SuffixList string `json:"suffix_list"`
+	// FormerPartitions is the most partitions that the crawl had before it was
+	// moved to these; 0: it never was. What was decided in each of them lies
+	// in Partitions now.
+	FormerPartitions int32 `json:"former_partitions,omitempty"`
 
 	// Scope is host, domain, prefix or any; Include and Exclude are regular
 	// expressions on canonical URLs.

@@ -15,7 +15,8 @@ var ErrUndefined = errors.New("crawl has no definition")
 
 // ReadDefinition returns the crawl's definition in force: the last one in
 // config. client says how to reach the brokers. The error is ErrUndefined when
-// the topic is empty or does not exist.
+// the topic is empty or does not exist, and ErrImporting when an import has
+// begun and not ended.
 func ReadDefinition(ctx context.Context, n Names, client ...kgo.Opt) (Definition, error) {
 	h, err := readHistory(ctx, n, client)
 	return h.last, err
@@ -91,6 +92,7 @@ type history struct {
 	first, last Definition
 	control     Control
 	next        int64
+	importing   bool // an import has begun and not ended
 }
 
 func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error) {
@@ -123,6 +125,9 @@ func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error
 			h.next = r.Offset + 1
 		}
 	}
+	if h.importing {
+		return history{}, fmt.Errorf("crawl %s cannot be used: %w", n.Crawl, ErrImporting)
+	}
 	return h, nil
 }
 
@@ -133,10 +138,15 @@ func (h *history) read(r *kgo.Record, defined *bool) error {
 		h.control = c.standing()
 		return err
 	}
+	if string(r.Key) == importKey {
+		h.importing = true
+		return nil
+	}
 	d, err := decodeDefinition(r.Value)
 	if err != nil {
 		return err
 	}
+	h.importing = false
 	if !*defined {
 		h.first, *defined = d, true
 	}

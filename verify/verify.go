@@ -105,7 +105,7 @@ func (j *judge) define(ctx context.Context) error {
 		if err := json.Unmarshal(r.Value, &d); err != nil {
 			return fmt.Errorf("read %s at %d: %w", j.names.Config, r.Offset, err)
 		}
-		j.budgets.loosen(d, processors.FrontierOptions(d).Window)
+		j.budgets.loosen(d, processors.FrontierOptions(d).Window*max(1, int(d.FormerPartitions)))
 		options := processors.ScopeOptions(d)
 		key, err := json.Marshal(options)
 		if err != nil || seen[string(key)] {
