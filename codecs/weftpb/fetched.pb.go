@@ -34,12 +34,15 @@ type Fetched struct {
 	Proto          string    `protobuf:"bytes,5,opt,name=proto,proto3" json:"proto,omitempty"`
 	RequestHeaders []*Header `protobuf:"bytes,6,rep,name=request_headers,json=requestHeaders,proto3" json:"request_headers,omitempty"`
 	Headers        []*Header `protobuf:"bytes,7,rep,name=headers,proto3" json:"headers,omitempty"`
-	// Decoded body (Content-Encoding removed), cut at the limit.
+	// Decoded body (Content-Encoding removed), cut at the limit. Empty when the
+	// body is in the object store.
 	Body []byte `protobuf:"bytes,8,opt,name=body,proto3" json:"body,omitempty"`
 	// Peer address, "ip:port".
 	Remote string `protobuf:"bytes,9,opt,name=remote,proto3" json:"remote,omitempty"`
 	// Absolute, unnormalised target of a redirect.
-	Location      string `protobuf:"bytes,10,opt,name=location,proto3" json:"location,omitempty"`
+	Location string `protobuf:"bytes,10,opt,name=location,proto3" json:"location,omitempty"`
+	// Where the body is, if it was too large for a record.
+	Stored        *BodyReference `protobuf:"bytes,11,opt,name=stored,proto3" json:"stored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -144,6 +147,77 @@ func (x *Fetched) GetLocation() string {
 	return ""
 }
 
+func (x *Fetched) GetStored() *BodyReference {
+	if x != nil {
+		return x.Stored
+	}
+	return nil
+}
+
+// BodyReference names a body in the crawl's object store. The object is there
+// before the record, and stays until no record of fetched refers to it.
+type BodyReference struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Key of the object, and its size in bytes.
+	Key  string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Size int64  `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
+	// SHA-256 of the object.
+	Sha256        []byte `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BodyReference) Reset() {
+	*x = BodyReference{}
+	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BodyReference) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BodyReference) ProtoMessage() {}
+
+func (x *BodyReference) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BodyReference.ProtoReflect.Descriptor instead.
+func (*BodyReference) Descriptor() ([]byte, []int) {
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *BodyReference) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *BodyReference) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *BodyReference) GetSha256() []byte {
+	if x != nil {
+		return x.Sha256
+	}
+	return nil
+}
+
 type Header struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -154,7 +228,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	mi := &file_weft_v1_fetched_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -166,7 +240,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	mi := &file_weft_v1_fetched_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -179,7 +253,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Header) GetName() string {
@@ -229,7 +303,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_weft_v1_fetched_proto_msgTypes[2]
+	mi := &file_weft_v1_fetched_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -241,7 +315,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_fetched_proto_msgTypes[2]
+	mi := &file_weft_v1_fetched_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -254,7 +328,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Outcome) GetIndex() uint32 {
@@ -371,7 +445,7 @@ type Visited struct {
 
 func (x *Visited) Reset() {
 	*x = Visited{}
-	mi := &file_weft_v1_fetched_proto_msgTypes[3]
+	mi := &file_weft_v1_fetched_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -383,7 +457,7 @@ func (x *Visited) String() string {
 func (*Visited) ProtoMessage() {}
 
 func (x *Visited) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_fetched_proto_msgTypes[3]
+	mi := &file_weft_v1_fetched_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -396,7 +470,7 @@ func (x *Visited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visited.ProtoReflect.Descriptor instead.
 func (*Visited) Descriptor() ([]byte, []int) {
-	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Visited) GetVisit() string {
@@ -431,7 +505,7 @@ var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\"\xca\x02\n" +
+	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\"\xfa\x02\n" +
 	"\aFetched\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\arequest\x18\x02 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x14\n" +
@@ -443,7 +517,12 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x04body\x18\b \x01(\fR\x04body\x12\x16\n" +
 	"\x06remote\x18\t \x01(\tR\x06remote\x12\x1a\n" +
 	"\blocation\x18\n" +
-	" \x01(\tR\blocation\"2\n" +
+	" \x01(\tR\blocation\x12.\n" +
+	"\x06stored\x18\v \x01(\v2\x16.weft.v1.BodyReferenceR\x06stored\"M\n" +
+	"\rBodyReference\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x16\n" +
+	"\x06sha256\x18\x03 \x01(\fR\x06sha256\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\x9e\x03\n" +
@@ -486,27 +565,29 @@ func file_weft_v1_fetched_proto_rawDescGZIP() []byte {
 	return file_weft_v1_fetched_proto_rawDescData
 }
 
-var file_weft_v1_fetched_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_weft_v1_fetched_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_weft_v1_fetched_proto_goTypes = []any{
-	(*Fetched)(nil),     // 0: weft.v1.Fetched
-	(*Header)(nil),      // 1: weft.v1.Header
-	(*Outcome)(nil),     // 2: weft.v1.Outcome
-	(*Visited)(nil),     // 3: weft.v1.Visited
-	(*Request)(nil),     // 4: weft.v1.Request
-	(*OriginRules)(nil), // 5: weft.v1.OriginRules
+	(*Fetched)(nil),       // 0: weft.v1.Fetched
+	(*BodyReference)(nil), // 1: weft.v1.BodyReference
+	(*Header)(nil),        // 2: weft.v1.Header
+	(*Outcome)(nil),       // 3: weft.v1.Outcome
+	(*Visited)(nil),       // 4: weft.v1.Visited
+	(*Request)(nil),       // 5: weft.v1.Request
+	(*OriginRules)(nil),   // 6: weft.v1.OriginRules
 }
 var file_weft_v1_fetched_proto_depIdxs = []int32{
-	4, // 0: weft.v1.Fetched.request:type_name -> weft.v1.Request
-	2, // 1: weft.v1.Fetched.outcome:type_name -> weft.v1.Outcome
-	1, // 2: weft.v1.Fetched.request_headers:type_name -> weft.v1.Header
-	1, // 3: weft.v1.Fetched.headers:type_name -> weft.v1.Header
-	2, // 4: weft.v1.Visited.outcomes:type_name -> weft.v1.Outcome
-	5, // 5: weft.v1.Visited.rules:type_name -> weft.v1.OriginRules
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	5, // 0: weft.v1.Fetched.request:type_name -> weft.v1.Request
+	3, // 1: weft.v1.Fetched.outcome:type_name -> weft.v1.Outcome
+	2, // 2: weft.v1.Fetched.request_headers:type_name -> weft.v1.Header
+	2, // 3: weft.v1.Fetched.headers:type_name -> weft.v1.Header
+	1, // 4: weft.v1.Fetched.stored:type_name -> weft.v1.BodyReference
+	3, // 5: weft.v1.Visited.outcomes:type_name -> weft.v1.Outcome
+	6, // 6: weft.v1.Visited.rules:type_name -> weft.v1.OriginRules
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_fetched_proto_init() }
@@ -521,7 +602,7 @@ func file_weft_v1_fetched_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_fetched_proto_rawDesc), len(file_weft_v1_fetched_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
