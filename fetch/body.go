@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -14,8 +15,6 @@ const (
 	// What is read and thrown away of a body so that its connection can be
 	// kept. A new connection costs about as much as this many bytes.
 	drainLimit = 64 << 10
-	// Buffers that grew beyond this are not kept in the pool.
-	pooledBuffer = 1 << 20
 )
 
 var errCut = errors.New("cut at the limit")
@@ -69,44 +68,54 @@ func (l *limited) probe() error {
 
 // bodies reads bodies; its pools are shared by all exchanges of a client.
 type bodies struct {
+	room     *room
 	decoders decoders
-	buffers  sync.Pool // *[]byte
+	buffers  sync.Pool // *[]byte, none longer than largeBody
 }
 
 // body is what was read of one.
 type body struct {
 	bytes     []byte // decoded; of exact size; nil with an error
 	truncated bool
-	wireBytes int64 // before decoding, after any transfer coding
+	wireBytes int64  // before decoding, after any transfer coding
+	free      func() // gives back the room of a large one; nil: it took none
 }
 
 // read reads and decodes resp's body up to limit and closes it; the error is
-// of class body_truncated, bad_encoding, bad_response or a timeout's. limit
+// of class body_truncated, bad_encoding, bad_response or a timeout's, or
+// errNoRoom when ctx ended before a large body had its room. limit
 // holds for the result, for the wire, and between codings, so that neither a
 // bomb nor a stream that decodes to nothing goes on for long.
-func (b *bodies) read(resp *http.Response, limit int64) (body, error) {
+func (b *bodies) read(ctx context.Context, resp *http.Response, limit int64) (body, error) {
 	defer resp.Body.Close()
 	wire := &limited{r: resp.Body, left: limit}
-	content, truncated, err := b.content(resp, wire, limit)
-	got := body{content, truncated, wire.n}
-	if err == nil && !truncated && wire.err == nil {
+	var got body
+	err := b.content(ctx, resp, wire, limit, &got)
+	got.wireBytes = wire.n
+	if err != nil && got.free != nil {
+		got.free()
+	}
+	if err == nil && !got.truncated && wire.err == nil {
 		// The decoder has its end, the connection not yet.
 		drain(resp.Body)
 	}
 	return got, err
 }
 
-func (b *bodies) content(resp *http.Response, wire *limited, limit int64) (content []byte, truncated bool, err error) {
+// content fills in what is decoded, and the room that it took.
+func (b *bodies) content(ctx context.Context, resp *http.Response, wire *limited, limit int64, got *body) error {
 	list, err := codings(resp.Header["Content-Encoding"])
 	if err != nil {
-		return nil, false, err
+		return err
 	}
-	if length := resp.ContentLength; len(list) == 0 && length >= 0 && length <= min(limit, trustedLength) {
-		content = make([]byte, length)
+	length := resp.ContentLength
+	if len(list) == 0 && length >= 0 && length <= min(limit, trustedLength) {
+		content := make([]byte, length)
 		if _, err := io.ReadFull(wire, content); err != nil {
-			return nil, false, wireFailure(err)
+			return wireFailure(err)
 		}
-		return content, false, nil
+		got.bytes = content
+		return nil
 	}
 	chain := []*limited{wire}
 	top := wire
@@ -114,23 +123,31 @@ func (b *bodies) content(resp *http.Response, wire *limited, limit int64) (conte
 		l, err := b.decoders.open(coding, top)
 		defer b.decoders.close(l)
 		if err != nil {
-			return nil, false, b.settle(err, chain)
+			return b.settle(err, chain)
 		}
 		top = &limited{r: l, left: limit}
 		chain = append(chain, top)
 	}
-	content, err = b.readAll(top)
-	if err == io.EOF {
-		return content, false, nil
+	most := limit
+	if len(list) == 0 && length >= 0 {
+		most = min(length, limit)
 	}
-	if err := b.settle(err, chain); err != nil {
-		return nil, false, err
+	content, err := b.readAll(ctx, top, most, got)
+	if err != io.EOF {
+		if err := b.settle(err, chain); err != nil {
+			return err
+		}
+		got.truncated = true
 	}
-	return content, true, nil
+	got.bytes = content
+	return nil
 }
 
 // settle finds out what a failed read means: nil for one that met a limit.
 func (b *bodies) settle(err error, chain []*limited) error {
+	if errors.Is(err, errNoRoom) {
+		return err
+	}
 	for _, l := range chain {
 		if l.cut {
 			return nil
@@ -146,30 +163,43 @@ func wireFailure(err error) error {
 	return failf(classifyBody(err), "read body: %w", err)
 }
 
-// readAll reads r to its error, which is io.EOF at the end, in a pooled
-// buffer, and returns a copy of exact size.
-func (b *bodies) readAll(r io.Reader) ([]byte, error) {
+// readAll reads r, which gives at most so many bytes, to its error, which is
+// io.EOF at the end. A body up to largeBody is read in a pooled buffer and
+// copied at its exact size; a larger one keeps its buffer, for which it first
+// takes room.
+func (b *bodies) readAll(ctx context.Context, r io.Reader, most int64, got *body) (content []byte, err error) {
 	pooled, ok := b.buffers.Get().(*[]byte)
 	if !ok {
 		fresh := make([]byte, 32<<10)
 		pooled = &fresh
 	}
 	buf, n := *pooled, 0
-	var err error
 	for err == nil {
-		if n == len(buf) {
+		if n == len(buf) && n < largeBody {
 			buf = append(buf, make([]byte, len(buf))...)
+			*pooled = buf
+		}
+		if n == len(buf) {
+			if got.free == nil {
+				if got.free, err = b.room.take(ctx, most); err != nil {
+					break
+				}
+			}
+			// One byte more than there may be: whoever reads to the end must be
+			// able to see it.
+			buf = append(make([]byte, 0, min(2*int64(n), most+1)), buf...)
+			buf = buf[:cap(buf)]
 		}
 		var k int
 		k, err = r.Read(buf[n:])
 		n += k
 	}
-	content := make([]byte, n)
-	copy(content, buf)
-	if len(buf) <= pooledBuffer {
-		*pooled = buf
-		b.buffers.Put(pooled)
+	b.buffers.Put(pooled)
+	if got.free != nil {
+		return buf[:n:n], err
 	}
+	content = make([]byte, n)
+	copy(content, buf)
 	return content, err
 }
 

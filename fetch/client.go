@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -40,6 +41,7 @@ func New(o Options) (*Client, error) {
 	}
 	return &Client{
 		options: o,
+		bodies:  bodies{room: newRoom(o.LargeBodyBytes)},
 		transport: &http.Transport{
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,
@@ -104,8 +106,12 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}
-	got, err := c.bodies.read(resp, c.bodyLimit(r.Kind))
-	x.Body, x.Truncated, x.WireBytes = got.bytes, got.truncated, got.wireBytes
+	got, err := c.bodies.read(ctx, resp, c.bodyLimit(r.Kind))
+	x.Body, x.Truncated, x.WireBytes, x.free = got.bytes, got.truncated, got.wireBytes, got.free
+	if errors.Is(err, errNoRoom) && errors.Is(context.Cause(ctx), errTotalTimeout) {
+		_ = a.failed(ctx, err) // the server is not to blame
+		return err
+	}
 	if err != nil && (x.Location == "" || ctx.Err() != nil) {
 		return a.failed(ctx, err)
 	}

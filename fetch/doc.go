@@ -62,9 +62,14 @@
 //
 // # Memory
 //
-// An exchange holds at most the decoded limit of body (and as much again in a
-// pooled buffer while it is read), the header limit, and per content coding
+// An exchange holds at most 1 MiB of body (and as much again in a pooled buffer
+// while it is read), the header limit, and per content coding
 // its window: 8 MiB for zstd (RFC 9659), 16 MiB for brotli, 32 KiB for
 // deflate. Every layer of decoding is limited while reading, so a small body
 // cannot become a large one in memory.
+//
+// Larger bodies share [Options].LargeBodyBytes. One waits, with its connection
+// open and its time running, until there is room for all that it may become; if
+// its time ends so, the exchange is a local_error and no fault of the server's.
+// The room is free again when the caller says so ([Exchange.Release]).
 package fetch

@@ -28,6 +28,9 @@ type Exchange struct {
 	Headers []Header
 	// Body has its content codings removed. Headers still name them.
 	Body []byte
+	// Stored is where the caller has put the body, if it did: the record then
+	// refers to it. Nil: the record holds it.
+	Stored *weftpb.BodyReference
 	// Truncated: the body was cut at a limit.
 	Truncated bool
 	// WireBytes counts the body before decoding, without chunk framing.
@@ -47,6 +50,17 @@ type Exchange struct {
 	Remote string
 	// Reused: the connection had served before.
 	Reused bool
+
+	free func() // see Release
+}
+
+// Release tells that nobody needs Body any more. Exchanges whose bodies are
+// large wait for the room of others; see Options.LargeBodyBytes. It may be
+// called more than once.
+func (x *Exchange) Release() {
+	if x.free != nil {
+		x.free()
+	}
 }
 
 // Header returns the first value of a response header, in any spelling; empty
@@ -78,15 +92,21 @@ func (x *Exchange) Outcome() *weftpb.Outcome {
 	}
 }
 
-// Fetched returns the record of the exchange with its body, which it shares;
-// Id, Request, Visit and the outcome's Index are the caller's to set.
+// Fetched returns the record of the exchange with its body, which it shares,
+// unless that is stored elsewhere; Id, Request, Visit and the outcome's Index
+// are the caller's to set.
 func (x *Exchange) Fetched() *weftpb.Fetched {
+	body := x.Body
+	if x.Stored != nil {
+		body = nil
+	}
 	return &weftpb.Fetched{
 		Outcome:        x.Outcome(),
 		Proto:          x.Proto,
 		RequestHeaders: headerRecords(x.RequestHeaders),
 		Headers:        headerRecords(x.Headers),
-		Body:           x.Body,
+		Body:           body,
+		Stored:         x.Stored,
 		Remote:         x.Remote,
 		Location:       x.Location,
 	}

@@ -39,6 +39,10 @@ type Options struct {
 	// MaxBodyBytes is where a body is cut, and flagged. It holds for the
 	// decoded body, for the bytes on the wire, and between two codings.
 	MaxBodyBytes int64
+	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
+	// together, from their reading to Exchange.Release; the buffer of one that
+	// is being read may for a moment be twice as large. At least MaxBodyBytes.
+	LargeBodyBytes int64
 	// MaxHeaderBytes is the largest response header accepted.
 	MaxHeaderBytes int64
 	// MaxIdleConns bounds idle connections over all hosts; 0: no bound. With
@@ -88,6 +92,7 @@ func DefaultOptions() Options {
 		TotalTimeout:        60 * time.Second,
 		IdleTimeout:         30 * time.Second,
 		MaxBodyBytes:        10 << 20,
+		LargeBodyBytes:      256 << 20,
 		MaxHeaderBytes:      256 << 10,
 		MaxIdleConns:        10_000,
 		MaxIdleConnsPerHost: 2,
@@ -120,6 +125,7 @@ func (o Options) Validate() error {
 		value, least int64
 	}{
 		{"MaxBodyBytes", o.MaxBodyBytes, 1},
+		{"LargeBodyBytes", o.LargeBodyBytes, o.MaxBodyBytes},
 		{"MaxHeaderBytes", o.MaxHeaderBytes, 1 << 10},
 		{"MaxIdleConns", int64(o.MaxIdleConns), 0},
 		{"MaxIdleConnsPerHost", int64(o.MaxIdleConnsPerHost), 1},
