@@ -165,6 +165,9 @@ func (a Auditor) compare(ctx context.Context, def Definition, p place, log sourc
 	if got := part.Folded(); got.Epoch != found.Newer.Epoch {
 		return fmt.Errorf("%w: the claim in force at %d is %d, not %d", errNoCheckpoint, got.Offset, got.Epoch, found.Newer.Epoch)
 	}
+	if err := stores[0].settle(); err != nil {
+		return err
+	}
 	found.Keys, err = same(stores[0], stores[1])
 	return err
 }

@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -50,6 +53,9 @@ func BenchmarkApply(b *testing.B) {
 	t := newBenchTable(b)
 	in := t.run.inputs[0]
 	body := []byte("an event of a few hundred bytes, as most are: " + fmt.Sprintf("%0200d", 7))
+	if err := t.store.settle(); err != nil { // it is live
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		event, err := t.answer(Record{Topic: in.topic, Key: "example.org", Value: body, Offset: int64(i)})
@@ -68,16 +74,20 @@ func BenchmarkApply(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkReplay folds recorded events, as recovery does: of a stage that
-// marks what it has seen, as dedupe does, with one write of 16 bytes, and of
-// one that reads and writes a long key.
+// BenchmarkReplay folds recorded events on one core, as recovery does, with
+// all that Pebble does meanwhile: of a stage that marks what it has seen, as
+// dedupe does, with one write of 16 bytes, and of one that reads and writes a
+// long key. Words come again after a while, so that some are read from memory,
+// or, on a wide state, after so many others that each is read from a table.
 func BenchmarkReplay(b *testing.B) {
 	b.Run("marks", func(b *testing.B) {
 		t := newBenchTable(b)
 		t.state = marks{t.store}
-		replay(b, t)
+		replay(b, t, 4096)
 	})
-	b.Run("words", func(b *testing.B) { replay(b, newBenchTable(b)) })
+	b.Run("words", func(b *testing.B) { replay(b, newBenchTable(b), 4096) })
+	b.Run("words-wide", func(b *testing.B) { replay(b, newBenchTable(b), 100_000) })
+	b.Run("words-new", func(b *testing.B) { replay(b, newBenchTable(b), math.MaxInt) })
 }
 
 // marks is a state that remembers the last 16 bytes of each event.
@@ -91,22 +101,33 @@ func (m marks) Apply(_ string, body []byte, _ int64) error {
 func (m marks) Due(time.Time, int) []string { return nil }
 func (m marks) Close()                      {}
 
-func replay(b *testing.B, t *table) {
+// replay folds events of so many distinct words.
+func replay(b *testing.B, t *table, distinct int) {
 	b.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a core is a core
 	from := t.folded + 1
-	events := make([][]byte, 4096)
+	word := func(i int) []byte { return fmt.Appendf(nil, "%016x", uint64(i%distinct)*0x9e3779b97f4a7c15) }
+	events, at := make([][]byte, 4096), make([]int, 4096)
 	for i := range events {
 		events[i] = encode(&weftpb.Event{
-			Epoch: t.reader.Epoch, Offset: from + int64(i), Body: fmt.Appendf(nil, "word %0210d%016x", 7, uint64(i)*0x9e3779b97f4a7c15),
+			Epoch: t.reader.Epoch, Offset: from + int64(i), Body: fmt.Appendf(nil, "word %0210d%s", 7, word(i)),
 			Positions: []*weftpb.Position{{Topic: inTopic, Offset: int64(i), TimestampMs: 1795252235152 + int64(i)}},
 		})
+		at[i] = bytes.Index(events[i], word(i))
 	}
 	b.ReportAllocs()
+	const digits = "0123456789abcdef"
 	for i := 0; b.Loop(); i++ {
-		if i%len(events) == 0 {
+		n := i % len(events)
+		if n == 0 {
 			t.folded = from - 1 // again from the start
 		}
-		if err := t.fold("example.org", events[i%len(events)], from+int64(i%len(events))); err != nil {
+		place := events[n][at[n] : at[n]+16]
+		for j, hash := 0, uint64(i%distinct)*0x9e3779b97f4a7c15; j < 16; j++ {
+			place[j] = digits[hash&15]
+			hash >>= 4
+		}
+		if err := t.fold("example.org", events[n], from+int64(n)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -35,6 +36,9 @@ type Store interface {
 type disk struct {
 	db *pebble.DB
 
+	// pending are the writes of the recovery, nil once it is over.
+	pending atomic.Pointer[pending]
+
 	mu     sync.Mutex
 	err    error
 	broken chan struct{} // closed with the first error
@@ -43,7 +47,8 @@ type disk struct {
 // unlogged is how every write is made: the ledger is the write-ahead log.
 var unlogged = pebble.NoSync
 
-// openStore opens dir, an existing Pebble directory or a new one.
+// openStore opens dir, an existing Pebble directory or a new one, for the
+// recovery that begins now; settle ends it.
 func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) {
 	s := &disk{broken: make(chan struct{})}
 	opts := &pebble.Options{
@@ -72,13 +77,36 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 	if s.db, err = pebble.Open(dir, opts); err != nil {
 		return nil, fmt.Errorf("open state %s: %w", dir, err)
 	}
+	s.pending.Store(&pending{writes: map[string]*pendingWrite{}})
 	return s, nil
+}
+
+// settle ends the recovery: Pebble gets what is pending, and from now on each
+// write by itself. It returns the store's error.
+func (s *disk) settle() error {
+	s.passOn("settle")
+	s.pending.Store(nil)
+	return s.Err()
+}
+
+// passOn has Pebble get what is pending, before op, which asks Pebble alone.
+func (s *disk) passOn(op string) {
+	if p := s.pending.Load(); p != nil && s.Err() == nil {
+		if err := p.flush(s.db); err != nil {
+			s.fail(op, err)
+		}
+	}
 }
 
 // Get returns a copy of the value of key, nil when absent.
 func (s *disk) Get(key []byte) []byte {
 	if s.Err() != nil {
 		return nil
+	}
+	if p := s.pending.Load(); p != nil {
+		if value, known := p.get(key); known {
+			return value
+		}
 	}
 	value, closer, err := s.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -103,7 +131,13 @@ func (s *disk) Set(key, value []byte) {
 	if s.Err() != nil {
 		return
 	}
-	if err := s.db.Set(key, value, unlogged); err != nil {
+	var err error
+	if p := s.pending.Load(); p != nil {
+		err = p.put(key, value, false, s.db)
+	} else {
+		err = s.db.Set(key, value, unlogged)
+	}
+	if err != nil {
 		s.fail("set", err)
 	}
 }
@@ -113,7 +147,13 @@ func (s *disk) Delete(key []byte) {
 	if s.Err() != nil {
 		return
 	}
-	if err := s.db.Delete(key, unlogged); err != nil {
+	var err error
+	if p := s.pending.Load(); p != nil {
+		err = p.put(key, nil, true, s.db)
+	} else {
+		err = s.db.Delete(key, unlogged)
+	}
+	if err != nil {
 		s.fail("delete", err)
 	}
 }
@@ -121,6 +161,7 @@ func (s *disk) Delete(key []byte) {
 // Scan calls visit for the keys of [lower, upper) in ascending order until it
 // returns false. The slices are valid only during the call.
 func (s *disk) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
+	s.passOn("scan")
 	if s.Err() != nil {
 		return
 	}
@@ -157,6 +198,7 @@ func (s *disk) fail(op string, err error) {
 
 // checkpoint writes a copy of the whole state to dir, which must not exist.
 func (s *disk) checkpoint(dir string) error {
+	s.passOn("checkpoint")
 	if err := s.Err(); err != nil {
 		return err
 	}

@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// pending are the writes of a recovery that Pebble has not got yet. A replay
+// reads what it wrote a moment ago (a domain's record, the gauges) and writes it
+// again: here both are a look into a map, and Pebble gets the last value only,
+// sorted, many at a time.
+//
+// Nothing is lost with them that a killed process would not lose with Pebble's
+// memtable, since neither has a log.
+type pending struct {
+	mu     sync.Mutex
+	writes map[string]*pendingWrite
+	bytes  int
+}
+
+// pendingWrite is the newest value of a key.
+type pendingWrite struct {
+	value   []byte
+	deleted bool
+}
+
+const (
+	// pendingBytes bounds the writes that wait in a partition: of 8 partitions
+	// and 2 stages they hold 32 MiB, until the partitions are live.
+	pendingBytes = 2 << 20
+	// writeBytes is what one costs besides its key and value: the struct, the
+	// map's slot and what is allocated too much.
+	writeBytes = 96
+)
+
+// get returns a copy of what is to be written under key; nil means a deletion.
+func (p *pending) get(key []byte) (value []byte, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w, known := p.writes[string(key)]
+	if !known || w.deleted {
+		return nil, known
+	}
+	return append([]byte{}, w.value...), true
+}
+
+// put books a write; the writes are passed on to db when they are many.
+func (p *pending) put(key, value []byte, deleted bool, db *pebble.DB) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.writes[string(key)]
+	if w == nil {
+		w = new(pendingWrite)
+		p.writes[string(key)] = w
+		p.bytes += len(key) + writeBytes
+	}
+	p.bytes += max(0, len(value)-cap(w.value))
+	w.value, w.deleted = append(w.value[:0], value...), deleted
+	if p.bytes < pendingBytes {
+		return nil
+	}
+	return p.passOn(db)
+}
+
+// flush passes all writes on to db.
+func (p *pending) flush(db *pebble.DB) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.passOn(db)
+}
+
+// passOn holds mu until db has the writes, so that a reader finds each of them
+// either here or there.
+func (p *pending) passOn(db *pebble.DB) error {
+	if len(p.writes) == 0 {
+		return nil
+	}
+	keys := make([]string, 0, len(p.writes))
+	for key := range p.writes {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, strings.Compare)
+	batch := db.NewBatchWithSize(p.bytes)
+	var err error
+	for _, key := range keys {
+		if w := p.writes[key]; w.deleted {
+			err = batch.Delete([]byte(key), nil)
+		} else {
+			err = batch.Set([]byte(key), w.value, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clear(p.writes)
+	p.bytes = 0
+	return batch.Commit(unlogged)
+}
