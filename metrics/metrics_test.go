@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/metrics"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/topics"
 	"go.uber.org/goleak"
 )
@@ -46,6 +47,8 @@ func TestExposition(t *testing.T) {
 	s.Slots(1)
 	s.Slots(1)
 	s.Slots(-1)
+	s.Hurried(politeness.Early)
+	s.Tripped()
 	s.Status(drain.Status{
 		Gauges: &weftpb.Gauges{Pending: 60, Queued: 50, Out: 10, Domains: 7, DomainsOut: 3, Fetched: 100, Failed: 2, Refused: 1, Visits: 4},
 		Lags: []drain.Lag{

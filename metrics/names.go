@@ -20,6 +20,8 @@ const (
 	nameLedger        = "weft_ledger_happenings_total"
 	nameCheckpoint    = "weft_ledger_checkpoint_timestamp_seconds"
 	nameSlots         = "weft_fetch_slots_in_use"
+	nameViolations    = "weft_politeness_violations_total"
+	nameBreakers      = "weft_breakers_opened_total"
 )
 
 // Labels.

@@ -5,6 +5,7 @@ import (
 	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -50,6 +51,13 @@ func (s *Set) Page(bytes int) {
 
 // Slots notes that a request began (1) or ended (-1).
 func (s *Set) Slots(change int) { s.slots.Add(float64(change)) }
+
+// Hurried counts a request that began when its domain should have been left
+// alone.
+func (s *Set) Hurried(v politeness.Violation) { s.violations.WithLabelValues(string(v)).Inc() }
+
+// Tripped counts a domain's breaker that opened.
+func (s *Set) Tripped() { s.breakers.Inc() }
 
 // Status notes a reading of the crawl's frontier and lags.
 func (s *Set) Status(status drain.Status) {

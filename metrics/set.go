@@ -3,6 +3,7 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/weftcrawl/weft/politeness"
 )
 
 // Set is the metrics of one process. Its methods are safe for concurrent use.
@@ -25,6 +26,8 @@ type Set struct {
 	ledger     *prometheus.CounterVec
 	checkpoint *prometheus.GaugeVec
 	slots      prometheus.Gauge
+	violations *prometheus.CounterVec
+	breakers   prometheus.Counter
 }
 
 // New makes the metrics and registers them, with those of the process and of
@@ -56,6 +59,11 @@ func New(registry prometheus.Registerer) *Set {
 		ledger:     m.counters(nameLedger, "Events, claims, checkpoints and troubles of ledgers.", labelStage, labelKind),
 		checkpoint: m.gauges(nameCheckpoint, "When a checkpoint was last published, in seconds since 1970.", labelStage),
 		slots:      m.gauge(nameSlots, "Requests open now."),
+		violations: m.counters(nameViolations, "Requests that began while their domain should have been left alone.", labelKind),
+		breakers:   m.counter(nameBreakers, "Breakers of domains that opened after failures in a row."),
+	}
+	for _, v := range politeness.Violations() {
+		s.violations.WithLabelValues(string(v)) // there from the start: an alert looks for the first one
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s

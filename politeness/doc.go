@@ -3,8 +3,9 @@
 // error, and when to stop asking.
 //
 // It is pure. Times and durations come in, decisions come out; nothing here
-// reads a clock, draws a random number or remembers anything. The frontier
-// keeps the numbers in its ledger, fetch keeps the delay on its own clock.
+// reads a clock or draws a random number, and nothing but a Witness remembers
+// anything. The frontier keeps the numbers in its ledger, fetch keeps the delay on
+// its own clock, and a Witness in fetch counts where it did not.
 //
 // # Delay and visits
 //

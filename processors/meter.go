@@ -2,6 +2,7 @@ package processors
 
 import (
 	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -22,6 +23,11 @@ type Meter interface {
 	Page(bytes int)
 	// Slots notes that a request began (1) or ended (-1).
 	Slots(change int)
+	// Hurried counts a request that began when its domain should have been left
+	// alone. There should never be one.
+	Hurried(v politeness.Violation)
+	// Tripped counts a domain's breaker that opened.
+	Tripped()
 	// Outcomes reports, when this process gives a partition up, how many of
 	// its URLs were settled since the crawl began, by reason.
 	Outcomes(partition int32, outcomes map[string]int64)

@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -19,6 +20,9 @@ import (
 type requests struct {
 	*fetcher
 	open sync.Map // *lanes.Visit → *report
+
+	seen    sync.Mutex
+	witness politeness.Witness
 }
 
 // Gate waits while parse is too far behind, the disk is nearly full or the
@@ -42,10 +46,14 @@ func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
 	}
 }
 
-// Request makes one request of a visit.
-func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
+// Request makes one request of a visit, under the eyes of a witness.
+func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer lanes.Answer) {
 	q.env.Meter.Slots(1)
-	defer q.env.Meter.Slots(-1)
+	q.witnessBegin(v)
+	defer func() {
+		q.witnessEnd(v, answer)
+		q.env.Meter.Slots(-1)
+	}()
 	if v.Robots {
 		return q.robots(ctx, v, i)
 	}
@@ -70,6 +78,24 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Ans
 		report.close(outcome)
 	})
 	return AnswerOf(x)
+}
+
+func (q *requests) witnessBegin(v *lanes.Visit) {
+	q.seen.Lock()
+	violation := q.witness.Begin(v.Domain, time.Now(), q.opts.Lanes.PerDomain)
+	q.seen.Unlock()
+	if violation != politeness.None {
+		q.env.Meter.Hurried(violation)
+		q.env.Logger.Error("a request began when its domain should have been left alone",
+			"domain", v.Domain, "violation", violation, "visit", v.Id)
+	}
+}
+
+func (q *requests) witnessEnd(v *lanes.Visit, answer lanes.Answer) {
+	delay := max(time.Duration(v.DelayMs)*time.Millisecond, answer.RetryAfter)
+	q.seen.Lock()
+	defer q.seen.Unlock()
+	q.witness.End(v.Domain, time.Now(), delay)
 }
 
 // robots makes the one request of a robots visit, with its redirects within

@@ -48,7 +48,8 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 			f := frontier.New(opts, store)
 			return &queues{
 				frontier: f, time: steady{decided: f.Decided}, hold: hold, brakes: env.Brakes, clock: env.Clock,
-				report: func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
+				report:  func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
+				tripped: func() { env.Meter.Tripped() },
 			}, nil
 		},
 		Tick: func(q *queues, domain string, now time.Time, offset int64) ([]byte, error) {
@@ -68,6 +69,7 @@ type queues struct {
 	clock    func() time.Time // nil: the ledger's
 	time     steady
 	report   func(outcomes map[string]int64)
+	tripped  func() // a breaker opens
 }
 
 func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
@@ -91,7 +93,13 @@ func settle(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, e
 	if err := proto.Unmarshal(in.Value, &v); err != nil {
 		return nil, undecodable()
 	}
-	return scheduled(q.frontier.Settle(in.Key, &v, q.moment(now, offset)))
+	event, err := q.frontier.Settle(in.Key, &v, q.moment(now, offset))
+	if err == nil && event.GetTiming().GetBreakerOpen() {
+		if before, err := q.frontier.DomainState(in.Key); err == nil && !before.BreakerOpen {
+			q.tripped()
+		}
+	}
+	return scheduled(event, err)
 }
 
 // scheduled encodes a decision; nil stays nil: nothing happens.

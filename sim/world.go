@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -208,4 +209,6 @@ func (deaf) Ledger(topics.Stage, string)      {}
 func (deaf) Exchange(*fetch.Exchange)         {}
 func (deaf) Page(int)                         {}
 func (deaf) Slots(int)                        {}
+func (deaf) Hurried(politeness.Violation)     {}
+func (deaf) Tripped()                         {}
 func (deaf) Outcomes(int32, map[string]int64) {}

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/robots"
@@ -131,4 +132,6 @@ func (unmetered) Ledger(topics.Stage, string)      {}
 func (unmetered) Exchange(*fetch.Exchange)         {}
 func (unmetered) Page(int)                         {}
 func (unmetered) Slots(int)                        {}
+func (unmetered) Hurried(politeness.Violation)     {}
+func (unmetered) Tripped()                         {}
 func (unmetered) Outcomes(int32, map[string]int64) {}
