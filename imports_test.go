@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"codecs/weftpb": {},
 	"topics":        {},
 	"ledger":        {"codecs/weftpb", "dirlock", "store", "supervise"},
-	"drain":         {"codecs/weftpb", "ledger", "topics"},
+	"drain":         {"codecs/weftpb", "replay", "topics"},
 	"replay":        {"codecs/weftpb", "ledger"},
 	"why": {
 		"codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", // what there is to know
@@ -73,7 +73,7 @@ var allowed = map[string][]string{
 
 	// The loop under virtual time.
 	"sim": {
-		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "politeness", "processors", "topics", "urls",
+		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "politeness", "processors", "replay", "topics", "urls",
 	},
 
 	// What tests and benchmarks crawl, and crawl with.

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/replay"
 )
 
 // tail is what the events of a partition of scheduled say up to end.
@@ -25,16 +26,37 @@ func (r *Reader) readTails(ctx context.Context, starts, ends map[int32]int64) ([
 	for p, end := range ends {
 		t, ok := r.tails[p]
 		if !ok || t.end != end {
-			said, err := LastGauges(starts[p], end, func(at int64) ([]*kgo.Record, error) { return r.fetch(ctx, p, at) })
+			last, err := replay.LastDecision(replay.Bounds{Start: starts[p], End: end}, func(within replay.Bounds, visit func(*kgo.Record) error) error {
+				return r.scan(ctx, p, within, visit)
+			})
 			if err != nil {
 				return nil, fmt.Errorf("partition %d: %w", p, err)
 			}
-			t = tail{end, said}
+			t = tail{end, last.GetGauges()}
 			r.tails[p] = t
 		}
 		gauges = append(gauges, t.gauges)
 	}
 	return gauges, nil
+}
+
+// scan calls visit with the records of a partition within bounds, in order.
+func (r *Reader) scan(ctx context.Context, p int32, within replay.Bounds, visit func(*kgo.Record) error) error {
+	for at := within.Start; at < within.End; {
+		records, err := r.fetch(ctx, p, at)
+		if err != nil {
+			return err
+		}
+		for _, record := range records {
+			if at = record.Offset + 1; at > within.End {
+				break // written after the ends were read
+			}
+			if err := visit(record); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // fetchBytes holds the largest batch that scheduled takes.

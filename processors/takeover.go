@@ -2,6 +2,8 @@ package processors
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -11,7 +13,7 @@ import (
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lease"
-	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/ledger"
 )
 
 // take opens boards for partitions that the group assigned, and says from
@@ -29,9 +31,10 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 	}
 	for _, partition := range ours {
 		log := decided[partition]
-		last, err := LastDecision(topic, partition, log.End, func(offset int64) ([]byte, error) {
-			return f.read(ctx, topic, partition, offset)
-		})
+		last, err := f.logs.LastDecision(ctx, topic, partition, log)
+		if errors.Is(err, ledger.ErrCorrupt) {
+			err = fmt.Errorf("%w: %w", errFatal, err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -43,13 +46,6 @@ func (f *fetcher) take(ctx context.Context, offsets map[string]map[int32]kgo.Off
 		offsets[topic][partition] = kgo.NewOffset().At(b.Next())
 	}
 	return offsets, nil
-}
-
-// read reads the value of one record.
-func (f *fetcher) read(ctx context.Context, topic string, partition int32, offset int64) (value []byte, err error) {
-	one := map[int32]replay.Bounds{partition: {Start: offset, End: offset + 1}}
-	err = f.logs.Range(ctx, topic, one, func(r *kgo.Record) error { value = r.Value; return nil })
-	return value, err
 }
 
 // post puts up a board, in place of one that was taken before.

@@ -2,8 +2,6 @@ package processors
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -17,7 +15,7 @@ type Takeover struct {
 	// Topic is that of the ledger, scheduled; it holds Start to End.
 	Topic      string
 	Start, End int64
-	// Last is what the ledger said last (LastDecision); nil: nothing.
+	// Last is what the ledger said last (replay.LastDecision); nil: nothing.
 	Last *weftpb.Scheduled
 	// Reported is the end of visited.
 	Reported int64
@@ -40,29 +38,6 @@ func TakeOver(ctx context.Context, t Takeover) *Board {
 // untouched tells that a partition never held a URL.
 func untouched(g *weftpb.Gauges) bool {
 	return g.GetPending() == 0 && g.GetFetched() == 0 && g.GetFailed() == 0 && g.GetRefused() == 0
-}
-
-// LastDecision returns the last event before end that says what its partition
-// of scheduled holds, nil when there is none. Claims, and events that only move
-// positions, do not say; nor does an event that a former owner wrote after the
-// claim that fenced it, which is never where it says.
-func LastDecision(topic string, partition int32, end int64, read func(offset int64) ([]byte, error)) (*weftpb.Scheduled, error) {
-	for offset := end - 1; offset >= 0; offset-- {
-		value, err := read(offset)
-		if err != nil {
-			return nil, err
-		}
-		var ev weftpb.Event
-		var body weftpb.Scheduled
-		if err := errors.Join(proto.Unmarshal(value, &ev), proto.Unmarshal(ev.Body, &body)); err != nil {
-			return nil, fmt.Errorf("%w: %s/%d at %d: %w", errFatal, topic, partition, offset, err)
-		}
-		if len(ev.Body) > 0 && ev.Offset == offset {
-			body.Oldest = min(body.Oldest, offset)
-			return &body, nil
-		}
-	}
-	return nil, nil
 }
 
 // Next is the offset of the record that is to be folded next.

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/store"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -61,12 +61,17 @@ func Trim(ctx context.Context, env Env, o TrimOptions) ([]Trimmed, error) {
 		return nil, err
 	}
 	defer client.Close()
+	logs, err := replay.New(env.connection()...)
+	if err != nil {
+		return nil, err
+	}
+	defer logs.Close()
 	t := &trimmer{
-		env: env, opts: o, admin: kadm.NewClient(client),
+		env: env, opts: o, admin: kadm.NewClient(client), logs: logs,
 		auditor: ledger.Auditor{Bucket: o.Checkpoints, Client: env.connection(), Dir: o.Dir},
 	}
-	if t.commits, err = t.admin.FetchOffsets(ctx, env.Names.Group(topics.Schedule)); err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
-		return nil, fmt.Errorf("commits of %s: %w", env.Names.Group(topics.Schedule), err)
+	if t.commits, err = logs.Commits(ctx, env.Names.Group(topics.Schedule), env.Names.Deduped); err != nil {
+		return nil, err
 	}
 	var all []Trimmed
 	scheduled := map[int32]Trimmed{}
@@ -87,8 +92,9 @@ type trimmer struct {
 	env     Env
 	opts    TrimOptions
 	admin   *kadm.Client
+	logs    *replay.Reader
 	auditor ledger.Auditor
-	commits kadm.OffsetResponses // of schedule
+	commits map[int32]int64 // of schedule in deduped
 }
 
 // trim trims one partition; needed returns the first event that readers need.
@@ -121,21 +127,20 @@ func trimTo(log ledger.Bounds, older, needed int64) int64 {
 }
 
 func (t *trimmer) neededOfScheduled(ctx context.Context, one Trimmed) (int64, error) {
-	last, err := LastDecision(one.Ledger, one.Partition, one.Audit.Log.End, func(offset int64) ([]byte, error) {
-		if err := ledger.Reaches(one.Ledger, one.Partition, one.Audit.Log.Start, offset); err != nil {
-			return nil, err
-		}
-		return t.auditor.Record(ctx, one.Ledger, one.Partition, offset)
-	})
+	log := replay.Bounds{Start: one.Audit.Log.Start, End: one.Audit.Log.End}
+	last, err := t.logs.LastDecision(ctx, one.Ledger, one.Partition, log)
+	if err == nil && last == nil { // it has decided nothing, or that was trimmed
+		err = ledger.Reaches(one.Ledger, one.Partition, log.Start, 0)
+	}
 	return last.GetOldest(), err
 }
 
 func (t *trimmer) neededOfDeduped(scheduled Trimmed) (int64, error) {
 	deduped := t.env.Names.Deduped
-	commit, read := t.commits.Lookup(deduped, scheduled.Partition)
+	commit, read := t.commits[scheduled.Partition]
 	at, known := scheduled.Audit.Older.Positions[deduped]
 	if scheduled.Err != nil || !read || !known {
 		return 0, nil // schedule may have to read all of it
 	}
-	return min(commit.At, at.Offset+1), commit.Err
+	return min(commit, at.Offset+1), nil
 }

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -53,9 +53,9 @@ func TestNeededOfDeduped(t *testing.T) {
 		{"its checkpoint knows no position", 90, Trimmed{}, 0},
 		{"its checkpoint is damaged", 90, failed, 0},
 	} {
-		commits := kadm.OffsetResponses{}
+		commits := map[int32]int64{}
 		if test.commit >= 0 {
-			commits.Add(kadm.OffsetResponse{Offset: kadm.Offset{Topic: names.Deduped, At: test.commit}})
+			commits[0] = test.commit
 		}
 		one := &trimmer{env: Env{Names: names}, commits: commits}
 		if got, err := one.neededOfDeduped(test.scheduled); err != nil || got != test.want {
@@ -79,19 +79,27 @@ func TestNeededOfScheduled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	end := int64(0)
+	logs, err := replay.New(brokers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer logs.Close()
+	end, epoch := int64(0), int64(0)
 	write := func(ev *weftpb.Event) {
 		t.Helper()
 		if err := client.ProduceSync(t.Context(), &kgo.Record{Value: encode(ev)}).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 		end++
+		if ev.Claim != nil {
+			epoch = end
+		}
 	}
 	decide := func(oldest int64) {
 		t.Helper()
-		write(&weftpb.Event{Epoch: 1, Offset: end, Body: encode(&weftpb.Scheduled{Gauges: &weftpb.Gauges{}, Oldest: oldest})})
+		write(&weftpb.Event{Epoch: epoch, Offset: end, Body: encode(&weftpb.Scheduled{Gauges: &weftpb.Gauges{}, Oldest: oldest})})
 	}
-	one := &trimmer{env: Env{Names: names}, auditor: ledger.Auditor{Client: []kgo.Opt{brokers}}}
+	one := &trimmer{env: Env{Names: names}, logs: logs}
 	needs := func(start, want int64) {
 		t.Helper()
 		log := ledger.Bounds{Start: start, End: end}
@@ -107,7 +115,7 @@ func TestNeededOfScheduled(t *testing.T) {
 	decide(2)
 	needs(0, 2)
 	write(&weftpb.Event{Claim: &weftpb.Claim{}})
-	write(&weftpb.Event{Epoch: end, Offset: end, Positions: []*weftpb.Position{{Topic: names.Deduped}}})
+	write(&weftpb.Event{Epoch: epoch, Offset: end, Positions: []*weftpb.Position{{Topic: names.Deduped}}})
 	needs(0, 2)
 	decide(99) // nothing is out: the decision itself is what is needed
 	needs(3, end-1)

@@ -53,13 +53,13 @@ func TestBounds(t *testing.T) {
 		want map[int32]replay.Bounds
 		err  error
 	}{
-		"all":                   {of(), map[int32]replay.Bounds{0: {Start: 0, End: 5}, 1: {Start: 2, End: 7}}, nil},
-		"one":                   {of(1), map[int32]replay.Bounds{1: {Start: 2, End: 7}}, nil},
-		"none such":             {of(1, 9), nil, kerr.UnknownTopicOrPartition},
-		"since before all":      {since(-2*time.Hour, 1), map[int32]replay.Bounds{1: {Start: 2, End: 7}}, nil},
-		"since between two":     {since(time.Second, 1), map[int32]replay.Bounds{1: {Start: 6, End: 7}}, nil},
-		"since, of all":         {since(time.Second), map[int32]replay.Bounds{0: {Start: 5, End: 5}, 1: {Start: 6, End: 7}}, nil},
-		"since after all":       {since(time.Hour, 1), map[int32]replay.Bounds{1: {Start: 7, End: 7}}, nil},
+		"all":               {of(), map[int32]replay.Bounds{0: {Start: 0, End: 5}, 1: {Start: 2, End: 7}}, nil},
+		"one":               {of(1), map[int32]replay.Bounds{1: {Start: 2, End: 7}}, nil},
+		"none such":         {of(1, 9), nil, kerr.UnknownTopicOrPartition},
+		"since before all":  {since(-2*time.Hour, 1), map[int32]replay.Bounds{1: {Start: 2, End: 7}}, nil},
+		"since between two": {since(time.Second, 1), map[int32]replay.Bounds{1: {Start: 6, End: 7}}, nil},
+		"since, of all":     {since(time.Second), map[int32]replay.Bounds{0: {Start: 5, End: 5}, 1: {Start: 6, End: 7}}, nil},
+		"since after all":   {since(time.Hour, 1), map[int32]replay.Bounds{1: {Start: 7, End: 7}}, nil},
 	} {
 		if got, err := test.ask(); !maps.Equal(got, test.want) || !errors.Is(err, test.err) {
 			t.Errorf("%s: %v, %v; want %v, %v", name, got, err, test.want, test.err)

@@ -170,9 +170,17 @@ func events[B proto.Message](ctx context.Context, r *Reader, topic string, part 
 			return nil
 		}
 		e := Event[B]{Record: record, Positions: ev.Positions, Domain: string(record.Key), Body: body()}
-		if err := proto.Unmarshal(ev.Body, e.Body); err != nil {
-			return fmt.Errorf("%w: %s/%d at %d: %w", ledger.ErrCorrupt, topic, record.Partition, record.Offset, err)
+		if err := decode(ev, e.Body, record); err != nil {
+			return err
 		}
 		return visit(e)
 	})
+}
+
+// decode decodes what the event of a record says.
+func decode(ev *weftpb.Event, body proto.Message, of *kgo.Record) error {
+	if err := proto.Unmarshal(ev.Body, body); err != nil {
+		return fmt.Errorf("%w: %s/%d at %d: %w", ledger.ErrCorrupt, of.Topic, of.Partition, of.Offset, err)
+	}
+	return nil
 }

@@ -19,7 +19,8 @@
 //	                   robots and parse behind them
 //	lanes.Lane         what a domain's queue does next
 //	lease.Lease        the right to make a request
-//	drain.Reading      the drained test, and LastGauges
+//	drain.Reading      the drained test
+//	replay             LastDecision, which takeovers and the drained test read
 //
 // What is simulated is what surrounds it: goka, franz-go, Pebble, the goroutines
 // of lanes and workers, net/http. The shells here (owner and table, worker,

@@ -119,9 +119,7 @@ func (f *fetcher) take(partition int32, session int) {
 		f.life.after(f.w.latency(), func() {
 			found.Reported = f.w.cluster.log(f.w.names.Visited, partition).seen
 			var err error
-			found.Last, err = processors.LastDecision(scheduled.topic, partition, found.End, func(offset int64) ([]byte, error) {
-				return scheduled.records[offset].value, nil
-			})
+			found.Last, err = scheduled.lastDecision(found.End)
 			if err != nil {
 				f.w.violate("ledger", "%s: %v", f.life.name, err)
 				return

@@ -6,6 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -190,6 +194,22 @@ func (l *log) read(from int64, most int) []record {
 		return nil
 	}
 	return l.records[from:min(l.seen, from+int64(most))]
+}
+
+// lastDecision is what a log of scheduled says last before end.
+func (l *log) lastDecision(end int64) (*weftpb.Scheduled, error) {
+	return replay.LastDecision(replay.Bounds{Start: l.start, End: end}, func(within replay.Bounds, visit func(*kgo.Record) error) error {
+		if within.End > l.seen {
+			return errUnclean // the power was cut since the end was read
+		}
+		for _, r := range l.read(within.Start, int(within.End-within.Start)) {
+			err := visit(&kgo.Record{Topic: l.topic, Partition: l.partition, Offset: r.offset, Key: r.key, Value: r.value})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // trim is the janitor's rule: what every group of a transient topic has

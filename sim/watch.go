@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/topics"
@@ -124,15 +122,8 @@ func (w *world) readStarts(r *drain.Reading) {
 func (w *world) readGauges(r *drain.Reading) {
 	for p := range w.partitions {
 		l := w.cluster.log(w.names.Scheduled, p)
-		gauges, err := drain.LastGauges(l.start, r.Ends[l.topic][p], func(at int64) (records []*kgo.Record, _ error) {
-			if at >= l.seen {
-				return nil, errUnclean // the power was cut since the ends were read
-			}
-			for _, rec := range l.read(at, 10) {
-				records = append(records, &kgo.Record{Topic: l.topic, Partition: p, Offset: rec.offset, Key: rec.key, Value: rec.value})
-			}
-			return records, nil
-		})
+		last, err := l.lastDecision(r.Ends[l.topic][p])
+		gauges := last.GetGauges()
 		if err != nil {
 			if !errors.Is(err, errUnclean) {
 				w.violate("drain", "%v", err)

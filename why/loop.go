@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sys/unix"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/ledger"
-	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -70,35 +66,12 @@ func (a *Asker) look(ctx context.Context) (loop, error) {
 	return l, nil
 }
 
-// gauges returns those of the last event of a partition of scheduled.
+// gauges returns those of the last decision of a partition of scheduled.
 func (a *Asker) gauges(ctx context.Context, partition int32) (*weftpb.Gauges, error) {
-	bounds, err := a.logs.Bounds(ctx, a.names.Scheduled)
+	bounds, err := a.logs.Bounds(ctx, a.names.Scheduled, partition)
 	if err != nil {
 		return nil, err
 	}
-	last := bounds[partition]
-	last.Start = max(last.Start, last.End-lastRecords)
-	var (
-		gauges *weftpb.Gauges
-		reader ledger.Reader
-	)
-	err = a.logs.Range(ctx, a.names.Scheduled, map[int32]replay.Bounds{partition: last}, func(r *kgo.Record) error {
-		ev, err := reader.Read(r.Value, r.Topic, r.Partition, r.Offset)
-		if err != nil || ev == nil {
-			return err
-		}
-		var body weftpb.Scheduled
-		if err := proto.Unmarshal(ev.Body, &body); err != nil {
-			return fmt.Errorf("%w: %s: %w", ledger.ErrCorrupt, a.ref(r), err)
-		}
-		if body.Gauges != nil {
-			gauges = body.Gauges
-		}
-		return nil
-	})
-	return gauges, err
+	last, err := a.logs.LastDecision(ctx, a.names.Scheduled, partition, bounds[partition])
+	return last.GetGauges(), err
 }
-
-// lastRecords is how many records of a partition are looked at for its gauges:
-// more than one, because some are claims or carry positions only.
-const lastRecords = 64

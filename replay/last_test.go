@@ -1,0 +1,112 @@
+package replay_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/replay"
+)
+
+// records are a log from offset 0 on.
+type records [][]byte
+
+func (r *records) event(t rapid.TB, ev *weftpb.Event) {
+	value, err := proto.Marshal(ev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*r = append(*r, value)
+}
+
+// scan visits the records within bounds.
+func (r records) scan(within replay.Bounds, visit func(*kgo.Record) error) error {
+	for offset := within.Start; offset < within.End; offset++ {
+		if err := visit(&kgo.Record{Topic: topic, Offset: offset, Value: r[offset]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The last decision is found wherever it is: before any number of claims, moved
+// positions, and events of owners that were fenced.
+func TestLastDecision(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var log records
+		var epoch, last int64 // offset of the last decision; 0: none, a claim is there
+		decide := func(epoch, offset, oldest int64) {
+			body, err := proto.Marshal(&weftpb.Scheduled{DecidedMs: offset, Oldest: oldest})
+			if err != nil {
+				t.Fatal(err)
+			}
+			log.event(t, &weftpb.Event{Epoch: epoch, Offset: offset, Body: body})
+		}
+		for i := range rapid.IntRange(1, 12).Draw(t, "stretches") {
+			what := "claim"
+			if i > 0 {
+				what = rapid.SampledFrom([]string{"claim", "moved", "fenced", "decision"}).Draw(t, "what")
+			}
+			for range rapid.SampledFrom([]int{1, 2, 62, 63, 64, 65, 1100}).Draw(t, "times") {
+				switch at := int64(len(log)); what {
+				case "claim":
+					log.event(t, &weftpb.Event{Claim: &weftpb.Claim{Owner: "test"}})
+					epoch = at + 1
+				case "moved":
+					log.event(t, &weftpb.Event{Epoch: epoch, Offset: at, Positions: []*weftpb.Position{{Topic: "deduped"}}})
+				case "fenced": // its owner did not know of the second claim
+					if epoch > 1 {
+						decide(1, at-1, 1)
+					}
+				case "decision":
+					decide(epoch, at, at+rapid.Int64Range(-1, 1).Draw(t, "oldest"))
+					last = at
+				}
+			}
+		}
+		got, err := replay.LastDecision(replay.Bounds{End: int64(len(log))}, log.scan)
+		if err != nil || (got == nil) != (last == 0) || got.GetDecidedMs() != last {
+			t.Fatalf("found %v, %v; want that at %d", got, err, last)
+		}
+		if got.GetOldest() > last || got.GetOldest() < last-1 {
+			t.Errorf("the one at %d calls %d the oldest", last, got.GetOldest())
+		}
+		if last == 0 {
+			return
+		}
+		beyond := replay.Bounds{Start: last + 1, End: int64(len(log))}
+		if got, err := replay.LastDecision(beyond, log.scan); got != nil || err != nil {
+			t.Errorf("in a log that begins behind it: %v, %v", got, err)
+		}
+	})
+}
+
+func TestLastDecisionOfACorruptLedger(t *testing.T) {
+	var damaged records
+	damaged.event(t, &weftpb.Event{Claim: &weftpb.Claim{Owner: "test"}})
+	damaged.event(t, &weftpb.Event{Epoch: 1, Offset: 1, Body: []byte{0xff}})
+	for name, log := range map[string]records{"no event": {{0xff}}, "no decision": damaged} {
+		if got, err := replay.LastDecision(replay.Bounds{End: int64(len(log))}, log.scan); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+func TestReaderLastDecision(t *testing.T) {
+	l := newLog(t)
+	for _, test := range []struct {
+		trim  int64
+		found bool
+	}{{0, true}, {2, true}, {3, true}, {5, false}} {
+		l.trim(t, 0, test.trim)
+		got, err := l.reader.LastDecision(l.ctx, topic, 0, replay.Bounds{Start: test.trim, End: 5})
+		if err != nil || (got != nil) != test.found {
+			t.Errorf("trimmed to %d: %v, %v", test.trim, got, err)
+		}
+	}
+}
