@@ -12,6 +12,8 @@ SHELL := /bin/bash
 GOLANGCI_LINT_VERSION  := v2.15.0
 BUF_VERSION            := v1.66.0
 PROTOC_GEN_GO_VERSION  := v1.36.12
+# The S3 server that tests run against.
+VERSITYGW_VERSION      := v1.8.0
 
 # Apache Kafka: the current version, and the last line before it. Tests run
 # against both; `make kafka` runs the first.
@@ -21,6 +23,7 @@ TOOLS         := $(CURDIR)/.tools
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 BUF           := $(TOOLS)/buf-$(BUF_VERSION)/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
+VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
 # The race detector links C; without a compiler the same tests run without it.
 RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
@@ -34,7 +37,7 @@ build: ## Build bin/weft
 	CGO_ENABLED=0 go build -trimpath -o bin/weft ./cmd/weft
 
 .PHONY: test
-test: build vet lint kafka-fetch ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
+test: build vet lint kafka-fetch $(VERSITYGW) ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
 	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -short -timeout 15m ./...
 	go test -timeout 20m ./...
 
@@ -97,7 +100,7 @@ bench-build: build
 	go build -o bin/ ./bench/limit ./bench/web ./bench/run
 
 .PHONY: tools
-tools: $(GOLANGCI_LINT) $(BUF) $(PROTOC_GEN_GO) ## Build the tools into .tools
+tools: $(GOLANGCI_LINT) $(BUF) $(PROTOC_GEN_GO) $(VERSITYGW) ## Build the tools into .tools
 
 $(GOLANGCI_LINT):
 	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
@@ -107,6 +110,9 @@ $(BUF):
 
 $(PROTOC_GEN_GO):
 	GOBIN=$(@D) go install google.golang.org/protobuf/cmd/protoc-gen-go@$(PROTOC_GEN_GO_VERSION)
+
+$(VERSITYGW):
+	GOBIN=$(@D) go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
 
 .PHONY: clean
 clean: ## Remove what was built

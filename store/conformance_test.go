@@ -7,46 +7,30 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"go.uber.org/goleak"
 
+	"github.com/weftcrawl/weft/s3test"
 	"github.com/weftcrawl/weft/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newServer starts an S3 server with one empty bucket and returns its address.
-func newServer(t *testing.T, bucket string) string {
-	t.Helper()
-	t.Setenv("AWS_ACCESS_KEY_ID", "key")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	t.Setenv("AWS_CONFIG_FILE", "/dev/null")
-	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
-	backend := s3mem.New()
-	if err := backend.CreateBucket(bucket); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(gofakes3.New(backend).Server())
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
 // places are the buckets that must pass, all of them empty.
 var places = map[string]func(t *testing.T) string{
 	"folder":     func(t *testing.T) string { return t.TempDir() },
 	"new folder": func(t *testing.T) string { return "file://" + t.TempDir() + "/not/there/yet" },
-	"s3": func(t *testing.T) string {
-		return "s3://crawls?path-style=true&endpoint=" + newServer(t, "crawls")
-	},
+	"s3":         func(t *testing.T) string { return s3test.Fake(t, "crawls") },
 	"s3 with a prefix": func(t *testing.T) string {
-		return "s3://crawls/a/prefix?region=eu-west-1&path-style=true&endpoint=" + newServer(t, "crawls")
+		return strings.Replace(s3test.Fake(t, "crawls"), "?", "/a/prefix?region=eu-west-1&", 1)
+	},
+	"versitygw": func(t *testing.T) string {
+		return strings.Replace(s3test.Gateway(t, "crawls"), "?", "/a/prefix?", 1)
 	},
 }
 
@@ -62,6 +46,7 @@ func TestConformance(t *testing.T) {
 		"body of another size": conformSizes,
 		"never half an object": conformAtomic,
 		"cancelled":            conformCancelled,
+		"sweep":                conformSweep,
 	}
 	for place, locate := range places {
 		for name, test := range tests {
@@ -278,6 +263,35 @@ func conformAtomic(t *testing.T, b store.Bucket) {
 	}
 	if got := get(t, b, "k"); got != body {
 		t.Errorf("got %d bytes", len(got))
+	}
+}
+
+// A Put whose process dies leaves something, which only Sweep finds; here it is
+// one that will not go on, and whose client does not clean up.
+func conformSweep(t *testing.T, b store.Bucket) {
+	put(t, b, "a/whole", "x")
+	body := strings.Repeat("new", 6<<20) // several parts
+	g, done := &gate{rest: []byte(body), half: make(chan struct{}), open: make(chan struct{})}, make(chan error, 1)
+	go func() { done <- b.Put(context.WithoutCancel(t.Context()), "a/half", g, int64(len(body))) }()
+	<-g.half
+	began := time.Now()
+	for _, sweep := range []struct {
+		prefix string
+		then   time.Time
+	}{{"a/", began.Add(-time.Hour)}, {"b/", began.Add(time.Hour)}} {
+		if err := b.Sweep(t.Context(), sweep.prefix, sweep.then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Sweep(t.Context(), "a/", began.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	close(g.open)
+	if err := <-done; err == nil {
+		t.Error("what was swept was put")
+	}
+	if got, want := list(t, b, ""), []string{"a/whole=1"}; !slices.Equal(got, want) {
+		t.Errorf("listed %q, want %q", got, want)
 	}
 }
 

@@ -16,7 +16,8 @@
 //
 // A folder may hold temporary files of a process that was killed; their names
 // begin with a dot, which no key does, and nobody lists them. An S3 server may
-// hold parts of an upload that was never completed; a lifecycle rule of the
-// bucket removes those. Errors name what was being done and the key, and never
+// hold parts of an upload that was never completed. Sweep removes both; so does,
+// of parts, a lifecycle rule of the bucket. Whether the bytes are those that were
+// put, years and disks later, is for a checksum of the reader's own to tell. Errors name what was being done and the key, and never
 // hold credentials, which come from the SDK's default chain.
 package store

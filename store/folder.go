@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // folder is a Bucket in a directory that several machines may share. A key
@@ -36,7 +37,7 @@ func (f *folder) Put(ctx context.Context, key string, body io.Reader, size int64
 	if err := makeDurable(filepath.Dir(path)); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".put-*")
+	temporary, err := os.CreateTemp(filepath.Dir(path), temporaryPrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -129,6 +130,41 @@ func (f *folder) Delete(_ context.Context, key string) error {
 	}
 	return nil
 }
+
+// Sweep implements Bucket. A temporary file tells by its directory what it was
+// to become, and by the time of its last write that somebody is at work.
+func (f *folder) Sweep(ctx context.Context, prefix string, then time.Time) error {
+	err := filepath.WalkDir(f.path(dirOf(prefix)), func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case absent(err):
+			return nil
+		case err != nil:
+			return err
+		case entry.IsDir() || !strings.HasPrefix(entry.Name(), temporaryPrefix):
+			return nil
+		}
+		info, err := entry.Info()
+		if absent(err) || err == nil && !info.ModTime().Before(then) {
+			return nil
+		}
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if absent(err) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("sweep %q: %w", prefix, err)
+	}
+	return nil
+}
+
+// temporaryPrefix begins the names of files that are being written.
+const temporaryPrefix = ".put-"
 
 func (f *folder) path(key string) string { return filepath.Join(f.root, filepath.FromSlash(key)) }
 

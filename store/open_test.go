@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/weftcrawl/weft/s3test"
 	"github.com/weftcrawl/weft/store"
 )
 
@@ -34,13 +37,13 @@ func TestOpenRefuses(t *testing.T) {
 
 // What cannot be used is said in a sentence without the SDK's layers.
 func TestProbeRefuses(t *testing.T) {
-	server := newServer(t, "crawls")
+	there := s3test.Fake(t, "crawls")
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for location, want := range map[string]string{
-		"s3://missing?path-style=true&endpoint=" + server:         ": NoSuchBucket: The specified bucket does not exist",
+		strings.Replace(there, "crawls", "missing", 1):            ": NoSuchBucket: The specified bucket does not exist",
 		"s3://crawls?path-style=true&endpoint=http://127.0.0.1:1": ": dial tcp 127.0.0.1:1: connect: connection refused",
 		file:            "not a directory",
 		file + "/below": "not a directory",
@@ -50,7 +53,7 @@ func TestProbeRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = store.Probe(t.Context(), b)
-		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), s3test.Secret) {
 			t.Errorf("%s: %v, want %q", location, err, want)
 		}
 	}
@@ -69,5 +72,35 @@ func TestFolderHidesTemporaryFiles(t *testing.T) {
 	}
 	if got := list(t, b, ""); len(got) != 1 || got[0] != "a/b=1" {
 		t.Errorf("listed %q", got)
+	}
+}
+
+// Credentials are in no error, whatever is wrong with them.
+func TestCredentialsStaySecret(t *testing.T) {
+	there := s3test.Gateway(t, "crawls")
+	for name, env := range map[string][2]string{
+		"wrong secret": {"AWS_SECRET_ACCESS_KEY", "hush-" + s3test.Secret},
+		"unknown key":  {"AWS_ACCESS_KEY_ID", "hush-" + s3test.Key},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(env[0], env[1])
+			b, err := store.Open(t.Context(), there)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, err := range map[string]error{
+				"probe": store.Probe(t.Context(), b),
+				"get":   b.Get(t.Context(), "k", io.Discard),
+				"sweep": b.Sweep(t.Context(), "", time.Now()),
+			} {
+				if err == nil || strings.Contains(err.Error(), s3test.Secret) || strings.Contains(err.Error(), "hush") ||
+					strings.Count(err.Error(), "\n") > 0 {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if said := b.String(); strings.Contains(said, "hush") || strings.Contains(said, s3test.Secret) {
+				t.Errorf("the place is called %s", said)
+			}
+		})
 	}
 }

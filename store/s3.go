@@ -7,7 +7,9 @@ import (
 	"io"
 	"iter"
 	"net"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -131,7 +133,32 @@ func (b *s3Bucket) Delete(ctx context.Context, key string) error {
 	return err
 }
 
+// Sweep implements Bucket: it aborts uploads that were not completed. One that
+// nobody lists has no parts either.
+func (b *s3Bucket) Sweep(ctx context.Context, prefix string, then time.Time) error {
+	pages := s3.NewListMultipartUploadsPaginator(b.client, &s3.ListMultipartUploadsInput{Bucket: &b.bucket, Prefix: b.key(prefix)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return describe("sweep", prefix, err)
+		}
+		for _, upload := range page.Uploads {
+			if !aws.ToTime(upload.Initiated).Before(then) {
+				continue
+			}
+			_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.bucket, Key: upload.Key, UploadId: upload.UploadId})
+			if err = describe("sweep", prefix, err); err != nil && !errors.Is(err, ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (b *s3Bucket) key(key string) *string { return aws.String(b.prefix + key) }
+
+// absences are S3's codes for what is not there.
+var absences = []string{"NoSuchKey", "NotFound", "NoSuchUpload"}
 
 // describe says what was being done, and why it failed without the SDK's
 // layers of operations, request ids and attempts.
@@ -142,7 +169,7 @@ func describe(op, key string, err error) error {
 	var answered smithy.APIError
 	var network *net.OpError
 	switch {
-	case errors.As(err, &answered) && (answered.ErrorCode() == "NoSuchKey" || answered.ErrorCode() == "NotFound"):
+	case errors.As(err, &answered) && slices.Contains(absences, answered.ErrorCode()):
 		err = ErrNotExist
 	case errors.As(err, &answered):
 		err = &brief{answered.ErrorCode() + ": " + answered.ErrorMessage(), err}

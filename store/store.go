@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"strings"
+	"time"
 )
 
 // Bucket holds objects by key. It is safe for concurrent use.
@@ -26,6 +27,10 @@ type Bucket interface {
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
 	// Delete removes the object, if it is there.
 	Delete(ctx context.Context, key string) error
+	// Sweep removes what Puts of keys that begin with prefix left behind when
+	// their process died, if they began before then: no reader sees it, but it
+	// takes space. A Put that is still at work fails.
+	Sweep(ctx context.Context, prefix string, then time.Time) error
 	// String is the place in words, without credentials.
 	String() string
 }
