@@ -81,15 +81,6 @@ func (a Auditor) find(ctx context.Context, ledger string, partition int32) (plac
 	return place{a.Bucket, cluster, ledger, id, partition}, source{a.Client, ledger, partition}, nil
 }
 
-// Record returns the value of the record at offset of a ledger.
-func (a Auditor) Record(ctx context.Context, ledger string, partition int32, offset int64) (value []byte, err error) {
-	err = source{a.Client, ledger, partition}.replay(ctx, offset, offset+1, func(_ string, raw []byte, _ int64) error {
-		value = raw
-		return nil
-	})
-	return value, err
-}
-
 // pinTwo pins and reads the two newest checkpoints.
 func (p place) pinTwo(ctx context.Context, log source) (older, newer manifest, err error) {
 	if err := p.unpin(ctx); err != nil { // of an audit that was killed
