@@ -23,7 +23,7 @@ const module = "github.com/weftcrawl/weft/"
 var allowed = map[string][]string{
 	// The program.
 	"cmd/weft": {"codecs", "crawl", "drain", "ledger", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "urls", "verify", "verify/accesslog", "why"},
-	"crawl":    {"broker", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "topics", "urls", "warc"},
+	"crawl":    {"broker", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
 	"processors": {
 		"codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
 		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "urls", // decisions

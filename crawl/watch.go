@@ -7,6 +7,7 @@ import (
 	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/supervise"
 )
 
 // How often the crawl's status is read, and how often Options.Watch is told.
@@ -78,21 +79,15 @@ func (s *session) result(ended string, sink *processors.PageSink) Result {
 
 // observe keeps the metrics of a process of stages up to date until ctx ends.
 func (s *session) observe(ctx context.Context) error {
-	ticker := time.NewTicker(observeEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	return supervise.Every(ctx, observeEvery, func() error {
 		status, err := s.status.Read(ctx)
 		if err == nil {
 			s.meter.Status(status)
 		} else if ctx.Err() == nil {
 			s.log.Warn("reading the crawl's status failed", "error", err)
 		}
-	}
+		return nil
+	})
 }
 
 const observeEvery = 5 * time.Second

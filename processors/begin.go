@@ -8,6 +8,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/supervise"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -16,22 +17,12 @@ import (
 // and then reports what that owner fetched and did not come to report: only
 // requests that were in flight are made again.
 func (f *fetcher) beginBoards(ctx context.Context) error {
-	ticker := time.NewTicker(beginEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
+	return supervise.Every(ctx, beginEvery, func() error {
+		if waiting := f.waiting(); len(waiting) > 0 {
+			return f.beginSettled(ctx, waiting)
 		}
-		waiting := f.waiting()
-		if len(waiting) == 0 {
-			continue
-		}
-		if err := f.beginSettled(ctx, waiting); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
+		return nil
+	})
 }
 
 const beginEvery = 50 * time.Millisecond

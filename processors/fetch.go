@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/lease"
 	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/supervise"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -157,14 +158,8 @@ var errLease = errors.New("no good heartbeat for too long; what is in flight is 
 
 // keepLease returns when a lease that was held has ended.
 func (f *fetcher) keepLease(ctx context.Context) error {
-	ticker := time.NewTicker(f.opts.Heartbeat / 2)
-	defer ticker.Stop()
-	for held := false; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	held := false
+	return supervise.Every(ctx, f.opts.Heartbeat/2, func() error {
 		switch {
 		case f.lease.Holds():
 			held = true
@@ -172,7 +167,8 @@ func (f *fetcher) keepLease(ctx context.Context) error {
 			f.endAll()
 			return errLease
 		}
-	}
+		return nil
+	})
 }
 
 // rest begins no request any more and waits, not for long, for those in

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/politeness"
+	"github.com/weftcrawl/weft/supervise"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -152,19 +153,13 @@ func (q *requests) resume(p *Posted, done []*weftpb.Outcome) bool {
 // ends: parse may be done with the exchange, its record trimmed, and after a
 // kill nobody would know of it.
 func (q *requests) tell(ctx context.Context) error {
-	ticker := time.NewTicker(partEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	return supervise.Every(ctx, partEvery, func() error {
 		q.open.Range(func(_, r any) bool {
 			r.(*report).late()
 			return true
 		})
-	}
+		return nil
+	})
 }
 
 // flush reports every outcome that is known.

@@ -1,4 +1,5 @@
-// Package supervise runs what must not end before its context does.
+// Package supervise runs what must not end before its context does, and what is
+// to be done again and again until then.
 package supervise
 
 import (

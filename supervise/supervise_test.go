@@ -44,3 +44,36 @@ func TestRunReturnsFatal(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestEvery(t *testing.T) {
+	broken := errors.New("broken")
+	for name, test := range map[string]struct {
+		third func(cancel func()) error
+		want  error
+	}{
+		"until it fails":             {func(func()) error { return broken }, broken},
+		"until the context ends":     {func(cancel func()) error { cancel(); return nil }, nil},
+		"until it fails for its end": {func(cancel func()) error { cancel(); return broken }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				began, calls := time.Now(), 0
+				err := supervise.Every(ctx, time.Second, func() error {
+					calls++
+					if ago := time.Since(began); ago != time.Duration(calls)*time.Second {
+						t.Errorf("call %d is made after %v", calls, ago)
+					}
+					if calls == 3 {
+						return test.third(cancel)
+					}
+					return nil
+				})
+				if !errors.Is(err, test.want) || calls != 3 {
+					t.Errorf("%d calls, %v; want 3, %v", calls, err, test.want)
+				}
+				cancel()
+			})
+		})
+	}
+}
