@@ -1,0 +1,144 @@
+package bodies
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/store"
+)
+
+// ErrMissing means that a record refers to an object that is not there.
+var ErrMissing = errors.New("the body is not in the store")
+
+// ErrDamaged means that an object is not what its record says.
+var ErrDamaged = errors.New("the body in the store is not the one that was put there")
+
+// Numbers of the fields of weftpb.Fetched.
+const (
+	bodyField   = 8
+	storedField = 11
+)
+
+// Reference returns where the body of a record of fetched is, without decoding
+// the rest of it; nil when the record holds it, or is no such record.
+func Reference(value []byte) *weftpb.BodyReference {
+	var ref *weftpb.BodyReference
+	for len(value) > 0 {
+		field, kind, n := protowire.ConsumeTag(value)
+		if n < 0 {
+			return nil
+		}
+		value = value[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, value); n < 0 {
+			return nil
+		}
+		if field == storedField && kind == protowire.BytesType {
+			text, _ := protowire.ConsumeBytes(value)
+			ref = new(weftpb.BodyReference)
+			if proto.Unmarshal(text, ref) != nil {
+				return nil
+			}
+		}
+		value = value[n:]
+	}
+	return ref
+}
+
+// Claim returns a record of fetched as it would be if it held its body: value
+// itself, unless that refers to one in the store. The error is ErrMissing,
+// ErrDamaged, or that of ctx.
+func (s *Store) Claim(ctx context.Context, value []byte) ([]byte, error) {
+	ref := Reference(value)
+	if ref == nil {
+		return value, nil
+	}
+	if ref.Size < 0 || ref.Size > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: %s has %d bytes", ErrDamaged, ref.Key, ref.Size)
+	}
+	// A field that is appended to a message belongs to it.
+	whole := make([]byte, 0, len(value)+2*protowire.SizeVarint(math.MaxInt32)+int(ref.Size))
+	whole = append(whole, value...)
+	whole = protowire.AppendTag(whole, bodyField, protowire.BytesType)
+	whole = protowire.AppendVarint(whole, uint64(ref.Size))
+	head := len(whole)
+	failures := 0
+	err := s.persist(ctx, func(ctx context.Context) error {
+		err := s.read(ctx, ref, whole[head:head])
+		if err == nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {
+			return err
+		}
+		if failures++; failures >= patience && s.lists(ctx, ref.Key) {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return whole[:head+int(ref.Size)], nil
+}
+
+const (
+	// readings of a damaged object: the way from there may be what is damaged.
+	readings = 3
+	// patience is how many attempts fail, over more than a minute, before an
+	// object that cannot be read in a store that works is taken for damaged.
+	patience = 12
+)
+
+// read reads an object into the capacity of buf.
+func (s *Store) read(ctx context.Context, ref *weftpb.BodyReference, buf []byte) error {
+	for range readings {
+		body := &exactly{buf: buf, size: int(ref.Size)}
+		err := s.bucket.Get(ctx, ref.Key, body)
+		switch sum := sha256.Sum256(body.buf); {
+		case errors.Is(err, store.ErrNotExist):
+			return fmt.Errorf("%w: %s", ErrMissing, ref.Key)
+		case err != nil && !body.over:
+			return err
+		case !body.over && len(body.buf) == body.size && bytes.Equal(sum[:], ref.Sha256):
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s", ErrDamaged, ref.Key)
+}
+
+// lists tells whether the store lists an object.
+func (s *Store) lists(ctx context.Context, key string) bool {
+	for object, err := range s.bucket.List(ctx, key) {
+		if err != nil {
+			return false
+		}
+		if object.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// exactly collects size bytes and refuses more.
+type exactly struct {
+	buf  []byte
+	size int
+	over bool
+}
+
+var errLonger = errors.New("longer than its record says")
+
+// Write implements io.Writer.
+func (e *exactly) Write(p []byte) (int, error) {
+	if len(e.buf)+len(p) > e.size {
+		e.over = true
+		return 0, errLonger
+	}
+	e.buf = append(e.buf, p...)
+	return len(p), nil
+}

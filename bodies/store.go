@@ -1,0 +1,140 @@
+package bodies
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/store"
+)
+
+// Store is the bodies of one crawl. It is safe for concurrent use.
+type Store struct {
+	bucket  store.Bucket
+	topic   string
+	log     *slog.Logger
+	sending chan struct{}
+	waiting atomic.Int64
+}
+
+// sendAtOnce bounds the uploads of a process, and with them their buffers.
+const sendAtOnce = 4
+
+// New returns the bodies in bucket of the topic fetched that has this id.
+func New(bucket store.Bucket, topicID string, log *slog.Logger) *Store {
+	return &Store{bucket: bucket, topic: topicID, log: log, sending: make(chan struct{}, sendAtOnce)}
+}
+
+// Put stores the body of a page, whose record will stand in a partition, and
+// returns what the record has to say. The error is that of ctx.
+func (s *Store) Put(ctx context.Context, partition int32, page string, body []byte) (*weftpb.BodyReference, error) {
+	select {
+	case s.sending <- struct{}{}:
+		defer func() { <-s.sending }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	sum := sha256.Sum256(body)
+	key := s.prefix(partition) + page + "." + rand.Text()
+	err := s.persist(ctx, func(ctx context.Context) error {
+		return s.bucket.Put(ctx, key, bytes.NewReader(body), int64(len(body)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &weftpb.BodyReference{Key: key, Size: int64(len(body)), Sha256: sum[:]}, nil
+}
+
+// Delete removes an object, if it is there.
+func (s *Store) Delete(ctx context.Context, key string) error { return s.bucket.Delete(ctx, key) }
+
+// Keys yields the keys of all bodies of the topic with their partitions, and
+// ends with the first error. Objects of others are left out.
+func (s *Store) Keys(ctx context.Context) iter.Seq2[Key, error] {
+	return func(yield func(Key, error) bool) {
+		for object, err := range s.bucket.List(ctx, s.topic+"/") {
+			if err != nil {
+				yield(Key{}, err)
+				return
+			}
+			number, _, ok := strings.Cut(strings.TrimPrefix(object.Key, s.topic+"/"), "/")
+			partition, err := strconv.ParseInt(number, 10, 32)
+			if ok && err == nil && !yield(Key{object.Key, int32(partition)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Key is that of an object, with the partition that its record is in.
+type Key struct {
+	Name      string
+	Partition int32
+}
+
+// Sweep removes what writers that died before then left half-written.
+func (s *Store) Sweep(ctx context.Context, then time.Time) error {
+	return s.bucket.Sweep(ctx, s.topic+"/", then)
+}
+
+// Waiting tells whether the store is in trouble that somebody waits out.
+func (s *Store) Waiting() bool { return s.waiting.Load() > 0 }
+
+// String is the place in words, without credentials.
+func (s *Store) String() string { return s.bucket.String() }
+
+func (s *Store) prefix(partition int32) string {
+	return fmt.Sprintf("%s/%d/", s.topic, partition)
+}
+
+const (
+	// attemptTimeout bounds one attempt: a server may hang.
+	attemptTimeout = 2 * time.Minute
+	// Between two attempts.
+	firstWait, longestWait = 200 * time.Millisecond, 10 * time.Second
+	// sayEvery is the time between two words on the same trouble.
+	sayEvery = time.Minute
+)
+
+// persist tries op until it succeeds, or fails with what trying again does not
+// mend, or ctx ends; its error is the latter's cause then.
+func (s *Store) persist(ctx context.Context, op func(context.Context) error) error {
+	var said time.Time
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		attempt, cancel := context.WithTimeout(ctx, attemptTimeout)
+		err := op(attempt)
+		cancel()
+		switch {
+		case err == nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged):
+			if !said.IsZero() {
+				s.log.Info("the store of large bodies is back", "store", s.bucket)
+			}
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if said.IsZero() {
+			s.waiting.Add(1)
+			defer s.waiting.Add(-1)
+		}
+		if time.Since(said) >= sayEvery {
+			said = time.Now()
+			s.log.Error("the store of large bodies does not work; what needs it waits", "store", s.bucket, "error", err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
