@@ -16,12 +16,8 @@ import (
 // nothing is lost or doubled.
 func TestRule5FencingByClaim(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := worked(t, numbers(0, 5)...) // the zombie's life, epoch 1
 	stop := w.start(w.options())
-	w.produce(numbers(0, 5)...)
-	valid(w, 5)
-	mustStop(t, stop) // the zombie's life, epoch 1
-	stop = w.start(w.options())
 	w.reaches(HappenedClaim, 2)
 	zombie := encode(&weftpb.Event{Epoch: 1, Offset: w.end(), Body: []byte("undead"), Positions: []*weftpb.Position{{Topic: inTopic, Offset: 99}}})
 	check(t, w.client.ProduceSync(t.Context(), &kgo.Record{Topic: ledgerTopic, Value: zombie}).FirstErr())
@@ -159,11 +155,7 @@ func TestOldOwnerWakes(t *testing.T) {
 // folded before anything is decided.
 func TestClaimWrittenLate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	stop := w.start(w.options())
-	w.produce("0")
-	valid(w, 1)
-	mustStop(t, stop)
+	w := worked(t, "0")
 
 	// The next owner's claim is held back while the former one writes "1" for
 	// the next input.
@@ -177,7 +169,7 @@ func TestClaimWrittenLate(t *testing.T) {
 		}
 		return nil, nil, false
 	})
-	stop = w.start(w.options())
+	stop := w.start(w.options())
 	check(t, <-wrote)
 	w.produce("1", "2")
 	w.exactly([]string{"0", "1", "2"})

@@ -19,24 +19,16 @@ func TestRule6LedgersAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	t.Run("before the start", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		stop := w.start(w.options())
-		w.produce("a")
-		valid(w, 1)
-		mustStop(t, stop)
+		w := worked(t, "a")
 		check(t, os.RemoveAll(w.dir))
 		check(t, w.cluster.DeleteRecords(ledgerTopic, 0, 1))
 		w.endsWith(w.runs(w.options()), ErrTrimmed, ledgerTopic+"/0")
 	})
 	t.Run("below the checkpoint", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		stop := w.start(w.options())
-		w.produce(numbers(0, 5)...)
-		valid(w, 5)
-		mustStop(t, stop)
+		w := worked(t, numbers(0, 5)...)
 		check(t, w.cluster.DeleteRecords(ledgerTopic, 0, w.end()))
-		stop = w.start(w.options())
+		stop := w.start(w.options())
 		w.produce(numbers(5, 10)...)
 		w.untilCommitted(10)
 		for _, n := range numbers(0, 10) {
@@ -50,11 +42,7 @@ func TestRule6LedgersAreKeptWhole(t *testing.T) {
 	// where the log begins now.
 	t.Run("while recovering", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		stop := w.start(w.options())
-		w.produce(numbers(0, 50)...)
-		valid(w, 50)
-		mustStop(t, stop)
+		w := worked(t, numbers(0, 50)...)
 		check(t, os.RemoveAll(w.dir))
 		asked := 0
 		w.cluster.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
@@ -70,6 +58,18 @@ func TestRule6LedgersAreKeptWhole(t *testing.T) {
 		})
 		w.endsWith(w.runs(w.options()), ErrTrimmed, ledgerTopic+"/0")
 	})
+}
+
+// worked returns a world whose stage made an event of each of values, and was
+// stopped.
+func worked(t *testing.T, values ...string) *world {
+	t.Helper()
+	w := newWorld(t)
+	stop := w.start(w.options())
+	w.produce(values...)
+	valid(w, len(values))
+	mustStop(t, stop)
+	return w
 }
 
 // runs is the error with which a stage ends that cannot go on.
@@ -94,11 +94,7 @@ func TestRule7CorruptEventIsFatal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			stop := w.start(w.options())
-			w.produce("a")
-			valid(w, 1)
-			mustStop(t, stop)
+			w := worked(t, "a")
 			check(t, os.RemoveAll(w.dir))
 			if name == "impossible" {
 				claimed := encode(&weftpb.Event{Claim: &weftpb.Claim{}})

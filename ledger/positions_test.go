@@ -17,16 +17,12 @@ func TestRule3LedgerSaysWhereToGoOn(t *testing.T) {
 	for name, commit := range map[string]int64{"commit behind": 0, "commit ahead": 30} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			stop := w.start(w.options())
-			w.produce(numbers(0, 10)...)
-			valid(w, 10)
-			mustStop(t, stop)
+			w := worked(t, numbers(0, 10)...)
 			w.produce(numbers(10, 30)...)
 			var offsets kadm.Offsets
 			offsets.AddOffset(inTopic, 0, commit, -1)
 			check(t, w.admin.CommitAllOffsets(t.Context(), ledgerTopic, offsets))
-			stop = w.start(w.options())
+			stop := w.start(w.options())
 			w.exactly(numbers(0, 30))
 			mustStop(t, stop)
 		})
@@ -117,11 +113,7 @@ func TestInputExpired(t *testing.T) {
 	t.Parallel()
 	t.Run("before the start", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t)
-		stop := w.start(w.options())
-		w.produce(numbers(0, 5)...)
-		valid(w, 5)
-		mustStop(t, stop)
+		w := worked(t, numbers(0, 5)...)
 		w.produce(numbers(5, 10)...)
 		check(t, w.cluster.DeleteRecords(inTopic, 0, 8))
 		w.endsWith(w.runs(w.options()), ErrInputLost, inTopic+"/0 holds 8 to 10")
@@ -166,11 +158,7 @@ func TestInputCutShort(t *testing.T) {
 	for _, embedded := range []bool{true, false} {
 		t.Run("embedded="+strconv.FormatBool(embedded), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			stop := w.start(w.options())
-			w.produce(numbers(0, 10)...)
-			valid(w, 10)
-			mustStop(t, stop)
+			w := worked(t, numbers(0, 10)...)
 			_, err := w.admin.DeleteTopic(t.Context(), inTopic)
 			check(t, err)
 			_, err = w.admin.CreateTopic(t.Context(), 1, 1, nil, inTopic)
@@ -181,7 +169,7 @@ func TestInputCutShort(t *testing.T) {
 				w.endsWith(w.runs(o), ErrInputLost, inTopic+"/0 holds 0 to 0")
 				return
 			}
-			stop = w.start(o)
+			stop := w.start(o)
 			w.reaches(HappenedClaim, 2)
 			w.client.PurgeTopicsFromClient(inTopic) // forget the deleted topic's id
 			w.produce("after")
