@@ -96,7 +96,7 @@ func TestStagesAreStoppedAndLeaveNoGoroutine(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := configured(t.TempDir())
-	o.Brokers, o.Definition.Partitions, o.Definition.Version = []string{b.Addr()}, 2, topics.DefinitionVersion
+	o.Cluster.Brokers, o.Definition.Partitions, o.Definition.Version = []string{b.Addr()}, 2, topics.DefinitionVersion
 	o.Definition.SuffixList = urls.BundledSuffixes().Version()
 	if err := topics.WriteDefinition(t.Context(), o.Definition, b.Client()...); err != nil {
 		t.Fatal(err)

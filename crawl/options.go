@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/progress"
@@ -21,10 +21,9 @@ type Options struct {
 	// Dir is the data directory: logs of the embedded broker, states of the
 	// stages, and the files of pages.
 	Dir string
-	// Brokers of a cluster; empty: the embedded broker.
-	Brokers []string
-	// Client are options for every Kafka client of a cluster.
-	Client []kgo.Opt
+	// Cluster is where the crawl's topics are; without brokers: the embedded
+	// one.
+	Cluster cluster.Access
 	// Listen opens the embedded broker to other clients at host:port; empty:
 	// only this process reaches it.
 	Listen string
@@ -70,7 +69,7 @@ func (o Options) Validate() error {
 	switch {
 	case o.Dir == "":
 		return fmt.Errorf("%w: no data directory", ErrUsage)
-	case len(o.Brokers) > 0 && o.Listen != "":
+	case len(o.Cluster.Brokers) > 0 && o.Listen != "":
 		return fmt.Errorf("%w: only the embedded broker listens", ErrUsage)
 	}
 	if err := topics.CheckCrawl(o.Definition.Crawl); err != nil {
@@ -79,7 +78,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-func (o Options) embedded() bool { return len(o.Brokers) == 0 }
+func (o Options) embedded() bool { return len(o.Cluster.Brokers) == 0 }
 
 // DefaultReserve is the free disk, in bytes, below which a crawl fetches
 // nothing unless told otherwise.

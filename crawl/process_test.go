@@ -61,7 +61,7 @@ func childMain(config string) int {
 func (p process) options() crawl.Options {
 	o := configured(p.Dir)
 	o.Definition.DelayMS = p.DelayMS
-	o.Brokers = p.Brokers
+	o.Cluster.Brokers = p.Brokers
 	if p.SessionMS > 0 {
 		session := time.Duration(p.SessionMS) * time.Millisecond
 		o.Fetch.SessionTimeout, o.Fetch.Heartbeat, o.Fetch.LeaseMargin = session, session/10, session/4

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/broker"
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/output"
@@ -48,7 +49,7 @@ func open(ctx context.Context, o Options, stages []topics.Stage) (*session, erro
 	s := &session{opts: o, meter: newMeter(o.Registry), log: o.Logger}
 	err := s.openCheckpoints(ctx)
 	if err == nil {
-		err = s.connect()
+		err = s.connect(ctx)
 	}
 	if err == nil {
 		err = s.define(ctx)
@@ -85,9 +86,9 @@ func (s *session) openCheckpoints(ctx context.Context) error {
 // probeTimeout bounds the first use of a place for checkpoints.
 const probeTimeout = 30 * time.Second
 
-func (s *session) connect() error {
+func (s *session) connect(ctx context.Context) error {
 	o := s.opts
-	brokers, compression := o.Brokers, "lz4"
+	access, compression := o.Cluster, "lz4"
 	if o.embedded() {
 		if err := existing(o); err != nil {
 			return err
@@ -96,25 +97,26 @@ func (s *session) connect() error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUsage, err)
 		}
-		s.broker, brokers, compression = b, []string{b.Addr()}, "none"
+		s.broker, access, compression = b, cluster.At(b.Addr()), "none"
+	} else if err := access.Ping(ctx); err != nil {
+		return err
 	}
 	member, err := memberName(o)
 	if err != nil {
 		return err
 	}
 	s.env = processors.Env{
-		Brokers: brokers, Client: o.Client, Embedded: o.embedded(), Compression: compression,
+		Cluster: access, Embedded: o.embedded(), Compression: compression,
 		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member,
 		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: o.reserve(),
 		Clock: o.Clock, Checkpoints: s.remote,
 		Meter: s.meter, Logger: o.Logger,
 	}
-	connection := append([]kgo.Opt{kgo.SeedBrokers(brokers...)}, o.Client...)
-	if s.client, err = kgo.NewClient(connection...); err != nil {
-		return fmt.Errorf("connect to %v: %w", brokers, err)
+	if s.client, err = kgo.NewClient(access.Client()...); err != nil {
+		return fmt.Errorf("connect to %v: %w", access.Brokers, err)
 	}
 	s.admin = kadm.NewClient(s.client)
-	s.status, err = drain.NewReader(s.env.Names, connection...)
+	s.status, err = drain.NewReader(s.env.Names, access.Client()...)
 	return err
 }
 
@@ -202,9 +204,7 @@ func (s *session) seed(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) connection() []kgo.Opt {
-	return append([]kgo.Opt{kgo.SeedBrokers(s.env.Brokers...)}, s.env.Client...)
-}
+func (s *session) connection() []kgo.Opt { return s.env.Cluster.Client() }
 
 // openPages opens the files of pages where they end, or before that when an
 // unclean end has cut the log of parsed.

@@ -27,11 +27,25 @@ func (r *runner) gokaOptions() []goka.ProcessorOption {
 		goka.WithProducerBuilder(func([]string, string, func() hasher) (goka.Producer, error) {
 			return router{r}, nil
 		}),
-		goka.WithTopicManagerBuilder(goka.TopicManagerBuilderWithConfig(r.sarama(), topics)),
-		goka.WithConsumerSaramaBuilder(goka.SaramaConsumerBuilderWithConfig(r.sarama())),
+		goka.WithTopicManagerBuilder(func(brokers []string) (goka.TopicManager, error) {
+			config, err := r.sarama("")
+			if err != nil {
+				return nil, err
+			}
+			return goka.NewTopicManager(brokers, config, topics)
+		}),
+		goka.WithConsumerSaramaBuilder(func(brokers []string, clientID string) (sarama.Consumer, error) {
+			config, err := r.sarama(clientID)
+			if err != nil {
+				return nil, err
+			}
+			return sarama.NewConsumer(brokers, config)
+		}),
 		goka.WithConsumerGroupBuilder(func(brokers []string, name, clientID string) (sarama.ConsumerGroup, error) {
-			config := r.sarama()
-			config.ClientID = clientID
+			config, err := r.sarama(clientID)
+			if err != nil {
+				return nil, err
+			}
 			inner, err := sarama.NewConsumerGroup(brokers, name, config)
 			if err != nil {
 				return nil, fmt.Errorf("join group %s: %w", name, err)
@@ -41,9 +55,13 @@ func (r *runner) gokaOptions() []goka.ProcessorOption {
 	}
 }
 
-// sarama returns the configuration of goka's clients.
-func (r *runner) sarama() *sarama.Config {
+// sarama returns the configuration of one of goka's clients; clientID may be
+// empty.
+func (r *runner) sarama(clientID string) (*sarama.Config, error) {
 	config := goka.DefaultConfig()
+	if clientID != "" {
+		config.ClientID = clientID
+	}
 	config.Version = sarama.V2_8_0_0
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
 	config.Consumer.Group.ResetInvalidOffsets = false
@@ -53,7 +71,7 @@ func (r *runner) sarama() *sarama.Config {
 	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{Rendezvous{}}
 	config.Consumer.Group.Member.UserData = []byte(r.opts.Member)
 	config.Consumer.Offsets.AutoCommit.Interval = r.opts.CarryIdle
-	return config
+	return config, r.opts.Cluster.Configure(config)
 }
 
 // group is sarama's consumer group, taught that the ledger knows better:

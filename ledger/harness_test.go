@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
@@ -121,7 +122,7 @@ func (w *world) stage() Stage[words] {
 
 func (w *world) options() Options {
 	o := Options{
-		Brokers: w.brokers, Dir: w.dir, Member: "m1", Embedded: true,
+		Cluster: cluster.At(w.brokers...), Dir: w.dir, Member: "m1", Embedded: true,
 		Reject: func(in Record, _ int32, reason string) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -119,7 +119,7 @@ func (r *runner) processor() (*goka.Processor, error) {
 		}))
 	}
 	tableSuffix()
-	return goka.NewProcessor(r.opts.Brokers, goka.DefineGroup(goka.Group(r.ledger), edges...), r.gokaOptions()...)
+	return goka.NewProcessor(r.opts.Cluster.Brokers, goka.DefineGroup(goka.Group(r.ledger), edges...), r.gokaOptions()...)
 }
 
 // tableSuffix makes a group's table topic the group's own name, once: it is a
@@ -172,16 +172,11 @@ func (r *runner) closeTables() error {
 
 // client makes a Kafka client with the caller's options and opts.
 func (r *runner) client(opts ...kgo.Opt) (*kgo.Client, error) {
-	client, err := kgo.NewClient(append(r.connection(), opts...)...)
+	client, err := kgo.NewClient(append(r.opts.Cluster.Client(), opts...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %v: %w", r.opts.Brokers, err)
+		return nil, fmt.Errorf("connect to %v: %w", r.opts.Cluster.Brokers, err)
 	}
 	return client, nil
-}
-
-// connection are the options that reach the brokers.
-func (r *runner) connection() []kgo.Opt {
-	return append([]kgo.Opt{kgo.SeedBrokers(r.opts.Brokers...)}, r.opts.Client...)
 }
 
 // newLog makes the producer of one partition: a client of its own, so that its
@@ -208,7 +203,7 @@ func (r *runner) bounds(partition int32) (Bounds, error) {
 
 // source reads a partition of the ledger.
 func (r *runner) source(partition int32) source {
-	return source{client: r.connection(), topic: r.ledger, partition: partition}
+	return source{client: r.opts.Cluster.Client(), topic: r.ledger, partition: partition}
 }
 
 // route returns the headers that bring an event to its partition's writer.

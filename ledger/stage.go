@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/cluster"
 )
 
 // State is what the events of one partition fold into.
@@ -68,15 +70,13 @@ type Input[S State] struct {
 
 // Options of a stage's runner.
 type Options struct {
-	// Brokers are host:port addresses.
-	Brokers []string
+	// Cluster is where the topics are.
+	Cluster cluster.Access
 	// Dir holds the states; Run locks it for the stage.
 	Dir string
 	// Member is a stable name of this process in the group; partitions return
 	// to the member that had them.
 	Member string
-	// Client are options for every Kafka client (dialer, TLS, SASL).
-	Client []kgo.Opt
 	// Writer returns options for a producer of events, which must leave a
 	// record's partition as it is; nil: none. It is asked for every client,
 	// since kgo.ProducerBatchCompression lets clients write to what they share.
@@ -177,7 +177,7 @@ func setDefault[T comparable](field *T, value T) {
 // Validate reports the first option that cannot work.
 func (o Options) Validate() error {
 	switch {
-	case len(o.Brokers) == 0:
+	case len(o.Cluster.Brokers) == 0:
 		return errors.New("ledger: no brokers")
 	case o.Dir == "":
 		return errors.New("ledger: no state directory")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/supervise"
 	"github.com/weftcrawl/weft/topics"
@@ -16,9 +17,8 @@ import (
 
 // Env is what every stage of a crawl shares.
 type Env struct {
-	// Brokers are host:port addresses; Client are options for every client.
-	Brokers []string
-	Client  []kgo.Opt
+	// Cluster is where the topics are.
+	Cluster cluster.Access
 	// Embedded: the broker lives in this process, see package broker.
 	Embedded bool
 	// Compression of what is written, see topics.ProducerOptions. None spares
@@ -51,15 +51,13 @@ type Env struct {
 }
 
 // connection are the options that reach the brokers.
-func (e Env) connection() []kgo.Opt {
-	return append([]kgo.Opt{kgo.SeedBrokers(e.Brokers...)}, e.Client...)
-}
+func (e Env) connection() []kgo.Opt { return e.Cluster.Client() }
 
 // client makes a Kafka client with the environment's options and opts.
 func (e Env) client(opts ...kgo.Opt) (*kgo.Client, error) {
 	client, err := kgo.NewClient(append(e.connection(), opts...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %v: %w", e.Brokers, err)
+		return nil, fmt.Errorf("connect to %v: %w", e.Cluster.Brokers, err)
 	}
 	return client, nil
 }

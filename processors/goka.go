@@ -21,8 +21,7 @@ func stateful[S ledger.State](ctx context.Context, env Env, name topics.Stage, s
 	}
 	defer producer.Close()
 	return ledger.Run(ctx, guarded(env, name, stage), ledger.Options{
-		Brokers: env.Brokers,
-		Client:  env.Client,
+		Cluster: env.Cluster,
 		Writer:  func() []kgo.Opt { return writing.Client(env.Names) },
 		Dir:     env.Dir, Member: env.Member, Embedded: env.Embedded,
 		Remote:         env.Checkpoints,

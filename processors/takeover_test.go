@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/broker"
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/lease"
 	"github.com/weftcrawl/weft/replay"
@@ -27,7 +28,7 @@ func taker(t *testing.T, partitions int32) *fetcher {
 			t.Error(err)
 		}
 	})
-	env := Env{Brokers: []string{b.Addr()}, Compression: "none", Names: topics.Loop("test")}
+	env := Env{Cluster: cluster.At(b.Addr()), Compression: "none", Names: topics.Loop("test")}
 	env.Definition.Partitions = partitions
 	client, err := env.producer()
 	if err != nil {
@@ -41,7 +42,7 @@ func taker(t *testing.T, partitions int32) *fetcher {
 	t.Cleanup(logs.Close)
 	f := &fetcher{
 		env: env, logs: logs, life: t.Context(), boards: map[int32]*Board{},
-		backlog: newBacklog(nil, "", "", 1), lease: lease.New(0, lease.BootTime), out: &outbox{env: env, client: client},
+		backlog: newPushback(nil, "", "", 1), lease: lease.New(0, lease.BootTime), out: &outbox{env: env, client: client},
 	}
 	spec := topics.Spec{Crawl: "test", Partitions: partitions, Replication: 1}
 	if _, err := topics.Create(t.Context(), kadm.NewClient(client), spec); err != nil {

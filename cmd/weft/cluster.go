@@ -9,21 +9,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// answerTimeout bounds the first answer of a cluster, so that a mistyped
-// address is an error and not a wait.
+// answerTimeout bounds an answer of a cluster that has answered before.
 const answerTimeout = 10 * time.Second
 
 // admin connects to the cluster and makes sure that it answers.
 func (f clusterFlags) admin(ctx context.Context) (*kadm.Client, error) {
+	if err := f.access().Ping(ctx); err != nil {
+		return nil, err
+	}
 	client, err := kgo.NewClient(f.client()...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %v: %w", f.Brokers, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	if err := client.Ping(ctx); err != nil {
-		client.Close()
-		return nil, fmt.Errorf("no broker answers at %v: %w", f.Brokers, err)
 	}
 	return kadm.NewClient(client), nil
 }

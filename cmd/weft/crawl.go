@@ -47,7 +47,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 	err = serving(ctx, c.Metrics, registry, func(ctx context.Context) (err error) {
 		result, err = eng.Run(ctx, crawl.Options{
 			Dir:         c.Data,
-			Brokers:     c.Brokers,
+			Cluster:     c.access(),
 			Listen:      c.Listen,
 			Checkpoints: c.Checkpoints,
 			Definition:  newDefinition(c.Crawl),

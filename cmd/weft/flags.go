@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -14,6 +16,7 @@ import (
 type clusterFlags struct {
 	Crawl   string   `placeholder:"NAME" default:"weft" help:"Name of the crawl, the prefix of its topics and groups."`
 	Brokers []string `placeholder:"LIST" help:"Kafka brokers, host:port separated by commas; also the address of a weft crawl --listen."`
+	securityFlags
 }
 
 func (f clusterFlags) check() error {
@@ -24,6 +27,15 @@ func (f clusterFlags) check() error {
 		if err := checkAddress("--brokers", broker); err != nil {
 			return err
 		}
+	}
+	if len(f.Brokers) == 0 {
+		if f.given() {
+			return usagef("there is TLS or SASL, but no --brokers to speak it with: the embedded broker speaks plaintext")
+		}
+		return nil
+	}
+	if err := f.access().Validate(); err != nil {
+		return usagef("cannot reach the brokers like that: %w", err)
 	}
 	return nil
 }
@@ -36,10 +48,11 @@ func (f clusterFlags) checkRemote() error {
 	return f.check()
 }
 
+// access says how the cluster is reached.
+func (f clusterFlags) access() cluster.Access { return f.over(f.Brokers) }
+
 // client are the options of every Kafka client that reaches the cluster.
-func (f clusterFlags) client() []kgo.Opt {
-	return []kgo.Opt{kgo.SeedBrokers(f.Brokers...), kgo.ClientID("weft")}
-}
+func (f clusterFlags) client() []kgo.Opt { return f.access().Client() }
 
 // serviceFlags are about this process.
 type serviceFlags struct {

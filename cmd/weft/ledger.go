@@ -56,7 +56,7 @@ func (c *ledgerTrimCmd) Run(ctx context.Context, root *cli, std streams) error {
 		return err
 	}
 	env := processors.Env{
-		Brokers: c.Brokers, Names: topics.Loop(c.Crawl), Definition: definition, Logger: root.logger(std.err),
+		Cluster: c.access(), Names: topics.Loop(c.Crawl), Definition: definition, Logger: root.logger(std.err),
 	}
 	trimmed, err := processors.Trim(ctx, env, processors.TrimOptions{Checkpoints: bucket, Dir: c.Temp, DryRun: c.DryRun})
 	if err != nil {

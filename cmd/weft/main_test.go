@@ -90,7 +90,7 @@ func tell(o crawl.Options, stages []topics.Stage) {
 	o.Fetch = o.Fetch.For(o.Definition)
 	o.Definition.SuffixList = "" // differs with every update of the module
 	told, err := json.MarshalIndent(map[string]any{
-		"definition": o.Definition, "seeds": seeds, "brokers": o.Brokers, "listen": o.Listen, "checkpoints": o.Checkpoints, "max_pages": o.Definition.MaxPages,
+		"definition": o.Definition, "seeds": seeds, "brokers": o.Cluster.Brokers, "listen": o.Listen, "checkpoints": o.Checkpoints, "max_pages": o.Definition.MaxPages,
 		"warc": o.WARC, "compress": o.Pages.Compression, "file": o.Pages.File, "stream": o.Pages.Stream != nil,
 		"version": o.Fetch.Client.Version != "", "stages": stages,
 	}, "", "  ")

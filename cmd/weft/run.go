@@ -33,6 +33,9 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 	if err := c.makeData(); err != nil {
 		return err
 	}
+	if err := c.access().Ping(ctx); err != nil {
+		return err
+	}
 	definition, err := topics.ReadDefinition(ctx, topics.Loop(c.Crawl), c.client()...)
 	if errors.Is(err, topics.ErrUndefined) {
 		return usagef("%w: make it with weft topics create", err)
@@ -44,7 +47,7 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 	return serving(ctx, c.Metrics, registry, func(ctx context.Context) error {
 		return eng.RunStages(ctx, crawl.Options{
 			Dir:         c.Data,
-			Brokers:     c.Brokers,
+			Cluster:     c.access(),
 			Checkpoints: c.Checkpoints,
 			Definition:  definition,
 			Fetch:       fetchOptions(),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -19,5 +20,5 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 func isUsage(err error) bool {
 	var usage usageError
-	return errors.As(err, &usage) || errors.Is(err, crawl.ErrUsage) || errors.Is(err, topics.ErrPinned)
+	return errors.As(err, &usage) || errors.Is(err, crawl.ErrUsage) || errors.Is(err, topics.ErrPinned) || errors.Is(err, cluster.ErrRefused)
 }
