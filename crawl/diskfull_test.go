@@ -27,8 +27,42 @@ func (w *web) completes(t *testing.T, p process, pages []codecs.Parsed) webtest.
 	return report
 }
 
-// The disk fills up to the last byte, by somebody else's hand, in the middle of
-// the crawl. Files of pages cannot be written: that is said, and the end.
+// crowded is a crawl whose disk somebody else filled to the last byte, in the
+// middle of it.
+type crowded struct {
+	web     *web
+	disk    disk
+	process process
+	crawler *child
+}
+
+// crowd crawls on a small disk, with pages in a file (empty: on that disk, too),
+// and fills it.
+func crowd(t *testing.T, pages string) crowded {
+	t.Helper()
+	w := serve(t, webtest.Options{Pages: 300, Domains: 6}, webtest.ServerOptions{})
+	d := newDisk(t, "64")
+	p := process{
+		Dir: filepath.Join(d.dir, "data"), DelayMS: 20, Seeds: w.server.Seeds(), Reserve: 1, WARC: true, Pages: pages,
+	}
+	a := w.at(60)
+	c := p.start(t)
+	a.wait(t)
+	d.fill(t, 0)
+	a.release()
+	return crowded{w, d, p, c}
+}
+
+// completes checks that the crawl got everything, with these lines of pages.
+func (c crowded) completes(t *testing.T, written []string) {
+	t.Helper()
+	report := c.web.completes(t, c.process, read(t, written))
+	c.web.isArchived(t, responses(t, c.process.options()))
+	t.Logf("the server's log:\n%v", report)
+}
+
+// The disk fills up in the middle of the crawl. Files of pages cannot be
+// written: that is said, and the end.
 func TestDiskFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a disk, and waits")
@@ -36,27 +70,18 @@ func TestDiskFull(t *testing.T) {
 	if !mounting(t) {
 		return
 	}
-	w := serve(t, webtest.Options{Pages: 300, Domains: 6}, webtest.ServerOptions{})
-	d := newDisk(t, "64")
-	p := process{Dir: filepath.Join(d.dir, "data"), DelayMS: 20, Seeds: w.server.Seeds(), Reserve: 1, WARC: true}
-	a := w.at(60)
-	c := p.start(t)
-	a.wait(t)
-	d.fill(t, 0)
-	a.release()
-	c.fails(t, "no space left on device", "pages-000001.jsonl")
+	c := crowd(t, "")
+	c.crawler.fails(t, "no space left on device", "pages-000001.jsonl")
 
 	// Without room it does not begin either, and says why.
-	p.Seeds = nil
-	p.start(t).fails(t, "no space left on device")
+	c.process.Seeds = nil
+	c.process.start(t).fails(t, "no space left on device")
 
-	d.empty(t)
-	p.drains(t)
-	written := lines(t, p.options())
-	report := w.completes(t, p, read(t, written))
-	t.Run("parsed", func(t *testing.T) { equalsTopic(t, p.options(), written) })
-	w.isArchived(t, responses(t, p.options()))
-	t.Logf("the server's log:\n%v", report)
+	c.disk.empty(t)
+	c.process.drains(t)
+	written := lines(t, c.process.options())
+	c.completes(t, written)
+	t.Run("parsed", func(t *testing.T) { equalsTopic(t, c.process.options(), written) })
 }
 
 // The same with pages on another disk: the loop waits for room, and goes on.
@@ -67,27 +92,15 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if !mounting(t) {
 		return
 	}
-	w := serve(t, webtest.Options{Pages: 300, Domains: 6}, webtest.ServerOptions{})
-	d := newDisk(t, "64")
-	p := process{
-		Dir: filepath.Join(d.dir, "data"), DelayMS: 20, Seeds: w.server.Seeds(), Reserve: 1, WARC: true,
-		Pages: filepath.Join(t.TempDir(), "pages.jsonl"),
-	}
-	a := w.at(60)
-	c := p.start(t)
-	a.wait(t)
-	d.fill(t, 0)
-	a.release()
+	c := crowd(t, filepath.Join(t.TempDir(), "pages.jsonl"))
 	time.Sleep(hardship)
-	d.empty(t)
-	c.drains(t)
-	raw, err := os.ReadFile(p.Pages)
+	c.disk.empty(t)
+	c.crawler.drains(t)
+	raw, err := os.ReadFile(c.process.Pages)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := w.completes(t, p, read(t, strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")))
-	w.isArchived(t, responses(t, p.options()))
-	t.Logf("the server's log:\n%v", report)
+	c.completes(t, strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n"))
 }
 
 // Below the reserve nothing is fetched, at the start or on the way; above it
