@@ -52,9 +52,9 @@ func (p *Partition) Rejected(topic string, offset int64) {
 
 // Due returns the keys that Tick has something to do for: those whose time has
 // come, and carryKey when moved positions have waited long enough or the claim
-// is still the last event.
+// is still the last event. Before it has caught up nothing is due.
 func (p *Partition) Due(now time.Time) []string {
-	if !p.live {
+	if !p.live || !p.caughtUp() {
 		return nil
 	}
 	keys := p.state.Due(now, maxDue)

@@ -5,43 +5,49 @@ import (
 	"maps"
 )
 
-// behind returns, by topic, the ends of the inputs that are no ledgers as they
-// are when a partition begins, or goes on after it was held. Its timers wait
-// until the inputs are read so far: what was reported meanwhile must not be
-// taken for late. A ledger as input may be far behind, and tells of nothing
-// that a timer waits for.
-func (k *ticks) behind(ctx context.Context) map[string]int64 {
-	run, ends := k.table.run, map[string]int64{}
-	if !k.timers {
-		return ends
-	}
-	for _, in := range run.inputs {
-		if in.events {
-			continue
-		}
-		b, err := boundsOf(ctx, run.admin, in.topic, k.table.partition)
-		if err == nil && b.Start < b.End {
-			ends[in.topic] = b.End
-		} else if err != nil && ctx.Err() == nil {
-			run.log.Warn("timers do not wait for an input", "topic", in.topic, "error", err)
+// TimersWaitFor are the inputs whose ends, as they are when a partition begins
+// or goes on after it was held, its timers wait for (see Partition.CatchUp): all
+// but ledgers. One of those may be far behind, and tells of nothing that a timer
+// waits for.
+func (d Definition) TimersWaitFor() (topics []string) {
+	for _, in := range d.inputs {
+		if !in.events {
+			topics = append(topics, in.topic)
 		}
 	}
-	return ends
+	return topics
 }
 
-// left removes from ends the inputs whose position has reached them.
-func (t *table) left(ends map[string]int64) map[string]int64 {
-	if len(ends) == 0 {
-		return ends
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.Partition == nil {
-		return ends
-	}
-	maps.DeleteFunc(ends, func(topic string, end int64) bool {
-		at, known := t.position(topic)
+// CatchUp lets nothing be due until the inputs are read up to these ends: what
+// was reported while nobody read it must not be taken for late.
+func (p *Partition) CatchUp(ends map[string]int64) { p.behind = maps.Clone(ends) }
+
+// caughtUp tells whether the inputs have been read as far as CatchUp wants.
+func (p *Partition) caughtUp() bool {
+	maps.DeleteFunc(p.behind, func(topic string, end int64) bool {
+		at, known := p.position(topic)
 		return known && at.Offset >= end-1
 	})
-	return ends
+	return len(p.behind) == 0
+}
+
+// catchUp asks for the ends of the inputs that timers wait for.
+func (k *ticks) catchUp(ctx context.Context) {
+	if !k.timers {
+		return
+	}
+	run, ends := k.table.run, map[string]int64{}
+	for _, topic := range run.TimersWaitFor() {
+		b, err := boundsOf(ctx, run.admin, topic, k.table.partition)
+		if err == nil && b.Start < b.End {
+			ends[topic] = b.End
+		} else if err != nil && ctx.Err() == nil {
+			run.log.Warn("timers do not wait for an input", "topic", topic, "error", err)
+		}
+	}
+	k.table.mu.Lock()
+	defer k.table.mu.Unlock()
+	if k.table.Partition != nil {
+		k.table.CatchUp(ends)
+	}
 }

@@ -2,14 +2,17 @@ package ledger
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// claim makes the partition this process's: it appends a claim, folds what
-// lies between the recovery and the claim, and tells session where each input
-// goes on. It must follow goka's recovery, and it is not done in MarkRecovered,
-// which goka also calls when a rebalance interrupts the recovery.
+// claim makes the partition this process's, as Claiming says, and tells session
+// where each input goes on. It must follow goka's recovery, and it is not done
+// in MarkRecovered, which goka also calls when a rebalance interrupts the
+// recovery.
 func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) error {
 	t.mu.Lock()
 	opened := t.Partition != nil
@@ -24,58 +27,90 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 	writer := NewWriter(log, t.run.ledger, t.partition)
 	t.mu.Lock()
 	t.writer, t.session = writer, session
-	from := t.folded + 1
+	claiming := NewClaiming(t.Partition, t.run.opts.Member, t.run.opts.Embedded)
 	t.mu.Unlock()
-
-	offset, err := writer.Claim(ctx, ClaimOf(t.run.opts.Member))
-	if err != nil {
-		return err
-	}
-	if err := t.run.source(t.partition).replay(ctx, from, offset+1, t.fold); err != nil {
-		return err
-	}
-	reset, err := t.resume(ctx, session)
-	if err != nil {
-		return err
-	}
-	t.run.opts.Observe(Happening{Kind: HappenedClaim, Partition: t.partition})
-	if reset != nil {
-		if err := t.appendReset(ctx, reset); err != nil {
+	for {
+		t.mu.Lock()
+		step, err := claiming.Next()
+		t.mu.Unlock()
+		if err != nil {
+			return t.run.judge(err)
+		}
+		if step.Kind == Owned {
+			return nil
+		}
+		if err := t.claimStep(ctx, session, claiming, step); err != nil {
 			return err
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.Live()
+}
+
+// claimStep carries out one step of a claim.
+func (t *table) claimStep(ctx context.Context, session sarama.ConsumerGroupSession, claiming *Claiming, step ClaimStep) error {
+	switch step.Kind {
+	case AppendClaim:
+		offset, err := t.writer.Claim(ctx, step.Value)
+		if err != nil {
+			return err
+		}
+		claiming.Claimed(offset)
+	case FoldTo:
+		t.mu.Lock()
+		from := t.folded + 1
+		t.mu.Unlock()
+		if err := t.run.source(t.partition).replay(ctx, from, step.Offset, t.fold); err != nil {
+			return err
+		}
+		if err := t.judge(t.store.settle()); err != nil {
+			return err
+		}
+	case AskBounds:
+		log, err := boundsOf(ctx, t.run.admin, step.Topic, t.partition)
+		if err != nil {
+			return err
+		}
+		claiming.Bounded(step.Topic, log)
+	case AskStamp:
+		input := t.run.source(t.partition)
+		input.topic = step.Topic
+		timestampMS, err := input.timestampMS(ctx, step.Offset)
+		if err != nil {
+			return err
+		}
+		claiming.Stamped(step.Topic, timestampMS)
+	case AskCommit:
+		next, err := t.committed(ctx, step.Topic)
+		if err != nil {
+			return err
+		}
+		claiming.Committed(step.Topic, next)
+	case SetInputs:
+		t.tellLosses(step.Losses)
+		for topic, offset := range step.Next {
+			// Both, because a session moves a mark only up and a reset only down.
+			session.MarkOffset(topic, t.partition, offset, "")
+			session.ResetOffset(topic, t.partition, offset, "")
+		}
+		t.run.opts.Observe(Happening{Kind: HappenedClaim, Partition: t.partition})
+		claiming.InputsSet()
+	case AppendReset:
+		if err := t.appendReset(ctx, step.Value); err != nil {
+			return err
+		}
+		claiming.ResetAppended()
+	}
 	return nil
 }
 
-// resume sets every input of session to what follows the ledger's position. It
-// returns the event that sets positions back, if any.
-func (t *table) resume(ctx context.Context, session sarama.ConsumerGroupSession) ([]byte, error) {
-	bounds := map[string]Bounds{}
-	for _, topic := range append(t.run.Inputs(), t.run.ledger) {
-		log, err := boundsOf(ctx, t.run.admin, topic, t.partition)
-		if err != nil {
-			return nil, err
+func (t *table) tellLosses(losses []Loss) {
+	for _, l := range losses {
+		message := "input log was cut by an unclean end of its broker"
+		if l.Intact < 0 {
+			message = "ledger lost its end, and its input was trimmed behind it"
 		}
-		bounds[topic] = log
+		t.run.log.Warn(message, "topic", l.Topic, "partition", t.partition,
+			"position", l.Position, "start", l.Log.Start, "intact", l.Intact, "end", l.Log.End)
 	}
-	if err := t.findCuts(ctx, bounds); err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	next, reset, err := t.Resume(bounds, t.run.opts.Embedded)
-	t.mu.Unlock()
-	if err != nil {
-		return nil, t.run.judge(err)
-	}
-	for topic, offset := range next {
-		// Both, because a session moves a mark only up and a reset only down.
-		session.MarkOffset(topic, t.partition, offset, "")
-		session.ResetOffset(topic, t.partition, offset, "")
-	}
-	return reset, nil
 }
 
 // appendReset records that positions went back, before anything is decided.
@@ -87,5 +122,35 @@ func (t *table) appendReset(ctx context.Context, event []byte) error {
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// committed is where the group goes on in an input; 0 before its first commit.
+func (t *table) committed(ctx context.Context, topic string) (int64, error) {
+	commits, err := t.run.admin.FetchOffsets(ctx, t.run.ledger)
+	if err != nil {
+		return 0, fmt.Errorf("read commits of %s: %w", t.run.ledger, err)
+	}
+	commit, _ := commits.Lookup(topic, t.partition)
+	return max(commit.At, 0), nil
+}
+
+// timestampMS returns the timestamp of the record at offset, which must be in
+// the log, in milliseconds since 1970.
+func (s source) timestampMS(ctx context.Context, offset int64) (int64, error) {
+	client, err := s.connect(kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.FetchMaxPartitionBytes(1),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{s.topic: {s.partition: kgo.NewOffset().At(offset)}}))
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	for {
+		fetches := client.PollFetches(ctx)
+		if err := errors.Join(ctx.Err(), fetches.Err()); err != nil {
+			return 0, fmt.Errorf("read %s/%d at %d: %w", s.topic, s.partition, offset, err)
+		}
+		for it := fetches.RecordIter(); !it.Done(); {
+			return it.Next().Timestamp.UnixMilli(), nil
+		}
 	}
 }

@@ -34,6 +34,7 @@ type Partition struct {
 	carried   []*weftpb.Position  // by the event that was made last
 	intact    map[string]int64    // of the inputs that Cut named
 	live      bool                // claimed: events may be made
+	behind    map[string]int64    // ends that inputs have to be read to before anything is due
 
 	lastInput, lastEvent time.Time
 }

@@ -2,31 +2,52 @@ package ledger
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 )
 
-// saver makes and publishes a partition's checkpoints.
+// saver makes and publishes a partition's checkpoints, when Saving says so.
 type saver struct {
-	dir  string
-	last time.Time // when the last checkpoint was published or tried
-	// copied is a finished copy that waits for its last event to be
-	// acknowledged; nil: none.
-	copied *checkpoint
-	sums   sums // of the store's tables, for what is sent
+	*Saving
+	copied checkpoint // the copy that waits to be published
+	sums   sums       // of the store's tables, for what is sent
+}
+
+// maybeSave does what is due about the checkpoint.
+func (t *table) maybeSave(now time.Time) error {
+	return t.save(t.saver.Next(now, t.folded, t.writer.Acked()), now)
+}
+
+// saveLast publishes the state as it is; everything must be acknowledged.
+func (t *table) saveLast(now time.Time) error {
+	for {
+		step := t.saver.Final(t.folded, t.writer.Acked())
+		if err := t.save(step, now); err != nil || step == SaveNothing {
+			return err
+		}
+	}
+}
+
+func (t *table) save(step SaveStep, now time.Time) error {
+	switch step {
+	case SaveCopy:
+		return t.copyState()
+	case SavePublish:
+		return t.publish(now)
+	}
+	return nil
 }
 
 // copyState copies the state as of the last folded event. The copy counts only
 // once it is published.
 func (t *table) copyState() error {
-	name := fmt.Sprintf("copy-%d", t.folded)
-	if t.saver.copied != nil && t.saver.copied.Dir == name {
-		return nil
-	}
-	if c, err := readCheckpoint(t.dir, t.run.ledgerID); err == nil && c.Dir == name {
-		return nil // nothing was folded since it was published
-	}
+	at := t.Folded()
+	name := fmt.Sprintf("copy-%d", at.Offset)
 	path := filepath.Join(t.dir, name)
+	if err := os.RemoveAll(path); err != nil { // an earlier life may have left one
+		return fmt.Errorf("remove old copy: %w", err)
+	}
 	if err := t.store.checkpoint(path); err != nil {
 		return err
 	}
@@ -38,48 +59,23 @@ func (t *table) copyState() error {
 	if err != nil {
 		return err
 	}
-	at := t.Folded()
-	t.saver.copied = &checkpoint{
+	t.saver.copied = checkpoint{
 		Version: checkpointVersion, Ledger: t.run.ledgerID, Dir: name,
 		Offset: at.Offset, Epoch: at.Epoch, Positions: at.Positions, Record: at.Record,
 		Files: files, Sums: sums,
 	}
+	t.saver.Copied(at.Offset)
 	return nil
 }
 
-// publish publishes the copy once its last event is acknowledged.
-func (t *table) publish() error {
+// publish publishes the copy.
+func (t *table) publish(now time.Time) error {
 	c := t.saver.copied
-	if c == nil || t.writer.Acked() < c.Offset {
-		return nil
-	}
-	t.saver.copied = nil
-	now := t.run.opts.Clock()
 	if err := c.publish(t.dir); err != nil {
 		return err
 	}
-	t.ship(*c)
-	t.run.opts.Observe(Happening{Kind: HappenedCheckpoint, Partition: t.partition, Age: now.Sub(t.saver.last)})
-	t.saver.last = now
+	t.ship(c)
+	t.run.opts.Observe(Happening{Kind: HappenedCheckpoint, Partition: t.partition, Age: t.saver.Age(now)})
+	t.saver.Published(now)
 	return nil
-}
-
-// save publishes the state as it is; everything must be acknowledged.
-func (t *table) save() error {
-	if err := t.copyState(); err != nil {
-		return err
-	}
-	return t.publish()
-}
-
-// maybeSave copies the state when its checkpoint is old, and publishes a copy
-// whose events have been acknowledged meanwhile.
-func (t *table) maybeSave(now time.Time) error {
-	if t.saver.copied != nil {
-		return t.publish()
-	}
-	if now.Sub(t.saver.last) < t.run.opts.CheckpointEvery {
-		return nil
-	}
-	return t.copyState()
 }

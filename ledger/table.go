@@ -75,7 +75,7 @@ func (t *table) Open() error {
 		}
 		return err
 	}
-	t.saver = saver{dir: t.dir, last: t.run.opts.Clock()}
+	t.saver = saver{Saving: NewSaving(t.run.opts.CheckpointEvery, t.run.opts.Clock())}
 	t.Partition, err = NewPartition(t.run.Definition, t.partition, t.store, c.folded(), PartitionOptions{
 		CarryEvery: t.run.opts.CarryEvery, CarryIdle: t.run.opts.CarryIdle,
 		Observe: func(kind string) { t.run.opts.Observe(Happening{Kind: kind, Partition: t.partition}) },
@@ -138,7 +138,7 @@ func (t *table) Close() error {
 		err := t.writer.Flush(ctx)
 		cancel()
 		if err == nil && t.live {
-			err = t.save()
+			err = t.saveLast(t.run.opts.Clock())
 		}
 		errs = append(errs, err)
 		t.writer.Close()

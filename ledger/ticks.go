@@ -40,7 +40,7 @@ func (k *ticks) merge(ctx context.Context) {
 	defer close(k.merged)
 	var due []*sarama.ConsumerMessage
 	held, changed := k.table.run.opts.Held()
-	behind := k.behind(ctx)
+	k.catchUp(ctx)
 	for {
 		var tick *sarama.ConsumerMessage
 		var merged chan<- *sarama.ConsumerMessage
@@ -56,7 +56,7 @@ func (k *ticks) merge(ctx context.Context) {
 			return
 		case <-changed:
 			if held, changed = k.table.run.opts.Held(); !held {
-				behind = k.behind(ctx)
+				k.catchUp(ctx)
 			}
 		case msg, open := <-messages:
 			if !open {
@@ -73,10 +73,8 @@ func (k *ticks) merge(ctx context.Context) {
 			if !k.timers || held || len(due) > 0 || k.table.ticking.Load() > 0 {
 				continue
 			}
-			if behind = k.table.left(behind); len(behind) == 0 {
-				due = k.messages(k.table.due())
-				k.table.ticking.Store(int64(len(due)))
-			}
+			due = k.messages(k.table.due())
+			k.table.ticking.Store(int64(len(due)))
 		}
 	}
 }

@@ -1,0 +1,69 @@
+package ledger
+
+import "time"
+
+// Saving decides when a partition's state is copied, and when a copy becomes
+// its checkpoint: only after the last event that it holds is acknowledged. A
+// checkpoint of events that no log holds would be another state than the fold.
+//
+// It is pure; a shell makes and publishes the copies. A Saving is not safe for
+// concurrent use.
+type Saving struct {
+	every     time.Duration
+	last      time.Time // when the last one was published
+	copied    int64     // offset of the copy that waits to be published, -1: none
+	published int64     // offset of the last one published here, -1: none
+}
+
+// SaveStep says what is to be done about a checkpoint.
+type SaveStep int
+
+// The steps.
+const (
+	SaveNothing SaveStep = iota
+	SaveCopy             // copy the state; then Copied
+	SavePublish          // publish the copy; then Published
+)
+
+// NewSaving returns the saving of a partition that opens at now, whose
+// checkpoints are made when the last one is so old.
+func NewSaving(every time.Duration, now time.Time) *Saving {
+	return &Saving{every: every, last: now, copied: -1, published: -1}
+}
+
+// Next says what is due when the state is folded to offset folded, and events
+// are acknowledged to offset acked.
+func (s *Saving) Next(now time.Time, folded, acked int64) SaveStep {
+	switch {
+	case s.copied >= 0 && acked < s.copied:
+		return SaveNothing
+	case s.copied >= 0:
+		return SavePublish
+	case now.Sub(s.last) < s.every || folded == s.published:
+		return SaveNothing
+	}
+	return SaveCopy
+}
+
+// Final says what is due when the partition is given up: the checkpoint is that
+// of everything folded.
+func (s *Saving) Final(folded, acked int64) SaveStep {
+	switch {
+	case folded == s.published:
+		return SaveNothing
+	case s.copied != folded:
+		return SaveCopy
+	case acked < s.copied:
+		return SaveNothing
+	}
+	return SavePublish
+}
+
+// Copied says that the state is copied as of offset, in place of any copy before.
+func (s *Saving) Copied(offset int64) { s.copied = offset }
+
+// Published says that the copy was published at now.
+func (s *Saving) Published(now time.Time) { s.published, s.copied, s.last = s.copied, -1, now }
+
+// Age is how old the last checkpoint is at now.
+func (s *Saving) Age(now time.Time) time.Duration { return now.Sub(s.last) }
