@@ -69,3 +69,21 @@ func shown(s lanes.Step, start time.Time) string {
 	}
 	return kind
 }
+
+func TestChooseOpensLanesBeforeItQueues(t *testing.T) {
+	for _, c := range []struct {
+		waiting []int // of the lanes that are open; -1: not open
+		want    int
+	}{
+		{[]int{-1, -1}, 0},
+		{[]int{0, -1}, 1},
+		{[]int{-1, 0}, 0},
+		{[]int{2, 1, 1}, 1},
+		{[]int{3}, 0},
+	} {
+		got := lanes.Choose(len(c.waiting), func(nth int) (int, bool) { return c.waiting[nth], c.waiting[nth] >= 0 })
+		if got != c.want {
+			t.Errorf("of %v it chose %d, want %d", c.waiting, got, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package lanes
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -142,7 +143,7 @@ func (l *Lanes) Close() {
 func (l *Lanes) Start(ctx context.Context, v *Visit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ln := l.shortest(v.Domain)
+	ln := l.lane(v.Domain)
 	ln.Add(ctx, v)
 	select {
 	case ln.arrived <- struct{}{}:
@@ -150,21 +151,35 @@ func (l *Lanes) Start(ctx context.Context, v *Visit) {
 	}
 }
 
-// shortest returns the lane of domain with the fewest visits, opening one when
-// the domain may have more. mu is held.
-func (l *Lanes) shortest(domain string) *lane {
-	var best *lane
-	for nth := range l.opts.PerDomain {
-		key := laneKey{domain, nth}
-		ln := l.lanes[key]
+// lane returns the lane of domain that takes its next visit. mu is held.
+func (l *Lanes) lane(domain string) *lane {
+	key := laneKey{domain, Choose(l.opts.PerDomain, func(nth int) (waiting int, open bool) {
+		ln := l.lanes[laneKey{domain, nth}]
 		if ln == nil {
-			ln = &lane{key: key, arrived: make(chan struct{}, 1)}
-			l.lanes[key] = ln
-			l.crew.Go(func() { l.serve(ln) })
-			return ln
+			return 0, false
 		}
-		if best == nil || ln.Len() < best.Len() {
-			best = ln
+		return ln.Len(), true
+	})}
+	ln := l.lanes[key]
+	if ln == nil {
+		ln = &lane{key: key, arrived: make(chan struct{}, 1)}
+		l.lanes[key] = ln
+		l.crew.Go(func() { l.serve(ln) })
+	}
+	return ln
+}
+
+// Choose returns which of a domain's lanes, of which there may be most, takes its
+// next visit: one that is not open yet, or the one with the fewest that wait.
+func Choose(most int, lane func(nth int) (waiting int, open bool)) int {
+	best, fewest := 0, math.MaxInt
+	for nth := range most {
+		waiting, open := lane(nth)
+		if !open {
+			return nth
+		}
+		if waiting < fewest {
+			best, fewest = nth, waiting
 		}
 	}
 	return best
