@@ -154,16 +154,12 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 	if h.state.NextAt.After(time.UnixMilli(0)) {
 		s.NextAt = h.state.NextAt.UTC()
 	}
-	if !h.state.DueAt.IsZero() {
-		s.DueAt = h.state.DueAt.UTC()
-	}
+	s.DueAt = h.state.DueAt.UTC()
 	s.Breaker = DomainBreaker{Open: h.state.BreakerOpen, Failures: h.state.Failures, Cycles: h.state.BreakerCycles}
 	q := h.state.Queued
 	s.Queues = DomainQueues{
 		Seed: int64(q[0]), Sitemap: int64(q[1]), Shallow: int64(q[2]), Deep: int64(q[3]), Retries: int64(h.state.Retries),
-	}
-	if !h.state.RetryAt.IsZero() {
-		s.Queues.RetryAt = h.state.RetryAt.UTC()
+		RetryAt: h.state.RetryAt.UTC(),
 	}
 	s.Pending = h.pending()
 	s.AtLeastMS = h.delay.atLeast(s.Pending, a.frontier.PerDomain).Milliseconds()
@@ -180,6 +176,7 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 func originOf(o frontier.OriginState, r robotsHeard) Origin {
 	origin := Origin{
 		Origin: o.Name, Standing: o.Standing, CrawlDelayMS: o.CrawlDelay.Milliseconds(), Failures: o.Failures, Refuse: o.Refuse,
+		EndAt: o.EndAt.UTC(), RetryAt: o.RetryAt.UTC(),
 	}
 	for line := range strings.Lines(o.Rules.GetRules()) {
 		if !strings.HasPrefix(line, "User-agent:") {
@@ -191,12 +188,6 @@ func originOf(o frontier.OriginState, r robotsHeard) Origin {
 		if h.attempt != nil {
 			origin.Status, origin.Error = h.attempt.Status, h.attempt.Error
 		}
-	}
-	if !o.EndAt.IsZero() {
-		origin.EndAt = o.EndAt.UTC()
-	}
-	if !o.RetryAt.IsZero() {
-		origin.RetryAt = o.RetryAt.UTC()
 	}
 	return origin
 }
