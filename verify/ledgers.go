@@ -79,28 +79,30 @@ func (l *ledgers) whole(topic string, bounds map[int32]replay.Bounds, claims ...
 // schedule folds a record of scheduled.
 func (l *ledgers) schedule(r *kgo.Record) error {
 	p := l.partitions[r.Partition]
-	ev := p.chain.read(r)
-	if ev == nil || len(ev.Body) == 0 {
-		return nil
-	}
 	var body weftpb.Scheduled
-	if err := proto.Unmarshal(ev.Body, &body); err != nil {
-		l.violate(Violation{Kind: KindCorrupt, Says: "the body of an event cannot be read", Records: []Record{recordOf(r, "")}})
-		return nil
+	if l.says(r, p.chain.read(r), &body) {
+		p.fold(r, &body)
 	}
-	p.fold(r, &body)
 	return nil
+}
+
+// says decodes what the event of a record says; nil is one that does not count.
+// It returns whether there is anything to read.
+func (l *ledgers) says(r *kgo.Record, ev *weftpb.Event, body proto.Message) bool {
+	if ev == nil || len(ev.Body) == 0 {
+		return false
+	}
+	if err := proto.Unmarshal(ev.Body, body); err != nil {
+		l.violate(Violation{Kind: KindCorrupt, Says: "the body of an event cannot be read", Records: []Record{recordOf(r, "")}})
+		return false
+	}
+	return true
 }
 
 // dedup holds a record of deduped against what schedule admitted.
 func (l *ledgers) dedup(r *kgo.Record) error {
-	ev := l.dedupe[r.Partition].read(r)
-	if ev == nil || len(ev.Body) == 0 {
-		return nil
-	}
 	var body weftpb.Deduped
-	if err := proto.Unmarshal(ev.Body, &body); err != nil {
-		l.violate(Violation{Kind: KindCorrupt, Says: "the body of an event cannot be read", Records: []Record{recordOf(r, "")}})
+	if !l.says(r, l.dedupe[r.Partition].read(r), &body) {
 		return nil
 	}
 	p := l.partitions[r.Partition]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -106,7 +107,7 @@ func (s *site) read(ctx context.Context) error {
 	if !s.opts.Log.Format.Durations {
 		s.unproven(SiteLog, "requests at once: the format tells no durations")
 	}
-	for _, domain := range sorted(s.log) {
+	for _, domain := range slices.Sorted(maps.Keys(s.log)) {
 		s.judgeDomain(domain, s.log[domain])
 	}
 	s.note(fmt.Sprintf("the access log is judged with a tolerance of %v; it has %d requests by others", time.Duration(s.tolerance)*time.Microsecond, s.others))
@@ -114,15 +115,6 @@ func (s *site) read(ctx context.Context) error {
 		s.note(fmt.Sprintf("%d requests are in the access log more often than in the ledgers: they were in flight when their fetcher ended", s.extra))
 	}
 	return nil
-}
-
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func (s *site) judgeDomain(domain string, log []request) {
