@@ -22,7 +22,7 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "ledger", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "urls", "verify", "verify/accesslog", "why"},
+	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "ledger", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "urls", "verify", "verify/accesslog", "why"},
 	"crawl":    {"broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
 	"processors": {
 		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
@@ -47,6 +47,9 @@ var allowed = map[string][]string{
 		"fetch", "parse", "politeness", "processors", "robots", "scope", "urls", // what it shares with the crawl
 	},
 	"verify/accesslog": {},
+
+	// It writes what owners of ledgers wrote, and knows what of it says where.
+	"transfer": {"codecs", "codecs/weftpb", "frontier", "ledger", "replay", "topics", "urls"},
 
 	// Domain packages: pure. The frontier applies politeness.
 	"dedupe":            {"codecs/weftpb", "urls"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/weftcrawl/weft/broker"
 )
@@ -25,4 +26,14 @@ func Reach(ctx context.Context, dir string) (addr string, release func(), err er
 	}
 	// What it could not save is replayed from its logs, as after a crash.
 	return addr, func() { _ = closeBroker() }, nil
+}
+
+// Found is Reach for who brings a crawl to dir: it makes the broker if there is
+// none.
+func Found(ctx context.Context, dir string) (addr string, release func(), err error) {
+	o := Options{Dir: dir}
+	if err := os.MkdirAll(o.brokerDir(), 0o755); err != nil {
+		return "", nil, fmt.Errorf("make data directory: %w", err)
+	}
+	return Reach(ctx, dir)
 }

@@ -107,3 +107,9 @@ func splitID(partition int32, id string) (offset int64, index uint32, err error)
 	}
 	return offset, uint32(n), nil
 }
+
+// VisitID is the id of the visit that is released first, second, ... (index 0,
+// 1, ...) by the event at offset of a partition.
+func VisitID(partition int32, offset int64, index int) string {
+	return visitID(partition, offset, uint32(index))
+}

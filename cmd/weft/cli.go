@@ -22,4 +22,8 @@ type cli struct {
 	Ledger   ledgerCmd   `cmd:"" help:"Trim the ledgers of a crawl whose stages send their checkpoints somewhere."`
 	Verify   verifyCmd   `cmd:"" help:"Prove from the topics, and a server's own log, that nothing was lost and nobody was hurried."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
+
+	Export      exportCmd      `cmd:"" help:"Copy a crawl that does not run to a folder."`
+	Import      importCmd      `cmd:"" help:"Make a crawl of an export, on a cluster or in a data directory, with as many partitions as wanted."`
+	Repartition repartitionCmd `cmd:"" help:"Make a crawl of a crawl that does not run, with another number of partitions."`
 }

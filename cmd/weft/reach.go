@@ -19,6 +19,16 @@ type reachFlags struct {
 
 // reach makes the crawl's brokers reachable; release must be called in the end.
 func (f *reachFlags) reach(ctx context.Context) (release func(), err error) {
+	return f.reachBy(ctx, crawl.Reach)
+}
+
+// found is reach for a crawl that is to be made: in a data directory, the broker
+// is made, too.
+func (f *reachFlags) found(ctx context.Context) (release func(), err error) {
+	return f.reachBy(ctx, crawl.Found)
+}
+
+func (f *reachFlags) reachBy(ctx context.Context, by func(ctx context.Context, dir string) (string, func(), error)) (release func(), err error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -27,7 +37,7 @@ func (f *reachFlags) reach(ctx context.Context) (release func(), err error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("it did not start within %v", startTimeout))
 	defer cancel()
-	addr, release, err := crawl.Reach(ctx, f.Data)
+	addr, release, err := by(ctx, f.Data)
 	if err != nil {
 		return nil, err
 	}

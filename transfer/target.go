@@ -1,0 +1,151 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/topics"
+)
+
+// ErrExists means that the new crawl's name is taken.
+var ErrExists = errors.New("there is a crawl of that name, or what is left of one")
+
+// ErrHalf means that an import into these topics did not come to its end.
+var ErrHalf = errors.New("an earlier import did not come to its end: import with --again, which deletes what it wrote")
+
+// target is where the new crawl is made.
+type target struct {
+	names  topics.Names
+	admin  *kadm.Client
+	client []kgo.Opt
+}
+
+// prepare makes the empty topics of the crawl that d defines.
+func (t target) prepare(ctx context.Context, d topics.Definition, replication int16, again bool) error {
+	if err := idle(ctx, t.admin, t.names); err != nil {
+		return err
+	}
+	switch _, err := topics.ReadDefinition(ctx, t.names, t.client...); {
+	case err == nil:
+		return fmt.Errorf("%w: %s is defined", ErrExists, t.names.Config)
+	case errors.Is(err, topics.ErrImporting):
+		if !again {
+			return ErrHalf
+		}
+		if err := t.remove(ctx); err != nil {
+			return err
+		}
+	case !errors.Is(err, topics.ErrUndefined):
+		return err
+	}
+	if err := t.empty(ctx); err != nil {
+		return err
+	}
+	if err := t.forget(ctx); err != nil {
+		return err
+	}
+	if replication == 0 {
+		replication = -1
+	}
+	if _, err := topics.Create(ctx, t.admin, topics.Spec{Crawl: d.Crawl, Partitions: d.Partitions, Replication: replication}); err != nil {
+		return err
+	}
+	return topics.Check(ctx, t.admin, t.names, d.Partitions)
+}
+
+// existing are the crawl's topics that exist.
+func (t target) existing(ctx context.Context) (names []string, err error) {
+	var all []string
+	for _, topic := range t.names.Topics() {
+		all = append(all, topic.Name)
+	}
+	// With authorised operations, because kadm answers from a cache without.
+	listed, err := t.admin.ListTopics(kadm.WithAuthorizedOps(ctx), all...)
+	if err != nil {
+		return nil, fmt.Errorf("list topics of %s: %w", t.names.Crawl, err)
+	}
+	for _, name := range all {
+		if listed.Has(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// empty makes sure that nothing was ever written to the crawl's topics.
+func (t target) empty(ctx context.Context) error {
+	names, err := t.existing(ctx)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	ends, err := t.admin.ListEndOffsets(ctx, names...)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("ends of the topics of %s: %w", t.names.Crawl, err)
+	}
+	ends.Each(func(o kadm.ListedOffset) {
+		if o.Offset > 0 {
+			err = fmt.Errorf("%w: %s/%d holds records", ErrExists, o.Topic, o.Partition)
+		}
+	})
+	return err
+}
+
+// remove deletes the topics of an import that did not come to its end, and
+// waits until they are gone.
+func (t target) remove(ctx context.Context) error {
+	names, err := t.existing(ctx)
+	if err != nil {
+		return err
+	}
+	// Config last: what is left when this is interrupted stays half an import.
+	for i := range names {
+		name := names[len(names)-1-i]
+		if _, err := t.admin.DeleteTopic(ctx, name); err != nil && !errors.Is(err, kerr.UnknownTopicOrPartition) {
+			return fmt.Errorf("delete topic %s: %w", name, err)
+		}
+	}
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if names, err = t.existing(ctx); err != nil || len(names) == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for topics to be deleted: %w", ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+// forget deletes what groups of the crawl's name committed to topics that are
+// gone: they would go on there.
+func (t target) forget(ctx context.Context) error {
+	for _, s := range stages() {
+		group := t.names.Group(s)
+		if _, err := t.admin.DeleteGroup(ctx, group); err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+			return fmt.Errorf("delete group %s: %w", group, err)
+		}
+	}
+	return nil
+}
+
+// commit says where a stage goes on.
+func (t target) commit(ctx context.Context, s topics.Stage, offsets kadm.Offsets) error {
+	if len(offsets) == 0 {
+		return nil
+	}
+	if err := t.admin.CommitAllOffsets(ctx, t.names.Group(s), offsets); err != nil {
+		return fmt.Errorf("commit for group %s: %w", t.names.Group(s), err)
+	}
+	return nil
+}
