@@ -31,7 +31,8 @@ type Topic struct {
 	MaxMessageBytes int32
 	// SegmentBytes is the size at which a log rolls, segment.bytes; 0 leaves it
 	// to the brokers. It is small where a janitor trims, since trimming frees
-	// whole segments only.
+	// whole segments only, but never below MaxMessageBytes: Kafka refuses a batch
+	// that is larger than a segment.
 	SegmentBytes int32
 }
 
@@ -101,7 +102,7 @@ func (n Names) Topics() []Topic {
 			WrittenBy: "fetch",
 			Kept:      Consumed,
 			// A body is at most 10 MiB, decoded.
-			MaxMessageBytes: 16 * mib, SegmentBytes: 8 * mib,
+			MaxMessageBytes: 16 * mib, SegmentBytes: 16 * mib,
 		},
 		{
 			Name: n.Visited, Short: "visited",

@@ -16,9 +16,13 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// cluster is a broker in memory and the options to reach it.
+// cluster is a broker without topics, in memory or Apache Kafka, and the options
+// to reach it.
 func cluster(t *testing.T) (*kadm.Client, []kgo.Opt) {
 	t.Helper()
+	if kafka != nil {
+		return emptied(t)
+	}
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +53,9 @@ func TestLoopIsWhole(t *testing.T) {
 		}
 		if topic.Record == "" || topic.Key == "" || topic.WrittenBy == "" || topic.Kept == 0 || topic.MaxMessageBytes == 0 || topic.Kept == topics.Consumed && topic.SegmentBytes == 0 {
 			t.Errorf("%s is not described: %+v", topic.Name, topic)
+		}
+		if topic.SegmentBytes > 0 && topic.SegmentBytes < topic.MaxMessageBytes {
+			t.Errorf("%s: Kafka refuses batches of %d bytes where segments have %d", topic.Name, topic.MaxMessageBytes, topic.SegmentBytes)
 		}
 		names[topic.Name] = topic
 	}
