@@ -23,11 +23,11 @@ const module = "github.com/weftcrawl/weft/"
 var allowed = map[string][]string{
 	// The program.
 	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "ledger", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "urls", "verify", "verify/accesslog", "why"},
-	"crawl":    {"broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
+	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
 	"processors": {
 		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
 		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "urls", // decisions
-		"fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
+		"bodies", "fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
 	},
 
 	// Records and ledgers.

@@ -87,8 +87,9 @@ func (s *Store) Sweep(ctx context.Context, then time.Time) error {
 	return s.bucket.Sweep(ctx, s.topic+"/", then)
 }
 
-// Waiting tells whether the store is in trouble that somebody waits out.
-func (s *Store) Waiting() bool { return s.waiting.Load() > 0 }
+// Waiting tells whether the store is in trouble that somebody waits out. A nil
+// Store has none.
+func (s *Store) Waiting() bool { return s != nil && s.waiting.Load() > 0 }
 
 // String is the place in words, without credentials.
 func (s *Store) String() string { return s.bucket.String() }

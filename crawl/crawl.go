@@ -41,6 +41,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	sink := processors.NewPageSink(s.env, pages, s.env.Definition.MaxPages)
+	s.collectBodies(ctx) // of a run that was killed
 
 	// The stages stop in the order of the loop's flow: first nothing new is
 	// fetched, then what is fetched is parsed, then pages are written.
@@ -86,6 +87,9 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	err = errors.Join(work.Wait(), watchErr)
 	if closing := pages.Close(); err == nil {
 		err = closing // else it only says again why nothing could be written
+	}
+	if err == nil && ended == EndedDrained {
+		s.tidy(ctx)
 	}
 	return s.result(ended, sink), err
 }

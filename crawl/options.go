@@ -97,6 +97,7 @@ func (o Options) brokerDir() string { return filepath.Join(o.Dir, "broker") }
 func (o Options) stateDir() string  { return filepath.Join(o.Dir, "state") }
 func (o Options) pagesDir() string  { return filepath.Join(o.Dir, "pages") }
 func (o Options) warcDir() string   { return filepath.Join(o.Dir, "warc") }
+func (o Options) bodiesDir() string { return filepath.Join(o.Dir, "bodies") }
 
 // Result is how a run ended.
 type Result struct {

@@ -20,7 +20,6 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/processors"
-	"github.com/weftcrawl/weft/store"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/urls"
 	"github.com/weftcrawl/weft/warc"
@@ -35,6 +34,7 @@ type session struct {
 	client *kgo.Client
 	status *drain.Reader
 	meter  *meter
+	stages []topics.Stage // that this process runs
 	remote *ledger.Remote // nil: checkpoints stay here
 	desk   *desk
 	log    *slog.Logger
@@ -46,7 +46,7 @@ func open(ctx context.Context, o Options, stages []topics.Stage) (*session, erro
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &session{opts: o, meter: newMeter(o.Registry), log: o.Logger}
+	s := &session{opts: o, stages: stages, meter: newMeter(o.Registry), log: o.Logger}
 	err := s.openCheckpoints(ctx)
 	if err == nil {
 		err = s.connect(ctx)
@@ -70,21 +70,13 @@ func (s *session) openCheckpoints(ctx context.Context) error {
 	if s.opts.Checkpoints == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	bucket, err := store.Open(ctx, s.opts.Checkpoints)
+	bucket, err := OpenStore(ctx, "checkpoints", s.opts.Checkpoints)
 	if err != nil {
-		return fmt.Errorf("%w: place of checkpoints: %w", ErrUsage, err)
-	}
-	if err := store.Probe(ctx, bucket); err != nil {
-		return fmt.Errorf("%w: checkpoints cannot be kept in %s: %w", ErrUsage, bucket, err)
+		return err
 	}
 	s.remote = ledger.NewRemote(bucket, s.log)
 	return nil
 }
-
-// probeTimeout bounds the first use of a place for checkpoints.
-const probeTimeout = 30 * time.Second
 
 func (s *session) connect(ctx context.Context) error {
 	o := s.opts
@@ -149,8 +141,15 @@ func (s *session) define(ctx context.Context) error {
 	if want.Partitions == 0 {
 		want.Partitions = defaultPartitions
 	}
+	if s.opts.embedded() && want.Bodies == "" {
+		want.Bodies = topics.InData
+	}
 	if err := processors.CheckDefinition(want); err != nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	bucket, err := s.openBodies(ctx, want)
+	if err != nil {
+		return err
 	}
 	if fresh {
 		spec := topics.Spec{Crawl: want.Crawl, Partitions: want.Partitions, Replication: max(s.opts.Replication, 1)}
@@ -173,6 +172,9 @@ func (s *session) define(ctx context.Context) error {
 		err = topics.WriteDefinition(ctx, want, s.connection()...)
 	}
 	if err != nil {
+		return err
+	}
+	if err := s.useBodies(ctx, bucket); err != nil {
 		return err
 	}
 	s.env.Definition = want

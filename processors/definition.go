@@ -1,6 +1,7 @@
 package processors
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/weftcrawl/weft/fetch"
@@ -20,7 +21,28 @@ func CheckDefinition(d topics.Definition) error {
 	if err := opts.Validate(); err != nil {
 		return err
 	}
+	if err := checkBodies(d); err != nil {
+		return err
+	}
 	return DefaultFetchOptions().For(d).Client.Validate()
+}
+
+// MaxBody is the largest body, in bytes, that a crawl may ask for: fetch holds it
+// in memory, and so does parse, twice.
+const MaxBody int64 = 256 << 20
+
+// checkBodies says which body would find no place.
+func checkBodies(d topics.Definition) error {
+	most := DefaultFetchOptions().For(d).Client.MaxBodyBytes
+	switch {
+	case d.MaxBody < 0 || d.MaxBody > MaxBody:
+		return fmt.Errorf("the largest body of %d bytes is not between 1 and %d", d.MaxBody, MaxBody)
+	case d.BodyThreshold < 0 || d.BodyThreshold > topics.LargestInRecord:
+		return fmt.Errorf("bodies up to %d bytes in records are not between 1 and %d", d.BodyThreshold, topics.LargestInRecord)
+	case d.Bodies == "" && most > topics.LargestInRecord:
+		return fmt.Errorf("bodies up to %d bytes do not fit in records, %d at most: they need a place of their own", most, topics.LargestInRecord)
+	}
+	return nil
 }
 
 // ScopeOptions is the scope that a crawl's definition asks for.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/bodies"
 	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/supervise"
@@ -33,6 +34,9 @@ type Env struct {
 	Dir string
 	// Checkpoints is where those of the stateful stages are sent; nil: nowhere.
 	Checkpoints *ledger.Remote
+	// Bodies is where bodies larger than Definition.LargeBody are; nil: in
+	// records, all of them.
+	Bodies *bodies.Store
 	// Member is a stable name of this process.
 	Member string
 	// SessionTimeout and Heartbeat of the groups of all stages but fetch, whose

@@ -9,6 +9,8 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
 )
 
 // exchanger is the part of fetch.Client that makes exchanges. What our code
@@ -20,15 +22,38 @@ type exchanger interface {
 	Robots(ctx context.Context, origin string, permit func() bool, hop func(next string) bool) []*fetch.Exchange
 }
 
-// exchange makes one exchange.
-func (q *requests) exchange(ctx context.Context, r fetch.Request) (x *fetch.Exchange) {
-	began := time.Now()
+// exchange makes the exchange of request i of v.
+func (q *requests) exchange(ctx context.Context, v *lanes.Visit, i int) (x *fetch.Exchange) {
+	url, began := v.Requests[i].Target.Url, time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
-			x = q.panicked(r.URL, began, cause)
+			x = q.panicked(url, began, cause)
 		}
 	}()
-	return q.http.Do(ctx, r)
+	return q.store(ctx, v, i, q.http.Do(ctx, fetch.Request{URL: url, Permit: q.permitted}))
+}
+
+// store puts a body that is too large for a record into the store, which is
+// waited for. When the right to make the request ends before that, so does the
+// exchange: somebody else makes it again. That is looked at once more after the
+// body is there: a process that was frozen meanwhile must not refer to what
+// may be taken for an orphan by now.
+func (q *requests) store(ctx context.Context, v *lanes.Visit, i int, x *fetch.Exchange) *fetch.Exchange {
+	if q.env.Bodies == nil || int64(len(x.Body)) <= q.env.Definition.LargeBody() {
+		return x
+	}
+	request := v.Requests[i]
+	partition := topics.Partition(v.Domain, q.env.Definition.Partitions)
+	stored, err := q.env.Bodies.Put(ctx, partition, urls.PageID(request.Target.Url, request.Round), x.Body)
+	if err == nil && !q.lease.Holds() {
+		err = fetch.ErrLeaseLost
+	}
+	if err != nil {
+		x.Release()
+		return &fetch.Exchange{URL: x.URL, Class: fetch.ClassLeaseLost, Error: err.Error(), Started: x.Started, Total: x.Total}
+	}
+	x.Stored = stored
+	return x
 }
 
 // robotsHops makes the exchanges for an origin's robots.txt.
@@ -58,6 +83,7 @@ func (q *requests) rulesOf(origin string, last *fetch.Exchange) (x *fetch.Exchan
 // recordOf is the record in fetched of the exchange that request i of v made,
 // and its outcome.
 func (q *requests) recordOf(v *lanes.Visit, i int, x *fetch.Exchange) (same *fetch.Exchange, o *weftpb.Outcome, value []byte) {
+	defer x.Release() // the record holds the body, or a reference
 	defer func() {
 		if cause := recover(); cause != nil {
 			same = q.panicked(x.URL, x.Started, cause)

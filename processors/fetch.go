@@ -40,10 +40,14 @@ func DefaultFetchOptions() FetchOptions {
 	}
 }
 
-// For returns the options for the crawl that d defines: its agent, its limit
-// of open requests a domain, and the addresses it may ask.
+// For returns the options for the crawl that d defines: its agent, its limits
+// of open requests a domain and of bodies, and the addresses it may ask.
 func (o FetchOptions) For(d topics.Definition) FetchOptions {
 	o.Client.UserAgent, o.Client.Contact, o.Client.AllowPrivate = d.UserAgent, d.Contact, d.AllowPrivate
+	if d.MaxBody > 0 {
+		o.Client.MaxBodyBytes = d.MaxBody
+		o.Client.LargeBodyBytes = max(o.Client.LargeBodyBytes, d.MaxBody)
+	}
 	o.Lanes.PerDomain = d.PerDomain
 	return o
 }

@@ -77,8 +77,13 @@ func (o *outbox) unlessPanic(ctx context.Context, r *kgo.Record, work func() err
 	if !panicked {
 		return false, err
 	}
-	o.env.Meter.Rejected(o.stage, reasonPanic)
-	return true, o.client.ProduceSync(context.WithoutCancel(ctx), o.env.rejected(o.stage, r, reasonPanic)).FirstErr()
+	return true, o.setAside(ctx, r, reasonPanic)
+}
+
+// setAside writes r to rejected, and waits for that.
+func (o *outbox) setAside(ctx context.Context, r *kgo.Record, reason string) error {
+	o.env.Meter.Rejected(o.stage, reason)
+	return o.client.ProduceSync(context.WithoutCancel(ctx), o.env.rejected(o.stage, r, reason)).FirstErr()
 }
 
 // guardedState is a state whose panics are errors.

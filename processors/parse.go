@@ -19,15 +19,34 @@ import (
 // Parse runs the stage parse until ctx ends: it reads fetched and writes
 // parsed, one page as JSON, and discovered, what the exchange names. An
 // exchange without a page (a redirect, an error, a status that is no success)
-// makes no parsed record. parse.Parser decides.
+// makes no parsed record. parse.Parser decides. What parse and all others have
+// read it removes from the store of large bodies, see collector.
+//
+// As many bodies as there are cores are in memory at once, besides the records
+// that were read ahead.
 func Parse(ctx context.Context, env Env) error {
 	parse, err := NewParse(env)
 	if err != nil {
 		return err
 	}
-	return env.stateless(ctx, topics.Parse,
-		limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20},
-		func(out *outbox) handle { return out.transforming(parse) })
+	read := func(done func(*kgo.Record, string)) error {
+		return env.stateless(ctx, topics.Parse,
+			limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20},
+			func(out *outbox) handle { return out.claiming(ctx, parse, done) })
+	}
+	if env.Bodies == nil {
+		return read(func(*kgo.Record, string) {})
+	}
+	c, err := newCollector(env)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	collecting, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.run(collecting) }()
+	defer func() { stop(); <-ended }()
+	return read(c.parsed)
 }
 
 // NewParse returns what the stage parse makes of a record of fetched. Of env it

@@ -36,7 +36,7 @@ func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
 		if err := q.backlog.wait(ctx); err != nil {
 			return err
 		}
-		if q.permitted() && !q.low.Load() || q.paused() {
+		if q.permitted() && !q.low.Load() && !q.env.Bodies.Waiting() || q.paused() {
 			return nil
 		}
 		select {
@@ -58,8 +58,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer l
 	if v.Robots {
 		return q.robots(ctx, v, i)
 	}
-	request := v.Requests[i]
-	x := q.exchange(ctx, fetch.Request{URL: request.Target.Url, Permit: q.permitted})
+	x := q.exchange(ctx, v, i)
 	report := q.report(ctx, v)
 	if Undone(x) {
 		report.add(Skip(i))

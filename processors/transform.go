@@ -23,17 +23,22 @@ type Transform func(r *kgo.Record) (out []Output, reason string)
 func (o *outbox) transforming(transform Transform) handle {
 	return func(ctx context.Context, r *kgo.Record, finish func(error)) {
 		out, reason := o.guard(transform, r)
-		switch {
-		case reason != "":
-			o.reject(ctx, r, reason, finish)
-			return
-		case len(out) == 0:
-			finish(nil)
-			return
-		}
-		acknowledged := gather(len(out), finish)
-		for _, record := range out {
-			o.send(ctx, record.Topic, record.Domain, record.Key, record.Value, acknowledged)
-		}
+		o.write(ctx, r, out, reason, finish)
+	}
+}
+
+// write writes what became of r, or rejects it for a reason.
+func (o *outbox) write(ctx context.Context, r *kgo.Record, out []Output, reason string, finish func(error)) {
+	switch {
+	case reason != "":
+		o.reject(ctx, r, reason, finish)
+		return
+	case len(out) == 0:
+		finish(nil)
+		return
+	}
+	acknowledged := gather(len(out), finish)
+	for _, record := range out {
+		o.send(ctx, record.Topic, record.Domain, record.Key, record.Value, acknowledged)
 	}
 }

@@ -61,12 +61,7 @@ func archive(ctx context.Context, client *kgo.Client, files warcFiles, aside *ou
 			return err
 		}
 		for it := fetches.RecordIter(); !it.Done(); {
-			r := it.Next()
-			var f weftpb.Fetched
-			if proto.Unmarshal(r.Value, &f) != nil {
-				continue // parse sends it to rejected
-			}
-			if _, err := aside.unlessPanic(ctx, r, func() error { return files.Write(&f) }); err != nil {
+			if err := archiveRecord(ctx, it.Next(), files, aside); err != nil {
 				return fmt.Errorf("write WARC: %w", err)
 			}
 		}
@@ -84,4 +79,21 @@ func archive(ctx context.Context, client *kgo.Client, files warcFiles, aside *ou
 			return nil
 		}
 	}
+}
+
+// archiveRecord writes one exchange. What cannot be written goes aside.
+func archiveRecord(ctx context.Context, r *kgo.Record, files warcFiles, aside *outbox) error {
+	whole, reason, err := aside.env.claim(ctx, r)
+	if err != nil {
+		return err
+	}
+	if reason != "" {
+		return aside.setAside(ctx, r, reason)
+	}
+	var f weftpb.Fetched
+	if proto.Unmarshal(whole.Value, &f) != nil {
+		return nil // parse sends it to rejected
+	}
+	_, err = aside.unlessPanic(ctx, r, func() error { return files.Write(&f) })
+	return err
 }

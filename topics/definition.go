@@ -43,10 +43,39 @@ type Definition struct {
 	// PerDomain is how many visits of a domain may be out at once.
 	PerDomain int `json:"per_domain"`
 
+	// MaxBody is where bodies are cut, in bytes; 0: what fetch does by default.
+	MaxBody int64 `json:"max_body,omitempty"`
+	// Bodies is where those of more than BodyThreshold bytes are kept, so that
+	// their records need not hold them: a location of package store, or InData.
+	// Empty: nowhere. Once it is set it is pinned, for records refer to it.
+	Bodies string `json:"bodies,omitempty"`
+	// BodyThreshold in bytes; 0: DefaultBodyThreshold.
+	BodyThreshold int64 `json:"body_threshold,omitempty"`
+
 	UserAgent string `json:"user_agent"`
 	Contact   string `json:"contact,omitempty"`
 	// AllowPrivate permits addresses that are not public.
 	AllowPrivate bool `json:"allow_private,omitempty"`
+}
+
+// InData is the place of bodies in a crawl's data directory, beside the embedded
+// broker. Only the process that runs both knows where that is.
+const InData = "data"
+
+// DefaultBodyThreshold is the size in bytes up to which records hold bodies,
+// unless a crawl says otherwise: Kafka's own default for the largest record.
+const DefaultBodyThreshold int64 = 1 << 20
+
+// LargestInRecord is the size in bytes of the largest body that the topic fetched
+// can hold, with room for headers.
+const LargestInRecord int64 = 15 * mib
+
+// LargeBody is the size in bytes above which a body is kept in Bodies.
+func (d Definition) LargeBody() int64 {
+	if d.BodyThreshold == 0 {
+		return DefaultBodyThreshold
+	}
+	return d.BodyThreshold
 }
 
 // Validate says what is wrong with the frame of the definition, if anything.
@@ -76,6 +105,9 @@ func (d Definition) Agrees(other Definition) error {
 		{"name", d.Crawl, other.Crawl},
 		{"number of partitions", fmt.Sprint(d.Partitions), fmt.Sprint(other.Partitions)},
 		{"public suffix list", d.SuffixList, other.SuffixList},
+	}
+	if d.Bodies != "" {
+		pins = append(pins, struct{ name, pinned, given string }{"place of large bodies", d.Bodies, other.Bodies})
 	}
 	for _, p := range pins {
 		if p.pinned != p.given {
