@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 )
@@ -61,30 +59,6 @@ func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) e
 		}
 	}
 	return errors.Join(wrong...)
-}
-
-// hearsay is how long brokers may take to hear from their controller of topics
-// that were created this moment.
-const hearsay = 2 * time.Second
-
-// listAll describes the named topics. It asks again, for hearsay, while some of
-// them are missing.
-func listAll(ctx context.Context, admin *kadm.Client, names []string) (kadm.TopicDetails, error) {
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for asked := time.Now(); ; {
-		// Authorised operations are not asked for themselves, but because kadm
-		// answers from a cache of five seconds without them.
-		details, err := admin.ListTopics(kadm.WithAuthorizedOps(ctx), names...)
-		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return !details.Has(name) }) || time.Since(asked) > hearsay {
-			return details, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-ticker.C:
-		}
-	}
 }
 
 // unsafe reports whether a difference loses something, as against a choice of

@@ -92,7 +92,7 @@ func differences(ctx context.Context, admin *kadm.Client, ts []Topic) ([]Differe
 	for i, t := range ts {
 		names[i] = t.Name
 	}
-	described, err := admin.DescribeTopicConfigs(ctx, names...)
+	described, err := describeAll(ctx, admin, names)
 	if err != nil {
 		return nil, fmt.Errorf("describe configuration of topics: %w", err)
 	}
