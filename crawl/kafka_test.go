@@ -1,0 +1,160 @@
+package crawl_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// program is the command weft, with the brokers of a cluster.
+type program struct {
+	path    string
+	brokers []string
+}
+
+// build builds the command.
+func build(t *testing.T, brokers []string) program {
+	t.Helper()
+	p := program{filepath.Join(t.TempDir(), "weft"), brokers}
+	if out, err := exec.Command("go", "build", "-o", p.path, "../cmd/weft").CombinedOutput(); err != nil {
+		t.Fatalf("build weft: %v\n%s", err, out)
+	}
+	return p
+}
+
+func (p program) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(p.path, args...)
+	cmd.Env = append(os.Environ(), "WEFT_BROKERS="+strings.Join(p.brokers, ","))
+	return cmd
+}
+
+// do runs the command, which must do what it is told, and returns what it says.
+func (p program) do(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := p.command(args...)
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("weft %s: %v\n%s%s", strings.Join(args, " "), err, out, complaints.String())
+	}
+	return string(out)
+}
+
+// start starts the command; it does not outlive the test.
+func (p program) start(t *testing.T, args ...string) *child {
+	t.Helper()
+	c := &child{cmd: p.command(args...), ended: make(chan struct{})}
+	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.err
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = c.cmd.Wait() // the state tells
+		close(c.ended)
+	}()
+	t.Cleanup(func() { c.kill() })
+	return c
+}
+
+// drained waits until nothing is left to do.
+func (p program) drained(t *testing.T) {
+	t.Helper()
+	status, err := drain.NewReader(topics.Loop("weft"), kgo.SeedBrokers(p.brokers...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer status.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		s, err := status.Read(ctx)
+		if err == nil && s.Drained() {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			t.Fatalf("not drained after %v: %s %v", patience, s.Left(), err)
+		}
+	}
+}
+
+// The loop as a team runs it: on Apache Kafka, each group of stages in processes
+// of its own, told what to do by commands. A process of the stateful stages and
+// one that fetches are killed; others take over. The web server's own log, the
+// topic parsed and weft verify judge.
+func TestStagesOnKafka(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for sessions of killed stages to end")
+	}
+	t.Parallel()
+	const delay = 20 * time.Millisecond
+	cluster := kafkatest.Start(t, kafkatest.Options{})
+	accessLog := filepath.Join(t.TempDir(), "access.log")
+	log, err := os.Create(accessLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	w := serve(t, webtest.Options{
+		Pages: 3000, Domains: 40, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
+	}, webtest.ServerOptions{Latency: 2 * time.Millisecond, Log: log})
+
+	weft := build(t, cluster.Addrs())
+	weft.do(t, "topics", "create", "--partitions", "4", "--delay", delay.String(), "--allow-private", "--contact", "https://example.org/bot")
+	dir := t.TempDir()
+	run := func(name string, stages ...string) *child {
+		return weft.start(t, append(append([]string{"run"}, stages...), "--data", filepath.Join(dir, name))...)
+	}
+	deciding := run("deciding", "normalize", "dedupe", "schedule")
+	fetching, fetchingToo := run("fetching", "fetch"), run("fetching-too", "fetch")
+	parsing := run("parsing", "parse")
+	weft.do(t, append([]string{"seed"}, w.server.Seeds()...)...)
+
+	var kills []webtest.Trouble
+	kill := func(c *child) {
+		gone := c.kill()
+		kills = append(kills, webtest.Trouble{From: gone, To: gone})
+	}
+	w.reaches(t, 700, fetching)
+	kill(deciding)
+	deciding = run("deciding", "normalize", "dedupe", "schedule")
+	w.reaches(t, 700, deciding)
+	kill(fetching)
+	weft.drained(t)
+	t.Log(weft.do(t, "status", "--interval", "0"))
+	weft.do(t, "stop")
+	for _, c := range []*child{deciding, fetchingToo, parsing} {
+		if status, _, complaints := c.end(t); status != 0 {
+			t.Errorf("%v ended with status %d:\n%s", c.cmd.Args[1:], status, complaints)
+		}
+	}
+
+	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay), Troubles: kills})
+	t.Logf("the server's log:\n%v", report)
+	w.repeatsOnlyIn(t, kills)
+	var pages []string
+	for _, r := range readTopic(t, outsider(t, cluster.Addrs()[0]), topics.Loop("weft").Parsed) {
+		pages = append(pages, string(r.Value))
+	}
+	holds(t, w, read(t, pages))
+	if err := w.server.FlushLog(); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(weft.do(t, "verify", "--access-log", accessLog, "--format", "weft"))
+}
