@@ -98,13 +98,14 @@ func isProven(t *testing.T, so webtest.ServerOptions, d topics.Definition) {
 	}
 }
 
-// runUntil runs a crawl until so many pages are served, or, with 0, to its end.
-// While it runs it is proven once.
+// runUntil runs a crawl until so many pages are served, at least one of them by
+// this run, or, with 0, to its end. While it runs it is proven once.
 func runUntil(t *testing.T, o crawl.Options, server *webtest.Server, pages int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ended := make(chan error, 1)
+	begun := server.PagesServed()
 	go func() {
 		_, err := crawl.Run(ctx, o)
 		ended <- err
@@ -112,7 +113,7 @@ func runUntil(t *testing.T, o crawl.Options, server *webtest.Server, pages int64
 	if pages > 0 {
 		ticker := time.NewTicker(5 * time.Millisecond)
 		defer ticker.Stop()
-		for server.PagesServed() < pages && ctx.Err() == nil {
+		for server.PagesServed() < max(pages, begun+1) && len(ended) == 0 && ctx.Err() == nil {
 			<-ticker.C
 		}
 		if report := verified(t, o.Dir, verify.DefaultOptions("weft")); !report.Proven {
