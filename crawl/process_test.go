@@ -37,6 +37,9 @@ type process struct {
 	Pages string
 	// Reserve of free disk, in bytes; 0: the crawl's own.
 	Reserve int64
+	// MaxBody and Bodies of the definition.
+	MaxBody int64
+	Bodies  string
 }
 
 // childMain is the main function of a process. It ends as cmd/weft does: an
@@ -60,7 +63,7 @@ func childMain(config string) int {
 
 func (p process) options() crawl.Options {
 	o := configured(p.Dir)
-	o.Definition.DelayMS = p.DelayMS
+	o.Definition.DelayMS, o.Definition.MaxBody, o.Definition.Bodies = p.DelayMS, p.MaxBody, p.Bodies
 	o.Cluster.Brokers = p.Brokers
 	if p.SessionMS > 0 {
 		session := time.Duration(p.SessionMS) * time.Millisecond

@@ -37,7 +37,7 @@ func (w *web) isArchived(t *testing.T, archived map[string][]response) {
 	t.Helper()
 	for domain, path := range w.Pages() {
 		url := w.url(domain, path)
-		want := string(w.Generated.Answer(domain, w.server.Port(), path, nil).Body)
+		want := string(w.answer(domain, w.server.Port(), path, nil).Body)
 		if len(archived[url]) == 0 {
 			t.Errorf("%s is not archived", url)
 		}

@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,9 @@ type web struct {
 	// days are moments at which the crawler's clock leapt by a day or more, in
 	// nanoseconds since 1970.
 	days []int64
+	// swell is how many bytes a page has besides its own, of which nothing is
+	// seen; nil: none.
+	swell func(path string) int
 
 	closed sync.Once
 	mu     sync.Mutex
@@ -71,7 +75,18 @@ func (w *web) Answer(domain string, port int, path string, buf []byte) webtest.R
 		close(a.reached)
 		<-a.goOn
 	}
-	return w.Generated.Answer(domain, port, path, buf)
+	return w.answer(domain, port, path, buf)
+}
+
+// answer is Answer unseen.
+func (w *web) answer(domain string, port int, path string, buf []byte) webtest.Response {
+	answer := w.Generated.Answer(domain, port, path, buf)
+	if w.swell != nil && answer.Status == 200 && path != "/robots.txt" {
+		if n := w.swell(path); n > 0 {
+			answer.Body = append(append(append(answer.Body, "<!-- "...), bytes.Repeat([]byte("x"), n)...), " -->"...)
+		}
+	}
+	return answer
 }
 
 // at sets an alarm for the request that comes after n more.

@@ -92,7 +92,7 @@ func DefaultOptions() Options {
 		TotalTimeout:        60 * time.Second,
 		IdleTimeout:         30 * time.Second,
 		MaxBodyBytes:        10 << 20,
-		LargeBodyBytes:      256 << 20,
+		LargeBodyBytes:      128 << 20,
 		MaxHeaderBytes:      256 << 10,
 		MaxIdleConns:        10_000,
 		MaxIdleConnsPerHost: 2,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/politeness"
+	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/urls"
@@ -26,6 +27,10 @@ type definitionFlags struct {
 	Contact      *string        `placeholder:"S" help:"URL or mail address for people who run servers; part of the User-Agent."`
 	AllowPrivate *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`
 	Partitions   *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); they never change."`
+
+	MaxBody       *byteSize `placeholder:"SIZE" help:"Where bodies are cut (default 10MiB); 256MiB at most."`
+	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body that a record holds (default 1MiB), if there is a place for larger ones."`
+	Bodies        *location `placeholder:"URL" help:"Where larger bodies are until they are parsed: a folder that all machines share, or a bucket as in --checkpoints. Without it DIR/bodies beside the embedded broker, and in records on a cluster. It never changes."`
 }
 
 // newDefinition is a crawl nobody gave a flag for. Its partitions are open.
@@ -51,6 +56,9 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	set(&d.Contact, f.Contact)
 	set(&d.AllowPrivate, f.AllowPrivate)
 	set(&d.Partitions, f.Partitions)
+	set(&d.MaxBody, (*int64)(f.MaxBody))
+	set(&d.BodyThreshold, (*int64)(f.BodyThreshold))
+	set(&d.Bodies, (*string)(f.Bodies))
 	if f.Delay != nil {
 		d.DelayMS = f.Delay.Milliseconds()
 	}
@@ -94,6 +102,12 @@ func (f definitionFlags) check() error {
 		return usagef("--per-domain %d is not positive", *f.PerDomain)
 	case f.Partitions != nil && *f.Partitions < 1:
 		return usagef("--partitions %d is not positive", *f.Partitions)
+	case f.MaxBody != nil && int64(*f.MaxBody) > processors.MaxBody:
+		return usagef("--max-body %d is above 256MiB", *f.MaxBody)
+	case f.BodyThreshold != nil && int64(*f.BodyThreshold) > topics.LargestInRecord:
+		return usagef("--body-threshold %d is above 15MiB, the largest body that fits in a record", *f.BodyThreshold)
+	case f.Bodies != nil && *f.Bodies == "":
+		return usagef("--bodies is empty")
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/progress"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -136,8 +138,13 @@ func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	spec := topics.Spec{Crawl: c.Crawl, Partitions: definition.Partitions, Replication: c.Replication}
-	if err := spec.Validate(); err != nil {
+	if err := errors.Join(spec.Validate(), processors.CheckDefinition(definition)); err != nil {
 		return usageError{err}
+	}
+	if c.Bodies != nil {
+		if _, err := crawl.OpenStore(ctx, "large bodies", definition.Bodies); err != nil {
+			return err
+		}
 	}
 	created, err := topics.Create(ctx, admin, spec)
 	if err != nil {
