@@ -18,7 +18,8 @@ import (
 type pending struct {
 	mu     sync.Mutex
 	writes map[string]*pendingWrite
-	bytes  int
+	bytes  int // about what they take
+	limit  int
 }
 
 // pendingWrite is the newest value of a key.
@@ -35,6 +36,11 @@ const (
 	// map's slot and what is allocated too much.
 	writeBytes = 96
 )
+
+// newPending returns none; limit bounds their bytes, see pendingBytes.
+func newPending(limit int) *pending {
+	return &pending{writes: map[string]*pendingWrite{}, limit: limit}
+}
 
 // get returns a copy of what is to be written under key; nil means a deletion.
 func (p *pending) get(key []byte) (value []byte, known bool) {
@@ -59,7 +65,7 @@ func (p *pending) put(key, value []byte, deleted bool, db *pebble.DB) error {
 	}
 	p.bytes += max(0, len(value)-cap(w.value))
 	w.value, w.deleted = append(w.value[:0], value...), deleted
-	if p.bytes < pendingBytes {
+	if p.bytes < p.limit {
 		return nil
 	}
 	return p.passOn(db)

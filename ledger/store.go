@@ -77,7 +77,7 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 	if s.db, err = pebble.Open(dir, opts); err != nil {
 		return nil, fmt.Errorf("open state %s: %w", dir, err)
 	}
-	s.pending.Store(&pending{writes: map[string]*pendingWrite{}})
+	s.pending.Store(newPending(pendingBytes))
 	return s, nil
 }
 
