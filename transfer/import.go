@@ -57,9 +57,6 @@ func Import(ctx context.Context, a *Archive, o ImportOptions) (*Imported, error)
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	im := newImporter(a, o)
 	if err := im.run(ctx); err != nil {
 		return nil, fmt.Errorf("import %s: %w", im.definition.Crawl, err)
@@ -84,6 +81,9 @@ type importer struct {
 }
 
 func newImporter(a *Archive, o ImportOptions) *importer {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	d := o.moved(a.Definition, a.Definition)
 	im := &importer{
 		ImportOptions: o, archive: a, definition: d,
@@ -130,7 +130,7 @@ func (im *importer) run(ctx context.Context) error {
 	if err := topics.BeginImport(ctx, had, im.Client...); err != nil {
 		return err
 	}
-	if err := im.write(ctx); err != nil {
+	if err := im.produce(ctx); err != nil {
 		return err
 	}
 	for _, stage := range stages() {
@@ -141,9 +141,8 @@ func (im *importer) run(ctx context.Context) error {
 	return topics.FinishImport(ctx, im.definition, im.archive.Paused, im.Client...)
 }
 
-// write writes all topics. The ledgers come first: they say which visits are
-// out, and so what of visited and fetched still means anything.
-func (im *importer) write(ctx context.Context) error {
+// produce writes all topics.
+func (im *importer) produce(ctx context.Context) error {
 	options := topics.DefaultProducerOptions()
 	options.Manual = true
 	if im.Compression != "" {
@@ -154,7 +153,13 @@ func (im *importer) write(ctx context.Context) error {
 		return err
 	}
 	defer producer.Close()
-	im.out = newOutput(producer)
+	return im.write(ctx, producer)
+}
+
+// write writes all topics. The ledgers come first: they say which visits are
+// out, and so what of visited and fetched still means anything.
+func (im *importer) write(ctx context.Context, to appender) error {
+	im.out = newOutput(to)
 	for _, step := range []struct {
 		topic string
 		write func(context.Context) error

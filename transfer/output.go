@@ -15,7 +15,7 @@ import (
 // output appends records to the topics of a crawl that is being made. Nobody
 // else writes to them: a record that is not where it was expected is an error.
 type output struct {
-	producer *kgo.Client
+	producer appender
 	now      time.Time
 	ends     map[string]map[int32]int64
 
@@ -23,7 +23,13 @@ type output struct {
 	err error // first of a write; never cleared
 }
 
-func newOutput(producer *kgo.Client) *output {
+// appender is what an output needs of a kgo.Client.
+type appender interface {
+	Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error))
+	Flush(ctx context.Context) error
+}
+
+func newOutput(producer appender) *output {
 	return &output{producer: producer, now: time.Now(), ends: map[string]map[int32]int64{}}
 }
 
