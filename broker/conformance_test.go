@@ -56,15 +56,17 @@ func TestConformance(t *testing.T) {
 		})
 		conforms(t, b.Addr())
 	})
-	for _, version := range []string{kafkatest.Current, kafkatest.Older} {
-		t.Run("kafka "+version, func(t *testing.T) {
-			if version != kafkatest.Current && testing.Short() {
-				t.Skip("short: the current version only")
+	for name, o := range map[string]kafkatest.Options{
+		"kafka":                    {Version: kafkatest.Current},
+		"kafka of before":          {Version: kafkatest.Older},
+		"kafka of several brokers": {Version: kafkatest.Current, Brokers: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name != "kafka" && testing.Short() {
+				t.Skip("short: one broker of the current version only")
 			}
-			c := kafkatest.Start(t, kafkatest.Options{Version: version, Properties: map[string]string{
-				"group.min.session.timeout.ms": "1000",
-			}})
-			conforms(t, c.Addrs()...)
+			o.Properties = map[string]string{"group.min.session.timeout.ms": "1000"}
+			conforms(t, kafkatest.Start(t, o).Addrs()...)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // settings describes a topic.
@@ -67,31 +68,38 @@ func topicCreatedAsTold(c corner) {
 // A topic is found with its partitions, and with the id by which data
 // directories are named.
 func topicFoundOnceCreated(c corner) {
-	if d := c.found(c.topic("t", 2)); len(d.Partitions) != 2 || d.ID == (kadm.TopicID{}) {
-		c.Errorf("%d partitions, id %v", len(d.Partitions), d.ID)
+	if found := c.found(c.topic("t", 2)); len(found.Partitions) != 2 || found.TopicID == [16]byte{} {
+		c.Errorf("%d partitions, id %v", len(found.Partitions), found.TopicID)
 	}
 }
 
-// found waits for a topic that was created. It is there soon, but not at once:
-// brokers learn of it after whoever created it (topics.Check).
-func (c corner) found(topic string) kadm.TopicDetail {
+// found waits until all brokers know a topic that was created. They do soon, but
+// not at once: they hear of it from their controller (topics.Check).
+func (c corner) found(topic string) (found kmsg.MetadataResponseTopic) {
 	c.Helper()
+	name := kmsg.NewMetadataRequestTopic()
+	name.Topic = &topic
+	request := kmsg.NewPtrMetadataRequest()
+	request.Topics = append(request.Topics, name)
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	for {
-		listed, err := c.admin.ListTopics(kadm.WithAuthorizedOps(c.ctx), topic) // uncached
-		if err != nil {
-			c.Fatal(err)
-		}
-		if listed.Has(topic) {
-			return listed[topic]
-		}
-		select {
-		case <-ticker.C:
-		case <-c.ctx.Done():
-			c.Fatalf("topic %s is not found", topic)
+	for _, broker := range c.client.SeedBrokers() {
+		for {
+			response, err := broker.Request(c.ctx, request)
+			if err != nil {
+				c.Fatal(err)
+			}
+			if found = response.(*kmsg.MetadataResponse).Topics[0]; found.ErrorCode == 0 {
+				break
+			}
+			select {
+			case <-ticker.C:
+			case <-c.ctx.Done():
+				c.Fatalf("topic %s is not found", topic)
+			}
 		}
 	}
+	return found
 }
 
 func topicSettingsAltered(c corner) {

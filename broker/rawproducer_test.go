@@ -40,21 +40,26 @@ func (p rawProducer) append(topic string, epoch int16, sequence int32, value str
 	p.c.Helper()
 	partition := kmsg.NewProduceRequestTopicPartition()
 	partition.Records = p.batch(epoch, sequence, value)
+	found := p.c.found(topic)
 	to := kmsg.NewProduceRequestTopic()
-	to.Topic, to.Partitions = topic, append(to.Partitions, partition)
-	listed, err := p.c.admin.ListTopics(p.c.ctx, topic)
-	if err != nil {
-		p.c.Fatal(err)
-	}
-	to.TopicID = listed[topic].ID
+	to.Topic, to.TopicID, to.Partitions = topic, found.TopicID, append(to.Partitions, partition)
 	request := kmsg.NewPtrProduceRequest()
 	request.Acks, request.TimeoutMillis, request.Topics = -1, 10_000, append(request.Topics, to)
-	response, err := request.RequestWith(p.c.ctx, p.c.client)
-	if err != nil {
-		p.c.Fatal(err)
+	leader := p.c.client.Broker(int(found.Partitions[0].Leader))
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		response, err := leader.Request(p.c.ctx, request)
+		if err != nil {
+			p.c.Fatal(err)
+		}
+		answer := response.(*kmsg.ProduceResponse).Topics[0].Partitions[0]
+		err = kerr.ErrorForCode(answer.ErrorCode)
+		if !kerr.IsRetriable(err) {
+			return answer.BaseOffset, err
+		}
+		<-ticker.C // the leader does not know yet that it is
 	}
-	answer := response.Topics[0].Partitions[0]
-	return answer.BaseOffset, kerr.ErrorForCode(answer.ErrorCode)
 }
 
 // batch is a record batch of one record.
