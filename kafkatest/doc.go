@@ -6,6 +6,9 @@
 // into .tools. Without them or without Java, tests that ask for a broker are
 // skipped, and say why; where the environment has CI=true they fail.
 //
+// A start takes some seconds. Tests that can share a cluster are subtests of the
+// one that starts it, with topics and groups of their own.
+//
 // # Listeners
 //
 // Every broker has two listeners of its own: CONTROLLER, and INSIDE, over which
