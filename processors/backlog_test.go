@@ -1,7 +1,6 @@
 package processors
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -14,13 +13,11 @@ import (
 func TestBacklogHasRoomBelowItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 100
-		b := newBacklog(nil, "parse", "fetched", limit)
+		b := newPushback(nil, "parse", "fetched", limit)
 		type entry struct{ offset, size int64 }
 		open := map[int32][]entry{}
 		var sent []int64
 		next := map[int32]int64{}
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			p := rapid.Int32Range(0, 2).Draw(t, "partition")
 			switch rapid.SampledFrom([]string{"send", "send", "acknowledge", "acknowledge", "settle", "forget"}).Draw(t, "act") {
@@ -55,21 +52,18 @@ func TestBacklogHasRoomBelowItsLimit(t *testing.T) {
 					behind += e.size
 				}
 			}
-			// Both are ready when there is room, so ask the room itself.
-			b.mu.Lock()
-			room := b.room
-			b.mu.Unlock()
+			full, room := b.full()
+			if full != (behind >= limit) {
+				t.Fatalf("full is %v with %d bytes behind", full, behind)
+			}
 			select {
 			case <-room:
-				if behind >= limit {
+				if full {
 					t.Fatalf("room with %d bytes behind", behind)
 				}
 			default:
-				if behind < limit {
+				if !full {
 					t.Fatalf("no room with %d bytes behind", behind)
-				}
-				if err := b.wait(ended); !errors.Is(err, context.Canceled) {
-					t.Fatalf("waiting without room ended with %v", err)
 				}
 			}
 		}
@@ -77,16 +71,16 @@ func TestBacklogHasRoomBelowItsLimit(t *testing.T) {
 }
 
 func TestBacklogWakesWhoWaits(t *testing.T) {
-	b := newBacklog(nil, "parse", "fetched", 10)
+	b := newPushback(nil, "parse", "fetched", 10)
 	b.send(10)
 	b.acknowledged(0, 0, 10)
 	var waiting sync.WaitGroup
 	for range 3 {
-		waiting.Go(func() {
-			if err := b.wait(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
+		full, room := b.full()
+		if !full {
+			t.Error("not full")
+		}
+		waiting.Go(func() { <-room })
 	}
 	b.settle(0, 1)
 	waiting.Wait()

@@ -93,7 +93,7 @@ type fetcher struct {
 	low     *atomic.Bool // the disk is below its reserve
 	asking  *requests
 	lanes   *lanes.Lanes
-	backlog *backlog
+	backlog *pushback
 	life    context.Context         // of everything that is written
 	fail    context.CancelCauseFunc // ends this life: a write was lost, and the ledger knows what to do again
 
@@ -118,7 +118,7 @@ func (f *fetcher) run(ctx context.Context) error {
 		return err
 	}
 	defer f.logs.Close()
-	f.backlog = newBacklog(f.logs, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
+	f.backlog = newPushback(f.logs, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
 
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -195,11 +195,13 @@ func (f *fetcher) rest(ctx context.Context) {
 // restTimeout is how long requests in flight may take to end.
 const restTimeout = 3 * time.Second
 
-// permitted tells whether a request may begin.
-func (f *fetcher) permitted() bool { return !f.resting.Load() && !f.paused() && f.lease.Holds() }
+// gate is what decides whether a request may be written.
+func (f *fetcher) gate() Gate {
+	return Gate{Leased: f.lease.Holds(), Paused: f.env.Brakes.held(topics.Fetch), Resting: f.resting.Load()}
+}
 
-// paused tells whether people hold the stage. It goes on to follow the ledger.
-func (f *fetcher) paused() bool { return f.env.Brakes.held(topics.Fetch) }
+// permitted tells whether a request may be written.
+func (f *fetcher) permitted() bool { return f.gate().Permits() }
 
 // consumer joins the group of the stage.
 func (f *fetcher) consumer() (*kgo.Client, error) {

@@ -16,12 +16,11 @@ import (
 type PageSink struct {
 	env Env
 	out pageFiles
-	max int64
 
-	mu      sync.Mutex
-	next    map[int32]int64 // offsets that the files go on with
-	written int64
-	full    chan struct{}
+	mu    sync.Mutex
+	next  map[int32]int64 // offsets that the files go on with
+	quota Quota
+	full  chan struct{}
 }
 
 // pageFiles is the part of output.Pages that writes.
@@ -35,14 +34,12 @@ type pageFiles interface {
 // NewPageSink returns a sink into out that stops after max pages, counted from
 // the beginning of the crawl; 0: never.
 func NewPageSink(env Env, out *output.Pages, max int64) *PageSink {
-	s := &PageSink{env: env, out: out, max: max, next: out.Offsets(), full: make(chan struct{})}
-	for _, next := range s.next {
-		s.written += next
-	}
+	s := &PageSink{env: env, out: out, next: out.Offsets(), full: make(chan struct{})}
+	s.quota = NewQuota(max, s.next)
 	if s.next == nil {
 		s.next = map[int32]int64{}
 	}
-	if max > 0 && s.written >= max {
+	if s.quota.Full() {
 		close(s.full)
 	}
 	return s
@@ -55,7 +52,7 @@ func (s *PageSink) Full() <-chan struct{} { return s.full }
 func (s *PageSink) Written() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.written
+	return s.quota.Written()
 }
 
 // Reached tells whether the files hold everything below ends.
@@ -131,10 +128,7 @@ func (s *PageSink) Run(ctx context.Context) error {
 // append writes records up to max, and tells whether that is reached.
 func (s *PageSink) append(ctx context.Context, fetches kgo.Fetches, aside *outbox) (full bool, err error) {
 	for it := fetches.RecordIter(); !it.Done(); {
-		s.mu.Lock()
-		full := s.max > 0 && s.written >= s.max
-		s.mu.Unlock()
-		if full {
+		if s.isFull() {
 			break
 		}
 		r := it.Next()
@@ -147,12 +141,16 @@ func (s *PageSink) append(ctx context.Context, fetches kgo.Fetches, aside *outbo
 			continue
 		}
 		s.mu.Lock()
-		s.written++
+		s.quota.Write()
 		s.mu.Unlock()
 	}
+	return s.isFull(), nil
+}
+
+func (s *PageSink) isFull() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.max > 0 && s.written >= s.max, nil
+	return s.quota.Full()
 }
 
 // record publishes what the files hold for certain.

@@ -26,22 +26,22 @@ type requests struct {
 	witness politeness.Witness
 }
 
-// Gate waits while parse is too far behind, the disk is nearly full or the
-// lease is in doubt: what was released before the disk filled up is more than
-// its reserve, and a page that cannot be stored is asked for again. While the
-// stage is paused it opens, for Request to give the visit back: a pause may
-// outlast its lease.
+// Gate waits until the stage's gate opens.
 func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
 	for {
-		if err := q.backlog.wait(ctx); err != nil {
-			return err
-		}
-		if q.permitted() && !q.low.Load() && !q.env.Bodies.Waiting() || q.paused() {
+		full, room := q.backlog.full()
+		gate := q.gate()
+		gate.Full, gate.Low = full, q.low.Load() || q.env.Bodies.Waiting()
+		if gate.Opens() {
 			return nil
+		}
+		if !full {
+			room = nil // it is something else, which makes no noise when it changes
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-room:
 		case <-time.After(q.opts.Heartbeat / 2):
 		}
 	}

@@ -2,6 +2,7 @@ package processors
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -41,7 +42,7 @@ func taker(t *testing.T, partitions int32) *fetcher {
 	}
 	t.Cleanup(logs.Close)
 	f := &fetcher{
-		env: env, logs: logs, life: t.Context(), boards: map[int32]*Board{},
+		env: env, logs: logs, low: new(atomic.Bool), life: t.Context(), boards: map[int32]*Board{},
 		backlog: newPushback(nil, "", "", 1), lease: lease.New(0, lease.BootTime), out: &outbox{env: env, client: client},
 	}
 	spec := topics.Spec{Crawl: "test", Partitions: partitions, Replication: 1}
