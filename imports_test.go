@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"verify/accesslog": {},
 
 	// It writes what owners of ledgers wrote, and knows what of it says where.
-	"transfer": {"codecs", "codecs/weftpb", "frontier", "ledger", "replay", "topics", "urls"},
+	"transfer": {"bodies", "codecs", "codecs/weftpb", "frontier", "ledger", "replay", "store", "topics", "urls"},
 
 	// Domain packages: pure. The frontier applies politeness.
 	"dedupe":            {"codecs/weftpb", "urls"},

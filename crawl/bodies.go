@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -98,3 +99,44 @@ func (s *session) tidy(ctx context.Context) {
 
 // tidyTimeout bounds what nobody waits for.
 const tidyTimeout = 5 * time.Second
+
+// OpenBodies opens the place of large bodies that a definition names, for those
+// who move a crawl. dir is its data directory; empty: it is on a cluster.
+func OpenBodies(ctx context.Context, dir, location string) (store.Bucket, error) {
+	if location == topics.InData {
+		if dir == "" {
+			return nil, fmt.Errorf("%w: large bodies of the crawl are in the data directory of the process that has its broker: --data names it", ErrUsage)
+		}
+		location = Options{Dir: dir}.bodiesDir()
+	}
+	return OpenStore(ctx, "large bodies", location)
+}
+
+// Claiming returns what gives records of fetched the bodies that they refer to,
+// for those who look at the crawl that d defines, whose data directory is dir, if
+// they know it. A record whose body cannot be had soon is left as it is.
+func Claiming(ctx context.Context, d topics.Definition, dir string, log *slog.Logger) (func(context.Context, []byte) []byte, error) {
+	location := d.Bodies
+	if location == topics.InData && dir != "" {
+		location = Options{Dir: dir}.bodiesDir()
+	}
+	if location == "" || location == topics.InData {
+		return func(_ context.Context, value []byte) []byte { return value }, nil
+	}
+	bucket, err := store.Open(ctx, location)
+	if err != nil {
+		return nil, fmt.Errorf("%w: place of large bodies: %w", ErrUsage, err)
+	}
+	s := bodies.New(bucket, "", log)
+	return func(ctx context.Context, value []byte) []byte {
+		ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+		defer cancel()
+		if whole, err := s.Claim(ctx, value); err == nil {
+			return whole
+		}
+		return value
+	}, nil
+}
+
+// claimTimeout bounds the wait for a body that is only looked at.
+const claimTimeout = 10 * time.Second

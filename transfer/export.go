@@ -30,14 +30,19 @@ type ExportOptions struct {
 	Dir string
 	// WithoutPages leaves out what parsed and rejected hold.
 	WithoutPages bool
+	// Bodies opens the place of large bodies.
+	Bodies OpenBodies
 	// Logger is told of each topic; nil: nobody.
 	Logger *slog.Logger
 }
 
 // Validate says what is wrong with the options, if anything.
 func (o ExportOptions) Validate() error {
-	if o.Dir == "" {
+	switch {
+	case o.Dir == "":
 		return errors.New("no folder to export to")
+	case o.Bodies == nil:
+		return errors.New("nothing opens the place of large bodies")
 	}
 	return topics.CheckCrawl(o.Crawl)
 }
@@ -78,6 +83,7 @@ type exporter struct {
 	reader *replay.Reader
 	admin  *kadm.Client
 	bounds map[string]map[int32]replay.Bounds
+	bodies largeBodies
 	// next says where stages go on, by full topic, partition and stage.
 	next map[string]map[int32]map[topics.Stage]int64
 }
@@ -101,6 +107,7 @@ func (e *exporter) run(ctx context.Context) (err error) {
 	if err := e.workers(ctx); err != nil {
 		return err
 	}
+	e.bodies = largeBodies{open: e.Bodies, location: e.Definition.Bodies, fetched: e.names.Fetched, admin: e.admin, log: e.Logger}
 	if err := makeEmpty(e.Dir); err != nil {
 		return err
 	}
@@ -266,6 +273,12 @@ func (e *exporter) segment(ctx context.Context, topic string, l *Log) error {
 		err = e.reader.Range(ctx, topic, map[int32]replay.Bounds{l.Partition: log}, func(r *kgo.Record) error {
 			if owner != "" {
 				if err := positions.follow(&reader, r); err != nil {
+					return err
+				}
+			}
+			if topic == e.names.Fetched && classOf(*l, r.Offset) != doneByAll {
+				var err error
+				if r.Value, err = e.bodies.claim(ctx, r.Value); err != nil {
 					return err
 				}
 			}

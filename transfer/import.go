@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -21,6 +22,10 @@ type ImportOptions struct {
 	Crawl       string
 	Partitions  int32
 	Replication int16
+	// Bodies is the place of large bodies, as its definition is to name it;
+	// empty: in records. OpenBodies opens it.
+	Bodies     string
+	OpenBodies OpenBodies
 	// Compression of what is written, see topics.ProducerOptions.
 	Compression string
 	// Again deletes first what an import that did not come to its end left.
@@ -34,6 +39,8 @@ func (o ImportOptions) Validate() error {
 	switch {
 	case o.Partitions < 0:
 		return fmt.Errorf("%d partitions are too few", o.Partitions)
+	case o.Bodies != "" && o.OpenBodies == nil:
+		return errors.New("nothing opens the place of large bodies")
 	case o.Crawl == "":
 		return nil
 	}
@@ -74,6 +81,7 @@ type importer struct {
 	places     places
 	out        *output
 	history    *history
+	bodies     largeBodies
 	// read says how far schedule has read each partition of deduped.
 	read []position
 	// commits of workers, by stage, topic and partition.
@@ -101,6 +109,7 @@ func (o ImportOptions) moved(d, last topics.Definition) topics.Definition {
 	if o.Crawl != "" {
 		d.Crawl = o.Crawl
 	}
+	d.Bodies = o.Bodies
 	d.Partitions, d.FormerPartitions = last.Partitions, last.FormerPartitions
 	if o.Partitions > 0 && o.Partitions != last.Partitions {
 		d.Partitions, d.FormerPartitions = o.Partitions, max(last.Partitions, last.FormerPartitions)
@@ -109,6 +118,9 @@ func (o ImportOptions) moved(d, last topics.Definition) topics.Definition {
 }
 
 func (im *importer) run(ctx context.Context) error {
+	if im.definition.Bodies == "" && im.definition.MaxBody > topics.LargestInRecord {
+		return fmt.Errorf("%w: the crawl takes up to %d bytes", ErrBodies, im.definition.MaxBody)
+	}
 	known := im.archive.Definition
 	known.SuffixList = im.places.suffixes.Version()
 	if err := im.archive.Definition.Agrees(known); err != nil {
@@ -120,6 +132,7 @@ func (im *importer) run(ctx context.Context) error {
 	}
 	defer client.Close()
 	t := target{names: im.to, admin: kadm.NewClient(client), client: im.Client}
+	im.bodies = largeBodies{open: im.OpenBodies, location: im.Bodies, fetched: im.to.Fetched, admin: t.admin, log: im.Logger}
 	if err := t.prepare(ctx, im.definition, im.Replication, im.Again); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/transfer"
 	"github.com/weftcrawl/weft/webtest"
 )
@@ -21,7 +22,7 @@ func TestACrawlGoesOnElsewhere(t *testing.T) {
 	crawlUntil(t, o, server, 80)
 	first := filepath.Join(t.TempDir(), "first")
 	addr, release := reach(t, o.Dir)
-	m, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "weft", Dir: first, Client: at(addr)})
+	m, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "weft", Dir: first, Client: at(addr), Bodies: bodiesOf(o.Dir)})
 	release()
 	if err != nil {
 		t.Fatal(err)
@@ -44,12 +45,14 @@ func TestACrawlGoesOnElsewhere(t *testing.T) {
 	proven(t, cluster, "news")
 
 	second := filepath.Join(t.TempDir(), "second")
-	if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "news", Dir: second, Client: at(cluster)}); err != nil {
+	if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "news", Dir: second, Client: at(cluster), Bodies: bodiesOf("")}); err != nil {
 		t.Fatal(err)
 	}
 	o.Dir, o.Cluster.Brokers, o.Definition.Crawl = t.TempDir(), nil, "weft"
 	addr, release = reach(t, o.Dir)
-	_, err = transfer.Import(deadline(t), opened(t, second), transfer.ImportOptions{Client: at(addr), Crawl: "weft", Partitions: 2})
+	_, err = transfer.Import(deadline(t), opened(t, second), transfer.ImportOptions{
+		Client: at(addr), Crawl: "weft", Partitions: 2, Bodies: topics.InData, OpenBodies: bodiesOf(o.Dir),
+	})
 	if err == nil {
 		proven(t, addr, "weft")
 	}

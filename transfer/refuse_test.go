@@ -27,7 +27,7 @@ func exported(t *testing.T) (cluster, dir string) {
 	o.Cluster.Brokers, o.Definition.Crawl, o.Definition.Partitions = []string{cluster}, "old", 3
 	crawlUntil(t, o, server, 20)
 	dir = filepath.Join(t.TempDir(), "export")
-	if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "old", Dir: dir, Client: at(cluster)}); err != nil {
+	if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "old", Dir: dir, Client: at(cluster), Bodies: bodiesOf("")}); err != nil {
 		t.Fatal(err)
 	}
 	return cluster, dir
@@ -67,7 +67,7 @@ func TestHalfAnImportIsNoCrawl(t *testing.T) {
 		if _, err := topics.ReadDefinition(deadline(t), topics.Loop("new"), at(cluster)...); !errors.Is(err, topics.ErrImporting) {
 			t.Errorf("after %d topics its definition is read: %v", left, err)
 		}
-		if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "new", Dir: t.TempDir(), Client: at(cluster)}); !errors.Is(err, topics.ErrImporting) {
+		if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "new", Dir: t.TempDir(), Client: at(cluster), Bodies: bodiesOf("")}); !errors.Is(err, topics.ErrImporting) {
 			t.Errorf("after %d topics it is exported: %v", left, err)
 		}
 		if _, err := transfer.Import(deadline(t), opened(t, dir), o); !errors.Is(err, transfer.ErrHalf) {
@@ -134,13 +134,13 @@ func flipped(b []byte, at int) []byte {
 func TestWhatIsNotExported(t *testing.T) {
 	cluster, _ := exported(t)
 	export := func(crawl string) error {
-		_, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: crawl, Dir: filepath.Join(t.TempDir(), "export"), Client: at(cluster)})
+		_, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: crawl, Dir: filepath.Join(t.TempDir(), "export"), Client: at(cluster), Bodies: bodiesOf("")})
 		return err
 	}
 	if err := export("nobody"); !errors.Is(err, topics.ErrUndefined) {
 		t.Errorf("a crawl that is not there: %v", err)
 	}
-	if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "old", Dir: filepath.Dir(t.TempDir()), Client: at(cluster)}); !errors.Is(err, transfer.ErrFolder) {
+	if _, err := transfer.Export(deadline(t), transfer.ExportOptions{Crawl: "old", Dir: filepath.Dir(t.TempDir()), Client: at(cluster), Bodies: bodiesOf("")}); !errors.Is(err, transfer.ErrFolder) {
 		t.Errorf("into a folder that is in use: %v", err)
 	}
 	n := topics.Loop("old")

@@ -25,8 +25,8 @@ const (
 	// windowBytes bounds what zstd remembers, because an import reads the files
 	// of all partitions of a topic at once.
 	windowBytes = 512 << 10
-	// maxArchivedBytes bounds a record, which Kafka had at most 16 MiB of.
-	maxArchivedBytes = 64 << 20
+	// maxArchivedBytes bounds a record: 256 MiB of a body, and headers.
+	maxArchivedBytes = 272 << 20
 )
 
 // segmentWriter writes one segment.

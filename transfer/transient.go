@@ -83,9 +83,9 @@ const (
 	classes
 )
 
-func classOf(e entry) int {
-	warc, writes := e.log.Next[topics.WARC]
-	parsed, written := e.Offset < e.log.Next[topics.Parse], !writes || e.Offset < warc
+func classOf(l Log, offset int64) int {
+	warc, writes := l.Next[topics.WARC]
+	parsed, written := offset < l.Next[topics.Parse], !writes || offset < warc
 	switch {
 	case parsed && written:
 		return doneByAll
@@ -103,14 +103,18 @@ func (im *importer) fetched(ctx context.Context) error {
 	var ends [classes][]int64
 	for class := range classes {
 		err := im.archive.each("fetched", func(e entry) error {
-			if classOf(e) != class {
+			if classOf(e.log, e.Offset) != class {
 				return nil
 			}
 			value, out, err := im.renameFetched(e.Value)
 			if err != nil || class == doneByAll && !out {
 				return err
 			}
-			return im.out.copyOf(ctx, im.to.Fetched, im.places.of(im.from.Fetched, e.Key, e.log.Partition), e.Archived, value)
+			partition := im.places.of(im.from.Fetched, e.Key, e.log.Partition)
+			if value, err = im.bodies.check(ctx, im.definition, partition, value); err != nil {
+				return err
+			}
+			return im.out.copyOf(ctx, im.to.Fetched, partition, e.Archived, value)
 		})
 		if err != nil {
 			return err

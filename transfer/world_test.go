@@ -13,6 +13,7 @@ import (
 
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/store"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/transfer"
 	"github.com/weftcrawl/weft/verify"
@@ -149,4 +150,11 @@ func opened(t *testing.T, dir string) *transfer.Archive {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// bodiesOf opens the large bodies of a crawl in a data directory.
+func bodiesOf(dir string) transfer.OpenBodies {
+	return func(ctx context.Context, location string) (store.Bucket, error) {
+		return crawl.OpenBodies(ctx, dir, location)
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/store"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/transfer"
 )
@@ -28,7 +30,7 @@ func (c *exportCmd) Run(ctx context.Context, root *cli, std streams) error {
 		return err
 	}
 	m, err := transfer.Export(ctx, transfer.ExportOptions{
-		Crawl: c.Crawl, Client: c.client(), Dir: c.Folder, WithoutPages: c.WithoutPages, Logger: root.logger(std.err),
+		Crawl: c.Crawl, Client: c.client(), Dir: c.Folder, WithoutPages: c.WithoutPages, Bodies: c.bodies(), Logger: root.logger(std.err),
 	})
 	if err != nil {
 		return transferError(err)
@@ -39,11 +41,23 @@ func (c *exportCmd) Run(ctx context.Context, root *cli, std streams) error {
 	return err
 }
 
+// bodies opens the place of large bodies of the crawl that was reached.
+func (f *reachFlags) bodies() transfer.OpenBodies {
+	dir := ""
+	if f.embedded {
+		dir = f.Data
+	}
+	return func(ctx context.Context, location string) (store.Bucket, error) {
+		return crawl.OpenBodies(ctx, dir, location)
+	}
+}
+
 // transferError makes a mistake of usage of what the user mends by asking for
 // something else.
 func transferError(err error) error {
 	for _, usage := range []error{
-		transfer.ErrRunning, transfer.ErrExport, transfer.ErrExists, transfer.ErrHalf, transfer.ErrFolder, topics.ErrUndefined, topics.ErrImporting,
+		transfer.ErrRunning, transfer.ErrExport, transfer.ErrExists, transfer.ErrHalf, transfer.ErrFolder, transfer.ErrBodies,
+		topics.ErrUndefined, topics.ErrImporting,
 	} {
 		if errors.Is(err, usage) {
 			return usageError{err}

@@ -23,6 +23,8 @@ type madeFlags struct {
 	As          string `placeholder:"NAME" help:"Name of the crawl that is made (default: the one that it had)."`
 	Partitions  int32  `placeholder:"N" help:"Partitions of the crawl that is made (default: as many as it had)."`
 	Replication int16  `placeholder:"N" default:"-1" help:"Copies of each partition; -1 leaves it to the brokers."`
+
+	Bodies location `placeholder:"URL" help:"Where large bodies of the crawl that is made are, as in weft crawl (default: as they were; of a data directory, DIR/bodies in another one, and records on a cluster)."`
 }
 
 func (f madeFlags) check() error {
@@ -71,8 +73,13 @@ func (f madeFlags) bring(ctx context.Context, root *cli, std streams, archive *t
 		Client: to.client(), Crawl: to.Crawl, Partitions: f.Partitions, Replication: f.Replication, Again: again,
 		Compression: "lz4", Logger: root.logger(std.err),
 	}
-	if to.embedded {
+	options.Bodies, options.OpenBodies = cmp.Or(string(f.Bodies), archive.Definition.Bodies), to.bodies()
+	switch {
+	case to.embedded:
 		options.Compression, options.Replication = "none", 1
+		options.Bodies = cmp.Or(options.Bodies, topics.InData)
+	case options.Bodies == topics.InData:
+		options.Bodies = "" // in records
 	}
 	made, err := transfer.Import(ctx, archive, options)
 	if err != nil {

@@ -38,7 +38,7 @@ func (c *repartitionCmd) Run(ctx context.Context, root *cli, std streams) (err e
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	dir := filepath.Join(temp, "export")
 	if _, err := transfer.Export(ctx, transfer.ExportOptions{
-		Crawl: c.Crawl, Client: c.client(), Dir: dir, Logger: root.logger(std.err),
+		Crawl: c.Crawl, Client: c.client(), Dir: dir, Bodies: c.bodies(), Logger: root.logger(std.err),
 	}); err != nil {
 		return transferError(err)
 	}
