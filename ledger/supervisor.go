@@ -7,6 +7,8 @@ import (
 	"hash"
 	"log/slog"
 
+	"github.com/IBM/sarama"
+
 	"github.com/weftcrawl/weft/dirlock"
 	"github.com/weftcrawl/weft/supervise"
 )
@@ -41,10 +43,23 @@ func Run[S State](ctx context.Context, stage Stage[S], opts Options) (err error)
 // hasher is the type that goka's producer builder wants.
 type hasher = hash.Hash32
 
-// logger passes goka's lines on, all of them below warning: what matters comes
-// back as an error.
+// logger passes goka's lines on, nearly all of them below warning: what matters
+// comes back as an error.
 type logger struct{ log *slog.Logger }
 
-func (l logger) Print(args ...any)                 { l.log.Debug(fmt.Sprint(args...)) }
-func (l logger) Println(args ...any)               { l.log.Debug(fmt.Sprint(args...)) }
-func (l logger) Printf(format string, args ...any) { l.log.Debug(fmt.Sprintf(format, args...)) }
+func (l logger) Print(args ...any)   { l.log.Debug(fmt.Sprint(args...)) }
+func (l logger) Println(args ...any) { l.log.Debug(fmt.Sprint(args...)) }
+func (l logger) Printf(format string, args ...any) {
+	l.log.Log(context.Background(), levelOf(args), fmt.Sprintf(format, args...))
+}
+
+// levelOf is higher for an input that may not be read: sarama tries again for
+// ever, and goka tells its log only.
+func levelOf(args []any) slog.Level {
+	for _, arg := range args {
+		if err, ok := arg.(error); ok && errors.Is(err, sarama.ErrTopicAuthorizationFailed) {
+			return slog.LevelWarn
+		}
+	}
+	return slog.LevelDebug
+}

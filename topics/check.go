@@ -43,6 +43,10 @@ func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) e
 			wrong = append(wrong, fmt.Errorf("%w: %s", ErrMissing, t.Name))
 			continue
 		}
+		if err := details[t.Name].Err; err != nil {
+			wrong = append(wrong, fmt.Errorf("describe topic %s: %w", t.Name, err))
+			continue
+		}
 		present = append(present, t)
 		if have := len(details[t.Name].Partitions); have != int(want) {
 			wrong = append(wrong, fmt.Errorf("%w: %s has %d partitions where the crawl has %d", ErrUnsafe, t.Name, have, want))

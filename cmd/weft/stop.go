@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/drain"
@@ -95,6 +96,9 @@ func (c *stopCmd) members(ctx context.Context, admin *kadm.Client, stages []topi
 	members := map[topics.Stage]int{}
 	for group, stage := range groups {
 		described, err := admin.DescribeGroups(ctx, group)
+		if err == nil && !errors.Is(described[group].Err, kerr.GroupIDNotFound) {
+			err = described[group].Err
+		}
 		if err != nil {
 			return nil, fmt.Errorf("describe group %s: %w", group, err)
 		}

@@ -18,6 +18,7 @@ import (
 type topicsCmd struct {
 	Show   topicsShowCmd   `cmd:"" default:"withargs" help:"Show the loop with partitions, offsets and lag."`
 	Create topicsCreateCmd `cmd:"" help:"Create the topics that do not exist, and define the crawl."`
+	ACLs   topicsACLsCmd   `cmd:"" name:"acls" help:"Print the commands that grant each stage, and those who use a crawl, what they need and no more."`
 }
 
 type topicsShowCmd struct {
