@@ -4,13 +4,18 @@ import (
 	"errors"
 	"hash/fnv"
 	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/bodies"
+	access "github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/s3test"
@@ -171,5 +176,91 @@ func TestLargeBodiesInABucket(t *testing.T) {
 	}
 	if len(kept(t, filepath.Join(o.Dir, "bodies"))) > 0 {
 		t.Error("there are bodies in the data directory, too")
+	}
+}
+
+// A place that cannot be used, or cannot be reached, is a mistake that is named
+// before anything is begun.
+func TestPlacesOfBodiesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for location, want := range map[string]string{
+		file:                           "not a directory",
+		"s3://":                        "names no bucket",
+		"s3://key:s3cret@bucket/there": "credentials belong in the environment",
+	} {
+		o := configured(t.TempDir())
+		o.Seeds, o.Definition.Bodies = [][]byte{[]byte("http://127.1.0.1/")}, location
+		_, err := crawl.Run(t.Context(), o)
+		if !errors.Is(err, crawl.ErrUsage) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", location, err)
+		}
+	}
+}
+
+// The place of a crawl's bodies never changes, and a process that cannot know
+// where it is says so.
+func TestPlaceOfBodiesIsTheCrawls(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webtest.Options{Pages: 20, Domains: 2}, webtest.ServerOptions{})
+	o := options(t, w)
+	run(t, o, crawl.EndedDrained)
+	elsewhere := o
+	elsewhere.Redefine = func(d topics.Definition) topics.Definition { d.Bodies = t.TempDir(); return d }
+	if _, err := crawl.Run(t.Context(), elsewhere); !errors.Is(err, topics.ErrPinned) || !errors.Is(err, crawl.ErrUsage) {
+		t.Errorf("another place: %v", err)
+	}
+	addr, release, err := crawl.Reach(t.Context(), o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	other := configured(t.TempDir())
+	other.Cluster = access.At(addr)
+	err = crawl.RunStages(t.Context(), other, []topics.Stage{topics.Parse})
+	if !errors.Is(err, crawl.ErrUsage) || !strings.Contains(err.Error(), "begun with --bodies") {
+		t.Errorf("parse elsewhere: %v", err)
+	}
+}
+
+func TestClaiming(t *testing.T) {
+	dir := t.TempDir()
+	bucket, err := store.Open(t.Context(), filepath.Join(dir, "bodies"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	ref, err := bodies.New(bucket, "topic", log).Put(t.Context(), 0, "page", []byte("a body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := proto.CloneOf(ref)
+	lost.Key += "X"
+	for _, test := range []struct {
+		dir, place string
+		ref        *weftpb.BodyReference
+		want       string
+	}{
+		{dir, topics.InData, ref, "a body"},
+		{"", filepath.Join(dir, "bodies"), ref, "a body"},
+		{dir, topics.InData, lost, ""},
+		{"", topics.InData, ref, ""}, // nobody knows where
+		{dir, "", ref, ""},
+	} {
+		claim, err := crawl.Claiming(t.Context(), topics.Definition{Bodies: test.place}, test.dir, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := proto.Marshal(&weftpb.Fetched{Stored: test.ref})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f weftpb.Fetched
+		if err := proto.Unmarshal(claim(t.Context(), value), &f); err != nil || string(f.Body) != test.want || f.Stored == nil {
+			t.Errorf("%+v: %q, %v", test, f.Body, err)
+		}
 	}
 }

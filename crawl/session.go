@@ -147,7 +147,8 @@ func (s *session) define(ctx context.Context) error {
 	if err := processors.CheckDefinition(want); err != nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
-	bucket, err := s.openBodies(ctx, want)
+	place := want.Bodies
+	bucket, err := s.openBodies(ctx, want) // before anything is written that never changes
 	if err != nil {
 		return err
 	}
@@ -171,10 +172,13 @@ func (s *session) define(ctx context.Context) error {
 	case !reflect.DeepEqual(want, have):
 		err = topics.WriteDefinition(ctx, want, s.connection()...)
 	}
-	if err != nil {
-		return err
+	if err == nil && want.Bodies != place { // somebody else's definition was first
+		bucket, err = s.openBodies(ctx, want)
 	}
-	if err := s.useBodies(ctx, bucket); err != nil {
+	if err == nil {
+		err = s.useBodies(ctx, bucket)
+	}
+	if err != nil {
 		return err
 	}
 	s.env.Definition = want

@@ -17,6 +17,9 @@ func TestCheckDefinition(t *testing.T) {
 		"delay":      func(d *topics.Definition) { d.DelayMS = -1 },
 		"per domain": func(d *topics.Definition) { d.PerDomain = 65 },
 		"user agent": func(d *topics.Definition) { d.UserAgent = "weft\r\nX: y" },
+		"max body":   func(d *topics.Definition) { d.MaxBody, d.Bodies = MaxBody+1, topics.InData },
+		"threshold":  func(d *topics.Definition) { d.BodyThreshold = topics.LargestInRecord + 1 },
+		"body larger than a record, without a place": func(d *topics.Definition) { d.MaxBody = topics.LargestInRecord + 1 },
 	} {
 		d := good
 		spoil(&d)

@@ -58,6 +58,7 @@ func TestPinnedFieldsNeverChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	mine := definition()
+	mine.Bodies = "s3://crawls/bodies"
 	if got, err := topics.Pin(ctx, mine, options...); err != nil || !cmp.Equal(got, mine) {
 		t.Fatalf("first: %+v, %v", got, err)
 	}
@@ -67,8 +68,9 @@ func TestPinnedFieldsNeverChange(t *testing.T) {
 		t.Errorf("what is in force is %+v, %v", got, err)
 	}
 	for what, change := range map[string]func(*topics.Definition){
-		"number of partitions": func(d *topics.Definition) { d.Partitions = 5 },
-		"public suffix list":   func(d *topics.Definition) { d.SuffixList = "2027-01-01" },
+		"number of partitions":  func(d *topics.Definition) { d.Partitions = 5 },
+		"public suffix list":    func(d *topics.Definition) { d.SuffixList = "2027-01-01" },
+		"place of large bodies": func(d *topics.Definition) { d.Bodies = topics.InData },
 	} {
 		d := mine
 		change(&d)
@@ -81,6 +83,18 @@ func TestPinnedFieldsNeverChange(t *testing.T) {
 	}
 	if got, err := topics.ReadDefinition(ctx, n, options...); err != nil || !cmp.Equal(got, mine) {
 		t.Errorf("in the end %+v, %v", got, err)
+	}
+}
+
+// A crawl that had no place for large bodies may be given one.
+func TestPlaceOfBodiesMayBeGivenLater(t *testing.T) {
+	first, later := definition(), definition()
+	later.Bodies = "/var/lib/weft"
+	if err := first.Agrees(later); err != nil {
+		t.Error(err)
+	}
+	if err := later.Agrees(first); !errors.Is(err, topics.ErrPinned) {
+		t.Errorf("taken away again: %v", err)
 	}
 }
 

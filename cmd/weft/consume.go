@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -23,7 +25,7 @@ type consumeCmd struct {
 }
 
 // Run is called by kong.
-func (c *consumeCmd) Run(ctx context.Context, std streams) error {
+func (c *consumeCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if c.Count < 0 {
 		return usagef("--count %d is negative", c.Count)
 	}
@@ -52,8 +54,30 @@ func (c *consumeCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
+	whole, err := c.claiming(ctx, topic, root.logger(std.err))
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(std.out)
-	return errors.Join(c.print(ctx, client, topic, left, out), out.Flush())
+	return errors.Join(c.print(ctx, client, topic, left, whole, out), out.Flush())
+}
+
+// claiming returns what makes the value of a record whole: bodies of fetched may
+// be in a store.
+func (c *consumeCmd) claiming(ctx context.Context, topic topics.Topic, log *slog.Logger) (func(context.Context, []byte) []byte, error) {
+	names := topics.Loop(c.Crawl)
+	if topic.Name != names.Fetched {
+		return func(_ context.Context, value []byte) []byte { return value }, nil
+	}
+	definition, err := topics.ReadDefinition(ctx, names, c.client()...)
+	if err != nil && !errors.Is(err, topics.ErrUndefined) {
+		return nil, err
+	}
+	dir := ""
+	if c.embedded {
+		dir = c.Data
+	}
+	return crawl.Claiming(ctx, definition, dir, log)
 }
 
 // topic finds the topic by its short or its full name.
@@ -94,7 +118,7 @@ func (c *consumeCmd) left(ctx context.Context, admin *kadm.Client, topic string)
 }
 
 // print prints records until the ends are reached, the count is, or ctx ends.
-func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics.Topic, left ends, out *bufio.Writer) error {
+func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics.Topic, left ends, whole func(context.Context, []byte) []byte, out *bufio.Writer) error {
 	printed, line := int64(0), []byte(nil)
 	for left == nil || len(left) > 0 {
 		fetches := client.PollFetches(ctx)
@@ -111,7 +135,7 @@ func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics
 			}
 			line = append(codecs.AppendText(line[:0], codecs.Record{
 				Topic: topic.Short, Partition: record.Partition, Offset: record.Offset,
-				Timestamp: record.Timestamp, Key: record.Key, Value: record.Value,
+				Timestamp: record.Timestamp, Key: record.Key, Value: whole(ctx, record.Value),
 			}), '\n')
 			if _, err := out.Write(line); err != nil {
 				return fmt.Errorf("write record: %w", err)
