@@ -78,6 +78,11 @@ func Create(ctx context.Context, admin *kadm.Client, s Spec) (Created, error) {
 			created.Topics = append(created.Topics, t.Name)
 		}
 	}
+	if len(created.Topics) > 0 {
+		if err := awaitCoordinator(ctx, admin, Loop(s.Crawl).Group(Normalize)); err != nil {
+			return created, err
+		}
+	}
 	differs, err := differences(ctx, admin, existing)
 	created.Differs = differs
 	return created, err

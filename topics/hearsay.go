@@ -36,7 +36,17 @@ func describeAll(ctx context.Context, admin *kadm.Client, names []string) (setti
 	return settings, err
 }
 
-// hear asks until the answer is about all topics, but no longer than hearsay.
+// awaitCoordinator waits, for hearsay, until commits of groups can be asked for. A
+// cluster that never had a group makes the topic that holds them when it is first
+// asked, and until then whoever looks at a crawl would be told
+// COORDINATOR_NOT_AVAILABLE. Other errors are for who needs the commits.
+func awaitCoordinator(ctx context.Context, admin *kadm.Client, group string) error {
+	return hear(ctx, func() (all bool, err error) {
+		return !errors.Is(admin.FetchManyOffsets(ctx, group)[group].Err, kerr.CoordinatorNotAvailable), nil
+	})
+}
+
+// hear asks until the answer is about all, but no longer than hearsay.
 func hear(ctx context.Context, ask func() (all bool, err error)) error {
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()

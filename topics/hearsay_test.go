@@ -14,7 +14,8 @@ import (
 )
 
 // A broker hears late of topics: the first answers about them are that it knows
-// of none, in Metadata and in DescribeConfigs.
+// of none, in Metadata and in DescribeConfigs. Nor has it a coordinator of groups
+// at first.
 func TestBrokersMayHearLate(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
@@ -30,6 +31,31 @@ func TestBrokersMayHearLate(t *testing.T) {
 	spec := topics.Spec{Crawl: "weft", Partitions: 2, Replication: 1}
 	if _, err := topics.Create(ctx, admin, spec); err != nil {
 		t.Fatal(err)
+	}
+
+	// In a cluster without groups, only the third question finds a coordinator.
+	without := 0
+	const findCoordinator = 10
+	c.ControlKey(findCoordinator, func(request kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		asked := request.(*kmsg.FindCoordinatorRequest)
+		if without == 2 {
+			return nil, nil, false
+		}
+		without++
+		response := asked.ResponseKind().(*kmsg.FindCoordinatorResponse)
+		for _, key := range asked.CoordinatorKeys {
+			none := kmsg.NewFindCoordinatorResponseCoordinator()
+			none.Key, none.NodeID, none.ErrorCode = key, -1, kerr.CoordinatorNotAvailable.Code
+			response.Coordinators = append(response.Coordinators, none)
+		}
+		return response, nil, true
+	})
+	if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "other", Partitions: 2, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.FetchOffsets(ctx, "other.fetch"); errors.Is(err, kerr.CoordinatorNotAvailable) || without != 2 {
+		t.Errorf("commits after %d answers that there is no coordinator: %v", without, err)
 	}
 
 	// Answers are made by the cluster's one goroutine.
