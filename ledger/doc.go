@@ -12,6 +12,8 @@
 //	           empty. (Storage.Open)
 //	recovering goka replays the topic from the checkpoint's offset; fold applies
 //	           the events that are valid.
+//	           What it writes is gathered, 2 MiB a partition at most, and read
+//	           from there, until what lies before the claim is folded.
 //	claimed    The new owner appends a claim (group.Setup). The claim's offset
 //	           plus one is its epoch. What lies between the recovery and the
 //	           claim is folded; from here on nobody else's event is valid.
