@@ -46,7 +46,7 @@ var kafka *kafkatest.Cluster
 func emptied(t *testing.T) (*kadm.Client, []kgo.Opt) {
 	t.Helper()
 	ctx := deadline(t)
-	options := []kgo.Opt{kgo.SeedBrokers(kafka.Addrs()...), kgo.MetadataMinAge(50 * time.Millisecond)}
+	options := []kgo.Opt{kgo.SeedBrokers(kafka.Addrs()...), kgo.MetadataMinAge(50 * time.Millisecond), kgo.UnknownTopicRetries(100)}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
 		t.Fatal(err)
