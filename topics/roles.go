@@ -137,6 +137,7 @@ func (n Names) stage(s Stage) []Grant {
 		reads = append(reads, n.Fetched) // what a former owner fetched and did not report
 		writes = append(writes, n.Fetched, n.Visited)
 	case Parse:
+		reads = append(reads, n.Rejected) // which large bodies may be asked for again
 		writes = append(writes, n.Parsed, n.Discovered)
 	}
 	if s != Fetch {
