@@ -41,8 +41,9 @@ func (r *Reader) Range(ctx context.Context, topic string, bounds map[int32]Bound
 	for len(left) > 0 {
 		poll, cancel := context.WithTimeout(ctx, quiet)
 		fetches := client.PollFetches(poll)
+		nothing := poll.Err() != nil && ctx.Err() == nil && fetches.NumRecords() == 0
 		cancel()
-		if poll.Err() != nil && ctx.Err() == nil && fetches.NumRecords() == 0 {
+		if nothing {
 			if err := r.forget(ctx, topic, left); err != nil {
 				return err
 			}

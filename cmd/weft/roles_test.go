@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/kafkatest"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -209,11 +210,14 @@ func (g *guarded) without(ctx context.Context, dir, crawl string, role topics.Ro
 
 // released waits for visits to be released.
 func (g *guarded) released(ctx context.Context, crawl string) bool {
-	scheduled := topics.Loop(crawl).Scheduled
+	reader, err := drain.NewReader(topics.Loop(crawl), cluster.At(g.Inside()...).Client()...)
+	if err != nil {
+		return false
+	}
+	defer reader.Close()
 	return eventually(ctx, time.Minute, func() bool {
-		ends, err := g.super.ListEndOffsets(ctx, scheduled)
-		end, _ := ends.Lookup(scheduled, 0)
-		return err == nil && end.Offset > 2 // after a claim
+		status, err := reader.Read(ctx)
+		return err == nil && status.Gauges.Out > 0
 	})
 }
 
