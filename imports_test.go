@@ -88,7 +88,7 @@ var allowed = map[string][]string{
 	"webtest":             {},
 	"bench/limit":         {},
 	"bench/localweb":      {"webtest"},
-	"bench/run":           {"bench/localweb", "webtest"},
+	"bench/run":           {"bench/localweb", "topics", "webtest"},
 	"bench/web":           {"bench/localweb", "webtest"},
 
 	// What deploy files are held against; a module of its own.

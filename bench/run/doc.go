@@ -5,6 +5,8 @@
 //	             page, peak memory, and the ratio of the two
 //	run polite   the crawler against many domains with a delay, killed with
 //	             SIGKILL on the way if wanted, judged by the web's own log
+//	run scale    a crawl on a cluster whose processes come, go and are killed:
+//	             for how long nobody is asked after each change
 //
 // A command is given as one line in which {seeds}, {urls}, {data} and {delay}
 // stand for the file of root URLs, the file of all URLs, the data directory and
@@ -43,7 +45,9 @@ func dispatch(ctx context.Context, args []string) error {
 			return speed(ctx, args[1:], os.Stdout)
 		case "polite":
 			return polite(ctx, args[1:], os.Stdout)
+		case "scale":
+			return scale(ctx, args[1:], os.Stdout)
 		}
 	}
-	return errors.New("usage: run speed|polite [flags]; -h after the name lists them")
+	return errors.New("usage: run speed|polite|scale [flags]; -h after the name lists them")
 }

@@ -20,6 +20,7 @@ type crawlCmd struct {
 	clusterFlags
 	serviceFlags
 	checkpointFlags
+	groupFlags
 	definitionFlags
 	Seeds    string `placeholder:"FILE|-" help:"File of seeds: a URL or a JSON object a line."`
 	Output   string `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
@@ -53,7 +54,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 			Definition:  newDefinition(c.Crawl),
 			Redefine:    c.over,
 			Seeds:       seeds,
-			Fetch:       fetchOptions(),
+			Fetch:       c.fetchOptions(),
 			Pages:       c.pages(std.out),
 			WARC:        c.WARC,
 			Registry:    registry,
@@ -83,7 +84,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 var errNothing = errors.New("the crawl ended without a page")
 
 func (c *crawlCmd) check() error {
-	for _, check := range []func() error{c.clusterFlags.check, c.serviceFlags.check, c.definitionFlags.check} {
+	for _, check := range []func() error{c.clusterFlags.check, c.serviceFlags.check, c.groupFlags.check, c.definitionFlags.check} {
 		if err := check(); err != nil {
 			return err
 		}

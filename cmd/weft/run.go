@@ -16,6 +16,7 @@ type runCmd struct {
 	clusterFlags
 	serviceFlags
 	checkpointFlags
+	groupFlags
 }
 
 // Run is called by kong.
@@ -27,7 +28,7 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 	if err := c.checkRemote(); err != nil {
 		return err
 	}
-	if err := c.serviceFlags.check(); err != nil {
+	if err := errors.Join(c.serviceFlags.check(), c.groupFlags.check()); err != nil {
 		return err
 	}
 	if err := c.makeData(); err != nil {
@@ -50,7 +51,7 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 			Cluster:     c.access(),
 			Checkpoints: c.Checkpoints,
 			Definition:  definition,
-			Fetch:       fetchOptions(),
+			Fetch:       c.fetchOptions(),
 			Registry:    registry,
 			Logger:      root.logger(std.err),
 		}, stages)

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/weftcrawl/weft/bench/localweb"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// Bars of `run scale`, of the time that a domain is not asked beyond its delay.
+const (
+	maxGraceful  = time.Second
+	maxAfterKill = 2 * time.Second // beyond the session time-out
+)
+
+func scale(ctx context.Context, args []string, out io.Writer) error {
+	f := flag.NewFlagSet("run scale", flag.ContinueOnError)
+	s := scaling{spec: localweb.Spec{Domains: 120, Seed: 1}}
+	s.spec.Register(f)
+	f.StringVar(&s.bin, "bin", "bin", "`directory` of the programs weft and web")
+	f.StringVar(&s.brokers, "brokers", "127.0.0.1:9092", "`brokers` of a cluster; make kafka starts one")
+	f.StringVar(&s.crawl, "crawl", "scale-"+strconv.FormatInt(time.Now().Unix(), 36), "`name` of the new crawl")
+	f.IntVar(&s.processes, "processes", 3, "`processes` to begin with")
+	partitions := f.Int("partitions", 12, "`partitions` of the crawl")
+	f.DurationVar(&s.delay, "delay", 200*time.Millisecond, "`delay` between requests of a domain")
+	f.DurationVar(&s.session, "session-timeout", 10*time.Second, "session `time-out` of the groups")
+	f.DurationVar(&s.watch, "watch", 12*time.Second, "`time` that is watched after each change, besides the session time-out after a kill")
+	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
+	bars := f.Bool("bars", false, "fail when a bar is missed")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	s.partitions = int32(*partitions)
+	if s.spec.Pages == 0 {
+		// Twice what can be asked for in the time, and 100 a domain.
+		long := s.watch*time.Duration(5+s.processes) + s.session
+		s.spec.Pages = s.spec.Domains * (100 + 2*int(long/max(s.delay, 50*time.Millisecond)))
+	}
+	var clean func()
+	var err error
+	if s.dir, clean, err = workDir(*dir); err != nil {
+		return err
+	}
+	defer clean()
+	log, err := s.run(ctx)
+	if err != nil {
+		return err
+	}
+	missed := s.verdict(out, log)
+	if *bars && missed > 0 {
+		return fmt.Errorf("%d bars missed", missed)
+	}
+	return nil
+}
+
+// scaling is a crawl whose processes come and go.
+type scaling struct {
+	spec       localweb.Spec
+	bin        string
+	brokers    string
+	crawl      string
+	processes  int
+	partitions int32
+	delay      time.Duration
+	session    time.Duration
+	watch      time.Duration
+	dir        string
+
+	up      []*child // the processes of the crawl, by their number; nil: none
+	changes []change
+}
+
+// change is what happened to the processes, and the time after it.
+type change struct {
+	what     string
+	from, to time.Time
+	most     time.Duration // the bar; 0: none
+}
+
+// run makes the changes and returns the web server's log.
+func (s *scaling) run(ctx context.Context) ([]webtest.Entry, error) {
+	w, err := startWeb(filepath.Join(s.bin, "web"), s.spec, s.dir, false)
+	if err != nil {
+		return nil, err
+	}
+	err = s.scenario(ctx, w)
+	for _, c := range s.up {
+		if c != nil {
+			c.kill()
+		}
+	}
+	entries, _, stopErr := w.stop()
+	return entries, errors.Join(err, stopErr)
+}
+
+// scenario begins the crawl and makes one change after the other.
+func (s *scaling) scenario(ctx context.Context, w *web) error {
+	if err := s.weft(ctx, "topics", "create", "--partitions", strconv.Itoa(int(s.partitions)),
+		"--delay", s.delay.String(), "--allow-private", "--scope", "host"); err != nil {
+		return err
+	}
+	for n := range s.processes {
+		if err := s.start(n); err != nil {
+			return err
+		}
+	}
+	if err := s.weft(ctx, "seed", w.seeds); err != nil {
+		return err
+	}
+	nothing := func() error { return nil }
+	if err := s.step(ctx, "begun", nothing, 0); err != nil {
+		return err
+	}
+	if err := s.step(ctx, "nothing", nothing, 0); err != nil {
+		return err
+	}
+	if err := s.step(ctx, "one added", func() error { return s.start(s.processes) }, maxGraceful); err != nil {
+		return err
+	}
+	if err := s.step(ctx, "one stopped", func() error { return s.stop(s.processes) }, maxGraceful); err != nil {
+		return err
+	}
+	for n := range s.processes {
+		anew := func() error { return errors.Join(s.stop(n), s.start(n)) }
+		if err := s.step(ctx, fmt.Sprintf("number %d started anew", n+1), anew, maxGraceful); err != nil {
+			return err
+		}
+	}
+	return s.step(ctx, "one killed", func() error { s.kill(0); return nil }, s.session+maxAfterKill)
+}
+
+// step makes a change and watches what follows. The bar is most; 0: none.
+func (s *scaling) step(ctx context.Context, what string, do func() error, most time.Duration) error {
+	c := change{what: what, from: time.Now(), most: most}
+	if err := do(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	watched := s.watch
+	if most > s.session {
+		watched += s.session
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(watched):
+	}
+	c.to = time.Now()
+	s.changes = append(s.changes, c)
+	return nil
+}
+
+// start starts process number n with its own data directory.
+func (s *scaling) start(n int) error {
+	name := filepath.Join(s.dir, "weft-"+strconv.Itoa(n+1))
+	c, err := start(append(s.command("run", "all"), "--data", name, "--session-timeout", s.session.String()), name+".log")
+	if err != nil {
+		return err
+	}
+	for len(s.up) <= n {
+		s.up = append(s.up, nil)
+	}
+	s.up[n] = c
+	return nil
+}
+
+func (s *scaling) stop(n int) error {
+	defer func() { s.up[n] = nil }()
+	return s.up[n].interrupt(patience)
+}
+
+func (s *scaling) kill(n int) {
+	s.up[n].kill()
+	s.up[n] = nil
+}
+
+// weft runs a command of the crawl to its end.
+func (s *scaling) weft(ctx context.Context, args ...string) error {
+	words := s.command(args...)
+	if said, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("weft %s: %w\n%s", args[0], err, said)
+	}
+	return nil
+}
+
+func (s *scaling) command(args ...string) []string {
+	return append(append([]string{filepath.Join(s.bin, "weft")}, args...), "--brokers", s.brokers, "--crawl", s.crawl)
+}
+
+// verdict prints what each change cost, and counts missed bars.
+func (s *scaling) verdict(out io.Writer, log []webtest.Entry) (missed int) {
+	partitionOf := func(domain string) int32 { return topics.Partition(domain, s.partitions) }
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "change\trequests/s\tnobody asked\tpartition\tdomain\tmedian domain\tbar\t\t")
+	for _, c := range s.changes {
+		stalled := stalls(log, c.from, c.to, s.delay, partitionOf)
+		requests := 0
+		for _, e := range log {
+			if e.Start >= c.from.UnixNano() && e.Start < c.to.UnixNano() {
+				requests++
+			}
+		}
+		bar, word := "", ""
+		if c.most > 0 {
+			bar, word = c.most.String(), "ok"
+			if stalled.domain > c.most {
+				word = "MISSED"
+				missed++
+			}
+		}
+		fmt.Fprintf(t, "%s\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t\n", c.what, float64(requests)/c.to.Sub(c.from).Seconds(),
+			seconds(stalled.whole), seconds(stalled.partition), seconds(stalled.domain), seconds(stalled.domains), bar, word)
+	}
+	_ = t.Flush()
+	r := webtest.Audit(log, webtest.Expect{Delay: func(string) time.Duration { return s.delay }})
+	fmt.Fprintf(out, "\n%v", r)
+	if r.Short+r.Overlaps+r.BeforeRobots > 0 {
+		missed++
+	}
+	return missed
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s" }
