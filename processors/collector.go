@@ -56,8 +56,9 @@ const (
 	// collectEvery is the time between two looks at where logs begin.
 	collectEvery = 5 * time.Second
 	// sweepEvery is the time between two sweeps, and the least age at which an
-	// object without a record is an orphan.
-	sweepEvery = 10 * time.Minute
+	// object without a record is an orphan. It is long, since orphans are rare and
+	// cost little, but a record that comes after its body is gone costs a page.
+	sweepEvery = time.Hour
 	// unfinishedAge is when what a writer left unfinished is swept.
 	unfinishedAge = time.Hour
 	// maxPlaces bounds what is remembered; the rest is left to sweeps.
