@@ -107,14 +107,26 @@ func exported(t *testing.T, running []*container) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all strings.Builder
-	for _, c := range running {
-		all.WriteString(await(t, "http://"+c.metrics+"/metrics"))
-	}
-	got := ReadSeries(all.String())
-	for name := range want {
-		if got[name] == nil && name != "up" && name != "weft_rejected_total" && name != "weft_ledger_checkpoint_timestamp_seconds" {
-			t.Errorf("no process exports %s", name)
+	var text string
+	var got Series
+	var lacks []string
+	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
+		text = ""
+		for _, c := range running {
+			text += await(t, "http://"+c.metrics+"/metrics")
+		}
+		got, lacks = ReadSeries(text), nil
+		for name := range want {
+			if got[name] == nil && name != "up" && name != "weft_rejected_total" && name != "weft_ledger_checkpoint_timestamp_seconds" {
+				lacks = append(lacks, name)
+			}
+		}
+		// The frontier's are there once a process has looked, every 5 s.
+		if len(lacks) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no process exports %v", lacks)
 		}
 	}
 	for name := range got {
@@ -122,7 +134,7 @@ func exported(t *testing.T, running []*container) {
 			t.Errorf("%s is exported and not in the golden file of package metrics", name)
 		}
 	}
-	if regexp.MustCompile(`(?m)^weft_politeness_violations_total.* [^0]`).MatchString(all.String()) {
+	if regexp.MustCompile(`(?m)^weft_politeness_violations_total.* [^0]`).MatchString(text) {
 		t.Error("a request was hurried")
 	}
 }
