@@ -241,3 +241,6 @@ func eventually(ctx context.Context, d time.Duration, holds func() bool) bool {
 	}
 	return true
 }
+
+// timeoutOfServing bounds the wait for a process to serve its metrics.
+const timeoutOfServing = 20 * time.Second

@@ -1,0 +1,91 @@
+package cluster_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/cluster/clustertest"
+)
+
+func TestValidate(t *testing.T) {
+	good := clustertest.NewAuthority(t).Sign(t, "client", clustertest.Options{})
+	empty := filepath.Join(t.TempDir(), "empty")
+	write(t, empty, "\n")
+	tls := func(c cluster.TLS) cluster.Access {
+		c.On = true
+		return cluster.Access{Brokers: []string{"a:1"}, TLS: c}
+	}
+	sasl := func(s cluster.SASL) cluster.Access { return cluster.Access{Brokers: []string{"a:1"}, SASL: s} }
+	secret := cluster.NewSecret("p")
+	for _, tc := range []struct {
+		cluster.Access
+		want string // "": valid
+	}{
+		{cluster.At("a:1"), ""},
+		{tls(cluster.TLS{CAFile: good.CertFile, CertFile: good.CertFile, KeyFile: good.KeyFile, ServerName: "b"}), ""},
+		{sasl(cluster.SASL{Mechanism: cluster.Plain, User: "u", Password: secret}), ""},
+		{sasl(cluster.SASL{Mechanism: cluster.ScramSHA512, User: "u", PasswordFile: good.KeyFile}), ""},
+
+		{cluster.At(), "no brokers"},
+		{cluster.Access{Brokers: []string{"a:1"}, TLS: cluster.TLS{CAFile: good.CertFile}}, "but TLS is off"},
+		{tls(cluster.TLS{CertFile: good.CertFile}), "a client certificate without its key"},
+		{tls(cluster.TLS{KeyFile: good.KeyFile}), "a key without its client certificate"},
+		{tls(cluster.TLS{CertFile: good.CertFile, KeyFile: empty}), "read client certificate"},
+		{tls(cluster.TLS{CAFile: empty}), "holds no certificate in PEM"},
+		{tls(cluster.TLS{CAFile: empty + "none"}), "no such file"},
+		{sasl(cluster.SASL{User: "u"}), "but no SASL mechanism"},
+		{sasl(cluster.SASL{Password: secret}), "but no SASL mechanism"},
+		{sasl(cluster.SASL{Mechanism: cluster.Plain, Password: secret}), "but no user"},
+		{sasl(cluster.SASL{Mechanism: cluster.Plain, User: "u"}), "no password for the user u"},
+		{sasl(cluster.SASL{Mechanism: cluster.Plain, User: "u", Password: secret, PasswordFile: empty}), "a password, and a file of one"},
+		{sasl(cluster.SASL{Mechanism: cluster.Plain, User: "u", PasswordFile: empty}), "is empty"},
+		{sasl(cluster.SASL{Mechanism: "gssapi", User: "u", Password: secret}), `"gssapi" is not one of`},
+	} {
+		err := tc.Validate()
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%+v: %v, want %q", tc.Access, err, tc.want)
+		}
+	}
+}
+
+// A secret does not show, however it is printed, and wherever it is a field.
+func TestSecretDoesNotShow(t *testing.T) {
+	const text = "s3cr3t"
+	secret := cluster.NewSecret(text)
+	type hidden struct{ deep cluster.SASL }
+	access := cluster.Access{SASL: cluster.SASL{User: "u", Password: secret}}
+	var out bytes.Buffer
+	for _, value := range []any{secret, &secret, access, &access, access.SASL, []any{secret}, map[string]any{"a": secret}, hidden{access.SASL}, &hidden{access.SASL}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T", "%p", "%t", "%c", "%U", "%e", "%b", "%o", "%w"} {
+			fmt.Fprintf(&out, verb+"\n", value)
+		}
+		for _, logger := range []*slog.Logger{
+			slog.New(slog.NewTextHandler(&out, nil)), slog.New(slog.NewJSONHandler(&out, nil)),
+		} {
+			logger.Info("said", "value", value, "error", fmt.Errorf("with %v", value))
+		}
+		if raw, err := json.Marshal(value); err == nil {
+			out.Write(raw)
+		}
+		if raw, err := yaml.Marshal(value); err == nil {
+			out.Write(raw)
+		}
+	}
+	if said := out.String(); strings.Contains(said, text) || strings.Contains(said, fmt.Sprintf("%x", text)) || strings.Contains(said, fmt.Sprintf("%X", text)) {
+		t.Errorf("the secret shows in\n%s", said)
+	}
+	if !strings.Contains(out.String(), "[secret]") {
+		t.Error("nothing says that there is a secret")
+	}
+	if !cluster.NewSecret("").IsZero() || secret.IsZero() {
+		t.Error("an empty text is no secret, and this one is one")
+	}
+}
