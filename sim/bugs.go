@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // Bug is a mistake that tests plant, to see that it is found. It is never in
@@ -49,7 +50,8 @@ const (
 	BugNoPause Bug = "no-pause"
 	// BugLeaseUnchecked: requests are made without a lease.
 	BugLeaseUnchecked Bug = "lease-unchecked"
-	// BugLeaseFromAnswer: the lease runs from a heartbeat's answer.
+	// BugLeaseFromAnswer: the lease runs from a heartbeat's answer, whatever it
+	// says.
 	BugLeaseFromAnswer Bug = "lease-from-answer"
 	// BugDelayFromStart: the delay runs from the start of a request.
 	BugDelayFromStart Bug = "delay-from-start"
@@ -66,6 +68,20 @@ const (
 	BugTrustFilter Bug = "trust-filter"
 	// BugTrimTooFar: the janitor does not wait for commits.
 	BugTrimTooFar Bug = "trim-too-far"
+	// BugPauseIgnored: a fetcher that is paused goes on.
+	BugPauseIgnored Bug = "pause-ignored"
+	// BugHoldIgnored: the scheduler releases while people hold releases.
+	BugHoldIgnored Bug = "hold-ignored"
+	// BugBacklogIgnored: a fetcher does not wait for parse.
+	BugBacklogIgnored Bug = "backlog-ignored"
+	// BugPerDomainExceeded: one connection a domain more than allowed.
+	BugPerDomainExceeded Bug = "per-domain-exceeded"
+	// BugDepthIgnored: links are followed to any depth.
+	BugDepthIgnored Bug = "depth-ignored"
+	// BugPagesForgotten: pages of earlier lives do not count against the limit.
+	BugPagesForgotten Bug = "pages-forgotten"
+	// BugStopCuts: a fetcher that ends in good order cuts off what is in flight.
+	BugStopCuts Bug = "stop-cuts"
 )
 
 // Bugs are all that can be planted.
@@ -93,6 +109,13 @@ func Bugs() []Bug {
 		BugSettleUnknown,
 		BugTrustFilter,
 		BugTrimTooFar,
+		BugPauseIgnored,
+		BugHoldIgnored,
+		BugBacklogIgnored,
+		BugPerDomainExceeded,
+		BugDepthIgnored,
+		BugPagesForgotten,
+		BugStopCuts,
 	}
 }
 
@@ -257,4 +280,30 @@ func (b *bugs) takeover(found processors.Takeover) processors.Takeover {
 		found.Last = &weftpb.Scheduled{Oldest: found.End}
 	}
 	return found
+}
+
+// gate returns what a fetcher's gate looks at.
+func (b *bugs) gate(g processors.Gate) processors.Gate {
+	g.Leased = g.Leased || b.w.bug(BugLeaseUnchecked)
+	g.Paused = g.Paused && !b.w.bug(BugPauseIgnored)
+	g.Full = g.Full && !b.w.bug(BugBacklogIgnored)
+	return g
+}
+
+// define changes what the crawl is.
+func (b *bugs) define(d *topics.Definition) {
+	switch {
+	case b.w.bug(BugDepthIgnored):
+		d.MaxDepth = -1
+	case b.w.bug(BugPerDomainExceeded):
+		d.PerDomain++
+	}
+}
+
+// written are the offsets of parsed that stand in the files already.
+func (b *bugs) written(next map[int32]int64) map[int32]int64 {
+	if b.w.bug(BugPagesForgotten) {
+		return nil
+	}
+	return next
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,15 @@ type Case struct {
 	// Embedded: the brokers are in the only process, and what is in their logs
 	// may be gone after a power cut.
 	Embedded bool `json:"embedded,omitempty"`
+	// PerDomain is how many requests of a domain may be open; 0: one.
+	PerDomain int `json:"per_domain,omitempty"`
+	// MaxDepth is the most links between a seed and a page; 0: no limit.
+	MaxDepth int `json:"max_depth,omitempty"`
+	// MaxPages ends the crawl when so many are written; 0: no limit. Only a
+	// crawl in one process has files of pages.
+	MaxPages int64 `json:"max_pages,omitempty"`
+	// Backlog is how many bytes parse may be behind a fetcher; 0: many.
+	Backlog int64 `json:"backlog,omitempty"`
 	// Faults in order of time.
 	Faults []Fault `json:"faults,omitempty"`
 	// Bug that is planted; empty: none.
@@ -57,7 +67,29 @@ const (
 	DiskFull         Kind = "disk-full" // nothing may be released
 	Rebalance        Kind = "rebalance" // of a group, without a reason
 	PowerCut         Kind = "power-cut" // of an embedded broker and its process
+
+	// What people do is no fault, but comes like one.
+	Hold  Kind = "hold"  // weft pause, of a stage or all, and weft resume; Place says which
+	Stop  Kind = "stop"  // a process ends in good order, and is started again
+	Drain Kind = "drain" // weft stop --drain, and all processes are started again
 )
+
+// orders are what people do.
+var orders = []Kind{Hold, Hold, Stop, Stop, Drain}
+
+// calm tells that nothing goes wrong in a case: there are only orders.
+func (c Case) calm() bool {
+	return !slices.ContainsFunc(c.Faults, func(f Fault) bool { return !slices.Contains(orders, f.Kind) })
+}
+
+func (c Case) perDomain() int { return max(c.PerDomain, 1) }
+
+func (c Case) backlogBytes() int64 {
+	if c.Backlog == 0 {
+		return 64 << 20
+	}
+	return c.Backlog
+}
 
 // kinds are the faults that are drawn, each as often as it stands here.
 var kinds = []Kind{
@@ -101,5 +133,30 @@ func NewCase(seed uint64) Case {
 			At: time.Duration(rng.Int64N(int64(faultsWithin))), Kind: PowerCut, For: 10 * time.Second, Rate: 1 + rng.IntN(20),
 		})
 	}
+	c.limits(rand.New(rand.NewPCG(seed, 4)))
 	return c
+}
+
+// limits draws what a crawl is told to keep within, and what people do with it.
+func (c *Case) limits(rng *rand.Rand) {
+	c.PerDomain = []int{1, 1, 1, 2, 3}[rng.IntN(5)]
+	if rng.IntN(4) == 0 {
+		c.MaxDepth = 1 + rng.IntN(3)
+	}
+	if c.Processes == 1 && rng.IntN(3) == 0 {
+		c.MaxPages = int64(1 + rng.IntN(16))
+	}
+	if rng.IntN(3) == 0 {
+		c.Backlog = int64(1 + rng.IntN(800))
+	}
+	n := rng.IntN(3)
+	if rng.IntN(6) == 0 {
+		c.Faults, n = nil, 1+rng.IntN(5)
+	}
+	for range n {
+		c.Faults = append(c.Faults, Fault{
+			At: time.Duration(rng.Int64N(int64(faultsWithin))), Kind: orders[rng.IntN(len(orders))],
+			Process: rng.IntN(c.Processes), Place: rng.IntN(1000), For: time.Duration(rng.Int64N(int64(15 * time.Second))),
+		})
+	}
 }

@@ -8,24 +8,32 @@
 //
 // All that decides is production's own code, not a copy of it:
 //
-//	ledger.Partition   folding, deciding, framing, positions, claims, resuming
+//	ledger.Partition   folding, deciding, framing, positions, resuming, and what
+//	                   timers wait for
+//	ledger.Claiming    the steps of a claim, and the search for inputs that were
+//	                   cut
+//	ledger.Saving      when the state is copied and a checkpoint is published
 //	ledger.Writer      fail-stop, free of gaps
 //	ledger.Reader      which events count
 //	processors         the declarations of dedupe and schedule (Define…), what
 //	                   normalize and parse make of a record (New…), the commit
 //	                   rule (Progress), boards and takeovers (Board, TakeOver,
 //	                   Search), reports (Report), what exchanges mean (RobotsOf,
-//	                   AnswerOf), with scope, urls, dedupe, frontier, politeness,
-//	                   robots and parse behind them
-//	lanes.Lane         what a domain's queue does next
-//	lease.Lease        the right to make a request
+//	                   AnswerOf), whether a request may begin (Gate), how far parse
+//	                   is behind (Backlog), what people hold (Brakes), the limit of
+//	                   pages (Quota), with scope, urls, dedupe, frontier,
+//	                   politeness, robots and parse behind them
+//	lanes.Lane         what a domain's queue does next, and lanes.Choose: which of
+//	                   its lanes takes a visit
+//	lease.Lease        the right to make a request, and lease.Heartbeats: which
+//	                   heartbeat extends it
 //	drain.Reading      the drained test
 //	replay             LastDecision, which takeovers and the drained test read
 //
 // What is simulated is what surrounds it: goka, franz-go, Pebble, the goroutines
-// of lanes and workers, net/http. The shells here (owner and table, worker,
-// fetcher and lane) do what their counterparts in production do, in the same
-// order, with others' steps possible between any two of theirs.
+// of lanes and workers, net/http, files. The shells here (owner and table,
+// worker, fetcher and lane, sink) carry out what the above says, with others'
+// steps possible between any two of theirs.
 //
 // # The simulated world
 //
@@ -52,11 +60,29 @@
 // checkpoints are damaged or lost; disks are full; and the power of an embedded
 // broker's machine is cut. See Kind.
 //
+// # What people do
+//
+// A crawl may be told to keep one, two or three connections to a domain, to
+// follow links to a depth, to end after so many pages (a crawl in one process,
+// which writes them to a file), and how far parse may be behind. Stages are
+// paused and resumed, in all processes, each of which hears of it in its own
+// time. A process ends in good order, stage after stage, and comes back; or all
+// do, once nothing is released any more and nothing is under way (--drain).
+// Some cases have nothing but that, and no fault.
+//
 // # Invariants
 //
-// At each request: no two of a domain at once, none before the delay in force
-// (the configured one, Crawl-delay, Retry-After), no page before the robots.txt
-// of its origin, none that it disallows.
+// At each request: no more of a domain at once than it may have connections, and
+// on each none before the delay in force (the configured one, Crawl-delay,
+// Retry-After), no page before the robots.txt of its origin, none that it
+// disallows, none more links from the next seed than allowed, none in a process
+// that has heard that fetch is paused, and none past the gate while parse is too
+// far behind. No visit is released while people hold releases, or the disk is
+// nearly full.
+//
+// When a crawl is full, its file has as many pages as it was to have, each once,
+// and nothing is asked any more. When it is said to have nothing under way,
+// nothing is.
 //
 // At checkpoints, now and then, and at the end: the state is, key by key, the
 // fold of the ledger from nothing; gauges are what a recount finds; a domain is
@@ -67,7 +93,9 @@
 // page that was fetched and every redirect's target is admitted, once; each has
 // one outcome, after four attempts at most; what was fetched was asked for and
 // is parsed; nothing of a healthy site was given up; no visit had to run out of
-// its lease. By induction that is all that the rules reach. And the test does say so within a few hours
+// its lease; and if nothing went wrong in its only process, nothing was asked for
+// but what counts as an attempt, however often that was ended and started. By
+// induction that is all that the rules reach. And the test does say so within a few hours
 // of virtual time after the last fault.
 //
 // # Failing seeds
@@ -88,7 +116,14 @@
 // # What it does not show
 //
 // The shells of production themselves: kfake, goka, franz-go, Pebble and net/http
-// are what the tests with real processes are for. A request that is still being
+// are what the tests with real processes are for. Shells of both kinds still
+// have in common, as two programs, the order in which a process ends its stages
+// and a fetcher its work (crawl, processors.Fetch; here stop), how a worker and a
+// board are read, that an event is appended after it is folded, and which
+// heartbeat counts (processors.heartbeats; here lease.Heartbeats). Slots, WARC
+// files, checkpoints in a bucket and bodies in an object store are not simulated,
+// and a rebalance takes all partitions from everybody, where fetchers of
+// production keep those that do not move. A request that is still being
 // answered when its process is frozen for longer than a session; here answers
 // take at most 2 s. That nothing is lost when a machine loses what had been
 // acknowledged: with an embedded broker a power cut may. Such a crawl goes on

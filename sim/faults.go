@@ -62,6 +62,12 @@ func (w *world) strike(f Fault) {
 	case DiskFull:
 		p.hold.Store(true)
 		w.at(until, func() { p.hold.Store(false) })
+	case Hold:
+		w.hold(holdStages(f.Place), f.For)
+	case Stop:
+		p.stop(func() { w.after(f.For, p.boots) })
+	case Drain:
+		w.drain(f.For)
 	case Rebalance:
 		stages := topics.Stages()
 		g := w.cluster.groups[w.names.Group(stages[f.Place%len(stages)])]

@@ -23,8 +23,12 @@ type fetcher struct {
 	out     *producer
 	reports *producer
 	boards  map[int32]*board
-	lanes   map[string]*lane
+	lanes   map[laneKey]*lane
+	backlog *processors.Backlog
+	sent    []*sending // what it wrote to fetched, to be judged
+	resting bool       // no request begins any more
 	known   map[*lanes.Visit]*processors.Report
+	visits  []*lanes.Visit // of the reports, in order
 	flying  []*request
 	session int // counts what the group gave and took
 }
@@ -45,26 +49,44 @@ func newFetcher(l *life) *fetcher {
 	return &fetcher{
 		life: l, w: l.proc.w, lease: lease.New(sessionTimeout-leaseMargin, l.proc.boot),
 		out: newProducer(l), reports: newProducer(l),
-		boards: map[int32]*board{}, lanes: map[string]*lane{}, known: map[*lanes.Visit]*processors.Report{},
+		boards: map[int32]*board{}, lanes: map[laneKey]*lane{}, known: map[*lanes.Visit]*processors.Report{},
+		backlog: processors.NewBacklog(l.proc.w.c.backlogBytes()),
 	}
 }
 
 func (f *fetcher) begin() {
+	beats := lease.NewHeartbeats(f.lease)
 	f.member = &member{life: f.life, assigned: f.assigned, revoked: f.revoked}
-	f.member.heard = func(sent time.Duration) {
-		ago := f.w.now - sent
+	f.member.joins = func(sent time.Duration) { beats.Joined(f.w.now - sent) }
+	f.member.beats = func(sent time.Duration) {
+		beats.Answered(f.w.now - sent)
 		if f.w.bug(BugLeaseFromAnswer) {
-			ago = 0
+			f.lease.Extend(0)
 		}
-		f.lease.Extend(ago)
 	}
 	f.w.cluster.groups[f.w.names.Group(topics.Fetch)].join(f.member)
 	f.life.after(heartbeat/2, f.keepLease)
+	f.life.after(commitEvery, f.followBacklog)
+}
+
+// followBacklog asks what parse has committed.
+func (f *fetcher) followBacklog() {
+	group := f.w.cluster.groups[f.w.names.Group(topics.Parse)]
+	commits := map[int32]int64{}
+	for p := range f.w.partitions {
+		commits[p] = group.committed(place{f.w.names.Fetched, p})
+	}
+	f.life.after(f.w.latency(), func() {
+		for p, next := range commits {
+			f.backlog.Settle(p, next)
+		}
+	})
+	f.life.after(f.w.rhythm(), f.followBacklog)
 }
 
 // keepLease ends the life when a lease that was held has ended.
 func (f *fetcher) keepLease() {
-	switch holds := f.permitted(); {
+	switch holds := f.gate().Leased; {
 	case holds:
 		f.held = true
 	case f.held:
@@ -74,7 +96,54 @@ func (f *fetcher) keepLease() {
 	f.life.after(heartbeat/2, f.keepLease)
 }
 
-func (f *fetcher) permitted() bool { return f.lease.Holds() || f.w.bug(BugLeaseUnchecked) }
+// gate is what decides whether a request may begin.
+func (f *fetcher) gate() processors.Gate {
+	p := f.life.proc
+	return f.w.bugs.gate(processors.Gate{
+		Leased: f.lease.Holds(), Paused: p.paused(topics.Fetch), Resting: f.resting,
+		Full: f.backlog.Full(), Low: f.w.c.Embedded && p.hold.Load(),
+	})
+}
+
+// hear has nothing to do: the gate is looked at again and again.
+func (f *fetcher) hear() {}
+
+// stop begins no request any more, waits, not for long, for those in flight and
+// for their records, and reports what is known.
+func (f *fetcher) stop() {
+	f.resting = true
+	if !f.lease.Holds() {
+		f.life.leave()
+		return
+	}
+	rested := f.w.now + restTimeout
+	if f.w.bug(BugStopCuts) {
+		rested = f.w.now
+	}
+	f.endBy(rested, f.w.now+drainTimeout)
+}
+
+func (f *fetcher) endBy(rested, deadline time.Duration) {
+	if len(f.flying) > 0 && f.w.now < rested || f.out.open > 0 && f.w.now < deadline {
+		f.life.after(10*time.Millisecond, func() { f.endBy(rested, deadline) })
+		return
+	}
+	for _, v := range f.visits {
+		if report := f.known[v]; report != nil {
+			f.write(v, report.Flush(f.life.proc.mono()))
+		}
+	}
+	f.dropBoards()
+	f.leaveBy(deadline)
+}
+
+func (f *fetcher) leaveBy(deadline time.Duration) {
+	if f.reports.open > 0 && f.w.now < deadline {
+		f.life.after(10*time.Millisecond, func() { f.leaveBy(deadline) })
+		return
+	}
+	f.life.leave()
+}
 
 // release closes the connections of a life that has ended.
 func (f *fetcher) release() {
@@ -100,14 +169,20 @@ func (f *fetcher) assigned(partitions []int32) {
 // revoked ends the work on every partition.
 func (f *fetcher) revoked(then func()) {
 	f.session++
+	f.dropBoards()
+	then()
+}
+
+func (f *fetcher) dropBoards() {
 	for _, p := range sorted(f.boards) {
 		f.boards[p].ended = true
 		f.boards[p].End(errLost)
 		f.boards[p].cancel()
 		delete(f.boards, p)
+		f.backlog.Forget(p)
+		f.forget(p)
 	}
 	f.cancelled()
-	then()
 }
 
 // take asks for what a takeover wants to know, one thing after another.
@@ -229,10 +304,17 @@ func (f *fetcher) start(b *board, p *processors.Posted) {
 		b.Hold(p, 2*heartbeat)
 	}
 	v := p.Visit()
-	ln := f.lanes[v.Domain]
+	key := laneKey{v.Domain, lanes.Choose(f.w.env.Definition.PerDomain, func(nth int) (waiting int, open bool) {
+		ln := f.lanes[laneKey{v.Domain, nth}]
+		if ln == nil {
+			return 0, false
+		}
+		return ln.Len(), true
+	})}
+	ln := f.lanes[key]
 	if ln == nil {
-		ln = &lane{fetcher: f, domain: v.Domain}
-		f.lanes[v.Domain] = ln
+		ln = &lane{fetcher: f, key: key}
+		f.lanes[key] = ln
 	}
 	ln.Add(p.Context(), v)
 	ln.wake(0)

@@ -40,12 +40,16 @@ type member struct {
 	entries    int // how often the member asked to join
 
 	// assigned gives partitions; revoked takes all of them back, and calls
-	// then when the member has let go; heard is told when a heartbeat that was
-	// answered well had been sent.
+	// then when the member has let go.
 	assigned func(partitions []int32)
 	revoked  func(then func())
-	heard    func(sent time.Duration)
-	giving   bool
+	// joins and beats, if set, are told of the answers to the request that
+	// began the membership and to heartbeats, and when they had been sent.
+	joins, beats func(sent time.Duration)
+
+	giving  bool
+	beating bool // heartbeats are sent
+	on      int  // commits on their way
 }
 
 func newGroup(w *world, name string, partitions int32) *group {
@@ -58,7 +62,6 @@ func newGroup(w *world, name string, partitions int32) *group {
 func (g *group) join(m *member) {
 	m.group, m.life.member = g, m
 	g.enter(m)
-	m.life.after(heartbeat, m.beat)
 }
 
 // enter sends a join request.
@@ -122,20 +125,28 @@ func (g *group) settle() {
 	}
 	for i, m := range g.members {
 		m.joined, m.seen = false, g.w.now
-		generation, entries := g.generation, m.entries
+		generation, entries, synced := g.generation, m.entries, g.w.now
 		m.life.after(g.w.latency(), func() {
 			// A member that was stopped may not know that it was expelled.
 			if entries != m.entries {
 				return // it asked to join again since
 			}
 			m.generation = generation
+			if m.joins != nil {
+				m.joins(synced)
+			}
+			if !m.beating {
+				m.beating = true
+				m.life.after(heartbeat, m.beat)
+			}
 			g.w.trace("%s gets %v of %s", m.life.name, shares[i], g.name)
 			m.assigned(shares[i])
 		})
 	}
 }
 
-// beat sends a heartbeat and acts upon its answer; the next one follows that.
+// beat sends a heartbeat and acts upon its answer; the next one follows that,
+// unless it says that the member is none any more.
 func (m *member) beat() {
 	g, w, sent := m.group, m.group.w, m.group.w.now
 	w.after(w.latency(), func() {
@@ -155,9 +166,11 @@ func (m *member) beat() {
 }
 
 func (m *member) answered(sent time.Duration, expelled, moving bool) {
-	m.life.after(heartbeat, m.beat)
-	if !expelled && m.heard != nil && m.generation > 0 {
-		m.heard(sent)
+	if m.beats != nil {
+		m.beats(sent)
+	}
+	if m.beating = !expelled; m.beating {
+		m.life.after(heartbeat, m.beat)
 	}
 	if !(expelled || moving) || m.giving {
 		return
@@ -189,7 +202,7 @@ func (g *group) expel(m *member) {
 // watch expels members that are silent for too long.
 func (g *group) watch() {
 	for _, m := range slices.Clone(g.members) {
-		if g.w.now-m.seen > sessionTimeout {
+		if !m.joined && g.w.now-m.seen > sessionTimeout { // who has joined waits for an answer
 			g.w.trace("%s is expelled from %s", m.life.name, g.name)
 			g.expel(m)
 			g.prepare()
@@ -202,7 +215,9 @@ func (g *group) watch() {
 // commit sends a commit, which counts if the member still is one.
 func (m *member) commit(at place, next int64) {
 	g, generation := m.group, m.generation
+	m.on++
 	g.w.after(g.w.latency(), func() {
+		m.on--
 		if !m.expelled && generation == g.generation && next > g.committed(at) {
 			g.commits[at] = next
 		}

@@ -15,7 +15,8 @@ import (
 type history struct {
 	admitted map[string]int // in deduped
 	queued   map[string]int // in scheduled
-	tried    map[string]int // attempts that were made
+	tried    map[string]int // attempts that were made, robots.txt included
+	depth    map[string]int // as admitted
 	ended    map[string][]string
 	parsed   map[string]bool
 	expired  []string // visits that ran out of their lease
@@ -23,13 +24,14 @@ type history struct {
 
 // readHistory folds the ledgers from their beginning.
 func (w *world) readHistory() (*history, error) {
-	h := &history{admitted: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
+	h := &history{admitted: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, depth: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
 	for p := range w.partitions {
 		err := w.events(w.names.Deduped, p, func(body []byte) error {
 			var d weftpb.Deduped
 			err := proto.Unmarshal(body, &d)
 			for _, t := range d.Targets {
 				h.admitted[t.Url]++
+				h.depth[t.Url] = int(t.Depth)
 			}
 			return err
 		})
@@ -65,14 +67,11 @@ func (h *history) schedule(s *weftpb.Scheduled, visits map[string]*weftpb.Visit)
 			if v == nil {
 				return fmt.Errorf("an outcome of visit %s, which was not released", done.Visit)
 			}
-			if v.Robots {
-				continue
-			}
 			url = v.Requests[done.Index].Target.Url
 			if done.Attempt != nil {
 				h.tried[url]++
 			}
-			if done.RetryMs != 0 {
+			if done.RetryMs != 0 || v.Robots {
 				continue
 			}
 		}
@@ -141,9 +140,26 @@ func (w *world) judgeEnd() {
 	if len(h.expired) > 0 {
 		w.violate("forgotten", "visits %q ran out of their lease, though a fetcher was there", h.expired)
 	}
+	if w.c.calm() && w.c.Processes == 1 {
+		w.judgeRepeats(h)
+	}
 	for _, r := range w.cluster.places {
 		if strings.HasSuffix(r.topic, ".rejected") && w.cluster.logs[r].end() > 0 {
 			w.violate("rejected", "%v holds records", r)
+		}
+	}
+}
+
+// judgeRepeats judges a crawl that nothing went wrong in: no request is made but
+// those that count as attempts, however often processes ended in good order.
+func (w *world) judgeRepeats(h *history) {
+	asked := map[string]int{}
+	for _, a := range w.web.log {
+		asked[a.url]++
+	}
+	for _, url := range keys(asked) {
+		if asked[url] > h.tried[url] {
+			w.violate("repeated", "%s was asked for %d times in %d attempts", url, asked[url], h.tried[url])
 		}
 	}
 }
@@ -171,14 +187,16 @@ func (w *world) judgeURL(h *history, url, reason string, need func(url, because 
 	if !w.web.served(url) {
 		w.violate("lost", "%s is called fetched and was not asked for", url)
 	}
+	if p.status == 200 && !h.parsed[url] {
+		w.violate("lost", "%s was fetched and not parsed", url)
+	}
 	because := "named by " + url
 	switch {
 	case p.location != "":
 		need(p.location, because)
+	case w.c.MaxDepth > 0 && h.depth[url] >= w.c.MaxDepth:
+		// Its links are too far away.
 	case p.status == 200:
-		if !h.parsed[url] {
-			w.violate("lost", "%s was fetched and not parsed", url)
-		}
 		for _, link := range p.links {
 			need(canonical(link), because)
 		}

@@ -15,9 +15,14 @@ import (
 type lane struct {
 	lanes.Lane
 	*fetcher
-	domain string
+	key    laneKey
 	asking bool // a request is being made
 	turn   int  // of the wake-up that counts
+}
+
+type laneKey struct {
+	domain string
+	nth    int
 }
 
 // wake lets the lane do its next step after a while.
@@ -35,13 +40,13 @@ func (ln *lane) serve() {
 	step := ln.Next(ln.life.proc.mono())
 	switch step.Kind {
 	case lanes.Over:
-		if ln.lanes[ln.domain] == ln {
-			delete(ln.lanes, ln.domain)
+		if ln.lanes[ln.key] == ln {
+			delete(ln.lanes, ln.key)
 		}
 	case lanes.Idle, lanes.Wait:
 		ln.wake(step.Until.Sub(ln.life.proc.mono()))
 	case lanes.Ask:
-		ln.gate(step)
+		ln.pass(step)
 	case lanes.Finish:
 		report := ln.report(step.Visit)
 		ln.write(step.Visit, report.Finish(step.Index, ln.life.proc.mono()))
@@ -50,11 +55,14 @@ func (ln *lane) serve() {
 	}
 }
 
-// gate waits for the lease, and for the way to the connection.
-func (ln *lane) gate(step lanes.Step) {
-	if !ln.permitted() {
+// pass waits for the gate, and for the way to the connection.
+func (ln *lane) pass(step lanes.Step) {
+	if !ln.gate().Opens() {
 		ln.wake(heartbeat / 2)
 		return
+	}
+	if ln.gate().Permits() {
+		ln.judgeBehind()
 	}
 	ln.asking = true
 	ln.life.after(ln.w.between(0, 3*time.Millisecond), func() {
@@ -77,11 +85,11 @@ type request struct {
 	over    bool
 }
 
-// ask makes a request, if the lease still holds where it is written.
+// ask makes a request, if it is permitted where it is written.
 func (ln *lane) ask(step lanes.Step) {
 	v, i := step.Visit, step.Index
 	r := &request{lane: ln, step: step, url: v.Requests[i].Target.Url, started: ln.w.now}
-	if !ln.permitted() {
+	if !ln.gate().Permits() {
 		ln.made(r, &fetch.Exchange{URL: r.url, Class: fetch.ClassLeaseLost})
 		return
 	}
@@ -157,15 +165,20 @@ func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
 	}
 	record := processors.FetchedOf(v, i, x)
 	report.Open()
+	size := len(x.Body)
+	ln.backlog.Send(size)
+	sent := ln.book(v.Partition, size)
 	tell := func() {
 		ln.write(v, report.Close(record.Outcome, ln.life.proc.mono()))
 	}
 	early := ln.w.bug(BugReportEarly)
-	ln.out.send(place{ln.w.names.Fetched, v.Partition}, v.Domain, encode(record), func(_ int64, err error) {
+	ln.out.send(place{ln.w.names.Fetched, v.Partition}, v.Domain, encode(record), func(offset int64, err error) {
 		if err != nil {
 			ln.life.fail(err)
 			return
 		}
+		ln.backlog.Acknowledged(v.Partition, offset, size)
+		sent.offset = offset
 		if !early {
 			tell()
 		}
@@ -180,6 +193,7 @@ func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
 func (f *fetcher) report(v *lanes.Visit) *processors.Report {
 	if f.known[v] == nil {
 		f.known[v] = processors.NewReport(v, f.life.proc.mono())
+		f.visits = append(f.visits, v)
 	}
 	return f.known[v]
 }

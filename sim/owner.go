@@ -19,6 +19,7 @@ type owner struct {
 	def    ledger.Definition
 	member *member
 	tables map[int32]*table
+	held   bool
 }
 
 func newOwner(l *life, name topics.Stage) *owner {
@@ -36,11 +37,29 @@ func (o *owner) begin() {
 		}
 	}
 	o.member.revoked = o.close
-	o.member.heard = func(time.Duration) {}
+	o.held = o.life.proc.paused(o.stage)
 	o.w.cluster.groups[o.w.names.Group(o.stage)].join(o.member)
 }
 
 func (o *owner) release() {}
+
+// hear is called when people ask something of the crawl. A stage that goes on
+// after it was held first reads what was written meanwhile.
+func (o *owner) hear() {
+	held := o.life.proc.paused(o.stage)
+	if o.held && !held {
+		for _, p := range sorted(o.tables) {
+			if o.tables[p].live {
+				o.tables[p].catchUp()
+				o.tables[p].wake()
+			}
+		}
+	}
+	o.held = held
+}
+
+// stop ends the life in good order.
+func (o *owner) stop() { o.close(o.life.leave) }
 
 // close closes every partition, then says so.
 func (o *owner) close(then func()) {
@@ -101,7 +120,7 @@ func (t *table) open() {
 	if t.closing {
 		return
 	}
-	t.store, t.saver.last = &memstore.Store{}, t.w.now
+	t.store, t.saver.Saving = &memstore.Store{}, ledger.NewSaving(checkpointEvery, t.life.proc.mono())
 	folded := ledger.Nothing()
 	if c := t.checkpoint(); c != nil {
 		t.store, folded = c.store.Clone(), c.folded
@@ -139,97 +158,6 @@ func (t *table) recover(end int64, then func()) {
 	t.life.after(t.w.latency(), func() { t.recover(end, then) })
 }
 
-func (t *table) claim() {
-	t.out = newProducer(t.life)
-	t.writer = t.w.bugs.writer(t, ledger.NewWriter(t.out, t.def.Ledger(), t.partition))
-	if t.w.bugs.unclaimed(t) {
-		t.resume()
-		return
-	}
-	t.writer.AppendClaim(ledger.ClaimOf(t.life.name), func(offset int64, err error) {
-		if err != nil {
-			t.stop(err)
-			return
-		}
-		t.w.trace("%s claims %v at %d", t.life.name, t.ledger().place, offset)
-		t.recover(offset+1, t.resume)
-	})
-}
-
-// resume asks where the inputs begin and end, one after another.
-func (t *table) resume() {
-	if t.closing {
-		return
-	}
-	bounds := map[string]ledger.Bounds{}
-	inputs := append(t.def.Inputs(), t.def.Ledger())
-	var ask func(i int)
-	ask = func(i int) {
-		if i < len(inputs) {
-			l := t.w.cluster.log(inputs[i], t.partition)
-			bounds[inputs[i]] = ledger.Bounds{Start: l.start, End: l.seen, Committed: t.member.group.committed(l.place)}
-			t.life.after(t.w.latency(), func() { ask(i + 1) })
-			return
-		}
-		if t.closing {
-			return
-		}
-		t.findCuts(bounds)
-		next, reset, err := t.core.Resume(bounds, t.w.c.Embedded)
-		if err != nil {
-			t.stop(err)
-			return
-		}
-		t.next = t.w.bugs.resume(t, next)
-		for topic, offset := range next {
-			t.marks[t.at(topic)] = offset
-		}
-		if reset == nil {
-			t.goLive()
-			return
-		}
-		if !t.w.lossy {
-			t.w.violate("reset", "%s sets positions of %v back, and nothing was lost", t.life.name, t.ledger().place)
-		}
-		t.writer.Append("", reset, func(_ int64, err error) {
-			if err != nil {
-				t.stop(err)
-			} else if !t.closing {
-				t.goLive()
-			}
-		})
-	}
-	ask(0)
-}
-
-// findCuts tells the partition which inputs were cut, as the table in package
-// ledger does.
-func (t *table) findCuts(bounds map[string]ledger.Bounds) {
-	for _, topic := range t.def.Inputs() {
-		at, known := t.core.Folded().Positions[topic]
-		l, log := t.w.cluster.log(topic, t.partition), bounds[topic]
-		if !known || at.Offset < log.Start || at.Offset < log.End && l.records[at.Offset].writtenMs == at.TimestampMS {
-			continue
-		}
-		intact := log.Start
-		if commit := t.member.group.committed(l.place); commit <= log.End {
-			intact = max(intact, commit)
-		}
-		t.core.Cut(topic, intact)
-	}
-}
-
-func (t *table) goLive() {
-	t.core.Live()
-	t.live = true
-	for _, topic := range t.def.Inputs() {
-		t.w.cluster.follow(t.at(topic), func() { t.wake() })
-	}
-	t.life.after(commitEvery, t.commit)
-	t.wake()
-	t.tick()
-}
-
 // wake lets the table work soon.
 func (t *table) wake() {
 	if t.stepping || t.closing || t.life.ended {
@@ -251,9 +179,10 @@ func (t *table) tick() {
 	t.life.after(t.w.rhythm(), t.tick)
 }
 
-// step answers one input or one due key, whichever comes first.
+// step answers one input or one due key, whichever comes first, unless people
+// hold the stage.
 func (t *table) step() {
-	if t.closing {
+	if t.closing || t.held {
 		return
 	}
 	now := t.life.proc.wall()
@@ -314,6 +243,7 @@ func (t *table) append(key string, event []byte, err error) {
 		if err = t.core.FoldNext(key, event, t.life.proc.wall()); err == nil {
 			carried := t.core.Carried()
 			t.w.trace("%s appends %v at %d", t.life.name, t.ledger().place, t.core.Folded().Offset)
+			t.judgeHold(event)
 			mark := func() {
 				for _, p := range carried {
 					t.marks[t.at(p.Topic)] = max(t.marks[t.at(p.Topic)], p.Offset+1)
@@ -374,7 +304,7 @@ func (t *table) close(deadline time.Duration, then func()) {
 		return
 	}
 	if t.live && t.out.open == 0 && t.writer.Err() == nil {
-		t.save()
+		t.saveLast()
 		t.flushMarks()
 	}
 	if t.core != nil {

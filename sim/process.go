@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -18,6 +19,10 @@ type process struct {
 	until   time.Duration // stopped until then
 	up      bool
 	hold    atomic.Bool // the disk is nearly full
+	brakes  *processors.Brakes
+	told    topics.Control // what the process has heard last that people ask
+	ending  bool           // it ends in good order
+	pages   pageFile
 	stages  map[topics.Stage]stage
 	lives   map[topics.Stage]*life
 	serials int
@@ -30,6 +35,10 @@ type stage interface {
 	// release is called when the life has ended, to let go of what is not in
 	// the process: requests.
 	release()
+	// hear is called when people ask something of the crawl.
+	hear()
+	// stop ends the life in good order, by leave, in a while.
+	stop()
 }
 
 // life is what ends at a crash: of a stage, or of the process.
@@ -103,6 +112,8 @@ func (p *process) start(name topics.Stage) {
 		s = newOwner(l, name)
 	case topics.Fetch:
 		s = newFetcher(l)
+	case topics.Pages:
+		s = newSink(l)
 	}
 	l.fail = func(reason error) {
 		if l.ended {
@@ -122,7 +133,7 @@ func (p *process) start(name topics.Stage) {
 
 // restart starts a stage that is not running.
 func (p *process) restart(name topics.Stage) {
-	if p.up && p.lives[name] == nil {
+	if p.up && !p.ending && p.lives[name] == nil {
 		p.start(name)
 	}
 }
@@ -141,8 +152,8 @@ func (p *process) endStage(name topics.Stage) {
 // crash ends the process; it comes back after a while.
 func (p *process) crash(away time.Duration) {
 	p.w.trace("%s is killed", p.name)
-	p.up, p.until = false, 0
-	for _, name := range topics.Stages() {
+	p.up, p.until, p.ending = false, 0, false
+	for _, name := range p.w.roles(p) {
 		p.endStage(name)
 	}
 	p.w.after(away, func() {
@@ -153,7 +164,8 @@ func (p *process) crash(away time.Duration) {
 }
 
 func (p *process) boots() {
-	p.up = true
+	p.up, p.told = true, p.w.control
+	p.brakes = processors.NewBrakes(p.told)
 	for _, name := range p.w.roles(p) {
 		p.restart(name)
 	}

@@ -14,10 +14,9 @@ type saved struct {
 	damaged bool
 }
 
-// saver makes and publishes a table's checkpoints, by the rules of package
-// ledger's.
+// saver makes and publishes a table's checkpoints, when ledger.Saving says so.
 type saver struct {
-	last   time.Duration
+	*ledger.Saving
 	copied *saved // waits for its last event to be acknowledged
 }
 
@@ -38,40 +37,45 @@ func (t *table) checkpoint() *saved {
 	return c
 }
 
-// maybeSave copies the state when its checkpoint is old, and publishes a copy
-// whose events are acknowledged.
+// maybeSave does what is due about the checkpoint.
 func (t *table) maybeSave() {
-	switch {
-	case !t.live:
-	case t.saver.copied != nil:
-		t.publish()
-	case t.w.now-t.saver.last >= checkpointEvery:
-		t.copy()
-		if t.w.bug(BugCheckpointEarly) {
-			t.publish()
+	if t.live {
+		t.save(t.saver.Next(t.life.proc.mono(), t.core.Folded().Offset, t.acked()))
+	}
+}
+
+// saveLast publishes the state as it is; everything is acknowledged.
+func (t *table) saveLast() {
+	for {
+		step := t.saver.Final(t.core.Folded().Offset, t.acked())
+		if step == ledger.SaveNothing {
+			return
 		}
+		t.save(step)
 	}
 }
 
-func (t *table) copy() { t.saver.copied = &saved{store: t.store.Clone(), folded: t.core.Folded()} }
-
-func (t *table) publish() {
-	c := t.saver.copied
-	if t.writer.Acked() < c.folded.Offset && !t.w.bug(BugCheckpointEarly) {
-		return
+// acked is how far events are acknowledged.
+func (t *table) acked() int64 {
+	if t.w.bug(BugCheckpointEarly) {
+		return t.core.Folded().Offset
 	}
-	t.saver.copied, t.saver.last = nil, t.w.now
-	at := t.at(t.def.Ledger())
-	if old := t.life.proc.disk[at]; old != nil && old.folded.Offset == c.folded.Offset {
-		return
-	}
-	t.life.proc.disk[at] = c
-	t.w.trace("%s publishes a checkpoint of %v at %d", t.life.name, at, c.folded.Offset)
-	t.w.published(t.stage, at, c)
+	return t.writer.Acked()
 }
 
-// save publishes the state as it is; everything is acknowledged.
-func (t *table) save() {
-	t.copy()
-	t.publish()
+func (t *table) save(step ledger.SaveStep) {
+	switch step {
+	case ledger.SaveCopy:
+		t.saver.copied = &saved{store: t.store.Clone(), folded: t.core.Folded()}
+		t.saver.Copied(t.saver.copied.folded.Offset)
+		if t.w.bug(BugCheckpointEarly) {
+			t.maybeSave()
+		}
+	case ledger.SavePublish:
+		c, at := t.saver.copied, t.at(t.def.Ledger())
+		t.saver.Published(t.life.proc.mono())
+		t.life.proc.disk[at] = c
+		t.w.trace("%s publishes a checkpoint of %v at %d", t.life.name, at, c.folded.Offset)
+		t.w.published(t.stage, at, c)
+	}
 }

@@ -26,6 +26,9 @@ func (w *world) watch() {
 	}
 	steps := slices.Concat(before, commits, []func(*drain.Reading){w.readStarts}, ends, []func(*drain.Reading){w.readGauges})
 	pace := w.between(time.Millisecond, 200*time.Millisecond)
+	if w.chance(2) {
+		pace *= 10 // brokers may take their time
+	}
 	var next func(i int)
 	next = func(i int) {
 		steps[i](reading)
@@ -50,6 +53,15 @@ func (w *world) watch() {
 
 // left says what keeps the crawl from being drained.
 func (w *world) left() string {
+	status, err := w.status()
+	if err != nil {
+		return err.Error()
+	}
+	return status.Left()
+}
+
+// status reads all of the crawl's status in one moment.
+func (w *world) status() (drain.Status, error) {
 	r := &drain.Reading{Commits: map[topics.Stage]drain.Offsets{}, Ends: drain.Offsets{}}
 	for _, step := range slices.Concat(w.readCommits(), w.readEnds()) {
 		step(r)
@@ -57,11 +69,7 @@ func (w *world) left() string {
 	w.readBefore(r)
 	w.readStarts(r)
 	w.readGauges(r)
-	status, err := r.Status(w.names)
-	if err != nil {
-		return err.Error()
-	}
-	return status.Left()
+	return r.Status(w.names)
 }
 
 func (w *world) readBefore(r *drain.Reading) {

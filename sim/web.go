@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ type web struct {
 	pages map[string]*page // by URL
 	hosts map[string]*origin
 	log   []*access
-	last  map[string]*access // by domain
+	of    map[string][]*access // the log, by domain
 	seeds []string
 }
 
@@ -52,6 +53,7 @@ type page struct {
 	failures   int
 	failing    fetch.Class // how it fails; empty: with 503
 	retryAfter time.Duration
+	depth      int // least number of links from a seed, -1: none leads here
 }
 
 // access is a line of the log. end is -1 while the request is open.
@@ -70,7 +72,7 @@ const product = "weftsim"
 // newWeb makes sites of so many pages.
 func newWeb(w *world, seed uint64, sites, pages int) *web {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	b := &web{w: w, pages: map[string]*page{}, hosts: map[string]*origin{}, last: map[string]*access{}}
+	b := &web{w: w, pages: map[string]*page{}, hosts: map[string]*origin{}, of: map[string][]*access{}}
 	for i := range sites {
 		b.sites = append(b.sites, b.newSite(rng, fmt.Sprintf("site%d.com", i)))
 	}
@@ -109,6 +111,7 @@ func newWeb(w *world, seed uint64, sites, pages int) *web {
 		before := b.pages[all[i-1]]
 		before.links = append(before.links, url+"#part")
 	}
+	b.measure()
 	return b
 }
 
@@ -178,9 +181,10 @@ func (b *web) ask(r *request, v *lanes.Visit) (*fetch.Exchange, time.Duration) {
 		return x, took // nobody there hears of it
 	}
 	a := &access{life: r.lane.life, domain: v.Domain, origin: o, url: r.url, robots: v.Robots, start: b.w.now, end: -1}
-	b.w.judge(b.last[a.domain], a, p)
+	b.w.judge(r.lane, b.of[a.domain], a, p)
 	b.log = append(b.log, a)
-	b.last[a.domain], r.entry = a, a
+	b.of[a.domain] = append(b.of[a.domain], a)
+	r.entry = a
 	switch {
 	case v.Robots:
 		b.robots(x, o)
@@ -227,10 +231,41 @@ func (b *web) page(x *fetch.Exchange, p *page) {
 	if p.status != http.StatusOK {
 		return
 	}
+	x.Body = p.body()
+}
+
+func (p *page) body() []byte {
 	var body strings.Builder
 	body.WriteString("<title>page</title>")
 	for _, link := range p.links {
 		fmt.Fprintf(&body, "<a href=%q>link</a>\n", link)
 	}
-	x.Body = []byte(body.String())
+	return []byte(body.String())
+}
+
+// measure finds how many links each page is away from a seed. A redirect is no
+// link.
+func (b *web) measure() {
+	for _, p := range b.pages {
+		p.depth = -1
+	}
+	reached := slices.Clone(b.seeds)
+	for depth := 0; len(reached) > 0; depth++ {
+		var linked []string
+		for len(reached) > 0 {
+			p := b.pages[reached[0]]
+			reached = reached[1:]
+			if p.depth >= 0 {
+				continue
+			}
+			p.depth = depth
+			if p.location != "" {
+				reached = append(reached, p.location)
+			}
+			for _, link := range p.links {
+				linked = append(linked, canonical(link))
+			}
+		}
+		reached = linked
+	}
 }

@@ -20,6 +20,7 @@ type worker struct {
 	member    *member
 	out       *producer
 	inputs    []*input // in order; dropped as a whole
+	ending    bool     // nothing is begun any more
 }
 
 // input is a partition of an input that the worker has.
@@ -31,6 +32,7 @@ type input struct {
 	mark     int64
 	dropped  bool
 	reading  bool
+	ready    bool // next is known
 }
 
 func newWorker(l *life, name topics.Stage) *worker {
@@ -38,11 +40,35 @@ func newWorker(l *life, name topics.Stage) *worker {
 }
 
 func (k *worker) begin() {
-	k.member = &member{life: k.life, assigned: k.assigned, revoked: k.revoked, heard: func(time.Duration) {}}
+	k.member = &member{life: k.life, assigned: k.assigned, revoked: k.revoked}
 	k.w.cluster.groups[k.w.names.Group(k.stage)].join(k.member)
 }
 
 func (k *worker) release() {}
+
+// hear goes on with the inputs when people hold the stage no more.
+func (k *worker) hear() {
+	for _, in := range k.inputs {
+		k.wake(in)
+	}
+}
+
+// stop ends the life when what is begun is finished, or that takes too long.
+func (k *worker) stop() {
+	k.ending = true
+	k.finishBy(k.w.now + drainTimeout)
+}
+
+func (k *worker) finishBy(deadline time.Duration) {
+	for _, in := range k.inputs {
+		if in.open > 0 && k.w.now < deadline {
+			k.life.after(10*time.Millisecond, func() { k.finishBy(deadline) })
+			return
+		}
+	}
+	k.flush()
+	k.life.leave()
+}
 
 func (k *worker) assigned(partitions []int32) {
 	group := k.w.cluster.groups[k.w.names.Group(k.stage)]
@@ -51,7 +77,7 @@ func (k *worker) assigned(partitions []int32) {
 			in := &input{place: place{topic, p}}
 			k.inputs = append(k.inputs, in)
 			k.life.after(k.w.latency(), func() {
-				in.next = max(group.committed(in.place), k.w.cluster.logs[in.place].start)
+				in.ready, in.next = true, max(group.committed(in.place), k.w.cluster.logs[in.place].start)
 				k.w.cluster.follow(in.place, func() { k.wake(in) })
 				k.wake(in)
 			})
@@ -87,7 +113,7 @@ func (k *worker) flush() {
 }
 
 func (k *worker) wake(in *input) {
-	if in.reading || in.dropped || k.life.ended {
+	if in.reading || in.dropped || !in.ready || k.life.ended {
 		return
 	}
 	in.reading = true
@@ -97,9 +123,9 @@ func (k *worker) wake(in *input) {
 	})
 }
 
-// read begins records, up to a limit.
+// read begins records, up to a limit, unless people hold the stage.
 func (k *worker) read(in *input) {
-	if in.dropped {
+	if in.dropped || k.ending || k.life.proc.paused(k.stage) {
 		return
 	}
 	for _, r := range k.w.cluster.logs[in.place].read(in.next, maxOpen-in.open) {

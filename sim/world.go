@@ -29,6 +29,7 @@ type world struct {
 	procs      []*process
 	transforms map[topics.Stage]processors.Transform
 	bugs       bugs
+	control    topics.Control // what people ask of the crawl
 
 	calm     time.Duration // when the last fault is over
 	busy     time.Duration // when something was written last
@@ -73,8 +74,12 @@ func newWorld(c Case, lines *[]string) *world {
 	w.bugs = bugs{w: w, latest: map[place]int64{}, maybe: map[int32]uint64{}}
 	w.env = processors.Env{Names: w.names, Meter: deaf{}, Definition: topics.Definition{
 		Version: topics.DefinitionVersion, Crawl: "sim", Partitions: partitions, Scope: "any", MaxDepth: -1,
-		DelayMS: delay.Milliseconds(), PerDomain: 1, UserAgent: product + "/1",
+		DelayMS: delay.Milliseconds(), PerDomain: c.perDomain(), MaxPages: c.MaxPages, UserAgent: product + "/1",
 	}}
+	if c.MaxDepth > 0 {
+		w.env.Definition.MaxDepth = c.MaxDepth
+	}
+	w.bugs.define(&w.env.Definition)
 	normalize, err1 := processors.NewNormalize(w.env)
 	parse, err2 := processors.NewParse(w.env)
 	if err1 != nil || err2 != nil {
@@ -87,7 +92,7 @@ func newWorld(c Case, lines *[]string) *world {
 	for i := range c.Processes {
 		p := &process{
 			w: w, name: fmt.Sprintf("p%d", i), disk: map[place]*saved{}, stages: map[topics.Stage]stage{},
-			lives: map[topics.Stage]*life{}, skew: w.between(-2*time.Second, 2*time.Second),
+			lives: map[topics.Stage]*life{}, skew: w.between(-2*time.Second, 2*time.Second), brakes: processors.NewBrakes(topics.Control{}),
 		}
 		w.procs = append(w.procs, p)
 		w.after(w.between(0, 2*time.Second), p.boots)
@@ -107,6 +112,9 @@ func (w *world) roles(p *process) []topics.Stage {
 	stages := topics.Stages()
 	i := slices.Index(w.procs, p)
 	if i <= 0 {
+		if w.pagesOf(p) {
+			stages = append(slices.Clone(stages), topics.Pages)
+		}
 		return stages
 	}
 	return slices.DeleteFunc(stages, func(s topics.Stage) bool {
@@ -125,10 +133,14 @@ func (w *world) seed() {
 
 // define returns the declaration of a stateful stage.
 func (w *world) define(p *process, name topics.Stage) ledger.Definition {
+	env := w.env
 	if name == topics.Dedupe {
-		return processors.DefineDedupe(w.env)
+		return processors.DefineDedupe(env)
 	}
-	return processors.DefineSchedule(w.env, &p.hold)
+	if !w.bug(BugHoldIgnored) {
+		env.Brakes = p.brakes
+	}
+	return processors.DefineSchedule(env, &p.hold)
 }
 
 // frontier returns a frontier that is only looked at.
