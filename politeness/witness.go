@@ -27,11 +27,11 @@ type sighting struct {
 type Violation string
 
 const (
-	// None: the request was in order.
+	// None says that the request was in order.
 	None Violation = ""
-	// Overlap: as many requests of the domain were open as may be.
+	// Overlap says that as many requests of the domain were open as may be.
 	Overlap Violation = "overlap"
-	// Early: the delay after an earlier request was not over.
+	// Early says that the delay after an earlier request was not over.
 	Early Violation = "early"
 )
 

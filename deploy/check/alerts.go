@@ -101,7 +101,7 @@ func AlertTests(files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	for i, name := range suite.RuleFiles {
 		text, err := fs.ReadFile(files, "deploy/prometheus/"+name)
 		if err != nil {
@@ -131,7 +131,7 @@ func (p *problems) alertTest(name string, suite alertTests, load string, tests [
 	if err != nil {
 		return err
 	}
-	defer series.Close()
+	defer func() { _ = series.Close() }()
 	manager := rules.NewManager(&rules.ManagerOptions{
 		QueryFunc:  rules.EngineQueryFunc(series.QueryEngine(), series.Storage()),
 		Appendable: series.Storage(),

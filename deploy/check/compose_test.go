@@ -12,7 +12,7 @@ func TestCompose(t *testing.T) {
 		{"latest", file, "apache/kafka:4.1.0", "apache/kafka:latest", "not pinned"},
 		{"no such service", file, "depends_on: [prometheus]", "depends_on: [prometeus]", "prometeus"},
 		{"no such file", file, "./deploy/prometheus/alerts.yml", "./deploy/prometheus/alert.yml", "not there"},
-		{"no such volume", file, "prometheus:/prometheus", "promotheus:/prometheus", "promotheus"},
+		{"no such volume", file, "prometheus:/prometheus", "tsdb:/prometheus", "tsdb"},
 		{"shared states", file, "volumes: [/var/lib/weft]", "volumes: [\"kafka:/var/lib/weft\"]", "share the volume"},
 		{"a stage is missing", file, "command: [run, dedupe]", "command: [run, schedule]", "the stage dedupe"},
 	})
