@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 )
@@ -17,7 +16,7 @@ var ErrMissing = errors.New("topic does not exist")
 var ErrUnsafe = errors.New("topic is not safe for this crawl")
 
 // Check verifies that a crawl can live on its topics: they exist, have the
-// pinned number of partitions, take records as large as the loop writes, and
+// pinned number of partitions, take records, as large as the loop writes, and
 // nothing but the janitor deletes from those that hold the crawl's state or
 // work. All that is wrong is reported at once, wrapping ErrMissing or ErrUnsafe.
 func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) error {
@@ -30,53 +29,25 @@ func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) e
 	if err != nil {
 		return fmt.Errorf("list topics of %s: %w", n.Crawl, err)
 	}
-	var (
-		wrong   []error
-		present []Topic
-	)
+	var wrong []error
 	for _, t := range loop {
-		want := partitions
-		if t.Single {
-			want = 1
-		}
 		if !details.Has(t.Name) {
 			wrong = append(wrong, fmt.Errorf("%w: %s", ErrMissing, t.Name))
 			continue
 		}
 		if err := details[t.Name].Err; err != nil {
 			wrong = append(wrong, fmt.Errorf("describe topic %s: %w", t.Name, err))
-			continue
-		}
-		present = append(present, t)
-		if have := len(details[t.Name].Partitions); have != int(want) {
-			wrong = append(wrong, fmt.Errorf("%w: %s has %d partitions where the crawl has %d", ErrUnsafe, t.Name, have, want))
 		}
 	}
-	differs, err := differences(ctx, admin, present)
+	differs, err := differences(ctx, admin, loop, details, partitions, 0)
 	if err != nil {
 		return err
 	}
 	for _, d := range differs {
 		t, _ := n.Topic(d.Topic)
-		if d.unsafe(t) {
+		if d.unsafe(t, details[d.Topic].Partitions.NumReplicas()) {
 			wrong = append(wrong, fmt.Errorf("%w: %s", ErrUnsafe, d))
 		}
 	}
 	return errors.Join(wrong...)
-}
-
-// unsafe reports whether a difference loses something, as against a choice of
-// the operator.
-func (d Difference) unsafe(t Topic) bool {
-	switch d.Config {
-	case "cleanup.policy":
-		// Compaction removes events, and all but one URL of a domain.
-		return t.Kept == Whole || t.Kept == Consumed
-	case "retention.ms", "retention.bytes":
-		return t.Kept == Whole || t.Kept == Consumed
-	case "max.message.bytes":
-		have, err := strconv.ParseInt(d.Have, 10, 64)
-		return err != nil || have < int64(t.MaxMessageBytes)
-	}
-	return false
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -31,22 +29,14 @@ func (s Spec) Validate() error {
 	return CheckCrawl(s.Crawl)
 }
 
-// Difference is a setting of an existing topic that is not as designed.
-type Difference struct {
-	Topic, Config string
-	Have, Want    string
-}
-
-func (d Difference) String() string {
-	return fmt.Sprintf("%s has %s=%s instead of %s", d.Topic, d.Config, d.Have, d.Want)
-}
-
 // Created is what Create did.
 type Created struct {
 	// Topics are those that did not exist.
 	Topics []string
-	// Differs are settings of those that did. They are left alone: they may be
-	// meant. Check says which of them a crawl cannot live with.
+	// Differs are settings that are not as designed: of topics that did exist,
+	// and those of new ones that the brokers chose. They are left alone, since
+	// they may be meant: Alter changes them, and Check says which of them a crawl
+	// cannot live with.
 	Differs []Difference
 }
 
@@ -56,22 +46,19 @@ func Create(ctx context.Context, admin *kadm.Client, s Spec) (Created, error) {
 		return Created{}, err
 	}
 	var (
-		created  Created
-		existing []Topic
+		created Created
+		names   []string
 	)
-	for _, t := range Loop(s.Crawl).Topics() {
-		partitions := s.Partitions
-		if t.Single {
-			partitions = 1
-		}
+	loop := Loop(s.Crawl).Topics()
+	for _, t := range loop {
+		names = append(names, t.Name)
 		configs := map[string]*string{}
-		for k, v := range t.Configs() {
+		for k, v := range t.Configs(s.Replication) {
 			configs[k] = kadm.StringPtr(v)
 		}
-		_, err := admin.CreateTopic(ctx, partitions, s.Replication, configs, t.Name)
+		_, err := admin.CreateTopic(ctx, t.partitions(s.Partitions), s.Replication, configs, t.Name)
 		switch {
 		case errors.Is(err, kerr.TopicAlreadyExists):
-			existing = append(existing, t)
 		case err != nil:
 			return created, fmt.Errorf("create topic %s: %w", t.Name, err)
 		default:
@@ -83,43 +70,10 @@ func Create(ctx context.Context, admin *kadm.Client, s Spec) (Created, error) {
 			return created, err
 		}
 	}
-	differs, err := differences(ctx, admin, existing)
-	created.Differs = differs
-	return created, err
-}
-
-// differences compares the settings of topics with those designed.
-func differences(ctx context.Context, admin *kadm.Client, ts []Topic) ([]Difference, error) {
-	if len(ts) == 0 {
-		return nil, nil
-	}
-	names := make([]string, len(ts))
-	for i, t := range ts {
-		names[i] = t.Name
-	}
-	described, err := describeAll(ctx, admin, names)
+	details, err := listAll(ctx, admin, names)
 	if err != nil {
-		return nil, fmt.Errorf("describe configuration of topics: %w", err)
+		return created, fmt.Errorf("list topics of %s: %w", s.Crawl, err)
 	}
-	var differs []Difference
-	for _, t := range ts {
-		rc, err := described.On(t.Name, nil)
-		if err == nil {
-			err = rc.Err
-		}
-		if err != nil {
-			return nil, fmt.Errorf("describe configuration of topic %s: %w", t.Name, err)
-		}
-		have := map[string]string{}
-		for _, c := range rc.Configs {
-			have[c.Key] = c.MaybeValue()
-		}
-		want := t.Configs()
-		for _, key := range slices.Sorted(maps.Keys(want)) {
-			if have[key] != want[key] {
-				differs = append(differs, Difference{t.Name, key, have[key], want[key]})
-			}
-		}
-	}
-	return differs, nil
+	created.Differs, err = differences(ctx, admin, loop, details, s.Partitions, s.Replication)
+	return created, err
 }

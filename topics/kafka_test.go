@@ -27,6 +27,7 @@ func TestOnKafka(t *testing.T) {
 		"control, to older programs":   TestControlIsADefinitionToOlderPrograms,
 		"control, of no crawl":         TestControlWithoutACrawl,
 		"stop":                         TestStopIsAnOrderToThoseWhoRun,
+		"alter":                        TestAlter,
 		"import":                       TestNobodyTakesHalfAnImportForACrawl,
 		"definition that is corrupted": TestCorruptDefinitionIsNamed,
 	} {

@@ -147,8 +147,18 @@ func (n Names) Topic(name string) (Topic, bool) {
 // rejectedDays is how long rejected records are kept.
 const rejectedDays = 7
 
-// Configs returns the topic's configuration, by Kafka's names.
-func (t Topic) Configs() map[string]string {
+// partitions of the topic in a crawl of n.
+func (t Topic) partitions(n int32) int32 {
+	if t.Single {
+		return min(n, 1)
+	}
+	return n
+}
+
+// Configs returns the topic's configuration, by Kafka's names, when it has so
+// many copies; -1 leaves that to the brokers, and how many must have a record
+// too.
+func (t Topic) Configs(replication int16) map[string]string {
 	retention := int64(-1)
 	if t.Kept == Days {
 		retention = rejectedDays * 24 * 60 * 60 * 1000
@@ -162,5 +172,22 @@ func (t Topic) Configs() map[string]string {
 	if t.SegmentBytes > 0 {
 		configs["segment.bytes"] = strconv.Itoa(int(t.SegmentBytes))
 	}
+	if replication > 0 {
+		configs[minInsync] = strconv.Itoa(insync(replication))
+	}
 	return configs
+}
+
+// minInsync is the number of copies that must have a record before it is
+// acknowledged.
+const minInsync = "min.insync.replicas"
+
+// insync returns that number: two of three or more, so that what is acknowledged
+// survives a broker and nothing waits while one is away. Of two copies one has to
+// do: with both, each broker that goes away would stop the crawl.
+func insync(replication int16) int {
+	if replication >= 3 {
+		return 2
+	}
+	return 1
 }

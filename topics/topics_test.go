@@ -121,7 +121,7 @@ func TestCreateTwiceAndCheck(t *testing.T) {
 	if err := topics.Check(ctx, admin, n, 3); err != nil {
 		t.Error(err)
 	}
-	if err := topics.Check(ctx, admin, n, 4); !errors.Is(err, topics.ErrUnsafe) || !strings.Contains(err.Error(), "weft.deduped has 3 partitions where the crawl has 4") {
+	if err := topics.Check(ctx, admin, n, 4); !errors.Is(err, topics.ErrUnsafe) || !strings.Contains(err.Error(), "weft.deduped has partitions=3 instead of 4") {
 		t.Errorf("another number of partitions: %v", err)
 	}
 	details, err := admin.ListTopics(ctx, n.Config, n.Deduped)
@@ -149,6 +149,7 @@ func TestCheckTellsLossFromTaste(t *testing.T) {
 		{n.Fetched, "max.message.bytes", "33554432", true},
 		{n.Visited, "segment.bytes", "1073741824", true},
 		{n.Parsed, "retention.ms", "604800000", true},
+		{n.Parsed, "min.insync.replicas", "2", false},
 		{n.Parsed, "cleanup.policy", "compact", true},
 		{n.Rejected, "retention.ms", "-1", true},
 	} {
@@ -172,7 +173,7 @@ func TestCheckTellsLossFromTaste(t *testing.T) {
 				t.Fatal(err)
 			}
 			topic, _ := n.Topic(tc.topic)
-			want := []topics.Difference{{Topic: tc.topic, Config: tc.config, Have: tc.value, Want: topic.Configs()[tc.config]}}
+			want := []topics.Difference{{Topic: tc.topic, Config: tc.config, Have: tc.value, Want: topic.Configs(1)[tc.config]}}
 			if diff := cmp.Diff(want, created.Differs); diff != "" {
 				t.Errorf("differences (-want +got):\n%s", diff)
 			}

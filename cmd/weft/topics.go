@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -122,6 +124,7 @@ type topicsCreateCmd struct {
 	clusterFlags
 	definitionFlags
 	Replication int16 `placeholder:"N" default:"-1" help:"Copies of each partition; -1 leaves it to the brokers."`
+	Alter       bool  `help:"Set the configuration of topics that exist as it would be in new ones."`
 }
 
 // Run is called by kong.
@@ -154,8 +157,8 @@ func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 	for _, name := range created.Topics {
 		fmt.Fprintf(std.out, "created %s\n", name)
 	}
-	for _, differs := range created.Differs {
-		fmt.Fprintf(std.out, "left alone: %s\n", differs)
+	if err := c.settle(ctx, admin, created.Differs, std.out); err != nil {
+		return err
 	}
 	if err := topics.Check(ctx, admin, topics.Loop(c.Crawl), definition.Partitions); err != nil {
 		return err
@@ -165,6 +168,25 @@ func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 	}
 	_, err = fmt.Fprintf(std.out, "crawl %s has %d partitions\n", c.Crawl, definition.Partitions)
 	return err
+}
+
+// settle says what differs from the design, and alters it if that is asked for.
+func (c *topicsCreateCmd) settle(ctx context.Context, admin *kadm.Client, differs []topics.Difference, out io.Writer) error {
+	left := differs
+	if c.Alter {
+		var err error
+		if left, err = topics.Alter(ctx, admin, differs); err != nil {
+			return err
+		}
+	}
+	for _, d := range differs {
+		done := "altered"
+		if slices.Contains(left, d) {
+			done = "left alone"
+		}
+		fmt.Fprintf(out, "%s: %s\n", done, d)
+	}
+	return nil
 }
 
 // newPartitions is the number of partitions of a crawl that was not given one:

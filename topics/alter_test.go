@@ -1,0 +1,100 @@
+package topics_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// What differs is altered, but for what cannot be.
+func TestAlter(t *testing.T) {
+	admin, _ := cluster(t)
+	ctx := deadline(t)
+	n := topics.Loop("weft")
+	spec := topics.Spec{Crawl: "weft", Partitions: 2, Replication: 1}
+	day, small := "86400000", "1048588"
+	if _, err := admin.CreateTopic(ctx, 3, 1, map[string]*string{"retention.ms": &day, "max.message.bytes": &small}, n.Deduped); err != nil {
+		t.Fatal(err)
+	}
+	created, err := topics.Create(ctx, admin, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	partitions := topics.Difference{Topic: n.Deduped, Config: topics.PartitionCount, Have: "3", Want: "2"}
+	if diff := cmp.Diff([]topics.Difference{
+		partitions,
+		{Topic: n.Deduped, Config: "max.message.bytes", Have: small, Want: "1048576"},
+		{Topic: n.Deduped, Config: "retention.ms", Have: day, Want: "-1"},
+	}, created.Differs); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	left, err := topics.Alter(ctx, admin, created.Differs)
+	if diff := cmp.Diff([]topics.Difference{partitions}, left); err != nil || diff != "" {
+		t.Errorf("left by alter: %v (-want +got):\n%s", err, diff)
+	}
+	if created, err = topics.Create(ctx, admin, spec); err != nil || len(created.Differs) != 1 {
+		t.Errorf("after alter: %+v, %v", created, err)
+	}
+}
+
+// Three brokers: what was acknowledged must be on two of them, whoever decides
+// that there are three copies.
+func TestCopiesOnThreeBrokers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts three brokers")
+	}
+	c := kafkatest.Start(t, kafkatest.Options{Brokers: 3, Properties: map[string]string{"min.insync.replicas": "1"}})
+	kafka = c
+	defer func() { kafka = nil }()
+	admin, _ := emptied(t)
+	ctx := deadline(t)
+	created, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 2, Replication: 3})
+	if err != nil || len(created.Differs) > 0 {
+		t.Fatalf("%+v, %v", created, err)
+	}
+	for _, topic := range topics.Loop("weft").Topics() {
+		if have := config(t, admin, topic.Name, "min.insync.replicas"); have != "2" {
+			t.Errorf("%s has min.insync.replicas=%s", topic.Name, have)
+		}
+	}
+	created, err = topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 2, Replication: 1})
+	if err != nil || len(created.Differs) != 10 || !strings.HasSuffix(created.Differs[0].String(), "replication.factor=3 instead of 1") {
+		t.Errorf("with another replication: %+v, %v", created, err)
+	}
+
+	created, err = topics.Create(ctx, admin, topics.Spec{Crawl: "theirs", Partitions: 2, Replication: -1})
+	if err != nil || len(created.Differs) != 10 || !strings.HasSuffix(created.Differs[0].String(), "min.insync.replicas=1 instead of 2") {
+		t.Errorf("left to brokers that have one copy acknowledge: %+v, %v", created, err)
+	}
+	if left, err := topics.Alter(ctx, admin, created.Differs); err != nil || len(left) > 0 {
+		t.Errorf("alter: %v, %v", left, err)
+	}
+	if have := config(t, admin, topics.Loop("theirs").Deduped, "min.insync.replicas"); have != "2" {
+		t.Errorf("altered to min.insync.replicas=%s", have)
+	}
+}
+
+// config is a setting of a topic.
+func config(t *testing.T, admin *kadm.Client, topic, name string) string {
+	t.Helper()
+	described, err := admin.DescribeTopicConfigs(deadline(t), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rc, err := described.On(topic, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range rc.Configs {
+		if c.Key == name {
+			return c.MaybeValue()
+		}
+	}
+	t.Fatalf("%s has no %s", topic, name)
+	return ""
+}
