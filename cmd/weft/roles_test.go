@@ -154,7 +154,10 @@ func (g *guarded) eachGrant(t *testing.T) {
 		if r >= len(topics.Stages()) && role.Name != "crawl" {
 			continue
 		}
-		for i := range role.Grants {
+		for i, grant := range role.Grants {
+			if role.Name == string(topics.Parse) && grant == onceAnHour {
+				continue
+			}
 			work.Go(func() error {
 				crawl := fmt.Sprintf("c%d-%d", r, i)
 				role := topics.Loop(crawl).Roles()[r]
@@ -170,6 +173,10 @@ func (g *guarded) eachGrant(t *testing.T) {
 	}
 	_ = work.Wait()
 }
+
+// onceAnHour is when it is looked whether a large body that no record of fetched
+// refers to may be asked for by a rejected one: too late for a test.
+var onceAnHour = topics.Grant{Operation: topics.MayRead, On: topics.OfTopic, Name: topics.Loop("any").Rejected}
 
 // without runs a crawl that lacks a grant until that is noticed.
 func (g *guarded) without(ctx context.Context, dir, crawl string, role topics.Role, missing topics.Grant) (string, error) {
