@@ -72,6 +72,14 @@ func (l *largeBodies) claim(ctx context.Context, value []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a large body: %w", err)
 	}
+	var f weftpb.Fetched
+	if err := proto.Unmarshal(whole, &f); err != nil {
+		return value, nil // a record that parse rejects
+	}
+	f.Stored = nil
+	if whole, err = proto.Marshal(&f); err != nil {
+		return nil, fmt.Errorf("encode exchange: %w", err)
+	}
 	return whole, nil
 }
 
@@ -79,6 +87,8 @@ func (l *largeBodies) claim(ctx context.Context, value []byte) ([]byte, error) {
 // it: without its body if that is large.
 func (l *largeBodies) check(ctx context.Context, d topics.Definition, partition int32, value []byte) ([]byte, error) {
 	switch {
+	case d.Bodies == "" && bodies.Reference(value) != nil:
+		return nil, fmt.Errorf("%w: one was missing or damaged when the crawl was exported, and its record has to be rejected", ErrBodies)
 	case d.Bodies == "" && int64(len(value)) > topics.LargestInRecord:
 		return nil, fmt.Errorf("%w: one of %d bytes is on its way", ErrBodies, len(value))
 	case d.Bodies == "" || int64(len(value)) <= d.LargeBody():

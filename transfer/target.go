@@ -132,7 +132,11 @@ func (t target) remove(ctx context.Context) error {
 func (t target) forget(ctx context.Context) error {
 	for _, s := range stages() {
 		group := t.names.Group(s)
-		if _, err := t.admin.DeleteGroup(ctx, group); err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		err := patiently(ctx, func() error {
+			_, err := t.admin.DeleteGroup(ctx, group)
+			return err
+		})
+		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 			return fmt.Errorf("delete group %s: %w", group, err)
 		}
 	}
@@ -144,7 +148,8 @@ func (t target) commit(ctx context.Context, s topics.Stage, offsets kadm.Offsets
 	if len(offsets) == 0 {
 		return nil
 	}
-	if err := t.admin.CommitAllOffsets(ctx, t.names.Group(s), offsets); err != nil {
+	err := patiently(ctx, func() error { return t.admin.CommitAllOffsets(ctx, t.names.Group(s), offsets) })
+	if err != nil {
 		return fmt.Errorf("commit for group %s: %w", t.names.Group(s), err)
 	}
 	return nil

@@ -111,8 +111,10 @@ func (im *importer) fetched(ctx context.Context) error {
 				return err
 			}
 			partition := im.places.of(im.from.Fetched, e.Key, e.log.Partition)
-			if value, err = im.bodies.check(ctx, im.definition, partition, value); err != nil {
-				return err
+			if class != doneByAll {
+				if value, err = im.bodies.check(ctx, im.definition, partition, value); err != nil {
+					return err
+				}
 			}
 			return im.out.copyOf(ctx, im.to.Fetched, partition, e.Archived, value)
 		})
