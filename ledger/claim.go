@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -74,6 +75,16 @@ func (t *table) claimStep(ctx context.Context, session sarama.ConsumerGroupSessi
 		input := t.run.source(t.partition)
 		input.topic = step.Topic
 		timestampMS, err := input.timestampMS(ctx, step.Offset)
+		if errors.Is(err, kerr.OffsetOutOfRange) {
+			// The janitor trimmed it since the log's bounds were asked for: what
+			// is committed, that record included, is everybody's to trim.
+			log, err := boundsOf(ctx, t.run.admin, step.Topic, t.partition)
+			if err != nil {
+				return err
+			}
+			claiming.Bounded(step.Topic, log)
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -67,6 +67,10 @@ func (r *runner) sarama(clientID string) (*sarama.Config, error) {
 	config.Consumer.Group.ResetInvalidOffsets = false
 	config.Consumer.Group.Session.Timeout = r.opts.SessionTimeout
 	config.Consumer.Group.Heartbeat.Interval = r.opts.Heartbeat
+	// By default a member that meets another rebalance, or a coordinator that
+	// moved, waits two seconds, and all others for it.
+	config.Consumer.Group.Rebalance.Retry.Backoff = r.opts.Heartbeat
+	config.Consumer.Group.Rebalance.Retry.Max = int(r.opts.SessionTimeout / r.opts.Heartbeat)
 	config.Consumer.Group.Rebalance.Strategy = nil // goka's own, which would win over the next line
 	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{Rendezvous{}}
 	config.Consumer.Group.Member.UserData = []byte(r.opts.Member)

@@ -36,7 +36,7 @@ type FetchOptions struct {
 func DefaultFetchOptions() FetchOptions {
 	return FetchOptions{
 		Client: fetch.DefaultOptions(), Lanes: lanes.Defaults(), BacklogBytes: 64 << 20,
-		SessionTimeout: 10 * time.Second, Heartbeat: 500 * time.Millisecond, LeaseMargin: 2 * time.Second,
+		SessionTimeout: 10 * time.Second, Heartbeat: 250 * time.Millisecond, LeaseMargin: 2 * time.Second,
 	}
 }
 

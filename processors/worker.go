@@ -49,6 +49,7 @@ func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 	return []kgo.Opt{
 		kgo.ConsumerGroup(e.Names.Group(stage)),
 		kgo.ConsumeTopics(e.Names.Inputs(stage)...),
+		kgo.Balancers(kgo.CooperativeStickyBalancer()), // who keeps a partition goes on with it
 		kgo.SessionTimeout(e.SessionTimeout),
 		kgo.HeartbeatInterval(e.Heartbeat),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),

@@ -32,7 +32,7 @@ func scale(ctx context.Context, args []string, out io.Writer) error {
 	f.StringVar(&s.crawl, "crawl", "scale-"+strconv.FormatInt(time.Now().Unix(), 36), "`name` of the new crawl")
 	f.IntVar(&s.processes, "processes", 3, "`processes` to begin with")
 	partitions := f.Int("partitions", 12, "`partitions` of the crawl")
-	f.DurationVar(&s.delay, "delay", 200*time.Millisecond, "`delay` between requests of a domain")
+	f.DurationVar(&s.delay, "delay", 500*time.Millisecond, "`delay` between requests of a domain")
 	f.DurationVar(&s.session, "session-timeout", 10*time.Second, "session `time-out` of the groups")
 	f.DurationVar(&s.watch, "watch", 12*time.Second, "`time` that is watched after each change, besides the session time-out after a kill")
 	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
@@ -221,12 +221,20 @@ func (s *scaling) verdict(out io.Writer, log []webtest.Entry) (missed int) {
 			seconds(stalled.whole), seconds(stalled.partition), seconds(stalled.domain), seconds(stalled.domains), bar, word)
 	}
 	_ = t.Flush()
-	r := webtest.Audit(log, webtest.Expect{Delay: func(string) time.Duration { return s.delay }})
+	r := webtest.Audit(log, webtest.Expect{Delay: func(string) time.Duration { return s.delay }, Troubles: s.troubles()})
 	fmt.Fprintf(out, "\n%v", r)
 	if r.Short+r.Overlaps+r.BeforeRobots > 0 {
 		missed++
 	}
 	return missed
+}
+
+// troubles are the times in which processes end or partitions move.
+func (s *scaling) troubles() (all []webtest.Trouble) {
+	for _, c := range s.changes {
+		all = append(all, webtest.Trouble{From: c.from.UnixNano(), To: c.to.UnixNano()})
+	}
+	return all
 }
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s" }
