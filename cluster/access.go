@@ -51,8 +51,9 @@ func (a Access) Client() []kgo.Opt {
 }
 
 // pingTimeout bounds the first answer of a cluster, so that a mistyped address
-// is an error and not a wait.
-const pingTimeout = 10 * time.Second
+// is an error and not a wait. It is longer than a connection may take, so that
+// what became of that is told.
+const pingTimeout = dialTimeout + 5*time.Second
 
 // Ping makes sure that a broker answers and lets us in. Its error says in one
 // sentence what may be wrong.

@@ -15,7 +15,7 @@ import (
 
 // ErrRefused means that something answers at the brokers' addresses, but not to
 // us as we come: with or without TLS, with this certificate, user or password.
-// Trying again changes nothing.
+// Trying again is not likely to help.
 var ErrRefused = errors.New("refused")
 
 // refusal is an ErrRefused that says what may be wrong.
@@ -74,6 +74,12 @@ func (a Access) orTLS() string {
 // it: a plaintext broker takes our greeting for a request that is too large, and
 // hangs up, or for the beginning of one, and waits.
 func (a Access) handshakeFailed(err error) bool {
-	var dialled *dialError
-	return errors.As(err, &dialled) && (errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded))
+	var (
+		dialled *dialError
+		dialing *net.OpError
+	)
+	if !errors.As(err, &dialled) || errors.As(err, &dialing) && dialing.Op == "dial" {
+		return false // nobody is there
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded)
 }
