@@ -19,7 +19,11 @@ type Lane struct {
 	stopped bool
 
 	notBefore time.Time
+	silence   *silence // shared with the domain's other lanes; nil: never asked for
 }
+
+// silence is what a domain asked for with Retry-After, of all its lanes.
+type silence struct{ until time.Time }
 
 // errand is a visit, dropped when its context ends.
 type errand struct {
@@ -53,6 +57,25 @@ type Step struct {
 	Index   int
 }
 
+// Join makes l another lane of the domain of other: what a server asks of one is
+// asked of both.
+func (l *Lane) Join(other *Lane) { l.silence = other.shared() }
+
+func (l *Lane) shared() *silence {
+	if l.silence == nil {
+		l.silence = new(silence)
+	}
+	return l.silence
+}
+
+// free is the earliest start of a request.
+func (l *Lane) free() time.Time {
+	if l.silence != nil && l.silence.until.After(l.notBefore) {
+		return l.silence.until
+	}
+	return l.notBefore
+}
+
 // Add queues a visit.
 func (l *Lane) Add(ctx context.Context, v *Visit) { l.waiting = append(l.waiting, errand{ctx, v}) }
 
@@ -64,8 +87,8 @@ func (l *Lane) Len() int { return len(l.waiting) }
 func (l *Lane) Next(now time.Time) Step {
 	for {
 		if l.current == nil && !l.pick() {
-			if l.notBefore.After(now) {
-				return Step{Kind: Idle, Until: l.notBefore}
+			if free := l.free(); free.After(now) {
+				return Step{Kind: Idle, Until: free}
 			}
 			return Step{Kind: Over}
 		}
@@ -79,11 +102,11 @@ func (l *Lane) Next(now time.Time) Step {
 			l.rest = l.next
 		}
 		step := Step{Visit: e.visit, Context: e.ctx, Index: l.next}
-		switch {
+		switch free := l.free(); {
 		case l.stopped || l.next == len(e.visit.Requests):
 			step.Kind, step.Index = Finish, l.rest
-		case l.notBefore.After(now):
-			step.Kind, step.Until = Wait, l.notBefore
+		case free.After(now):
+			step.Kind, step.Until = Wait, free
 		default:
 			step.Kind = Ask
 		}
@@ -110,7 +133,10 @@ func (l *Lane) pick() bool {
 func (l *Lane) Made(now time.Time, answer Answer, stretch float64) {
 	delay := time.Duration(l.current.visit.DelayMs) * time.Millisecond
 	delay += time.Duration(stretch * float64(delay))
-	l.notBefore = now.Add(max(delay, answer.RetryAfter))
+	l.notBefore = now.Add(delay)
+	if until := now.Add(answer.RetryAfter); answer.RetryAfter > 0 && until.After(l.shared().until) {
+		l.silence.until = until
+	}
 	l.next++
 	l.rest = l.next
 	l.stopped = answer.Stop

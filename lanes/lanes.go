@@ -163,6 +163,12 @@ func (l *Lanes) lane(domain string) *lane {
 	ln := l.lanes[key]
 	if ln == nil {
 		ln = &lane{key: key, arrived: make(chan struct{}, 1)}
+		for nth := range l.opts.PerDomain {
+			if other := l.lanes[laneKey{domain, nth}]; other != nil {
+				ln.Join(&other.Lane)
+				break
+			}
+		}
 		l.lanes[key] = ln
 		l.crew.Go(func() { l.serve(ln) })
 	}

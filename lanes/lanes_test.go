@@ -212,6 +212,36 @@ func TestCloseLeavesNoDelayToSitOut(t *testing.T) {
 	})
 }
 
+// What one lane hears, all lanes of the domain keep, also one that opens later.
+func TestRetryAfterSilencesTheDomain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answer = func(v *lanes.Visit, _ int) lanes.Answer {
+			if v.Id == "hears" {
+				return lanes.Answer{RetryAfter: time.Minute}
+			}
+			return lanes.Answer{}
+		}
+		opts := lanes.Defaults()
+		opts.PerDomain = 3
+		l := lanes.New(opts, w)
+		l.Start(t.Context(), visit("d", "hears", 1, time.Second))
+		l.Start(t.Context(), visit("d", "waits", 2, 30*time.Second))
+		time.Sleep(10 * time.Second)
+		l.Start(t.Context(), visit("d", "opens", 1, time.Second))
+		l.Wait()
+		spans := w.log["d"]
+		if len(spans) != 4 {
+			t.Fatalf("requests %v, want 4", spans)
+		}
+		for _, s := range spans[2:] {
+			if gap := s.start.Sub(spans[0].end); gap < time.Minute {
+				t.Errorf("asked again %v after Retry-After of a minute", gap)
+			}
+		}
+	})
+}
+
 func TestPerDomainLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

@@ -314,6 +314,12 @@ func (f *fetcher) start(b *board, p *processors.Posted) {
 	ln := f.lanes[key]
 	if ln == nil {
 		ln = &lane{fetcher: f, key: key}
+		for nth := range f.w.env.Definition.PerDomain {
+			if other := f.lanes[laneKey{v.Domain, nth}]; other != nil {
+				ln.Join(&other.Lane)
+				break
+			}
+		}
 		f.lanes[key] = ln
 	}
 	ln.Add(p.Context(), v)

@@ -30,15 +30,18 @@ func (w *world) judge(ln *lane, before []*access, a *access, p *page) {
 
 // judgePace judges when a request begins. Each request in flight takes one of
 // the domain's connections, and keeps it until its delay is over; there must be
-// one that is free.
+// one that is free. What a server asks for with Retry-After it asks of all.
 func (w *world) judgePace(before []*access, a *access) {
 	var open, paced, crawlDelayed []*access
 	for _, b := range before[max(0, len(before)-recent):] {
 		gap := a.start - b.end
+		if b.end >= 0 && a.life == b.life && gap < b.retryAfter {
+			w.violate("early", "%s is asked %v after %s, which had said Retry-After %v", a.url, gap, b.url, b.retryAfter)
+		}
 		switch {
 		case b.end < 0:
 			open = append(open, b)
-		case gap < delay || a.life == b.life && gap < b.retryAfter:
+		case gap < delay:
 			paced = append(paced, b)
 		case b.origin == a.origin && !a.robots && gap < a.origin.crawlDelay:
 			crawlDelayed = append(crawlDelayed, b)
@@ -49,7 +52,7 @@ func (w *world) judgePace(before []*access, a *access) {
 	case len(open) >= most:
 		w.violate("overlap", "%s is asked while %s is not answered", a.url, open[0].url)
 	case len(open)+len(paced) >= most:
-		w.violate("early", "%s is asked %v after %s, which had said Retry-After %v", a.url, a.start-paced[0].end, paced[0].url, paced[0].retryAfter)
+		w.violate("early", "%s is asked %v after %s", a.url, a.start-paced[0].end, paced[0].url)
 	case len(open)+len(paced)+len(crawlDelayed) >= most:
 		w.violate("early", "%s is asked %v after %s, Crawl-delay is %v", a.url, a.start-crawlDelayed[0].end, crawlDelayed[0].url, a.origin.crawlDelay)
 	}
