@@ -213,7 +213,7 @@ func (f *fetcher) consumer() (*kgo.Client, error) {
 		kgo.HeartbeatInterval(f.opts.Heartbeat),
 		kgo.BlockRebalanceOnPoll(),
 		kgo.AutoCommitInterval(commitEvery),
-		kgo.WithHooks(&heartbeats{lease: f.lease}),
+		kgo.WithHooks(heartbeats{lease.NewHeartbeats(f.lease)}),
 		kgo.AdjustFetchOffsetsFn(f.take),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/fetch"
-	"github.com/weftcrawl/weft/lease"
 	"github.com/weftcrawl/weft/ledger"
 )
 
@@ -89,35 +87,4 @@ func (f *fetcher) endAll() {
 	for _, b := range f.boards {
 		b.End(fetch.ErrLeaseLost)
 	}
-}
-
-// heartbeats extends a lease with each good heartbeat of the group, and with
-// the SyncGroup that began the membership. kgo does not tell whether an answer
-// was good, but sends no further heartbeat after one that was not: each is
-// booked when the next one has been answered.
-type heartbeats struct {
-	lease *lease.Lease
-
-	mu       sync.Mutex
-	answered time.Duration // when the last one was sent, by lease.BootTime; 0: none
-}
-
-// The keys of the requests in the Kafka protocol.
-const (
-	heartbeatKey = 12
-	syncGroupKey = 14
-)
-
-// OnBrokerE2E implements kgo.HookBrokerE2E.
-func (h *heartbeats) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
-	if key != heartbeatKey && key != syncGroupKey || e2e.Err() != nil {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := lease.BootTime()
-	if key == heartbeatKey && h.answered > 0 {
-		h.lease.Extend(now - h.answered)
-	}
-	h.answered = now - e2e.DurationE2E()
 }

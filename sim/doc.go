@@ -119,8 +119,7 @@
 // are what the tests with real processes are for. Shells of both kinds still
 // have in common, as two programs, the order in which a process ends its stages
 // and a fetcher its work (crawl, processors.Fetch; here stop), how a worker and a
-// board are read, that an event is appended after it is folded, and which
-// heartbeat counts (processors.heartbeats; here lease.Heartbeats). Slots, WARC
+// board are read, and that an event is appended after it is folded. Slots, WARC
 // files, checkpoints in a bucket and bodies in an object store are not simulated,
 // and a rebalance takes all partitions from everybody, where fetchers of
 // production keep those that do not move. A request that is still being
