@@ -23,17 +23,27 @@ type Record struct {
 	Offset     int64
 	Timestamp  time.Time
 	Key, Value []byte
+	Headers    []Header
+}
+
+// Header is a header of a record.
+type Header struct {
+	Name  string
+	Value []byte
 }
 
 // AppendText appends the record as one line of JSON, without the line's end:
 //
 //	{"topic":"visited","partition":3,"offset":17,"time":"2026-11-21T05:00:00.000Z","key":"example.com","value":{…}}
 //
+// Headers, if there are any, stand between key and value as an object with their
+// names, "headers":{"crawl":"weft",…}; a name that is there twice is so in it.
+//
 // The value of a record in protobuf has the names of its schema, 64-bit numbers
 // as strings, and bytes in base64; the body of a ledger's event is decoded.
 // Records in JSON are copied. Lines of seeds are a string. A value that is none
-// of its topic becomes {"undecodable":"<base64>"}, and a key that is not text
-// the same. It never fails.
+// of its topic becomes {"undecodable":"<base64>"}, and a key or a header that is
+// not text the same. It never fails.
 func AppendText(dst []byte, r Record) []byte {
 	dst = append(dst, `{"topic":`...)
 	dst = appendString(dst, r.Topic)
@@ -44,13 +54,17 @@ func AppendText(dst []byte, r Record) []byte {
 	dst = append(dst, `,"time":"`...)
 	dst = r.Timestamp.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
 	dst = append(dst, `","key":`...)
-	switch {
-	case r.Key == nil:
-		dst = append(dst, "null"...)
-	case utf8.Valid(r.Key):
-		dst = appendString(dst, string(r.Key))
-	default:
-		dst = appendUndecodable(dst, r.Key)
+	dst = appendPlain(dst, r.Key)
+	for i, h := range r.Headers {
+		if i == 0 {
+			dst = append(dst, `,"headers":{`...)
+		}
+		dst = appendComma(dst, i)
+		dst = append(appendString(dst, h.Name), ':')
+		dst = appendPlain(dst, h.Value)
+	}
+	if len(r.Headers) > 0 {
+		dst = append(dst, '}')
 	}
 	dst = append(dst, `,"value":`...)
 	if text, ok := valueText(r.Topic, r.Value); ok {
@@ -59,6 +73,17 @@ func AppendText(dst []byte, r Record) []byte {
 		dst = appendUndecodable(dst, r.Value)
 	}
 	return append(dst, '}')
+}
+
+// appendPlain appends what is text unless somebody else wrote it.
+func appendPlain(dst, raw []byte) []byte {
+	switch {
+	case raw == nil:
+		return append(dst, "null"...)
+	case utf8.Valid(raw):
+		return appendString(dst, string(raw))
+	}
+	return appendUndecodable(dst, raw)
 }
 
 func appendUndecodable(dst, raw []byte) []byte {

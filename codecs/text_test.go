@@ -47,6 +47,10 @@ func TestAppendTextGolden(t *testing.T) {
 		{Topic: "fetched", Key: []byte("a.example"), Value: encode(t, &weftpb.Fetched{Id: "p1", Body: []byte("<p>")})},
 		{Topic: "visited", Key: []byte("a.example"), Value: encode(t, &weftpb.Visited{Visit: "v1", Outcomes: []*weftpb.Outcome{{Status: 200, TotalUs: 1500}}, Done: true})},
 		{Topic: "parsed", Key: []byte("https://a.example/"), Value: []byte(`{"id":"p1","title":"a\nb"}`)},
+		{Topic: "parsed", Key: []byte("https://a.example/"), Value: []byte(`{"id":"p1"}`), Headers: []codecs.Header{
+			{Name: "schema", Value: []byte("weft.parsed/1")}, {Name: "page-id", Value: []byte("p1")},
+		}},
+		{Topic: "seeds", Value: []byte("https://a.example/"), Headers: []codecs.Header{{Name: "é\"\xff", Value: []byte{0xff}}, {Name: "none"}, {Name: "empty", Value: []byte{}}}},
 		{Topic: "rejected", Key: []byte{0xff}, Value: encode(t, &weftpb.Rejected{Stage: "parse", Reason: "undecodable", Value: []byte{0xff}})},
 		{Topic: "visited", Key: []byte(""), Value: []byte("not protobuf")},
 		{Topic: "parsed", Value: []byte("not JSON")},

@@ -39,7 +39,7 @@ func TestHeldWorkerTakesNothing(t *testing.T) {
 	end := during(t, func(ctx context.Context) error {
 		return b.stateless(ctx, topics.Parse, limit{goroutines: 2, records: 10, bytes: 1 << 20}, func(out *outbox) handle {
 			return out.transforming(func(r *kgo.Record) ([]Output, string) {
-				return []Output{{b.Names.Parsed, "k.example", "k", r.Value}}, ""
+				return []Output{{Topic: b.Names.Parsed, Domain: "k.example", Key: "k", Value: r.Value}}, ""
 			})
 		})
 	})

@@ -250,15 +250,15 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 	for n, stored := range map[int]bool{0: false, 1000: false, 1001: true} {
 		q := asking(server{body: bytes.Repeat([]byte("x"), n)})
 		x := q.exchange(t.Context(), v, 0)
-		_, outcome, value := q.recordOf(v, 0, x)
+		_, outcome, out := q.recordOf(v, 0, x)
 		var f weftpb.Fetched
-		if err := proto.Unmarshal(value, &f); err != nil {
+		if err := proto.Unmarshal(out.Value, &f); err != nil {
 			t.Fatal(err)
 		}
 		if (f.Stored != nil) != stored || (len(f.Body) == n) == (stored) || outcome.BodyBytes != int64(n) {
 			t.Errorf("%d bytes: %d in the record, stored as %v, said to be %d", n, len(f.Body), f.Stored, outcome.BodyBytes)
 		}
-		whole, err := b.Bodies.Claim(t.Context(), value)
+		whole, err := b.Bodies.Claim(t.Context(), out.Value)
 		if err != nil {
 			t.Fatal(err)
 		}

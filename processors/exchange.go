@@ -82,17 +82,25 @@ func (q *requests) rulesOf(origin string, last *fetch.Exchange) (x *fetch.Exchan
 
 // recordOf is the record in fetched of the exchange that request i of v made,
 // and its outcome.
-func (q *requests) recordOf(v *lanes.Visit, i int, x *fetch.Exchange) (same *fetch.Exchange, o *weftpb.Outcome, value []byte) {
+func (q *requests) recordOf(v *lanes.Visit, i int, x *fetch.Exchange) (same *fetch.Exchange, o *weftpb.Outcome, out Output) {
 	defer x.Release() // the record holds the body, or a reference
 	defer func() {
 		if cause := recover(); cause != nil {
 			same = q.panicked(x.URL, x.Started, cause)
 			record := FetchedOf(v, i, same)
-			o, value = record.Outcome, encode(record)
+			o, out = record.Outcome, q.fetched(v.Domain, record)
 		}
 	}()
 	record := FetchedOf(v, i, x)
-	return x, record.Outcome, encode(record)
+	return x, record.Outcome, q.fetched(v.Domain, record)
+}
+
+func (q *requests) fetched(domain string, f *weftpb.Fetched) Output {
+	exchange := q.env.Names.Exchange(f.Id, f.Outcome.StartedMs)
+	return Output{
+		Topic: q.env.Names.Fetched, Domain: domain, Key: domain, Value: encode(f),
+		Headers: exchange.Headers(topics.SchemaFetched, topics.Fetch),
+	}
 }
 
 func (q *requests) panicked(url string, began time.Time, cause any) *fetch.Exchange {

@@ -158,7 +158,7 @@ func TestPanicOnARecordSetsItAside(t *testing.T) {
 		return b.stateless(ctx, topics.Parse, limit{goroutines: 2, records: 10, bytes: 1 << 20}, func(out *outbox) handle {
 			return out.transforming(func(r *kgo.Record) ([]Output, string) {
 				stumble(r.Value)
-				return []Output{{b.Names.Parsed, "k.example", "k", r.Value}}, ""
+				return []Output{{Topic: b.Names.Parsed, Domain: "k.example", Key: "k", Value: r.Value}}, ""
 			})
 		})
 	})

@@ -144,7 +144,7 @@ func (n normalizer) outputs(b *batches) []Output {
 	n.env.Meter.Normalized("accepted", b.targets)
 	out := make([]Output, len(b.list))
 	for i, batch := range b.list {
-		out[i] = Output{n.env.Names.Normalized, batch.domain, batch.domain, encode(&batch.record)}
+		out[i] = Output{Topic: n.env.Names.Normalized, Domain: batch.domain, Key: batch.domain, Value: encode(&batch.record)}
 	}
 	return out
 }

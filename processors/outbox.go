@@ -21,18 +21,17 @@ type outbox struct {
 	client *kgo.Client
 }
 
-// send writes a record about a domain; then is called when it is acknowledged
-// or lost. The domain places it, whatever its key is.
-func (o *outbox) send(ctx context.Context, topic, domain, key string, value []byte, then func(*kgo.Record, error)) {
+// send writes a record; then is called when it is acknowledged or lost.
+func (o *outbox) send(ctx context.Context, out Output, then func(*kgo.Record, error)) {
 	o.client.Produce(ctx, &kgo.Record{
-		Topic: topic, Partition: topics.Partition(domain, o.env.Definition.Partitions), Key: []byte(key), Value: value,
-		Timestamp: o.env.now(),
+		Topic: out.Topic, Partition: topics.Partition(out.Domain, o.env.Definition.Partitions),
+		Key: []byte(out.Key), Value: out.Value, Headers: out.Headers, Timestamp: o.env.now(),
 	}, then)
 }
 
 // sendProto writes a protobuf record, whose key is the domain.
 func (o *outbox) sendProto(ctx context.Context, topic, domain string, m proto.Message, then func(*kgo.Record, error)) {
-	o.send(ctx, topic, domain, domain, encode(m), then)
+	o.send(ctx, Output{Topic: topic, Domain: domain, Key: domain, Value: encode(m)}, then)
 }
 
 // reject writes r to the topic rejected and finishes it when that is

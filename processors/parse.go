@@ -77,10 +77,11 @@ func (p pages) record(r *kgo.Record) ([]Output, string) {
 		return nil, "source_" + string(refusal)
 	}
 	domain := string(r.Key)
+	exchange := p.env.Names.Exchange(f.Id, f.Outcome.GetStartedMs())
 	status := f.Outcome.GetStatus()
 	switch {
 	case f.Location != "":
-		return []Output{p.discovery(domain, redirected(&f))}, ""
+		return p.discovery(domain, exchange, []*weftpb.Discovered{redirected(&f)}), ""
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
 		return nil, ""
 	}
@@ -88,17 +89,21 @@ func (p pages) record(r *kgo.Record) ([]Output, string) {
 	record := parsed(&f, page, source, domain, p.env.Names.Crawl)
 	p.env.Meter.Page(len(f.Body))
 	out := []Output{{
-		p.env.Names.Parsed, domain, record.URL,
-		record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)),
+		Topic: p.env.Names.Parsed, Domain: domain, Key: record.URL,
+		Value:   record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)),
+		Headers: exchange.Headers(topics.SchemaParsed, topics.Parse),
 	}}
-	for _, d := range split(discovered(&f, page)) {
-		out = append(out, p.discovery(domain, d))
-	}
-	return out, ""
+	return append(out, p.discovery(domain, exchange, split(discovered(&f, page)))...), ""
 }
 
-func (p pages) discovery(domain string, d *weftpb.Discovered) Output {
-	return Output{p.env.Names.Discovered, domain, domain, encode(d)}
+// discovery are the records of what an exchange names.
+func (p pages) discovery(domain string, e topics.Exchange, named []*weftpb.Discovered) []Output {
+	headers := e.Headers(topics.SchemaDiscovered, topics.Parse)
+	out := make([]Output, len(named))
+	for i, d := range named {
+		out[i] = Output{Topic: p.env.Names.Discovered, Domain: domain, Key: domain, Value: encode(d), Headers: headers}
+	}
+	return out
 }
 
 // input is what the parser wants to know of an exchange.

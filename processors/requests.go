@@ -69,7 +69,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer l
 	size := len(x.Body)
 	q.backlog.send(size)
 	report.open()
-	q.out.send(q.life, q.env.Names.Fetched, v.Domain, v.Domain, record, func(r *kgo.Record, err error) {
+	q.out.send(q.life, record, func(r *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
 			return

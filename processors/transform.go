@@ -7,10 +7,11 @@ import (
 )
 
 // Output is a record that a stage writes because of an input. Domain places it,
-// whatever its key is.
+// whatever its key is. Headers may be those of other records too.
 type Output struct {
 	Topic, Domain, Key string
 	Value              []byte
+	Headers            []kgo.RecordHeader
 }
 
 // Transform decides what a stateless stage makes of one record: what is to be
@@ -39,6 +40,6 @@ func (o *outbox) write(ctx context.Context, r *kgo.Record, out []Output, reason 
 	}
 	acknowledged := gather(len(out), finish)
 	for _, record := range out {
-		o.send(ctx, record.Topic, record.Domain, record.Key, record.Value, acknowledged)
+		o.send(ctx, record, acknowledged)
 	}
 }

@@ -134,8 +134,8 @@ func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics
 				continue // written since we looked, or all that is left elsewhere
 			}
 			line = append(codecs.AppendText(line[:0], codecs.Record{
-				Topic: topic.Short, Partition: record.Partition, Offset: record.Offset,
-				Timestamp: record.Timestamp, Key: record.Key, Value: whole(ctx, record.Value),
+				Topic: topic.Short, Partition: record.Partition, Offset: record.Offset, Timestamp: record.Timestamp,
+				Key: record.Key, Headers: headers(record), Value: whole(ctx, record.Value),
 			}), '\n')
 			if _, err := out.Write(line); err != nil {
 				return fmt.Errorf("write record: %w", err)
@@ -154,4 +154,12 @@ func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics
 		}
 	}
 	return nil
+}
+
+func headers(r *kgo.Record) []codecs.Header {
+	all := make([]codecs.Header, len(r.Headers))
+	for i, h := range r.Headers {
+		all[i] = codecs.Header{Name: h.Key, Value: h.Value}
+	}
+	return all
 }
