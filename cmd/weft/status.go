@@ -16,6 +16,7 @@ import (
 type statusCmd struct {
 	reachFlags
 	Interval time.Duration `placeholder:"DUR" default:"2s" help:"Time over which rates are measured; 0: no rates."`
+	All      bool          `help:"A line for each crawl of the cluster: frontier, rate, and of each stage the lag and what it consumes."`
 }
 
 // Run is called by kong.
@@ -28,6 +29,9 @@ func (c *statusCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer release()
+	if c.All {
+		return c.all(ctx, std.out)
+	}
 	names := topics.Loop(c.Crawl)
 	if err := c.exists(ctx, names.Scheduled); err != nil {
 		return err
@@ -64,24 +68,12 @@ func (c *statusCmd) Run(ctx context.Context, std streams) error {
 // writeStatus prints a reading, and rates since an earlier one when elapsed is
 // not 0.
 func writeStatus(out io.Writer, crawl string, control topics.Control, before, after drain.Status, elapsed time.Duration) error {
-	state := "running"
-	switch held := control.String(); {
-	case after.Drained():
-		state = "drained"
-	case held != "":
-		state = held
-	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	rate := func(difference int64) string {
-		if elapsed == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%.1f/s", float64(difference)/elapsed.Seconds())
-	}
+	rate := func(difference int64) string { return perSecond(difference, elapsed) }
 	row := func(name string, now, then int64) {
 		fmt.Fprintf(table, "  %s\t%s\t%s\t\n", name, progress.Count(now), rate(now-then))
 	}
-	fmt.Fprintf(out, "crawl %s: %s\n", crawl, state)
+	fmt.Fprintf(out, "crawl %s: %s\n", crawl, state(control, after))
 	now, then := after.Gauges, before.Gauges
 	fmt.Fprintln(table, "FRONTIER\tNOW\tRATE\t")
 	row("URLs pending", now.GetPending(), then.GetPending())
@@ -97,6 +89,25 @@ func writeStatus(out io.Writer, crawl string, control topics.Control, before, af
 		fmt.Fprintf(table, "  %s\t%s\t%s\t\n", stage, progress.Count(after.Behind(stage)), rate(consumed(after, stage)-consumed(before, stage)))
 	}
 	return table.Flush()
+}
+
+// state is the crawl's in a word or a few.
+func state(control topics.Control, status drain.Status) string {
+	switch held := control.String(); {
+	case status.Drained():
+		return "drained"
+	case held != "":
+		return held
+	}
+	return "running"
+}
+
+// perSecond is a rate, or nothing when no time has passed.
+func perSecond(difference int64, elapsed time.Duration) string {
+	if elapsed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f/s", float64(difference)/elapsed.Seconds())
 }
 
 // consumed sums the offsets that a stage has committed.
