@@ -30,14 +30,14 @@ RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build bin/weft
 	CGO_ENABLED=0 go build -trimpath -o bin/weft ./cmd/weft
 
 .PHONY: test
-test: build vet lint kafka-fetch $(VERSITYGW) ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
+test: build vet lint kafka-fetch examples-fetch $(VERSITYGW) ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
 	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -short -timeout 15m ./...
 	go test -timeout 20m ./...
 	cd deploy/check && go test -timeout 10m ./...
@@ -85,6 +85,10 @@ kafka: kafka-fetch ## One Apache Kafka broker on 127.0.0.1:9092, data in KAFKA_D
 .PHONY: kafka-fetch
 kafka-fetch: ## Fetch the Apache Kafka that tests run against into .tools (Java 17, Maven)
 	deploy/kafka/fetch $(TOOLS) $(KAFKA_VERSIONS)
+
+.PHONY: examples-fetch
+examples-fetch: ## Fetch what the examples in Python and Java need into .tools (Python, a JDK, Maven)
+	examples/fetch $(TOOLS)
 
 SEEDS ?= 2000
 
