@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/store"
@@ -31,8 +34,9 @@ type Store struct {
 const sendAtOnce = 4
 
 // New returns the bodies in bucket of the topic fetched that has this id.
-func New(bucket store.Bucket, topicID string, log *slog.Logger) *Store {
-	return &Store{bucket: bucket, topic: topicID, log: log, sending: make(chan struct{}, sendAtOnce)}
+func New(bucket store.Bucket, topic kadm.TopicID, log *slog.Logger) *Store {
+	// Its text in Kafka may hold slashes, which are folders' in keys.
+	return &Store{bucket: bucket, topic: hex.EncodeToString(topic[:]), log: log, sending: make(chan struct{}, sendAtOnce)}
 }
 
 // Put stores the body of a page, whose record will stand in a partition, and

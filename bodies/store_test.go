@@ -3,6 +3,7 @@ package bodies_test
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"iter"
@@ -17,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
@@ -29,7 +31,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const topic = "PZ3qLpR5SQW1_i0Cya9G-g"
+var (
+	id    = kadm.TopicID{0xff, 0xff, 0xff} // in base64 its text begins with slashes
+	topic = hex.EncodeToString(id[:])
+)
 
 func open(t *testing.T, location string) (*bodies.Store, store.Bucket) {
 	t.Helper()
@@ -37,7 +42,7 @@ func open(t *testing.T, location string) (*bodies.Store, store.Bucket) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bodies.New(bucket, topic, slog.New(slog.DiscardHandler)), bucket
+	return bodies.New(bucket, id, slog.New(slog.DiscardHandler)), bucket
 }
 
 // text of so many bytes.
@@ -230,7 +235,7 @@ func TestTroubleIsWaitedOut(t *testing.T) {
 		var log bytes.Buffer
 		refused := errors.New("connection refused")
 		down := &troubled{Bucket: bucket}
-		s := bodies.New(down, topic, slog.New(slog.NewTextHandler(&log, nil)))
+		s := bodies.New(down, id, slog.New(slog.NewTextHandler(&log, nil)))
 		const outage = time.Hour
 		later := func(do func() error) {
 			t.Helper()
@@ -287,7 +292,7 @@ func TestFewAreSentAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, bucket := open(t, dir)
 		down := &troubled{Bucket: bucket, down: errors.New("slow")}
-		s := bodies.New(down, topic, slog.New(slog.DiscardHandler))
+		s := bodies.New(down, id, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 20 {
 			go func() {

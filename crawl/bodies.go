@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"github.com/weftcrawl/weft/bodies"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/store"
@@ -67,7 +69,7 @@ func (s *session) useBodies(ctx context.Context, bucket store.Bucket) error {
 	if err != nil {
 		return fmt.Errorf("describe %s: %w", fetched, err)
 	}
-	s.env.Bodies = bodies.New(bucket, listed[fetched].ID.String(), s.log)
+	s.env.Bodies = bodies.New(bucket, listed[fetched].ID, s.log)
 	return nil
 }
 
@@ -127,7 +129,7 @@ func Claiming(ctx context.Context, d topics.Definition, dir string, log *slog.Lo
 	if err != nil {
 		return nil, fmt.Errorf("%w: place of large bodies: %w", ErrUsage, err)
 	}
-	s := bodies.New(bucket, "", log)
+	s := bodies.New(bucket, kadm.TopicID{}, log)
 	return func(ctx context.Context, value []byte) []byte {
 		ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 		defer cancel()

@@ -14,6 +14,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"github.com/weftcrawl/weft/bodies"
 	access "github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -233,7 +235,7 @@ func TestClaiming(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	ref, err := bodies.New(bucket, "topic", log).Put(t.Context(), 0, "page", []byte("a body"))
+	ref, err := bodies.New(bucket, kadm.TopicID{1}, log).Put(t.Context(), 0, "page", []byte("a body"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"github.com/weftcrawl/weft/bodies"
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -72,7 +74,7 @@ func (b *workbench) withBodies() (dir string, bucket *flaky) {
 		b.t.Fatal(err)
 	}
 	bucket = &flaky{Bucket: inner}
-	b.Bodies = bodies.New(bucket, "topic", b.Logger)
+	b.Bodies = bodies.New(bucket, kadm.TopicID{1}, b.Logger)
 	return dir, bucket
 }
 

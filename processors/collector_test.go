@@ -1,6 +1,7 @@
 package processors
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func (b workbench) there() (pages []string) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		page, _, _ := strings.Cut(strings.TrimPrefix(key.Name, "topic/0/"), ".")
+		page, _, _ := strings.Cut(path.Base(key.Name), ".")
 		pages = append(pages, page)
 	}
 	slices.Sort(pages)

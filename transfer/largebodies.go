@@ -51,7 +51,7 @@ func (l *largeBodies) use(ctx context.Context) (*bodies.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe %s: %w", l.fetched, err)
 	}
-	l.store = bodies.New(bucket, listed[l.fetched].ID.String(), l.log)
+	l.store = bodies.New(bucket, listed[l.fetched].ID, l.log)
 	return l.store, nil
 }
 

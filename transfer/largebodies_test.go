@@ -39,7 +39,7 @@ func bodiesIn(t *testing.T, addr, name, folder string) *bodies.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bodies.New(bucket, listed[fetched].ID.String(), slog.New(slog.DiscardHandler))
+	return bodies.New(bucket, listed[fetched].ID, slog.New(slog.DiscardHandler))
 }
 
 // lastOf is the last record of a crawl's fetched that parse has to read.
