@@ -3,9 +3,9 @@ package processors
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/supervise"
 )
 
 // pushback holds fetch back while its Backlog is full. It is safe for
@@ -62,20 +62,14 @@ func (b *pushback) full() (bool, <-chan struct{}) {
 
 // follow asks for the group's commits until ctx ends.
 func (b *pushback) follow(ctx context.Context) error {
-	ticker := time.NewTicker(commitEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	return supervise.Every(ctx, commitEvery, func() error {
 		commits, err := b.logs.Commits(ctx, b.group, b.topic)
 		if err != nil {
-			continue // the room stays as it is until the broker answers again
+			return nil // the room stays as it is until the broker answers again
 		}
 		for partition, next := range commits {
 			b.settle(partition, next)
 		}
-	}
+		return nil
+	})
 }
