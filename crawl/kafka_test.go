@@ -72,7 +72,13 @@ func (p program) start(t *testing.T, args ...string) *child {
 // drained waits until nothing is left to do.
 func (p program) drained(t *testing.T) {
 	t.Helper()
-	status, err := drain.NewReader(topics.Loop("weft"), kgo.SeedBrokers(p.brokers...))
+	p.drainedWithin(t, "weft", patience)
+}
+
+// drainedWithin is drained for a crawl of any name and size.
+func (p program) drainedWithin(t *testing.T, crawl string, patience time.Duration) {
+	t.Helper()
+	status, err := drain.NewReader(topics.Loop(crawl), kgo.SeedBrokers(p.brokers...))
 	if err != nil {
 		t.Fatal(err)
 	}
