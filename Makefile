@@ -76,6 +76,12 @@ bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000
 bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
 	bin/run polite -bars -kills 3 -duration 2m
 
+MODEL ?= model.json
+
+.PHONY: bench-cost
+bench-cost: bench-build kafka-fetch ## What a page costs each stage, topic and store, to MODEL=model.json: weft plan --model
+	bin/run cost -json $(MODEL)
+
 KAFKA_DATA ?= $(TOOLS)/kafka-data
 
 .PHONY: kafka

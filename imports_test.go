@@ -22,7 +22,7 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "ledger", "metrics", "output", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "urls", "verify", "verify/accesslog", "why"},
+	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "ledger", "metrics", "output", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "urls", "verify", "verify/accesslog", "why"},
 	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
 	"processors": {
 		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
@@ -41,6 +41,9 @@ var allowed = map[string][]string{
 		"codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", // what there is to know
 		"frontier", "lanes", "politeness", "processors", "robots", "scope", "urls", // who decided it
 	},
+
+	// It computes by the bounds of those who decide.
+	"plan": {"frontier", "lanes", "politeness"},
 
 	"verify": {
 		"codecs/weftpb", "replay", "topics", "verify/accesslog", // what is read
@@ -88,7 +91,7 @@ var allowed = map[string][]string{
 	"webtest":             {},
 	"bench/limit":         {},
 	"bench/localweb":      {"webtest"},
-	"bench/run":           {"bench/localweb", "topics", "webtest"},
+	"bench/run":           {"bench/localweb", "codecs/weftpb", "dedupe", "drain", "plan", "topics", "webtest"},
 	"bench/web":           {"bench/localweb", "webtest"},
 
 	// What users of a crawl may write: they know its topics and nothing of ours.
@@ -99,8 +102,8 @@ var allowed = map[string][]string{
 	"deploy/check": {},
 }
 
-// domain packages take time, randomness and state as arguments.
-var domain = []string{"dedupe", "frontier", "parse", "politeness", "robots", "scope", "urls"}
+// domain packages, and plan, take time, randomness and state as arguments.
+var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "urls"}
 
 // impure is what domain packages may not import, by prefix.
 var impure = []string{

@@ -21,6 +21,8 @@ type Web interface {
 type Spec struct {
 	Pages, Domains int
 	Seed           uint64
+	// KiB of a generated page in the mean, and its links; 0: those of webtest.
+	KiB, Links int
 	// Dir of real documents to serve instead of a generated web.
 	Dir string
 	// Deny is a path prefix that robots.txt denies, with Dir.
@@ -34,6 +36,8 @@ func (s *Spec) Register(f *flag.FlagSet) {
 	f.IntVar(&s.Pages, "pages", s.Pages, "`pages` of the generated web")
 	f.IntVar(&s.Domains, "domains", s.Domains, "`domains` of the web")
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "`seed` of the generated web")
+	f.IntVar(&s.KiB, "page-kib", s.KiB, "`KiB` of a generated page in the mean; 0: 30")
+	f.IntVar(&s.Links, "links", s.Links, "`links` of a generated page in the mean; 0: 40")
 	f.StringVar(&s.Dir, "dir", s.Dir, "serve this `directory` on every domain instead of a generated web")
 	f.StringVar(&s.Deny, "deny", s.Deny, "path `prefix` that robots.txt denies, with -dir")
 	f.BoolVar(&s.Rough, "rough", s.Rough, "some links are denied by robots.txt, missing, or redirect")
@@ -43,6 +47,7 @@ func (s *Spec) Register(f *flag.FlagSet) {
 func (s *Spec) Args() []string {
 	return []string{
 		"-pages", strconv.Itoa(s.Pages), "-domains", strconv.Itoa(s.Domains), "-seed", strconv.FormatUint(s.Seed, 10),
+		"-page-kib", strconv.Itoa(s.KiB), "-links", strconv.Itoa(s.Links),
 		"-dir", s.Dir, "-deny", s.Deny, "-rough=" + strconv.FormatBool(s.Rough),
 	}
 }
@@ -56,7 +61,7 @@ func (s *Spec) Web() (Web, error) {
 		}
 		return webtest.NewTree(o)
 	}
-	o := webtest.Options{Seed: s.Seed, Pages: s.Pages, Domains: s.Domains, CrossLinks: 0.05}
+	o := webtest.Options{Seed: s.Seed, Pages: s.Pages, Domains: s.Domains, CrossLinks: 0.05, MedianBytes: s.KiB << 9, MeanBytes: s.KiB << 10, Links: s.Links}
 	if s.Rough {
 		o.DeniedEvery, o.ErrorEvery, o.RedirectEvery = 10, 11, 12
 	}

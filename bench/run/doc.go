@@ -7,6 +7,8 @@
 //	             SIGKILL on the way if wanted, judged by the web's own log
 //	run scale    a crawl on a cluster whose processes come, go and are killed:
 //	             for how long nobody is asked after each change
+//	run cost     what a page, a link, a KiB, a domain and a URL that waits cost
+//	             each stage and each topic: the model that weft plan computes by
 //
 // A command is given as one line in which {seeds}, {urls}, {data} and {delay}
 // stand for the file of root URLs, the file of all URLs, the data directory and
@@ -47,7 +49,9 @@ func dispatch(ctx context.Context, args []string) error {
 			return polite(ctx, args[1:], os.Stdout)
 		case "scale":
 			return scale(ctx, args[1:], os.Stdout)
+		case "cost":
+			return cost(ctx, args[1:], os.Stdout)
 		}
 	}
-	return errors.New("usage: run speed|polite|scale [flags]; -h after the name lists them")
+	return errors.New("usage: run speed|polite|scale|cost [flags]; -h after the name lists them")
 }

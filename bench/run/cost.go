@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/weftcrawl/weft/bench/localweb"
+	"github.com/weftcrawl/weft/plan"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// costOptions are what all crawls of a measurement share.
+type costOptions struct {
+	bin        string
+	brokers    string
+	brokerPID  int // 0: somewhere else
+	partitions int
+	delay      time.Duration
+	work       string
+}
+
+func cost(ctx context.Context, args []string, out io.Writer) error {
+	f := flag.NewFlagSet("run cost", flag.ContinueOnError)
+	var o costOptions
+	f.StringVar(&o.bin, "bin", "bin", "`directory` of the programs weft and web")
+	f.StringVar(&o.brokers, "brokers", "", "`brokers` of a cluster, instead of an Apache Kafka broker of its own")
+	f.IntVar(&o.brokerPID, "broker-pid", 0, "`process` of the one broker of -brokers, if it runs here")
+	f.IntVar(&o.partitions, "partitions", 8, "`partitions` of each crawl")
+	f.DurationVar(&o.delay, "delay", time.Second, "`delay` between requests of a domain: a crawl without has larger batches")
+	jars := f.String("kafka", ".tools/kafka-4.1.0", "`directory` of Apache Kafka's jars; make kafka-fetch brings them")
+	properties := f.String("kafka-properties", "deploy/kafka/server.properties", "`file` of the broker's settings")
+	pages := f.Int("pages", 16_000, "`pages` of each web")
+	urls := f.Int("urls", 200_000, "`URLs` that are made known and not fetched")
+	model := f.String("json", "", "write the model to this `file`, for weft plan --model; plan/model.json is built in")
+	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if *pages < 100 || *urls < 1000 {
+		return errors.New("fewer than 100 pages or 1,000 URLs tell nothing")
+	}
+	var clean func()
+	var err error
+	if o.work, clean, err = workDir(*dir); err != nil {
+		return err
+	}
+	defer clean()
+	broker := o.brokers
+	if o.brokers == "" {
+		k, err := startKafka(ctx, *jars, *properties, filepath.Join(o.work, "kafka"))
+		if err != nil {
+			return err
+		}
+		defer k.kill()
+		o.brokers, o.brokerPID = k.addr, k.cmd.Process.Pid
+		broker = "Apache Kafka, " + filepath.Base(*jars) + ", one broker on the same machine"
+	}
+	samples, err := o.measure(ctx, *pages, *urls, out)
+	if err != nil {
+		return err
+	}
+	m := modelOf(samples)
+	if m.TLS, err = measureTLS(); err != nil {
+		return fmt.Errorf("measure TLS: %w", err)
+	}
+	m.BloomBits = bloomBits()
+	m.Measured.Date, m.Measured.Machine = time.Now().UTC().Format(time.DateOnly), machine()
+	m.Measured.Broker = broker
+	m.Measured.Command = fmt.Sprintf("bin/run cost -partitions %d -delay %v -pages %d -urls %d", o.partitions, o.delay, *pages, *urls)
+	m = m.Rounded()
+	fmt.Fprintf(out, "\n%s", m.Table())
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	if *model == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(*model, append(text, '\n'), 0o644)
+}
+
+// measure runs the crawls, each of which has more of one thing than another:
+// bytes, links on as many bytes, domains, URLs. From what that takes comes the
+// cost of each.
+func (o costOptions) measure(ctx context.Context, pages, urls int, out io.Writer) ([]sample, error) {
+	stamp := time.Now().Unix()
+	few := pages / 20
+	var samples []sample
+	for _, c := range []struct {
+		name string
+		spec localweb.Spec
+	}{
+		{"warm", localweb.Spec{Pages: pages / 4, Domains: few, KiB: 12, Links: 10}}, // the broker compiles itself; not counted
+		{"plain", localweb.Spec{Pages: pages, Domains: few, KiB: 12, Links: 10}},
+		{"bytes", localweb.Spec{Pages: pages, Domains: few, KiB: 48, Links: 10}},
+		{"links", localweb.Spec{Pages: pages, Domains: few, KiB: 48, Links: 150}},
+		{"domains", localweb.Spec{Pages: pages, Domains: 4 * few, KiB: 12, Links: 10}},
+		{"queue", localweb.Spec{Pages: urls, Domains: 1000}},
+	} {
+		c.spec.Seed = 1
+		crawl := costCrawl{costOptions: o, name: fmt.Sprintf("cost-%x-%s", stamp, c.name), spec: c.spec, queue: c.name == "queue"}
+		s, err := crawl.run(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("crawl %s: %w", c.name, err)
+		}
+		writeSample(out, c.name, s)
+		if c.name != "warm" {
+			samples = append(samples, s)
+		}
+	}
+	return samples, nil
+}
+
+// modelOf finds what one of everything costs. Each quantity has the drivers that
+// the stage's work depends on: normalize and dedupe look at every link, schedule
+// only at those that are new.
+func modelOf(samples []sample) plan.Model {
+	m := plan.Model{
+		Stages: map[string]plan.Stage{}, Topics: map[string]plan.Topic{}, Stores: map[string]plan.Cost{}, Replay: map[string]plan.Cost{},
+		BrokerCPU: fit(samples, "cpu/broker", page, link, kib, domain, queued),
+	}
+	for stage, drivers := range map[topics.Stage][]driver{
+		topics.Normalize: {page, link, queued},
+		topics.Dedupe:    {page, link, queued},
+		topics.Schedule:  {page, domain, queued},
+		topics.Fetch:     {page, kib, domain},
+		topics.Parse:     {page, link, kib},
+	} {
+		s := plan.Stage{CPU: fit(samples, "cpu/"+string(stage), drivers...)}
+		least := samples[0].taken["idle/"+string(stage)]
+		for _, sample := range samples {
+			if idle, ok := sample.taken["idle/"+string(stage)]; ok {
+				least = min(least, idle)
+			}
+			s.PeakMiB = max(s.PeakMiB, sample.taken["peak/"+string(stage)])
+		}
+		s.Idle = least
+		m.Stages[string(stage)] = s
+	}
+	for topic, drivers := range map[string][]driver{
+		"discovered": {page, link},
+		"normalized": {page, link, queued},
+		"deduped":    {page, queued},
+		"scheduled":  {page, domain, queued},
+		"fetched":    {page, kib},
+		"visited":    {page, domain},
+		"parsed":     {page, link, kib},
+	} {
+		m.Topics[topic] = plan.Topic{Bytes: fit(samples, "bytes/"+topic, drivers...), Records: fit(samples, "records/"+topic, drivers...)}
+	}
+	for stage, drivers := range map[string][]driver{"dedupe": {page, queued}, "schedule": {page, domain, queued}} {
+		m.Stores[stage] = fit(samples, "store/"+stage, drivers...)
+		m.Replay[stage] = fit(samples, "replay/"+stage, drivers...)
+	}
+	for _, s := range samples {
+		load := s.load
+		load.KiB = math.Round(load.KiB)
+		m.Measured.Samples = append(m.Measured.Samples, load)
+	}
+	return m
+}
+
+// writeSample prints what one crawl took.
+func writeSample(out io.Writer, name string, s sample) {
+	per, unit := s.load.Pages, "page"
+	if per == 0 {
+		per, unit = s.load.Queued, "URL"
+	}
+	fmt.Fprintf(out, "%s: %.0f pages, %.1f links and %.1f KiB a page, %.0f domains, %.0f queued, in %.1f s; µs of CPU a %s:", name,
+		s.load.Pages, s.load.Links/per, s.load.KiB/per, s.load.Domains, s.load.Queued, s.taken["seconds"], unit)
+	for _, who := range []string{"normalize", "dedupe", "schedule", "fetch", "parse", "broker"} {
+		if took, ok := s.taken["cpu/"+who]; ok {
+			fmt.Fprintf(out, " %s %.0f", who, took/per)
+		}
+	}
+	fmt.Fprintln(out)
+}

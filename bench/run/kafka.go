@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// kafka is an Apache Kafka broker of our own, configured as `make kafka` has it
+// but for its ports.
+type kafka struct {
+	*child
+	addr string
+}
+
+// startKafka starts a broker with the jars of a directory, its data in dir, and
+// waits until it accepts connections.
+func startKafka(ctx context.Context, jars, properties, dir string) (*kafka, error) {
+	if found, _ := filepath.Glob(filepath.Join(jars, "kafka_*.jar")); len(found) == 0 {
+		return nil, fmt.Errorf("there is no Apache Kafka in %s: make kafka-fetch brings it, or name -brokers", jars)
+	}
+	text, err := os.ReadFile(properties)
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := freePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	file, log := filepath.Join(dir, "server.properties"), filepath.Join(dir, "broker.log")
+	text = []byte(strings.NewReplacer("127.0.0.1:9092", addrs[0], "127.0.0.1:9093", addrs[1], "@DATA@", filepath.Join(dir, "log")).Replace(string(text)))
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(file, text, 0o644)); err != nil {
+		return nil, err
+	}
+	java := []string{"java", "-Xms512m", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", filepath.Join(jars, "*")}
+	format, err := start(append(java[:len(java):len(java)], "kafka.tools.StorageTool", "format", "-t", "d2VmdC1jb3N0LWJlbmNoLQ", "-c", file), log)
+	if err != nil {
+		return nil, err
+	}
+	if <-format.done; format.err != nil {
+		return nil, fmt.Errorf("format Kafka's storage: %w%s", format.err, lastLines(log))
+	}
+	c, err := start(append(java, "kafka.Kafka", file), log)
+	if err != nil {
+		return nil, err
+	}
+	k := &kafka{child: c, addr: addrs[0]}
+	for {
+		conn, err := net.DialTimeout("tcp", k.addr, time.Second)
+		if err == nil {
+			return k, conn.Close()
+		}
+		select {
+		case <-ctx.Done():
+			k.kill()
+			return nil, ctx.Err()
+		case <-k.done:
+			return nil, fmt.Errorf("the broker ended: %w%s", k.err, lastLines(log))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// freePorts are so many addresses of loopback that nobody listens at.
+func freePorts(n int) (addrs []string, err error) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // all at once, so that no two are the same
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs, nil
+}

@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/politeness"
+)
+
+// Crawl is what is wanted, and on what.
+type Crawl struct {
+	// Pages to be fetched within so many Days, from so many Domains.
+	Pages   int64   `json:"pages"`
+	Days    float64 `json:"days"`
+	Domains int64   `json:"domains"`
+	// LargestDomain has so many of the pages; 0: as many as the mean.
+	LargestDomain int64 `json:"largest_domain"`
+
+	// PageBytes of a page's body, uncompressed, and Links on it, in the mean.
+	PageBytes int64   `json:"page_bytes"`
+	Links     float64 `json:"links"`
+	// Known is how many URLs are known, at the end, for each page fetched; ≥ 1.
+	Known float64 `json:"known"`
+	// LargeShare of the pages have bodies that go to the object store.
+	LargeShare float64 `json:"large_share"`
+
+	// Delay between two requests to a domain, and the time that a Response
+	// takes in the mean.
+	Delay    time.Duration `json:"delay_ns"`
+	Response time.Duration `json:"response_ns"`
+
+	// Replication of the topics, and for how many days parsed is kept.
+	Replication   int     `json:"replication"`
+	RetentionDays float64 `json:"retention_days"`
+
+	// A machine, of stages or of a broker: cores, bytes of memory and of disk,
+	// and bits a second of network in each direction.
+	Cores   int   `json:"cores"`
+	Memory  int64 `json:"memory"`
+	Disk    int64 `json:"disk"`
+	Network int64 `json:"network_bits"`
+	// ProcessCores is how many cores a process of a stage is given.
+	ProcessCores int `json:"process_cores"`
+	// Load is the part of a machine that is used, in (0, 1].
+	Load float64 `json:"load"`
+}
+
+// DefaultCrawl is a broad crawl without its size: Pages, Days and Domains are
+// for the caller to say.
+func DefaultCrawl() Crawl {
+	return Crawl{
+		PageBytes: 100 << 10, Links: 60, Known: 4, LargeShare: 0.001,
+		Delay: time.Second, Response: 500 * time.Millisecond,
+		Replication: 3, RetentionDays: 7,
+		Cores: 16, Memory: 64 << 30, Disk: 4 << 40, Network: 10_000_000_000,
+		ProcessCores: 4, Load: 0.6,
+	}
+}
+
+// Validate says what is no crawl.
+func (c Crawl) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	check(c.Pages >= 1, "%d pages are none", c.Pages)
+	check(c.Days > 0 && c.Days <= maxDays, "%v days are not above 0 and at most %d", c.Days, maxDays)
+	check(c.Domains >= 1 && c.Domains <= max(c.Pages, 1), "%d domains are not between 1 and the number of pages", c.Domains)
+	check(c.LargestDomain >= 0 && c.LargestDomain <= max(c.Pages, 0), "the largest domain's %d pages are not between 0 and all", c.LargestDomain)
+	check(c.PageBytes >= 1, "a page of %d bytes is empty", c.PageBytes)
+	check(c.Links >= 0, "%v links are negative", c.Links)
+	check(c.Known >= 1, "%v known URLs a page are below 1: what is fetched is known", c.Known)
+	check(c.LargeShare >= 0 && c.LargeShare <= 1, "a share of %v large bodies is not between 0 and 1", c.LargeShare)
+	check(c.Delay >= 0 && c.Delay <= politeness.MaxDelay, "a delay of %v is not between 0 and %v", c.Delay, politeness.MaxDelay)
+	check(c.Response > 0, "a response in %v takes no time", c.Response)
+	check(c.Replication >= 1, "a replication of %d is below 1", c.Replication)
+	check(c.RetentionDays >= 0, "a retention of %v days is negative", c.RetentionDays)
+	check(c.Cores >= 1 && c.Memory >= 1 && c.Disk >= 1 && c.Network >= 1, "a machine has at least one core, and memory, disk and network")
+	check(c.ProcessCores >= 1, "a process of %d cores has none", c.ProcessCores)
+	check(c.Load > 0 && c.Load <= 1, "a load of %v is not above 0 and at most 1", c.Load)
+	return errors.Join(errs...)
+}
+
+const (
+	maxDays      = 36_500
+	secondsOfDay = 24 * 60 * 60
+)
+
+// seconds that the crawl lasts.
+func (c Crawl) seconds() float64 { return c.Days * secondsOfDay }
+
+// robots is how often the robots.txt of a domain of so many pages is asked for:
+// once, and again each day for as long as there are pages of it.
+func (c Crawl) robots(pages float64) float64 { return max(1, min(c.Days, pages)) }
+
+// total is the whole crawl as a load.
+func (c Crawl) total() Load {
+	pages := float64(c.Pages)
+	return Load{
+		Pages: pages, Links: pages * c.Links, KiB: pages * float64(c.PageBytes) / 1024,
+		Domains: float64(c.Domains) * c.robots(pages/float64(c.Domains)),
+		Queued:  pages * (c.Known - 1),
+	}
+}
+
+// state is the crawl as its stores hold it in the end: a domain counts once.
+func (c Crawl) state() Load {
+	l := c.total()
+	l.Domains = float64(c.Domains)
+	return l
+}
+
+// interval between the starts of two requests to a domain, seconds: the delay
+// from the end of a response, which is never shorter than that response took.
+func (c Crawl) interval() float64 {
+	return (politeness.Delay(c.Delay, 0, 1, c.Response) + c.Response).Seconds()
+}

@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"bytes"
+	_ "embed" // the model's figures
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Load is what a crawl does, in total or per second.
+type Load struct {
+	Pages   float64 `json:"pages"`   // fetched with a body
+	Links   float64 `json:"links"`   // on these pages
+	KiB     float64 `json:"kib"`     // of these pages' bodies, uncompressed
+	Domains float64 `json:"domains"` // visited, each with its robots.txt
+	Queued  float64 `json:"queued"`  // URLs that are known and not fetched
+}
+
+// Times returns the load so many times.
+func (l Load) Times(n float64) Load {
+	return Load{l.Pages * n, l.Links * n, l.KiB * n, l.Domains * n, l.Queued * n}
+}
+
+// Cost is what one of everything in a Load takes.
+type Cost struct {
+	Page   float64 `json:"page,omitempty"`
+	Link   float64 `json:"link,omitempty"`
+	KiB    float64 `json:"kib,omitempty"`
+	Domain float64 `json:"domain,omitempty"`
+	Queued float64 `json:"queued,omitempty"`
+}
+
+// Of is what a load takes.
+func (c Cost) Of(l Load) float64 {
+	return c.Page*l.Pages + c.Link*l.Links + c.KiB*l.KiB + c.Domain*l.Domains + c.Queued*l.Queued
+}
+
+func (c Cost) valid() bool {
+	return c.Page >= 0 && c.Link >= 0 && c.KiB >= 0 && c.Domain >= 0 && c.Queued >= 0
+}
+
+// Model says what one of everything costs, and where that was measured.
+type Model struct {
+	Measured Measured `json:"measured"`
+	// Stages by name, in no order: normalize, dedupe, schedule, fetch, parse.
+	Stages map[string]Stage `json:"stages"`
+	// BrokerCPU in µs, of one copy of each partition.
+	BrokerCPU Cost `json:"broker_cpu_us"`
+	// Topics by their short names.
+	Topics map[string]Topic `json:"topics"`
+	// Stores are bytes on disk, by stage: dedupe and schedule.
+	Stores map[string]Cost `json:"store_bytes"`
+	// Replay is µs of CPU to fold what a load left in a ledger, by stage.
+	Replay map[string]Cost `json:"replay_cpu_us"`
+	// BloomBits of memory per URL.
+	BloomBits float64 `json:"bloom_bits_per_url"`
+	TLS       TLS     `json:"tls"`
+}
+
+// Measured says where figures come from.
+type Measured struct {
+	Date    string `json:"date"`
+	Machine string `json:"machine"`
+	Broker  string `json:"broker"`
+	Command string `json:"command"`
+	// Samples are the loads of the crawls that were measured.
+	Samples []Load `json:"samples"`
+}
+
+// Stage is what a stage costs.
+type Stage struct {
+	// CPU in µs, user and system, of the whole process.
+	CPU Cost `json:"cpu_us"`
+	// Idle is the part of a core that a process takes which has nothing to do.
+	Idle float64 `json:"idle_cores"`
+	// PeakMiB of resident memory of one process.
+	PeakMiB float64 `json:"peak_mib"`
+}
+
+// Topic is what is written to a topic: bytes as they lie in its log, compressed,
+// of one copy.
+type Topic struct {
+	Bytes   Cost `json:"bytes"`
+	Records Cost `json:"records"`
+}
+
+// TLS is what a client's part of it costs, in µs of CPU.
+type TLS struct {
+	Handshake float64 `json:"handshake_us"`
+	KiB       float64 `json:"kib_us"`
+}
+
+// The loop's stages and topics, in its order.
+var (
+	stages = []string{"normalize", "dedupe", "schedule", "fetch", "parse"}
+	loop   = []string{"discovered", "normalized", "deduped", "scheduled", "fetched", "visited", "parsed"}
+)
+
+//go:embed model.json
+var measured []byte
+
+// Default is the model that Weft brings, measured by its authors.
+func Default() Model {
+	m, err := ParseModel(measured)
+	if err != nil {
+		panic("plan: model.json: " + err.Error())
+	}
+	return m
+}
+
+// ParseModel reads a model as `bin/run cost -json` writes it.
+func ParseModel(text []byte) (Model, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	var m Model
+	if err := decoder.Decode(&m); err != nil {
+		return Model{}, fmt.Errorf("read the model: %w", err)
+	}
+	return m, m.Validate()
+}
+
+// Validate says what is missing, or is no cost.
+func (m Model) Validate() error {
+	check := func(ok bool, format string, args ...any) error {
+		if ok {
+			return nil
+		}
+		return fmt.Errorf("the model's "+format, args...)
+	}
+	var errs []error
+	for _, name := range stages {
+		s, ok := m.Stages[name]
+		errs = append(errs, check(ok && s.CPU.valid() && s.CPU != (Cost{}) && s.Idle >= 0 && s.PeakMiB > 0, "stage %s is missing or no cost", name))
+	}
+	for _, name := range loop {
+		t, ok := m.Topics[name]
+		errs = append(errs, check(ok && t.Bytes.valid() && t.Records.valid() && t.Bytes != (Cost{}), "topic %s is missing or no cost", name))
+	}
+	for _, name := range []string{"dedupe", "schedule"} {
+		errs = append(errs,
+			check(m.Stores[name].valid() && m.Stores[name] != (Cost{}), "store of %s is missing or no cost", name),
+			check(m.Replay[name].valid() && m.Replay[name] != (Cost{}), "replay of %s is missing or no cost", name))
+	}
+	return errors.Join(append(errs,
+		check(m.BrokerCPU.valid(), "broker has a negative cost"),
+		check(m.BloomBits > 0 && m.TLS.Handshake >= 0 && m.TLS.KiB >= 0, "filter or TLS has no cost"),
+	)...)
+}
+
+// Rounded returns the model with three digits to each figure: more is noise.
+func (m Model) Rounded() Model {
+	stages, all := map[string]Stage{}, map[string]Topic{}
+	for name, s := range m.Stages {
+		stages[name] = Stage{s.CPU.rounded(), digits(s.Idle), digits(s.PeakMiB)}
+	}
+	for name, t := range m.Topics {
+		all[name] = Topic{t.Bytes.rounded(), t.Records.rounded()}
+	}
+	each := func(costs map[string]Cost) map[string]Cost {
+		rounded := map[string]Cost{}
+		for name, c := range costs {
+			rounded[name] = c.rounded()
+		}
+		return rounded
+	}
+	m.Stages, m.Topics, m.Stores, m.Replay = stages, all, each(m.Stores), each(m.Replay)
+	m.BrokerCPU = m.BrokerCPU.rounded()
+	m.BloomBits, m.TLS = digits(m.BloomBits), TLS{digits(m.TLS.Handshake), digits(m.TLS.KiB)}
+	return m
+}
+
+func (c Cost) rounded() Cost {
+	return Cost{digits(c.Page), digits(c.Link), digits(c.KiB), digits(c.Domain), digits(c.Queued)}
+}
+
+// digits rounds to three significant digits.
+func digits(v float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	if err != nil {
+		panic("plan: " + err.Error()) // it was formatted a moment ago
+	}
+	return rounded
+}
