@@ -76,6 +76,18 @@ bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000
 bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
 	bin/run polite -bars -kills 3 -duration 2m
 
+BROKERS ?= 127.0.0.1:9092
+
+.PHONY: bench-scale
+bench-scale: bench-build ## What it costs when processes come and go, on the cluster at BROKERS=127.0.0.1:9092 (make kafka)
+	bin/run scale -bars -brokers $(BROKERS)
+
+PAGES ?= 30000
+
+.PHONY: cluster
+cluster: kafka-fetch ## A crawl of PAGES=30000 on three brokers, of which everything comes, goes and is killed
+	go test ./crawl -run 'TestTeam$$' -v -timeout 2h -pages $(PAGES)
+
 MODEL ?= model.json
 
 .PHONY: bench-cost
