@@ -14,7 +14,7 @@ const (
 	storeSlack     = 2       // a store while it compacts
 	backlog        = 10 * 60 // seconds until records are consumed
 	largeBody      = 3 << 20 // bytes of a body in the object store
-	shares         = 2       // partitions of each process, so that shares are even
+	shares         = 2       // partitions of each process and machine, so that shares are even
 	requestBytes   = 500     // of a request to the web
 	sessionTimeout = 10.0    // seconds, of `weft run`
 	checkpoints    = 30.0    // seconds between those of a partition, see ledger
@@ -37,8 +37,8 @@ func For(c Crawl, m Model) Plan {
 	for _, name := range stages {
 		p.Stages = append(p.Stages, w.stage(name, p.Stores))
 	}
-	p.Partitions = w.partitions(p.Stages)
 	p.Workers, p.Brokers = w.workers(p), w.brokers(p)
+	p.Partitions, p.PartitionsWhy = w.partitions(p)
 	p.Objects = Objects{
 		Checkpoints: keptObjects * storesDisk(p) / storeSlack,
 		BodiesRate:  w.rate.Pages * c.LargeShare * largeBody,
@@ -143,26 +143,31 @@ func (w work) stage(name string, stores []Store) Part {
 // wants to lose a machine and go on.
 func (w work) least() int { return min(w.c.Replication, 2) }
 
-// partitions are as many as the window, which bounds the visits of each, and the
-// serial work on each permit, and shares for all processes; rounded up to a
-// number that many can share evenly.
-func (w work) partitions(parts []Part) int {
+// partitions are as many as asks for the most, rounded up to a power of two or
+// half more than one, which many can share evenly; and what asks.
+func (w work) partitions(p Plan) (n int, why string) {
+	most := 1.0
+	ask := func(partitions float64, reason string) {
+		if partitions > most {
+			most, why = partitions, reason
+		}
+	}
 	visits := w.rate.Pages * w.c.interval() // that are out at once, one of a domain
-	most := max(1, visits/w.c.Load/float64(frontier.DefaultOptions().Window))
-	for _, part := range parts {
-		most = max(most, float64(shares*part.Processes))
+	ask(visits/w.c.Load/float64(frontier.DefaultOptions().Window), "for the visits that are out at once")
+	for _, part := range p.Stages {
+		ask(float64(shares*part.Processes), "for even shares of the processes of "+part.Stage)
 		if part.Stage == "dedupe" || part.Stage == "schedule" {
-			most = max(most, part.Cores/w.c.Load)
+			ask(part.Cores/w.c.Load, "since "+part.Stage+" works on each with one core")
 		}
 	}
-	round := 1
-	for float64(round) < most {
-		if round&(round-1) == 0 && float64(round+round/2) >= most && round > 1 {
-			return round + round/2
+	ask(float64(shares*p.Workers.Count), "for even shares of the machines of stages")
+	ask(float64(shares*p.Brokers.Count), "for even shares of the brokers")
+	for n = 1; float64(n) < most; n *= 2 {
+		if half := n + n/2; float64(half) >= most {
+			return half, why
 		}
-		round *= 2
 	}
-	return round
+	return n, why
 }
 
 // workers are the machines of the stages.

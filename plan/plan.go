@@ -8,17 +8,19 @@ type Plan struct {
 	Rate     float64 `json:"pages_per_second"`
 	Requests float64 `json:"requests_per_second"`
 	// URLs that are known in the end.
-	URLs       float64  `json:"urls"`
-	Politeness Polite   `json:"politeness"`
-	Partitions int      `json:"partitions"`
-	Stages     []Part   `json:"stages"`
-	Workers    Machines `json:"workers"`
-	Brokers    Machines `json:"brokers"`
-	Topics     []Log    `json:"topics"`
-	Stores     []Store  `json:"stores"`
-	Network    Network  `json:"network"`
-	Objects    Objects  `json:"objects"`
-	Recovery   Recovery `json:"recovery"`
+	URLs       float64 `json:"urls"`
+	Politeness Polite  `json:"politeness"`
+	// Partitions of the crawl, and what asks for so many; empty: nothing does.
+	Partitions    int      `json:"partitions"`
+	PartitionsWhy string   `json:"partitions_why"`
+	Stages        []Part   `json:"stages"`
+	Workers       Machines `json:"workers"`
+	Brokers       Machines `json:"brokers"`
+	Topics        []Log    `json:"topics"`
+	Stores        []Store  `json:"stores"`
+	Network       Network  `json:"network"`
+	Objects       Objects  `json:"objects"`
+	Recovery      Recovery `json:"recovery"`
 	// Bottlenecks are what the plan has too little of, or would have first: the
 	// first decides.
 	Bottlenecks []Bottleneck `json:"bottlenecks"`

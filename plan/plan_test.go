@@ -173,10 +173,12 @@ func TestByHand(t *testing.T) {
 		{"store of dedupe, doubled", p.Stores[0].Disk, 2 * 20 * 3_456_000_000},
 		{"store of schedule, doubled", p.Stores[1].Disk, 2 * (100*1e6 + 50*2_592_000_000)},
 		{"checkpoints", p.Objects.Checkpoints, 2 * (20*3_456_000_000 + 100*1e6 + 50*2_592_000_000)},
-		{"partitions: 1,500 visits at 60 % of 512", float64(p.Partitions), 6},
+		{"brokers by disk: 7 TB on 2.6 TB each", float64(p.Brokers.Count), 3},
+		{"partitions: two of each broker", float64(p.Partitions), 6},
 		{"brokers by CPU: 0.15 cores", p.Brokers.CPU, 0.15 / 0.6 / 16},
 		{"machines of stages", float64(p.Workers.Count), 2},
-		// Two machines of three cores' partitions each: half of 1,728 s.
+		// Half of the ledgers, at 60 % of 10 Gbit/s; half of 1,728 s of CPU on the
+		// cores of three partitions.
 		{"a cold recovery", p.Recovery.WithoutCheckpoints, 10 + 864e6*2000/2/0.75e9 + 1728/2.0/3},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-6*tt.want {

@@ -78,11 +78,29 @@ func (c *costCrawl) run(ctx context.Context) (s sample, err error) {
 		}
 	}()
 	s, err = c.crawl(ctx)
+	if err == nil {
+		err = c.await(ctx, tail)
+	}
 	s.load, err = c.count(tail, s, err)
 	if err != nil {
 		return s, err
 	}
 	return s, c.replay(ctx, s)
+}
+
+// await waits until the tail has read all that was written.
+func (c *costCrawl) await(ctx context.Context, t *tail) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("the topics were not read to their ends"))
+	defer cancel()
+	var all []string
+	for _, topic := range c.names.Topics() {
+		all = append(all, topic.Name)
+	}
+	ends, err := c.admin.ListEndOffsets(ctx, all...)
+	for err == nil && t.behind(ends) {
+		err = pause(ctx, polling)
+	}
+	return err
 }
 
 // count adds to a sample what was written to the topics.
@@ -331,7 +349,7 @@ func (c *costCrawl) command(args ...string) []string {
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	case <-time.After(d):
 		return nil
 	}

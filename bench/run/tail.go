@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
@@ -25,6 +27,7 @@ type tail struct {
 
 	mu    sync.Mutex
 	sizes map[string]topicTaken // by short name
+	next  kadm.Offsets          // to be read
 	load  plan.Load
 	err   error
 }
@@ -40,13 +43,13 @@ const batchOverhead = 61
 // startTail reads from the beginning of all topics.
 func startTail(names topics.Names, brokers string) (*tail, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &tail{names: names, cancel: cancel, done: make(chan struct{}), sizes: map[string]topicTaken{}}
+	t := &tail{names: names, cancel: cancel, done: make(chan struct{}), sizes: map[string]topicTaken{}, next: kadm.Offsets{}}
 	var all []string
 	for _, topic := range names.Topics() {
 		all = append(all, topic.Name)
 	}
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers), kgo.ConsumeTopics(all...), kgo.WithHooks(t),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMinBytes(1<<20))
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMinBytes(1<<20), kgo.FetchMaxWait(time.Second))
 	if err != nil {
 		cancel()
 		return nil, err
@@ -76,16 +79,17 @@ func (t *tail) read(ctx context.Context) {
 	for ctx.Err() == nil {
 		fetches := t.client.PollFetches(ctx)
 		fetches.EachRecord(func(r *kgo.Record) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.next.Add(kadm.Offset{Topic: r.Topic, Partition: r.Partition, At: r.Offset + 1})
 			if err := t.count(r); err != nil {
-				t.mu.Lock()
 				t.err = fmt.Errorf("read %s: %w", r.Topic, err)
-				t.mu.Unlock()
 			}
 		})
 	}
 }
 
-// count notes what a record says of the load.
+// count notes what a record says of the load; with mu.
 func (t *tail) count(r *kgo.Record) error {
 	switch r.Topic {
 	case t.names.Fetched:
@@ -93,8 +97,6 @@ func (t *tail) count(r *kgo.Record) error {
 		if err := proto.Unmarshal(r.Value, &f); err != nil {
 			return err
 		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
 		if f.GetOutcome().GetStatus() != http.StatusOK {
 			return nil // tried again, or nothing
 		}
@@ -105,11 +107,20 @@ func (t *tail) count(r *kgo.Record) error {
 		if err := proto.Unmarshal(r.Value, &d); err != nil {
 			return err
 		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
 		t.load.Links += float64(len(d.GetLinks()))
 	}
 	return nil
+}
+
+// behind tells whether something before these ends is not read yet.
+func (t *tail) behind(ends kadm.ListedOffsets) (behind bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ends.Each(func(end kadm.ListedOffset) {
+		next, _ := t.next.Lookup(end.Topic, end.Partition)
+		behind = behind || next.At < end.Offset
+	})
+	return behind
 }
 
 // stop ends the reading and returns what was counted.

@@ -21,6 +21,7 @@ type cli struct {
 	Why      whyCmd      `cmd:"" help:"Say why a URL or a domain is where it is, or why the crawl is slow."`
 	Ledger   ledgerCmd   `cmd:"" help:"Trim the ledgers of a crawl whose stages send their checkpoints somewhere."`
 	Verify   verifyCmd   `cmd:"" help:"Prove from the topics, and a server's own log, that nothing was lost and nobody was hurried."`
+	Plan     planCmd     `cmd:"" help:"Compute what a crawl would take: machines, partitions, disk, network, and whether politeness permits it."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
 	Export      exportCmd      `cmd:"" help:"Copy a crawl that does not run to a folder."`

@@ -13,7 +13,7 @@ type byteSize int64
 var byteUnits = []struct {
 	name string
 	size int64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}}
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"B", 1}}
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (b *byteSize) UnmarshalText(text []byte) error {
@@ -25,8 +25,8 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 		}
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 1 || n > 1<<40/factor {
-		return errors.New("a size is a positive number of bytes, or one with KiB, MiB or GiB")
+	if err != nil || n < 1 || n > 1<<50/factor {
+		return errors.New("a size is a positive number of bytes, or one with KiB, MiB, GiB or TiB")
 	}
 	*b = byteSize(n * factor)
 	return nil

@@ -4,7 +4,7 @@ import "testing"
 
 func TestByteSize(t *testing.T) {
 	for text, want := range map[string]byteSize{
-		"1": 1, "1048576": 1 << 20, "10B": 10, "512KiB": 512 << 10, "1MiB": 1 << 20, "3 MiB": 3 << 20, "2GiB": 2 << 30,
+		"1": 1, "1048576": 1 << 20, "10B": 10, "512KiB": 512 << 10, "1MiB": 1 << 20, "3 MiB": 3 << 20, "2GiB": 2 << 30, "4TiB": 4 << 40,
 	} {
 		var got byteSize
 		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
