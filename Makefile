@@ -88,10 +88,10 @@ PAGES ?= 30000
 cluster: kafka-fetch ## A crawl of PAGES=30000 on three brokers, of which everything comes, goes and is killed
 	go test ./crawl -run 'TestTeam$$' -v -timeout 2h -pages $(PAGES)
 
-MODEL ?= model.json
+MODEL ?= bin/model.json
 
 .PHONY: bench-cost
-bench-cost: bench-build kafka-fetch ## What a page costs each stage, topic and store, to MODEL=model.json: weft plan --model
+bench-cost: bench-build kafka-fetch ## What a page costs each stage, topic and store, to MODEL=bin/model.json
 	bin/run cost -json $(MODEL)
 
 KAFKA_DATA ?= $(TOOLS)/kafka-data

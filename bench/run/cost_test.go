@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"github.com/weftcrawl/weft/plan"
 )
 
@@ -77,5 +79,19 @@ func TestDiskBytesCountsAFileOnce(t *testing.T) {
 	}
 	if got, err := diskBytes(dir); got != 1000 || err != nil {
 		t.Errorf("%d bytes, %v", got, err)
+	}
+}
+
+func TestTailIsBehindUntilAllIsRead(t *testing.T) {
+	tail := &tail{next: kadm.Offsets{}}
+	ends := kadm.ListedOffsets{"a": {0: {Topic: "a", Partition: 0, Offset: 2}, 1: {Topic: "a", Partition: 1, Offset: 0}}}
+	for _, tt := range []struct {
+		read   int64
+		behind bool
+	}{{0, true}, {1, true}, {2, false}, {3, false}} {
+		tail.next.Add(kadm.Offset{Topic: "a", Partition: 0, At: tt.read})
+		if got := tail.behind(ends); got != tt.behind {
+			t.Errorf("at %d of 2: behind %v", tt.read, got)
+		}
 	}
 }
