@@ -40,7 +40,8 @@ func TestTeam(t *testing.T) {
 	})
 	scheduled := topics.Loop("weft").Scheduled
 	stopped := c.leader(t, scheduled)
-	c.during(t, "a broker is stopped", some, func() { c.brokers.Stop(t, stopped) })
+	// 15 s at the rate that politeness permits; a minute of 48,000 pages.
+	c.during(t, "a broker is stopped", int64(*pages)*3/10, func() { c.brokers.Stop(t, stopped) })
 	c.during(t, "it is back", some, func() { c.brokers.StartAgain(t, stopped) })
 	killed := c.leader(t, scheduled, stopped)
 	c.during(t, "a leader is killed", some, func() { c.brokers.Kill(t, killed) })

@@ -84,13 +84,17 @@ func (c *team) during(t *testing.T, what string, n int64, do func()) {
 	if n > 0 {
 		c.goesOn(t, n)
 	}
-	trouble.To = time.Now().UnixNano()
+	trouble.To = time.Now().Add(settling).UnixNano()
 	c.troubles = append(c.troubles, trouble)
 }
 
 // acknowledging is how long three brokers that share a busy machine may take to
 // acknowledge an exchange.
 const acknowledging = 3 * time.Second
+
+// settling is how long after a change others may follow from it: a session that
+// ends, a coordinator that moves back to a broker which has returned.
+const settling = 10 * time.Second
 
 // goesOn waits until n more requests are made.
 func (c *team) goesOn(t *testing.T, n int64) {
