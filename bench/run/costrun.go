@@ -36,6 +36,7 @@ type costCrawl struct {
 	up     map[topics.Stage]*child
 	admin  *kadm.Client
 	reader *drain.Reader
+	ends   kadm.ListedOffsets // of all topics, when all was done
 }
 
 // Times of a measurement.
@@ -96,27 +97,39 @@ func (c *costCrawl) await(ctx context.Context, t *tail) error {
 	for _, topic := range c.names.Topics() {
 		all = append(all, topic.Name)
 	}
-	ends, err := c.admin.ListEndOffsets(ctx, all...)
-	for err == nil && t.behind(ends) {
+	var err error
+	c.ends, err = c.admin.ListEndOffsets(ctx, all...)
+	for err == nil && t.behind(c.ends) {
 		err = pause(ctx, polling)
 	}
 	return err
 }
 
-// count adds to a sample what was written to the topics.
+// count adds to a sample what was written to the topics. What was trimmed before
+// the tail came to it is taken to be like the rest.
 func (c *costCrawl) count(t *tail, s sample, err error) (load plan.Load, _ error) {
 	load, sizes, errTail := t.stop()
 	if err := errors.Join(err, errTail); err != nil {
 		return load, err
 	}
+	written := map[string]float64{}
+	c.ends.Each(func(end kadm.ListedOffset) {
+		if topic, ok := c.names.Topic(end.Topic); ok {
+			written[topic.Short] += float64(end.Offset)
+		}
+	})
+	unseen := func(topic string) float64 { return written[topic] / max(sizes[topic].records, 1) }
 	for name, size := range sizes {
-		s.taken["bytes/"+name], s.taken["records/"+name] = size.bytes, size.records
+		s.taken["bytes/"+name], s.taken["records/"+name] = size.bytes*unseen(name), written[name]
 	}
 	if c.queue {
 		load.Queued = float64(c.spec.Pages)
-	} else {
-		load.Domains = float64(c.spec.Domains)
+		return load, nil
 	}
+	load.Domains = float64(c.spec.Domains)
+	load.Pages *= unseen("fetched")
+	load.KiB *= unseen("fetched")
+	load.Links *= unseen("discovered")
 	return load, nil
 }
 
@@ -128,7 +141,7 @@ func (c *costCrawl) crawl(ctx context.Context) (sample, error) {
 		return s, err
 	}
 	defer stop()
-	before, err := c.admin.ListEndOffsets(ctx, c.names.Deduped, c.names.Scheduled)
+	empty, err := c.admin.ListEndOffsets(ctx, c.names.Deduped, c.names.Scheduled)
 	if err != nil {
 		return s, err
 	}
@@ -137,7 +150,7 @@ func (c *costCrawl) crawl(ctx context.Context) (sample, error) {
 			return s, err
 		}
 	}
-	if err := c.claimed(ctx, before); err != nil {
+	if err := c.claimed(ctx, empty); err != nil {
 		return s, err
 	}
 	started, err := c.cpu()
@@ -150,14 +163,7 @@ func (c *costCrawl) crawl(ctx context.Context) (sample, error) {
 	if err := pause(ctx, settling); err != nil {
 		return s, err
 	}
-	begun, err := c.cpu()
-	if err != nil {
-		return s, err
-	}
-	if err := pause(ctx, idling); err != nil {
-		return s, err
-	}
-	idle, err := c.cpu()
+	before, begun, err := c.idle(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -173,11 +179,16 @@ func (c *costCrawl) crawl(ctx context.Context) (sample, error) {
 	if err != nil {
 		return s, err
 	}
+	after, _, err := c.idle(ctx)
+	if err != nil {
+		return s, err
+	}
 	s.taken["seconds"] = wall.Seconds()
 	for name := range done {
-		cores := float64(idle[name]-begun[name]) / float64(idling)
+		// A start is over late on a busy machine, and so is an end.
+		cores := min(before[name], after[name])
 		s.taken["idle/"+name] = cores
-		s.taken["cpu/"+name] = max(float64((done[name]-idle[name]).Microseconds())-cores*float64(wall.Microseconds()), 0)
+		s.taken["cpu/"+name] = max(float64((done[name]-begun[name]).Microseconds())-cores*float64(wall.Microseconds()), 0)
 	}
 	return s, c.end(s)
 }
@@ -229,6 +240,27 @@ func (c *costCrawl) cpu() (map[string]time.Duration, error) {
 		add("broker", c.brokerPID)
 	}
 	return taken, errors.Join(errs...)
+}
+
+// idle is the cores that each process takes while there is nothing to do, and
+// what it has taken after that.
+func (c *costCrawl) idle(ctx context.Context) (cores map[string]float64, taken map[string]time.Duration, err error) {
+	before, err := c.cpu()
+	if err != nil {
+		return nil, nil, err
+	}
+	from := time.Now()
+	if err := pause(ctx, idling); err != nil {
+		return nil, nil, err
+	}
+	if taken, err = c.cpu(); err != nil {
+		return nil, nil, err
+	}
+	cores = map[string]float64{}
+	for name := range taken {
+		cores[name] = float64(taken[name]-before[name]) / float64(time.Since(from))
+	}
+	return cores, taken, nil
 }
 
 // claimed waits until somebody has written to each partition of the ledgers

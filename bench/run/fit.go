@@ -29,36 +29,41 @@ type sample struct {
 }
 
 // fit finds the cost whose products with the loads come closest to what the
-// samples took, with least squares of the relative errors. A driver whose share
-// would be negative has no part in it: nothing costs less for being more.
+// samples took, with least squares of the relative errors. A driver whose part
+// would be negative has none: nothing costs less for being more. Neither has one
+// whose part is below leastPart, which is noise.
 func fit(samples []sample, quantity string, drivers ...driver) plan.Cost {
 	for {
-		shares := solve(samples, quantity, drivers)
+		shares, parts := solve(samples, quantity, drivers)
 		least := 0
-		for i := range shares {
-			if shares[i] < shares[least] {
+		for i := range parts {
+			if parts[i] < parts[least] {
 				least = i
 			}
 		}
-		if len(shares) == 0 || shares[least] >= 0 {
+		if len(parts) == 0 || parts[least] >= leastPart {
 			return costOf(drivers, shares)
 		}
 		drivers = append(append([]driver(nil), drivers[:least]...), drivers[least+1:]...)
 	}
 }
 
+// leastPart of what the mean sample took.
+const leastPart = 0.001
+
 func costOf(drivers []driver, shares []float64) plan.Cost {
 	var all [queued + 1]float64
 	for i, d := range drivers {
-		all[d] = max(shares[i], 0) // not -0
+		all[d] = shares[i]
 	}
 	return plan.Cost{Page: all[page], Link: all[link], KiB: all[kib], Domain: all[domain], Queued: all[queued]}
 }
 
 // solve is the least-squares solution without bounds: the normal equations by
 // Gauss and Jordan, with the drivers scaled to a mean of one. A driver that the
-// samples do not tell from the others gets no share.
-func solve(samples []sample, quantity string, drivers []driver) []float64 {
+// samples do not tell from the others gets no share. parts are what the mean load
+// takes of the mean sample, for each driver.
+func solve(samples []sample, quantity string, drivers []driver) (shares, parts []float64) {
 	n := len(drivers)
 	scale := make([]float64, n)
 	for i, d := range drivers {
@@ -87,7 +92,7 @@ func solve(samples []sample, quantity string, drivers []driver) []float64 {
 			a[i][n] += xi
 		}
 	}
-	shares := make([]float64, n)
+	shares, parts = make([]float64, n), make([]float64, n)
 	used := make([]bool, n)
 	of := make([]int, n) // the row that gives a driver's share
 	for col := range n {
@@ -112,8 +117,9 @@ func solve(samples []sample, quantity string, drivers []driver) []float64 {
 	}
 	for col, row := range of {
 		if row >= 0 {
-			shares[col] = a[row][n] / a[row][col] * mean / scale[col]
+			parts[col] = a[row][n] / a[row][col]
+			shares[col] = parts[col] * mean / scale[col]
 		}
 	}
-	return shares
+	return shares, parts
 }
