@@ -17,10 +17,10 @@ import (
 	"github.com/weftcrawl/weft/webtest"
 )
 
-// Bars of `run scale`. After a graceful change the crawl goes on: somebody is
-// asked, and so is most of the web, the partitions that stay where they are. Those
-// that move wait for what politeness and repeats need (docs/operations.md). After
-// a kill the worst partition counts.
+// Bars of `run scale`; to start a process anew is two changes. After a graceful
+// change the crawl goes on: somebody is asked, and so is most of the web, the
+// partitions that stay where they are. Those that move wait for what politeness
+// and repeats need (docs/operations.md). After a kill the worst partition counts.
 const (
 	maxGraceful  = time.Second
 	maxAfterKill = 2 * time.Second // beyond the session time-out
@@ -135,7 +135,7 @@ func (s *scaling) scenario(ctx context.Context, w *web) error {
 	}
 	for n := range s.processes {
 		anew := func() error { return errors.Join(s.stop(n), s.start(n)) }
-		if err := s.step(ctx, fmt.Sprintf("number %d started anew", n+1), anew, maxGraceful); err != nil {
+		if err := s.step(ctx, fmt.Sprintf("number %d started anew", n+1), anew, 2*maxGraceful); err != nil {
 			return err
 		}
 	}
