@@ -42,7 +42,7 @@ func (f madeFlags) check() error {
 
 // Run is called by kong.
 func (c *importCmd) Run(ctx context.Context, root *cli, std streams) error {
-	if err := c.madeFlags.check(); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	archive, err := transfer.OpenArchive(c.Folder)
