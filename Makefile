@@ -76,6 +76,10 @@ bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000
 bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
 	bin/run polite -bars -kills 3 -duration 2m
 
+.PHONY: bench-cluster
+bench-cluster: bench-build kafka-fetch ## Speed: the same crawl embedded, on one Apache Kafka broker, and there by three processes
+	bin/run cluster -bars
+
 BROKERS ?= 127.0.0.1:9092
 
 .PHONY: bench-scale

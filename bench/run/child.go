@@ -71,6 +71,11 @@ func (c *child) kill() {
 	<-c.done
 }
 
+// cpu is the user and system time of a program that has ended.
+func (c *child) cpu() time.Duration {
+	return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
+}
+
 // usage is what a finished program took.
 type usage struct {
 	wall, cpu time.Duration
@@ -98,7 +103,7 @@ func (c *child) measure(ctx context.Context, started time.Time, served func() (i
 			return u, ctx.Err()
 		case <-c.done:
 			u.wall = time.Since(started)
-			u.cpu = c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
+			u.cpu = c.cpu()
 			if c.err != nil {
 				return u, c.err
 			}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
@@ -31,12 +30,9 @@ func cost(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("run cost", flag.ContinueOnError)
 	var o costOptions
 	f.StringVar(&o.bin, "bin", "bin", "`directory` of the programs weft and web")
-	f.StringVar(&o.brokers, "brokers", "", "`brokers` of a cluster, instead of an Apache Kafka broker of its own")
-	f.IntVar(&o.brokerPID, "broker-pid", 0, "`process` of the one broker of -brokers, if it runs here")
 	f.IntVar(&o.partitions, "partitions", 8, "`partitions` of each crawl")
 	f.DurationVar(&o.delay, "delay", time.Second, "`delay` between requests of a domain: a crawl without has larger batches")
-	jars := f.String("kafka", ".tools/kafka-4.1.0", "`directory` of Apache Kafka's jars; make kafka-fetch brings them")
-	properties := f.String("kafka-properties", "deploy/kafka/server.properties", "`file` of the broker's settings")
+	kafka := registerKafka(f)
 	pages := f.Int("pages", 16_000, "`pages` of each web")
 	urls := f.Int("urls", 200_000, "`URLs` that are made known and not fetched")
 	model := f.String("json", "", "write the model to this `file`, for weft plan --model; plan/model.json is built in")
@@ -53,16 +49,12 @@ func cost(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer clean()
-	broker := o.brokers
-	if o.brokers == "" {
-		k, err := startKafka(ctx, *jars, *properties, filepath.Join(o.work, "kafka"))
-		if err != nil {
-			return err
-		}
-		defer k.kill()
-		o.brokers, o.brokerPID = k.addr, k.cmd.Process.Pid
-		broker = "Apache Kafka, " + filepath.Base(*jars) + ", one broker on the same machine"
+	broker, err := kafka.start(ctx, o.work)
+	if err != nil {
+		return err
 	}
+	defer broker.end()
+	o.brokers, o.brokerPID = broker.addr, broker.pid
 	samples, err := o.measure(ctx, *pages, *urls, out)
 	if err != nil {
 		return err
@@ -73,7 +65,7 @@ func cost(ctx context.Context, args []string, out io.Writer) error {
 	}
 	m.BloomBits = bloomBits()
 	m.Measured.Date, m.Measured.Machine = time.Now().UTC().Format(time.DateOnly), machine()
-	m.Measured.Broker = broker
+	m.Measured.Broker = broker.name
 	m.Measured.Command = fmt.Sprintf("bin/run cost -partitions %d -delay %v -pages %d -urls %d", o.partitions, o.delay, *pages, *urls)
 	m = m.Rounded()
 	fmt.Fprintf(out, "\n%s", m.Table())

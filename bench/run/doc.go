@@ -5,6 +5,8 @@
 //	             page, peak memory, and the ratio of the two
 //	run polite   the crawler against many domains with a delay, killed with
 //	             SIGKILL on the way if wanted, judged by the web's own log
+//	run cluster  the same crawl with the embedded broker, on Apache Kafka, and
+//	             there by three processes, and the ratios
 //	run scale    a crawl on a cluster whose processes come, go and are killed:
 //	             for how long nobody is asked after each change
 //	run cost     what a page, a link, a KiB, a domain and a URL that waits cost
@@ -47,11 +49,13 @@ func dispatch(ctx context.Context, args []string) error {
 			return speed(ctx, args[1:], os.Stdout)
 		case "polite":
 			return polite(ctx, args[1:], os.Stdout)
+		case "cluster":
+			return compare(ctx, args[1:], os.Stdout)
 		case "scale":
 			return scale(ctx, args[1:], os.Stdout)
 		case "cost":
 			return cost(ctx, args[1:], os.Stdout)
 		}
 	}
-	return errors.New("usage: run speed|polite|scale|cost [flags]; -h after the name lists them")
+	return errors.New("usage: run speed|polite|cluster|scale|cost [flags]; -h after the name lists them")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -11,11 +12,48 @@ import (
 	"time"
 )
 
+// kafkaFlags say which cluster a measurement is made on.
+type kafkaFlags struct {
+	brokers, jars, properties string
+	pid                       int
+}
+
+func registerKafka(f *flag.FlagSet) *kafkaFlags {
+	k := &kafkaFlags{}
+	f.StringVar(&k.brokers, "brokers", "", "`brokers` of a cluster, instead of an Apache Kafka broker of its own")
+	f.IntVar(&k.pid, "broker-pid", 0, "`process` of the one broker of -brokers, if it runs here")
+	f.StringVar(&k.jars, "kafka", ".tools/kafka-4.1.0", "`directory` of Apache Kafka's jars; make kafka-fetch brings them")
+	f.StringVar(&k.properties, "kafka-properties", "deploy/kafka/server.properties", "`file` of the broker's settings")
+	return k
+}
+
+// start starts the broker, unless there is a cluster already.
+func (k *kafkaFlags) start(ctx context.Context, dir string) (*kafka, error) {
+	if k.brokers != "" {
+		return &kafka{addr: k.brokers, pid: k.pid, name: k.brokers}, nil
+	}
+	started, err := startKafka(ctx, k.jars, k.properties, filepath.Join(dir, "kafka"))
+	if err != nil {
+		return nil, err
+	}
+	started.name = "Apache Kafka, " + filepath.Base(k.jars) + ", one broker on the same machine"
+	return started, nil
+}
+
 // kafka is an Apache Kafka broker of our own, configured as `make kafka` has it
-// but for its ports.
+// but for its ports, or a cluster that was there.
 type kafka struct {
-	*child
-	addr string
+	child *child // nil: not ours
+	addr  string
+	pid   int    // 0: elsewhere
+	name  string // what it is
+}
+
+// end ends the broker if it is ours.
+func (k *kafka) end() {
+	if k.child != nil {
+		k.child.kill()
+	}
 }
 
 // startKafka starts a broker with the jars of a directory, its data in dir, and
@@ -49,7 +87,7 @@ func startKafka(ctx context.Context, jars, properties, dir string) (*kafka, erro
 	if err != nil {
 		return nil, err
 	}
-	k := &kafka{child: c, addr: addrs[0]}
+	k := &kafka{child: c, addr: addrs[0], pid: c.cmd.Process.Pid}
 	for {
 		conn, err := net.DialTimeout("tcp", k.addr, time.Second)
 		if err == nil {
@@ -57,10 +95,10 @@ func startKafka(ctx context.Context, jars, properties, dir string) (*kafka, erro
 		}
 		select {
 		case <-ctx.Done():
-			k.kill()
+			k.end()
 			return nil, ctx.Err()
-		case <-k.done:
-			return nil, fmt.Errorf("the broker ended: %w%s", k.err, lastLines(log))
+		case <-c.done:
+			return nil, fmt.Errorf("the broker ended: %w%s", c.err, lastLines(log))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

@@ -58,6 +58,32 @@ func TestReached(t *testing.T) {
 	}
 }
 
+func TestCompared(t *testing.T) {
+	one := func(name string, fetched, expected int) clusterRow {
+		return clusterRow{row: row{name: name, usage: usage{wall: time.Second}, report: webtest.Report{Fetched: fetched, Expected: expected}}}
+	}
+	three := one("Kafka, 3 processes", 480, 480)
+	tests := []struct {
+		name   string
+		rows   []clusterRow
+		missed int
+	}{
+		{"good", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 600, 600), three}, 0},
+		{"slow", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 599, 599), three}, 1},
+		{"means", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 590, 590), three, one(embedded, 1000, 1000), one(onKafka, 620, 620), three}, 0},
+		{"lossy", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 600, 601), three}, 1},
+	}
+	for _, tt := range tests {
+		var out bytes.Buffer
+		if got := compared(&out, tt.rows); got != tt.missed {
+			t.Errorf("%s: %d missed, want %d\n%s", tt.name, got, tt.missed, &out)
+		}
+		if !strings.Contains(out.String(), "one process/3 processes 1.2") {
+			t.Errorf("%s: three processes are not compared:\n%s", tt.name, &out)
+		}
+	}
+}
+
 func TestVerdict(t *testing.T) {
 	one := func(name string, fetched int, peakMB int64) row {
 		return row{name: name, usage: usage{wall: time.Second, peakKB: peakMB << 10}, report: webtest.Report{Fetched: fetched, Expected: fetched}}

@@ -63,14 +63,13 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var rows []row
 	for round := 1; round <= *rounds; round++ {
-		for _, p := range []struct{ name, line string }{{"limit", *limit}, {"weft", *crawl}} {
-			dir := filepath.Join(work, fmt.Sprintf("%s-%d", p.name, round))
-			r, err := measureOne(ctx, *bin, p.line, spec, site, dir)
+		for _, p := range []program{{name: "limit", line: *limit}, {name: "weft", line: *crawl}} {
+			r, err := measureOne(ctx, p, *bin, spec, site, filepath.Join(work, fmt.Sprintf("%s-%d", p.name, round)))
 			if err != nil {
-				return fmt.Errorf("%s, round %d (its output is in %s): %w", p.name, round, filepath.Join(dir, "output.log"), err)
+				return fmt.Errorf("%s, round %d: %w", p.name, round, err)
 			}
-			r.name, r.round = p.name, round
-			fmt.Fprintf(out, "%s, round %d: %d of %d pages in %.1f s, %.0f pages/s\n", r.name, round, r.report.Fetched, r.report.Expected, r.wall.Seconds(), r.pagesPerSecond())
+			r.round = round
+			fmt.Fprintln(out, r)
 			rows = append(rows, r)
 		}
 	}
@@ -82,6 +81,13 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
+// program is a command to measure. beside are commands of other processes that
+// run until it ends, each with a data directory of its own.
+type program struct {
+	name, line string
+	beside     []string
+}
+
 // workDir is the named directory, or a temporary one that clean removes.
 func workDir(name string) (dir string, clean func(), err error) {
 	if name != "" {
@@ -91,8 +97,8 @@ func workDir(name string) (dir string, clean func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, err
 }
 
-// measureOne runs one program against a fresh web.
-func measureOne(ctx context.Context, bin, line string, spec localweb.Spec, site localweb.Web, dir string) (r row, err error) {
+// measureOne runs one program against a fresh web, with all its files in dir.
+func measureOne(ctx context.Context, p program, bin string, spec localweb.Spec, site localweb.Web, dir string) (r row, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return r, err
 	}
@@ -104,21 +110,51 @@ func measureOne(ctx context.Context, bin, line string, spec localweb.Spec, site 
 	for range site.Pages() {
 		total++
 	}
-	words := command(line, map[string]string{
-		"bin": bin, "urls": w.urls, "seeds": w.seeds, "data": filepath.Join(dir, "data"), "delay": "0",
-	})
-	started := time.Now()
-	c, err := start(words, filepath.Join(dir, "output.log"))
-	if err == nil {
-		r.usage, err = c.measure(ctx, started, w.served, int64(total))
-	}
+	r.name = p.name
+	r.usage, err = p.measure(ctx, dir, map[string]string{"bin": bin, "urls": w.urls, "seeds": w.seeds, "delay": "0"}, w.served, int64(total))
 	entries, webCPU, stopErr := w.stop()
 	if err := errors.Join(err, stopErr); err != nil {
-		return r, err
+		return r, fmt.Errorf("its output is in %s: %w", dir, err)
 	}
 	r.webCPU = webCPU
 	r.report = webtest.Audit(entries, webtest.Expect{Pages: site.Pages(), Denied: site.Denied})
 	return r, nil
+}
+
+// measure runs the processes of a program. The time is that of the first, the
+// CPU that of all, the memory that of the first.
+func (p program) measure(ctx context.Context, dir string, values map[string]string, served func() (int64, error), total int64) (u usage, err error) {
+	started := time.Now()
+	var all []*child
+	for n, line := range append([]string{p.line}, p.beside...) {
+		name := "data"
+		if n > 0 {
+			name += strconv.Itoa(n + 1)
+		}
+		values["data"] = filepath.Join(dir, name)
+		c, startErr := start(command(line, values), filepath.Join(dir, name+".log"))
+		if err = startErr; err != nil {
+			break
+		}
+		all = append(all, c)
+	}
+	if err == nil {
+		u, err = all[0].measure(ctx, started, served, total)
+	}
+	for n, c := range all {
+		if n == 0 {
+			c.kill() // it has ended, or is not to
+			continue
+		}
+		err = errors.Join(err, c.interrupt(patience))
+		u.cpu += c.cpu()
+	}
+	return u, err
+}
+
+func (r row) String() string {
+	return fmt.Sprintf("%s, round %d: %d of %d pages in %.1f s, %.0f pages/s",
+		r.name, r.round, r.report.Fetched, r.report.Expected, r.wall.Seconds(), r.pagesPerSecond())
 }
 
 func table(out io.Writer, rows []row) {
@@ -153,17 +189,25 @@ func verdict(out io.Writer, rows []row) (missed int) {
 		}
 	}
 	ratio := sum["weft"] / n["weft"] / (sum["limit"] / n["limit"])
+	c := checks{out: out}
 	fmt.Fprintln(out)
-	check := func(ok bool, format string, args ...any) {
-		word := "ok    "
-		if !ok {
-			word = "MISSED"
-			missed++
-		}
-		fmt.Fprintf(out, word+"  "+format+"\n", args...)
+	c.check(ratio >= minRatio, "ratio weft/limit %.2f, bar ≥ %.2f", ratio, minRatio)
+	c.check(peak <= maxPeakMB*1024, "peak memory %d MB, bar ≤ %d MB", peak/1024, maxPeakMB)
+	c.check(lost == 0, "pages missing %d, bar 0", lost)
+	return c.missed
+}
+
+// checks print bars and count those that are missed.
+type checks struct {
+	out    io.Writer
+	missed int
+}
+
+func (c *checks) check(ok bool, format string, args ...any) {
+	word := "ok    "
+	if !ok {
+		word = "MISSED"
+		c.missed++
 	}
-	check(ratio >= minRatio, "ratio weft/limit %.2f, bar ≥ %.2f", ratio, minRatio)
-	check(peak <= maxPeakMB*1024, "peak memory %d MB, bar ≤ %d MB", peak/1024, maxPeakMB)
-	check(lost == 0, "pages missing %d, bar 0", lost)
-	return missed
+	fmt.Fprintf(c.out, word+"  "+format+"\n", args...)
 }
