@@ -56,7 +56,8 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	small := get(t, c, url+"/500000")
 	want(t, small, ClassNone) // needs none
 
-	impatient := newClient(t, func(o *Options) { o.TotalTimeout = soon })
+	// Time enough for all but the room that it waits for.
+	impatient := newClient(t, func(o *Options) { o.TotalTimeout = 50 * soon })
 	impatient.bodies.room = c.bodies.room
 	x := get(t, impatient, url+"/3000000")
 	want(t, x, ClassLocalError)
