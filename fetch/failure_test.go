@@ -52,7 +52,7 @@ func TestHTTP2Timeout(t *testing.T) {
 		}
 	}, true, nil)
 	t.Cleanup(func() { close(hold) })
-	c := newClient(t, func(o *Options) { o.RootCAs, o.FirstByteTimeout = pool, 20*soon })
+	c := newClient(t, func(o *Options) { o.RootCAs, o.FirstByteTimeout = pool, 3*soon })
 	if x := get(t, c, s.URL); x.Class != ClassNone || x.Proto != "HTTP/2.0" {
 		t.Fatalf("class %q, %s", x.Class, x.Proto)
 	}
@@ -175,7 +175,7 @@ func TestTLSFailures(t *testing.T) {
 	silent := newRawServer(t, func(_ *net.TCPConn, r *bufio.Reader) { untilClosed(r) })
 	abrupt := newRawServer(t, func(c *net.TCPConn, r *bufio.Reader) { _, _ = r.Peek(1); _ = c.SetLinger(0) })
 
-	c := newClient(t, func(o *Options) { o.RootCAs, o.ConnectTimeout = pool, 20*soon })
+	c := newClient(t, func(o *Options) { o.RootCAs, o.ConnectTimeout = pool, 3*soon })
 	stranger := newClient(t, nil)
 	want(t, get(t, stranger, s.URL), ClassTLSCertificate)
 	want(t, get(t, c, "https://localhost:"+port), ClassTLSCertificate) // not in the certificate

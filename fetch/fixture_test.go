@@ -162,4 +162,4 @@ func want(t testing.TB, x *Exchange, class Class) {
 }
 
 // soon is a time-out that a test means to run into.
-const soon = 30 * time.Millisecond
+const soon = 200 * time.Millisecond

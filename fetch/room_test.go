@@ -57,7 +57,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	want(t, small, ClassNone) // needs none
 
 	// Time enough for all but the room that it waits for.
-	impatient := newClient(t, func(o *Options) { o.TotalTimeout = 50 * soon })
+	impatient := newClient(t, func(o *Options) { o.TotalTimeout = 10 * soon })
 	impatient.bodies.room = c.bodies.room
 	x := get(t, impatient, url+"/3000000")
 	want(t, x, ClassLocalError)
@@ -85,7 +85,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 // A failed body gives its room back.
 func TestFailedBodyLeavesNoRoomTaken(t *testing.T) {
 	s := answerRaw(t, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2000000\r\n\r\n"+string(page(1_500_000)))
-	c := newClient(t, func(o *Options) { o.MaxBodyBytes, o.LargeBodyBytes, o.TotalTimeout = 2<<20, 2<<20, 10*soon })
+	c := newClient(t, func(o *Options) { o.MaxBodyBytes, o.LargeBodyBytes, o.TotalTimeout = 2<<20, 2<<20, 3*soon })
 	for range 2 {
 		x := get(t, c, s.url)
 		if x.Class != ClassTotalTimeout {
