@@ -11,10 +11,12 @@ import (
 	"github.com/prometheus/prometheus/discovery/dns"
 )
 
-// Prometheus says what is wrong with deploy/prometheus/prometheus.yml: what
-// Prometheus itself says, or a target that is no service of docker-compose.yml.
+const prometheusFile = "deploy/prometheus/prometheus.yml"
+
+// Prometheus says what is wrong with deploy/prometheus/prometheus.yml besides
+// what [Promtool] says: a rule file that is not there, or a target that is no service of docker-compose.yml.
 func Prometheus(files fs.FS) error {
-	text, err := fs.ReadFile(files, "deploy/prometheus/prometheus.yml")
+	text, err := fs.ReadFile(files, prometheusFile)
 	if err != nil {
 		return err
 	}
