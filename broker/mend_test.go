@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,10 +75,24 @@ func (d damage) apply(dir string) error {
 		return err
 	}
 	raw = raw[:len(raw)-min(d.cut, len(raw))]
-	if d.flip > 0 && d.flip <= len(raw) {
-		raw[len(raw)-d.flip] ^= 0x40
+	if at := len(raw) - d.flip; d.flip > 0 && at >= 0 && !unchecked(raw, at) {
+		raw[at] ^= 0x40
 	}
 	return os.WriteFile(path, raw, 0o644)
+}
+
+// unchecked tells whether the byte at an index of a segment is one that no
+// checksum covers: the first offset of a batch, its epoch, its format. kfake
+// believes whatever stands there; a crash leaves it out or writes it as it is.
+func unchecked(segment []byte, at int) bool {
+	for start := 0; start+batchHeaderBytes <= len(segment) && start <= at; {
+		in := at - start
+		if in < batchLengthAt || in >= batchEpochAt && in < batchCRCAt {
+			return true
+		}
+		start += 12 + int(binary.BigEndian.Uint32(segment[start+batchLengthAt:]))
+	}
+	return false
 }
 
 // TestMendedLogsAreWhatKfakeMakesOfThem kills a broker at random, damages its
