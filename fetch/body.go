@@ -194,12 +194,13 @@ func (b *bodies) readAll(ctx context.Context, r io.Reader, most int64, got *body
 		k, err = r.Read(buf[n:])
 		n += k
 	}
-	b.buffers.Put(pooled)
 	if got.free != nil {
+		b.buffers.Put(pooled) // buf is not in it any more
 		return buf[:n:n], err
 	}
 	content = make([]byte, n)
 	copy(content, buf)
+	b.buffers.Put(pooled) // others write to it from here on
 	return content, err
 }
 

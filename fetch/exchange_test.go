@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 )
 
 func TestExchangeHTTP1(t *testing.T) {
@@ -289,5 +290,30 @@ func TestRecord(t *testing.T) {
 	if o.Status != 200 || o.StartedMs != 1234 || o.DnsUs != 1 || o.ConnectUs != 2 || o.FirstByteUs != 3 || o.TotalUs != 4 ||
 		o.WireBytes != 3 || o.BodyBytes != 4 || !o.Truncated || o.RetryAfterMs != 2000 {
 		t.Errorf("outcome: %v", o)
+	}
+}
+
+// Bodies that are read at the same time do not get into each other.
+func TestBodiesReadAtOnce(t *testing.T) {
+	url := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write(bytes.Repeat([]byte(r.URL.Path), 20_000))
+	}).URL
+	c := newClient(t, nil)
+	var readers errgroup.Group
+	for reader := range 8 {
+		readers.Go(func() error {
+			for n := range 50 {
+				path := fmt.Sprintf("/%d-%02d", reader, n)
+				x := get(t, c, url+path)
+				if x.Class != ClassNone || !bytes.Equal(x.Body, bytes.Repeat([]byte(path), 20_000)) {
+					return fmt.Errorf("%s: class %q, and a body that begins with %.20q", path, x.Class, x.Body)
+				}
+			}
+			return nil
+		})
+	}
+	if err := readers.Wait(); err != nil {
+		t.Error(err)
 	}
 }
