@@ -73,9 +73,10 @@ func run(t *testing.T, o crawl.Options, ended string) crawl.Result {
 	return result
 }
 
-// everything is a web with all that a crawler may stumble upon.
+// everything is a web with all that a crawler may stumble upon, bodies of every
+// size among it.
 var everything = webtest.Options{
-	Pages: 300, Domains: 7, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
+	MedianBytes: 20 << 10, MeanBytes: 60 << 10, Pages: 300, Domains: 7, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
 }
 
 func TestCrawlReachesEveryPageOnce(t *testing.T) {
