@@ -21,13 +21,75 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Showing tells whether an exchange that names new URLs showed anything new
+// itself.
+type Showing int32
+
+const (
+	// Nothing is said: seeds, redirects, pages of other domains.
+	Showing_SHOWING_UNSPECIFIED Showing = 0
+	// A page unlike all others.
+	Showing_SHOWING_NEW Showing = 1
+	// A page with the content of another, or nearly; or one hop more of a chain
+	// of redirects among URLs that look alike.
+	Showing_SHOWING_AGAIN Showing = 2
+)
+
+// Enum value maps for Showing.
+var (
+	Showing_name = map[int32]string{
+		0: "SHOWING_UNSPECIFIED",
+		1: "SHOWING_NEW",
+		2: "SHOWING_AGAIN",
+	}
+	Showing_value = map[string]int32{
+		"SHOWING_UNSPECIFIED": 0,
+		"SHOWING_NEW":         1,
+		"SHOWING_AGAIN":       2,
+	}
+)
+
+func (x Showing) Enum() *Showing {
+	p := new(Showing)
+	*p = x
+	return p
+}
+
+func (x Showing) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Showing) Descriptor() protoreflect.EnumDescriptor {
+	return file_weft_v1_deduped_proto_enumTypes[0].Descriptor()
+}
+
+func (Showing) Type() protoreflect.EnumType {
+	return &file_weft_v1_deduped_proto_enumTypes[0]
+}
+
+func (x Showing) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Showing.Descriptor instead.
+func (Showing) EnumDescriptor() ([]byte, []int) {
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{0}
+}
+
 // Deduped is the URLs of one registrable domain that were never seen before;
 // it is the body of an Event in the ledger deduped. Key: the domain.
 type Deduped struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Targets []*Target              `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
 	// Normalized.source: the page that named them first; empty for seeds.
-	Source        string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
+	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
+	// URLs of a trap, which are known from now on and not in the crawl.
+	Parked []*Parked `protobuf:"bytes,10,rep,name=parked,proto3" json:"parked,omitempty"`
+	// People lifted a trap: targets are URLs that were parked in it, and no
+	// further ones are.
+	Lifted *Lift `protobuf:"bytes,11,opt,name=lifted,proto3" json:"lifted,omitempty"`
+	// What the naming of new URLs by source says of pages like it.
+	Showing       Showing `protobuf:"varint,12,opt,name=showing,proto3,enum=weft.v1.Showing" json:"showing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -76,14 +138,178 @@ func (x *Deduped) GetSource() string {
 	return ""
 }
 
+func (x *Deduped) GetParked() []*Parked {
+	if x != nil {
+		return x.Parked
+	}
+	return nil
+}
+
+func (x *Deduped) GetLifted() *Lift {
+	if x != nil {
+		return x.Lifted
+	}
+	return nil
+}
+
+func (x *Deduped) GetShowing() Showing {
+	if x != nil {
+		return x.Showing
+	}
+	return Showing_SHOWING_UNSPECIFIED
+}
+
+// Parked is URLs that are held back because they look like a trap's.
+type Parked struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where the trap is: a host, "*.domain" or the domain; and what its URLs
+	// look like there.
+	Host     string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	Template string `protobuf:"bytes,2,opt,name=template,proto3" json:"template,omitempty"`
+	// Named reason: "calendar", "pagination", "session", ...
+	Reason        string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Targets       []*Target `protobuf:"bytes,4,rep,name=targets,proto3" json:"targets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Parked) Reset() {
+	*x = Parked{}
+	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Parked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Parked) ProtoMessage() {}
+
+func (x *Parked) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Parked.ProtoReflect.Descriptor instead.
+func (*Parked) Descriptor() ([]byte, []int) {
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Parked) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Parked) GetTemplate() string {
+	if x != nil {
+		return x.Template
+	}
+	return ""
+}
+
+func (x *Parked) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Parked) GetTargets() []*Target {
+	if x != nil {
+		return x.Targets
+	}
+	return nil
+}
+
+// Lift lets the URLs of a trap into the crawl, those that were parked and those
+// to come.
+type Lift struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in Parked.
+	Host          string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	Template      string `protobuf:"bytes,2,opt,name=template,proto3" json:"template,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Lift) Reset() {
+	*x = Lift{}
+	mi := &file_weft_v1_deduped_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Lift) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Lift) ProtoMessage() {}
+
+func (x *Lift) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_deduped_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Lift.ProtoReflect.Descriptor instead.
+func (*Lift) Descriptor() ([]byte, []int) {
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Lift) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Lift) GetTemplate() string {
+	if x != nil {
+		return x.Template
+	}
+	return ""
+}
+
 var File_weft_v1_deduped_proto protoreflect.FileDescriptor
 
 const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"L\n" +
+	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\xc8\x01\n" +
 	"\aDeduped\x12)\n" +
 	"\atargets\x18\x01 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12\x16\n" +
-	"\x06source\x18\x02 \x01(\tR\x06sourceB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\x06source\x18\x02 \x01(\tR\x06source\x12'\n" +
+	"\x06parked\x18\n" +
+	" \x03(\v2\x0f.weft.v1.ParkedR\x06parked\x12%\n" +
+	"\x06lifted\x18\v \x01(\v2\r.weft.v1.LiftR\x06lifted\x12*\n" +
+	"\ashowing\x18\f \x01(\x0e2\x10.weft.v1.ShowingR\ashowing\"{\n" +
+	"\x06Parked\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
+	"\btemplate\x18\x02 \x01(\tR\btemplate\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12)\n" +
+	"\atargets\x18\x04 \x03(\v2\x0f.weft.v1.TargetR\atargets\"6\n" +
+	"\x04Lift\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
+	"\btemplate\x18\x02 \x01(\tR\btemplate*F\n" +
+	"\aShowing\x12\x17\n" +
+	"\x13SHOWING_UNSPECIFIED\x10\x00\x12\x0f\n" +
+	"\vSHOWING_NEW\x10\x01\x12\x11\n" +
+	"\rSHOWING_AGAIN\x10\x02B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_deduped_proto_rawDescOnce sync.Once
@@ -97,18 +323,26 @@ func file_weft_v1_deduped_proto_rawDescGZIP() []byte {
 	return file_weft_v1_deduped_proto_rawDescData
 }
 
-var file_weft_v1_deduped_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_weft_v1_deduped_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_weft_v1_deduped_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_weft_v1_deduped_proto_goTypes = []any{
-	(*Deduped)(nil), // 0: weft.v1.Deduped
-	(*Target)(nil),  // 1: weft.v1.Target
+	(Showing)(0),    // 0: weft.v1.Showing
+	(*Deduped)(nil), // 1: weft.v1.Deduped
+	(*Parked)(nil),  // 2: weft.v1.Parked
+	(*Lift)(nil),    // 3: weft.v1.Lift
+	(*Target)(nil),  // 4: weft.v1.Target
 }
 var file_weft_v1_deduped_proto_depIdxs = []int32{
-	1, // 0: weft.v1.Deduped.targets:type_name -> weft.v1.Target
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	4, // 0: weft.v1.Deduped.targets:type_name -> weft.v1.Target
+	2, // 1: weft.v1.Deduped.parked:type_name -> weft.v1.Parked
+	3, // 2: weft.v1.Deduped.lifted:type_name -> weft.v1.Lift
+	0, // 3: weft.v1.Deduped.showing:type_name -> weft.v1.Showing
+	4, // 4: weft.v1.Parked.targets:type_name -> weft.v1.Target
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_deduped_proto_init() }
@@ -122,13 +356,14 @@ func file_weft_v1_deduped_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_deduped_proto_rawDesc), len(file_weft_v1_deduped_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   1,
+			NumEnums:      1,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_weft_v1_deduped_proto_goTypes,
 		DependencyIndexes: file_weft_v1_deduped_proto_depIdxs,
+		EnumInfos:         file_weft_v1_deduped_proto_enumTypes,
 		MessageInfos:      file_weft_v1_deduped_proto_msgTypes,
 	}.Build()
 	File_weft_v1_deduped_proto = out.File

@@ -97,9 +97,11 @@ type Discovered struct {
 	Evidence []*Evidence `protobuf:"bytes,8,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	// Encoding of the document, in which queries of its links are written (WHATWG
 	// URL, query state), by its WHATWG name; empty: UTF-8.
-	Charset       string `protobuf:"bytes,9,opt,name=charset,proto3" json:"charset,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Charset string `protobuf:"bytes,9,opt,name=charset,proto3" json:"charset,omitempty"`
+	// Target.redirects of source.
+	SourceRedirects uint32 `protobuf:"varint,10,opt,name=source_redirects,json=sourceRedirects,proto3" json:"source_redirects,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Discovered) Reset() {
@@ -195,6 +197,13 @@ func (x *Discovered) GetCharset() string {
 	return ""
 }
 
+func (x *Discovered) GetSourceRedirects() uint32 {
+	if x != nil {
+		return x.SourceRedirects
+	}
+	return 0
+}
+
 // Evidence is what one exchange shows about its URL: that another URL of the
 // same registrable domain names the same page.
 type Evidence struct {
@@ -278,7 +287,11 @@ type Normalized struct {
 	Source  string    `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	Targets []*Target `protobuf:"bytes,2,rep,name=targets,proto3" json:"targets,omitempty"`
 	// Discovered.evidence, in the record of the source's own domain.
-	Evidence      []*Evidence `protobuf:"bytes,3,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	Evidence []*Evidence `protobuf:"bytes,3,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// People lift a trap of the domain; such a record has no targets.
+	Lift *Lift `protobuf:"bytes,10,opt,name=lift,proto3" json:"lift,omitempty"`
+	// Discovered.source_via: how the page itself became known.
+	SourceVia     Via `protobuf:"varint,11,opt,name=source_via,json=sourceVia,proto3,enum=weft.v1.Via" json:"source_via,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -334,11 +347,25 @@ func (x *Normalized) GetEvidence() []*Evidence {
 	return nil
 }
 
+func (x *Normalized) GetLift() *Lift {
+	if x != nil {
+		return x.Lift
+	}
+	return nil
+}
+
+func (x *Normalized) GetSourceVia() Via {
+	if x != nil {
+		return x.SourceVia
+	}
+	return Via_VIA_UNSPECIFIED
+}
+
 var File_weft_v1_discovered_proto protoreflect.FileDescriptor
 
 const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\n" +
-	"\x18weft/v1/discovered.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\xa8\x02\n" +
+	"\x18weft/v1/discovered.proto\x12\aweft.v1\x1a\x15weft/v1/deduped.proto\x1a\x11weft/v1/url.proto\"\xd3\x02\n" +
 	"\n" +
 	"Discovered\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x12\n" +
@@ -351,7 +378,9 @@ const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\n" +
 	"source_via\x18\a \x01(\x0e2\f.weft.v1.ViaR\tsourceVia\x12-\n" +
 	"\bevidence\x18\b \x03(\v2\x11.weft.v1.EvidenceR\bevidence\x12\x18\n" +
-	"\acharset\x18\t \x01(\tR\acharset\"\xd4\x01\n" +
+	"\acharset\x18\t \x01(\tR\acharset\x12)\n" +
+	"\x10source_redirects\x18\n" +
+	" \x01(\rR\x0fsourceRedirects\"\xd4\x01\n" +
 	"\bEvidence\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.weft.v1.Evidence.KindR\x04kind\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x17\n" +
@@ -361,12 +390,16 @@ const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rKIND_REDIRECT\x10\x01\x12\x12\n" +
 	"\x0eKIND_CANONICAL\x10\x02\x12\x10\n" +
-	"\fKIND_CONTENT\x10\x03\"~\n" +
+	"\fKIND_CONTENT\x10\x03\"\xce\x01\n" +
 	"\n" +
 	"Normalized\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12)\n" +
 	"\atargets\x18\x02 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12-\n" +
-	"\bevidence\x18\x03 \x03(\v2\x11.weft.v1.EvidenceR\bevidenceB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\bevidence\x18\x03 \x03(\v2\x11.weft.v1.EvidenceR\bevidence\x12!\n" +
+	"\x04lift\x18\n" +
+	" \x01(\v2\r.weft.v1.LiftR\x04lift\x12+\n" +
+	"\n" +
+	"source_via\x18\v \x01(\x0e2\f.weft.v1.ViaR\tsourceViaB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_discovered_proto_rawDescOnce sync.Once
@@ -390,6 +423,7 @@ var file_weft_v1_discovered_proto_goTypes = []any{
 	(Via)(0),           // 4: weft.v1.Via
 	(*Link)(nil),       // 5: weft.v1.Link
 	(*Target)(nil),     // 6: weft.v1.Target
+	(*Lift)(nil),       // 7: weft.v1.Lift
 }
 var file_weft_v1_discovered_proto_depIdxs = []int32{
 	4, // 0: weft.v1.Discovered.via:type_name -> weft.v1.Via
@@ -399,11 +433,13 @@ var file_weft_v1_discovered_proto_depIdxs = []int32{
 	0, // 4: weft.v1.Evidence.kind:type_name -> weft.v1.Evidence.Kind
 	6, // 5: weft.v1.Normalized.targets:type_name -> weft.v1.Target
 	2, // 6: weft.v1.Normalized.evidence:type_name -> weft.v1.Evidence
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	7, // 7: weft.v1.Normalized.lift:type_name -> weft.v1.Lift
+	4, // 8: weft.v1.Normalized.source_via:type_name -> weft.v1.Via
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_discovered_proto_init() }
@@ -411,6 +447,7 @@ func file_weft_v1_discovered_proto_init() {
 	if File_weft_v1_discovered_proto != nil {
 		return
 	}
+	file_weft_v1_deduped_proto_init()
 	file_weft_v1_url_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

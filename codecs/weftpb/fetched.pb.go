@@ -437,8 +437,13 @@ type Visited struct {
 	Outcomes []*Outcome             `protobuf:"bytes,2,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
 	// No further part follows.
 	Done bool `protobuf:"varint,3,opt,name=done,proto3" json:"done,omitempty"`
-	// A robots visit: the origin and what was found.
-	Rules         *OriginRules `protobuf:"bytes,4,opt,name=rules,proto3" json:"rules,omitempty"`
+	// A robots visit: the origin and what was found. Without a visit it is the
+	// answer of another domain, to which the origin's robots.txt redirects; then
+	// outcomes has the exchange that brought it.
+	Rules *OriginRules `protobuf:"bytes,4,opt,name=rules,proto3" json:"rules,omitempty"`
+	// Without a visit: what another domain's robots.txt redirects to, and this
+	// domain is to be asked for (VIA_ROBOTS).
+	Referral      *Target `protobuf:"bytes,5,opt,name=referral,proto3" json:"referral,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -501,11 +506,18 @@ func (x *Visited) GetRules() *OriginRules {
 	return nil
 }
 
+func (x *Visited) GetReferral() *Target {
+	if x != nil {
+		return x.Referral
+	}
+	return nil
+}
+
 var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\"\xfa\x02\n" +
+	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\xfa\x02\n" +
 	"\aFetched\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\arequest\x18\x02 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x14\n" +
@@ -546,12 +558,13 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"body_bytes\x18\v \x01(\x03R\tbodyBytes\x12\x1c\n" +
 	"\ttruncated\x18\f \x01(\bR\ttruncated\x12$\n" +
 	"\x0eretry_after_ms\x18\r \x01(\x03R\fretryAfterMs\x12\x18\n" +
-	"\askipped\x18\x0e \x01(\bR\askipped\"\x8d\x01\n" +
+	"\askipped\x18\x0e \x01(\bR\askipped\"\xba\x01\n" +
 	"\aVisited\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12,\n" +
 	"\boutcomes\x18\x02 \x03(\v2\x10.weft.v1.OutcomeR\boutcomes\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12*\n" +
-	"\x05rules\x18\x04 \x01(\v2\x14.weft.v1.OriginRulesR\x05rulesB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\x05rules\x18\x04 \x01(\v2\x14.weft.v1.OriginRulesR\x05rules\x12+\n" +
+	"\breferral\x18\x05 \x01(\v2\x0f.weft.v1.TargetR\breferralB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_fetched_proto_rawDescOnce sync.Once
@@ -574,6 +587,7 @@ var file_weft_v1_fetched_proto_goTypes = []any{
 	(*Visited)(nil),       // 4: weft.v1.Visited
 	(*Request)(nil),       // 5: weft.v1.Request
 	(*OriginRules)(nil),   // 6: weft.v1.OriginRules
+	(*Target)(nil),        // 7: weft.v1.Target
 }
 var file_weft_v1_fetched_proto_depIdxs = []int32{
 	5, // 0: weft.v1.Fetched.request:type_name -> weft.v1.Request
@@ -583,11 +597,12 @@ var file_weft_v1_fetched_proto_depIdxs = []int32{
 	1, // 4: weft.v1.Fetched.stored:type_name -> weft.v1.BodyReference
 	3, // 5: weft.v1.Visited.outcomes:type_name -> weft.v1.Outcome
 	6, // 6: weft.v1.Visited.rules:type_name -> weft.v1.OriginRules
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	7, // 7: weft.v1.Visited.referral:type_name -> weft.v1.Target
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_fetched_proto_init() }
@@ -596,6 +611,7 @@ func file_weft_v1_fetched_proto_init() {
 		return
 	}
 	file_weft_v1_scheduled_proto_init()
+	file_weft_v1_url_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

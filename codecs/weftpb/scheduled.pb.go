@@ -863,7 +863,13 @@ type OriginRules struct {
 	RetryMs int64 `protobuf:"varint,4,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
 	// In the ledger only. Until retry_ms the origin's URLs are settled with
 	// this reason; empty: they wait.
-	Refuse        string `protobuf:"bytes,5,opt,name=refuse,proto3" json:"refuse,omitempty"`
+	Refuse string `protobuf:"bytes,5,opt,name=refuse,proto3" json:"refuse,omitempty"`
+	// robots.txt redirects to another domain, which is asked for it in its own
+	// time; its answer is waited for until retry_ms.
+	Referred bool `protobuf:"varint,6,opt,name=referred,proto3" json:"referred,omitempty"`
+	// In the ledger only. robots.txt could not be had for long, and the rules that
+	// were had last hold until retry_ms.
+	Kept          bool `protobuf:"varint,7,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -931,6 +937,20 @@ func (x *OriginRules) GetRefuse() string {
 		return x.Refuse
 	}
 	return ""
+}
+
+func (x *OriginRules) GetReferred() bool {
+	if x != nil {
+		return x.Referred
+	}
+	return false
+}
+
+func (x *OriginRules) GetKept() bool {
+	if x != nil {
+		return x.Kept
+	}
+	return false
 }
 
 // Robots is what a fetch of /robots.txt means for our agent (RFC 9309).
@@ -1202,13 +1222,15 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\bpriority\x18\x02 \x01(\rR\bpriority\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x14\n" +
 	"\x05round\x18\x04 \x01(\rR\x05round\x12\x14\n" +
-	"\x05again\x18\x05 \x01(\bR\x05again\"\x9f\x01\n" +
+	"\x05again\x18\x05 \x01(\bR\x05again\"\xcf\x01\n" +
 	"\vOriginRules\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12'\n" +
 	"\x06robots\x18\x02 \x01(\v2\x0f.weft.v1.RobotsR\x06robots\x12\x1c\n" +
 	"\tunchanged\x18\x03 \x01(\bR\tunchanged\x12\x19\n" +
 	"\bretry_ms\x18\x04 \x01(\x03R\aretryMs\x12\x16\n" +
-	"\x06refuse\x18\x05 \x01(\tR\x06refuse\"\xb6\x02\n" +
+	"\x06refuse\x18\x05 \x01(\tR\x06refuse\x12\x1a\n" +
+	"\breferred\x18\x06 \x01(\bR\breferred\x12\x12\n" +
+	"\x04kept\x18\a \x01(\bR\x04kept\"\xb6\x02\n" +
 	"\x06Robots\x12.\n" +
 	"\x06access\x18\x01 \x01(\x0e2\x16.weft.v1.Robots.AccessR\x06access\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\tR\x05rules\x12$\n" +

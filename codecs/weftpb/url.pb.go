@@ -34,6 +34,10 @@ const (
 	Via_VIA_LINK        Via = 2
 	Via_VIA_REDIRECT    Via = 3
 	Via_VIA_SITEMAP     Via = 4
+	// The robots.txt of another domain's origin redirects here. The target is no
+	// URL of the crawl: its depth counts the redirects that led here, and its
+	// scope_root is that origin.
+	Via_VIA_ROBOTS Via = 5
 )
 
 // Enum value maps for Via.
@@ -44,6 +48,7 @@ var (
 		2: "VIA_LINK",
 		3: "VIA_REDIRECT",
 		4: "VIA_SITEMAP",
+		5: "VIA_ROBOTS",
 	}
 	Via_value = map[string]int32{
 		"VIA_UNSPECIFIED": 0,
@@ -51,6 +56,7 @@ var (
 		"VIA_LINK":        2,
 		"VIA_REDIRECT":    3,
 		"VIA_SITEMAP":     4,
+		"VIA_ROBOTS":      5,
 	}
 )
 
@@ -91,7 +97,9 @@ type Target struct {
 	Via   Via    `protobuf:"varint,3,opt,name=via,proto3,enum=weft.v1.Via" json:"via,omitempty"`
 	// URL prefix that the crawl below this URL's seed may not leave. Set only
 	// with --scope prefix; host and domain scope follow from the referrer.
-	ScopeRoot     string `protobuf:"bytes,4,opt,name=scope_root,json=scopeRoot,proto3" json:"scope_root,omitempty"`
+	ScopeRoot string `protobuf:"bytes,4,opt,name=scope_root,json=scopeRoot,proto3" json:"scope_root,omitempty"`
+	// Redirects in a row that led here; 0: a page or a seed names it.
+	Redirects     uint32 `protobuf:"varint,5,opt,name=redirects,proto3" json:"redirects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -152,6 +160,13 @@ func (x *Target) GetScopeRoot() string {
 		return x.ScopeRoot
 	}
 	return ""
+}
+
+func (x *Target) GetRedirects() uint32 {
+	if x != nil {
+		return x.Redirects
+	}
+	return 0
 }
 
 // Link is an outlink as the document spells it, resolved by nobody yet.
@@ -222,23 +237,26 @@ var File_weft_v1_url_proto protoreflect.FileDescriptor
 
 const file_weft_v1_url_proto_rawDesc = "" +
 	"\n" +
-	"\x11weft/v1/url.proto\x12\aweft.v1\"o\n" +
+	"\x11weft/v1/url.proto\x12\aweft.v1\"\x8d\x01\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05depth\x18\x02 \x01(\rR\x05depth\x12\x1e\n" +
 	"\x03via\x18\x03 \x01(\x0e2\f.weft.v1.ViaR\x03via\x12\x1d\n" +
 	"\n" +
-	"scope_root\x18\x04 \x01(\tR\tscopeRoot\">\n" +
+	"scope_root\x18\x04 \x01(\tR\tscopeRoot\x12\x1c\n" +
+	"\tredirects\x18\x05 \x01(\rR\tredirects\">\n" +
 	"\x04Link\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x10\n" +
-	"\x03rel\x18\x03 \x01(\tR\x03rel*Y\n" +
+	"\x03rel\x18\x03 \x01(\tR\x03rel*i\n" +
 	"\x03Via\x12\x13\n" +
 	"\x0fVIA_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bVIA_SEED\x10\x01\x12\f\n" +
 	"\bVIA_LINK\x10\x02\x12\x10\n" +
 	"\fVIA_REDIRECT\x10\x03\x12\x0f\n" +
-	"\vVIA_SITEMAP\x10\x04B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\vVIA_SITEMAP\x10\x04\x12\x0e\n" +
+	"\n" +
+	"VIA_ROBOTS\x10\x05B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_url_proto_rawDescOnce sync.Once
