@@ -289,9 +289,7 @@ type Normalized struct {
 	// Discovered.evidence, in the record of the source's own domain.
 	Evidence []*Evidence `protobuf:"bytes,3,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	// People lift a trap of the domain; such a record has no targets.
-	Lift *Lift `protobuf:"bytes,10,opt,name=lift,proto3" json:"lift,omitempty"`
-	// Discovered.source_via: how the page itself became known.
-	SourceVia     Via `protobuf:"varint,11,opt,name=source_via,json=sourceVia,proto3,enum=weft.v1.Via" json:"source_via,omitempty"`
+	Lift          *Lift `protobuf:"bytes,10,opt,name=lift,proto3" json:"lift,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -354,13 +352,6 @@ func (x *Normalized) GetLift() *Lift {
 	return nil
 }
 
-func (x *Normalized) GetSourceVia() Via {
-	if x != nil {
-		return x.SourceVia
-	}
-	return Via_VIA_UNSPECIFIED
-}
-
 var File_weft_v1_discovered_proto protoreflect.FileDescriptor
 
 const file_weft_v1_discovered_proto_rawDesc = "" +
@@ -390,16 +381,14 @@ const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rKIND_REDIRECT\x10\x01\x12\x12\n" +
 	"\x0eKIND_CANONICAL\x10\x02\x12\x10\n" +
-	"\fKIND_CONTENT\x10\x03\"\xce\x01\n" +
+	"\fKIND_CONTENT\x10\x03\"\xa1\x01\n" +
 	"\n" +
 	"Normalized\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12)\n" +
 	"\atargets\x18\x02 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12-\n" +
 	"\bevidence\x18\x03 \x03(\v2\x11.weft.v1.EvidenceR\bevidence\x12!\n" +
 	"\x04lift\x18\n" +
-	" \x01(\v2\r.weft.v1.LiftR\x04lift\x12+\n" +
-	"\n" +
-	"source_via\x18\v \x01(\x0e2\f.weft.v1.ViaR\tsourceViaB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	" \x01(\v2\r.weft.v1.LiftR\x04liftB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_discovered_proto_rawDescOnce sync.Once
@@ -434,12 +423,11 @@ var file_weft_v1_discovered_proto_depIdxs = []int32{
 	6, // 5: weft.v1.Normalized.targets:type_name -> weft.v1.Target
 	2, // 6: weft.v1.Normalized.evidence:type_name -> weft.v1.Evidence
 	7, // 7: weft.v1.Normalized.lift:type_name -> weft.v1.Lift
-	4, // 8: weft.v1.Normalized.source_via:type_name -> weft.v1.Via
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_discovered_proto_init() }
