@@ -30,8 +30,7 @@ const (
 	Showing_SHOWING_UNSPECIFIED Showing = 0
 	// A page unlike all others.
 	Showing_SHOWING_NEW Showing = 1
-	// A page with the content of another, or nearly; or one hop more of a chain
-	// of redirects among URLs that look alike.
+	// A page with the content of another, or nearly.
 	Showing_SHOWING_AGAIN Showing = 2
 )
 
@@ -83,6 +82,10 @@ type Deduped struct {
 	Targets []*Target              `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
 	// Normalized.source: the page that named them first; empty for seeds.
 	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
+	// Evidence that changes what is known of a site's rules (package variants).
+	Evidence []*Evidence `protobuf:"bytes,3,rep,name=evidence,proto3" json:"evidence,omitempty"`
+	// URLs that are not in the crawl because others stand for them.
+	Merged []*Merged `protobuf:"bytes,4,rep,name=merged,proto3" json:"merged,omitempty"`
 	// URLs of a trap, which are known from now on and not in the crawl.
 	Parked []*Parked `protobuf:"bytes,10,rep,name=parked,proto3" json:"parked,omitempty"`
 	// People lifted a trap: targets are URLs that were parked in it, and no
@@ -138,6 +141,20 @@ func (x *Deduped) GetSource() string {
 	return ""
 }
 
+func (x *Deduped) GetEvidence() []*Evidence {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+func (x *Deduped) GetMerged() []*Merged {
+	if x != nil {
+		return x.Merged
+	}
+	return nil
+}
+
 func (x *Deduped) GetParked() []*Parked {
 	if x != nil {
 		return x.Parked
@@ -159,6 +176,71 @@ func (x *Deduped) GetShowing() Showing {
 	return Showing_SHOWING_UNSPECIFIED
 }
 
+// Merged is a URL that is taken for another one of its site. It is known from
+// now on and not in the crawl, until it is among targets.
+type Merged struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Target *Target                `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	// The URL that stands for it.
+	Kept string `protobuf:"bytes,2,opt,name=kept,proto3" json:"kept,omitempty"`
+	// Names of the learnt rules by which it does, as in package variants; empty:
+	// by rules of the crawl's definition alone.
+	Rules         []string `protobuf:"bytes,3,rep,name=rules,proto3" json:"rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Merged) Reset() {
+	*x = Merged{}
+	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Merged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Merged) ProtoMessage() {}
+
+func (x *Merged) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Merged.ProtoReflect.Descriptor instead.
+func (*Merged) Descriptor() ([]byte, []int) {
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Merged) GetTarget() *Target {
+	if x != nil {
+		return x.Target
+	}
+	return nil
+}
+
+func (x *Merged) GetKept() string {
+	if x != nil {
+		return x.Kept
+	}
+	return ""
+}
+
+func (x *Merged) GetRules() []string {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
 // Parked is URLs that are held back because they look like a trap's.
 type Parked struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -175,7 +257,7 @@ type Parked struct {
 
 func (x *Parked) Reset() {
 	*x = Parked{}
-	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	mi := &file_weft_v1_deduped_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -187,7 +269,7 @@ func (x *Parked) String() string {
 func (*Parked) ProtoMessage() {}
 
 func (x *Parked) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	mi := &file_weft_v1_deduped_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -200,7 +282,7 @@ func (x *Parked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parked.ProtoReflect.Descriptor instead.
 func (*Parked) Descriptor() ([]byte, []int) {
-	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Parked) GetHost() string {
@@ -244,7 +326,7 @@ type Lift struct {
 
 func (x *Lift) Reset() {
 	*x = Lift{}
-	mi := &file_weft_v1_deduped_proto_msgTypes[2]
+	mi := &file_weft_v1_deduped_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -256,7 +338,7 @@ func (x *Lift) String() string {
 func (*Lift) ProtoMessage() {}
 
 func (x *Lift) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_deduped_proto_msgTypes[2]
+	mi := &file_weft_v1_deduped_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -269,7 +351,7 @@ func (x *Lift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lift.ProtoReflect.Descriptor instead.
 func (*Lift) Descriptor() ([]byte, []int) {
-	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Lift) GetHost() string {
@@ -290,14 +372,20 @@ var File_weft_v1_deduped_proto protoreflect.FileDescriptor
 
 const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\xc8\x01\n" +
+	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x16weft/v1/evidence.proto\x1a\x11weft/v1/url.proto\"\xa0\x02\n" +
 	"\aDeduped\x12)\n" +
 	"\atargets\x18\x01 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12\x16\n" +
-	"\x06source\x18\x02 \x01(\tR\x06source\x12'\n" +
+	"\x06source\x18\x02 \x01(\tR\x06source\x12-\n" +
+	"\bevidence\x18\x03 \x03(\v2\x11.weft.v1.EvidenceR\bevidence\x12'\n" +
+	"\x06merged\x18\x04 \x03(\v2\x0f.weft.v1.MergedR\x06merged\x12'\n" +
 	"\x06parked\x18\n" +
 	" \x03(\v2\x0f.weft.v1.ParkedR\x06parked\x12%\n" +
 	"\x06lifted\x18\v \x01(\v2\r.weft.v1.LiftR\x06lifted\x12*\n" +
-	"\ashowing\x18\f \x01(\x0e2\x10.weft.v1.ShowingR\ashowing\"{\n" +
+	"\ashowing\x18\f \x01(\x0e2\x10.weft.v1.ShowingR\ashowing\"[\n" +
+	"\x06Merged\x12'\n" +
+	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x12\n" +
+	"\x04kept\x18\x02 \x01(\tR\x04kept\x12\x14\n" +
+	"\x05rules\x18\x03 \x03(\tR\x05rules\"{\n" +
 	"\x06Parked\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
 	"\btemplate\x18\x02 \x01(\tR\btemplate\x12\x16\n" +
@@ -324,25 +412,30 @@ func file_weft_v1_deduped_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_deduped_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_deduped_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_weft_v1_deduped_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_weft_v1_deduped_proto_goTypes = []any{
-	(Showing)(0),    // 0: weft.v1.Showing
-	(*Deduped)(nil), // 1: weft.v1.Deduped
-	(*Parked)(nil),  // 2: weft.v1.Parked
-	(*Lift)(nil),    // 3: weft.v1.Lift
-	(*Target)(nil),  // 4: weft.v1.Target
+	(Showing)(0),     // 0: weft.v1.Showing
+	(*Deduped)(nil),  // 1: weft.v1.Deduped
+	(*Merged)(nil),   // 2: weft.v1.Merged
+	(*Parked)(nil),   // 3: weft.v1.Parked
+	(*Lift)(nil),     // 4: weft.v1.Lift
+	(*Target)(nil),   // 5: weft.v1.Target
+	(*Evidence)(nil), // 6: weft.v1.Evidence
 }
 var file_weft_v1_deduped_proto_depIdxs = []int32{
-	4, // 0: weft.v1.Deduped.targets:type_name -> weft.v1.Target
-	2, // 1: weft.v1.Deduped.parked:type_name -> weft.v1.Parked
-	3, // 2: weft.v1.Deduped.lifted:type_name -> weft.v1.Lift
-	0, // 3: weft.v1.Deduped.showing:type_name -> weft.v1.Showing
-	4, // 4: weft.v1.Parked.targets:type_name -> weft.v1.Target
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	5, // 0: weft.v1.Deduped.targets:type_name -> weft.v1.Target
+	6, // 1: weft.v1.Deduped.evidence:type_name -> weft.v1.Evidence
+	2, // 2: weft.v1.Deduped.merged:type_name -> weft.v1.Merged
+	3, // 3: weft.v1.Deduped.parked:type_name -> weft.v1.Parked
+	4, // 4: weft.v1.Deduped.lifted:type_name -> weft.v1.Lift
+	0, // 5: weft.v1.Deduped.showing:type_name -> weft.v1.Showing
+	5, // 6: weft.v1.Merged.target:type_name -> weft.v1.Target
+	5, // 7: weft.v1.Parked.targets:type_name -> weft.v1.Target
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_deduped_proto_init() }
@@ -350,6 +443,7 @@ func file_weft_v1_deduped_proto_init() {
 	if File_weft_v1_deduped_proto != nil {
 		return
 	}
+	file_weft_v1_evidence_proto_init()
 	file_weft_v1_url_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -357,7 +451,7 @@ func file_weft_v1_deduped_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_deduped_proto_rawDesc), len(file_weft_v1_deduped_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -21,61 +21,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-type Evidence_Kind int32
-
-const (
-	Evidence_KIND_UNSPECIFIED Evidence_Kind = 0
-	// The exchange redirects to same_as.
-	Evidence_KIND_REDIRECT Evidence_Kind = 1
-	// The page names same_as as canonical.
-	Evidence_KIND_CANONICAL Evidence_Kind = 2
-	// The page has the content of same_as, or nearly.
-	Evidence_KIND_CONTENT Evidence_Kind = 3
-)
-
-// Enum value maps for Evidence_Kind.
-var (
-	Evidence_Kind_name = map[int32]string{
-		0: "KIND_UNSPECIFIED",
-		1: "KIND_REDIRECT",
-		2: "KIND_CANONICAL",
-		3: "KIND_CONTENT",
-	}
-	Evidence_Kind_value = map[string]int32{
-		"KIND_UNSPECIFIED": 0,
-		"KIND_REDIRECT":    1,
-		"KIND_CANONICAL":   2,
-		"KIND_CONTENT":     3,
-	}
-)
-
-func (x Evidence_Kind) Enum() *Evidence_Kind {
-	p := new(Evidence_Kind)
-	*p = x
-	return p
-}
-
-func (x Evidence_Kind) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (Evidence_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_weft_v1_discovered_proto_enumTypes[0].Descriptor()
-}
-
-func (Evidence_Kind) Type() protoreflect.EnumType {
-	return &file_weft_v1_discovered_proto_enumTypes[0]
-}
-
-func (x Evidence_Kind) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use Evidence_Kind.Descriptor instead.
-func (Evidence_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_discovered_proto_rawDescGZIP(), []int{1, 0}
-}
-
 // Discovered is what one exchange names. Key: the registrable domain of
 // source. Written by parse, read by normalize.
 type Discovered struct {
@@ -204,80 +149,6 @@ func (x *Discovered) GetSourceRedirects() uint32 {
 	return 0
 }
 
-// Evidence is what one exchange shows about its URL: that another URL of the
-// same registrable domain names the same page.
-type Evidence struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Kind  Evidence_Kind          `protobuf:"varint,1,opt,name=kind,proto3,enum=weft.v1.Evidence_Kind" json:"kind,omitempty"`
-	// Canonical URL of the exchange.
-	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	// Canonical URL of the other.
-	SameAs string `protobuf:"bytes,3,opt,name=same_as,json=sameAs,proto3" json:"same_as,omitempty"`
-	// How far the contents are from each other, in bits of their SimHash: 0, the
-	// same, to 64. Of KIND_CONTENT only.
-	Distance      uint32 `protobuf:"varint,4,opt,name=distance,proto3" json:"distance,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Evidence) Reset() {
-	*x = Evidence{}
-	mi := &file_weft_v1_discovered_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Evidence) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Evidence) ProtoMessage() {}
-
-func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_discovered_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
-func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_weft_v1_discovered_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *Evidence) GetKind() Evidence_Kind {
-	if x != nil {
-		return x.Kind
-	}
-	return Evidence_KIND_UNSPECIFIED
-}
-
-func (x *Evidence) GetUrl() string {
-	if x != nil {
-		return x.Url
-	}
-	return ""
-}
-
-func (x *Evidence) GetSameAs() string {
-	if x != nil {
-		return x.SameAs
-	}
-	return ""
-}
-
-func (x *Evidence) GetDistance() uint32 {
-	if x != nil {
-		return x.Distance
-	}
-	return 0
-}
-
 // Normalized is the canonical URLs that one page, or one batch of seeds,
 // names in one registrable domain. Key: that domain. Written by normalize,
 // read by dedupe. At most 200 targets and 64 KiB.
@@ -296,7 +167,7 @@ type Normalized struct {
 
 func (x *Normalized) Reset() {
 	*x = Normalized{}
-	mi := &file_weft_v1_discovered_proto_msgTypes[2]
+	mi := &file_weft_v1_discovered_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -308,7 +179,7 @@ func (x *Normalized) String() string {
 func (*Normalized) ProtoMessage() {}
 
 func (x *Normalized) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_discovered_proto_msgTypes[2]
+	mi := &file_weft_v1_discovered_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -321,7 +192,7 @@ func (x *Normalized) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Normalized.ProtoReflect.Descriptor instead.
 func (*Normalized) Descriptor() ([]byte, []int) {
-	return file_weft_v1_discovered_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_discovered_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Normalized) GetSource() string {
@@ -356,7 +227,7 @@ var File_weft_v1_discovered_proto protoreflect.FileDescriptor
 
 const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\n" +
-	"\x18weft/v1/discovered.proto\x12\aweft.v1\x1a\x15weft/v1/deduped.proto\x1a\x11weft/v1/url.proto\"\xd3\x02\n" +
+	"\x18weft/v1/discovered.proto\x12\aweft.v1\x1a\x15weft/v1/deduped.proto\x1a\x16weft/v1/evidence.proto\x1a\x11weft/v1/url.proto\"\xd3\x02\n" +
 	"\n" +
 	"Discovered\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x12\n" +
@@ -371,17 +242,7 @@ const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\bevidence\x18\b \x03(\v2\x11.weft.v1.EvidenceR\bevidence\x12\x18\n" +
 	"\acharset\x18\t \x01(\tR\acharset\x12)\n" +
 	"\x10source_redirects\x18\n" +
-	" \x01(\rR\x0fsourceRedirects\"\xd4\x01\n" +
-	"\bEvidence\x12*\n" +
-	"\x04kind\x18\x01 \x01(\x0e2\x16.weft.v1.Evidence.KindR\x04kind\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\x12\x17\n" +
-	"\asame_as\x18\x03 \x01(\tR\x06sameAs\x12\x1a\n" +
-	"\bdistance\x18\x04 \x01(\rR\bdistance\"U\n" +
-	"\x04Kind\x12\x14\n" +
-	"\x10KIND_UNSPECIFIED\x10\x00\x12\x11\n" +
-	"\rKIND_REDIRECT\x10\x01\x12\x12\n" +
-	"\x0eKIND_CANONICAL\x10\x02\x12\x10\n" +
-	"\fKIND_CONTENT\x10\x03\"\xa1\x01\n" +
+	" \x01(\rR\x0fsourceRedirects\"\xa1\x01\n" +
 	"\n" +
 	"Normalized\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12)\n" +
@@ -402,32 +263,29 @@ func file_weft_v1_discovered_proto_rawDescGZIP() []byte {
 	return file_weft_v1_discovered_proto_rawDescData
 }
 
-var file_weft_v1_discovered_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_discovered_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_weft_v1_discovered_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_weft_v1_discovered_proto_goTypes = []any{
-	(Evidence_Kind)(0), // 0: weft.v1.Evidence.Kind
-	(*Discovered)(nil), // 1: weft.v1.Discovered
-	(*Evidence)(nil),   // 2: weft.v1.Evidence
-	(*Normalized)(nil), // 3: weft.v1.Normalized
-	(Via)(0),           // 4: weft.v1.Via
-	(*Link)(nil),       // 5: weft.v1.Link
-	(*Target)(nil),     // 6: weft.v1.Target
-	(*Lift)(nil),       // 7: weft.v1.Lift
+	(*Discovered)(nil), // 0: weft.v1.Discovered
+	(*Normalized)(nil), // 1: weft.v1.Normalized
+	(Via)(0),           // 2: weft.v1.Via
+	(*Link)(nil),       // 3: weft.v1.Link
+	(*Evidence)(nil),   // 4: weft.v1.Evidence
+	(*Target)(nil),     // 5: weft.v1.Target
+	(*Lift)(nil),       // 6: weft.v1.Lift
 }
 var file_weft_v1_discovered_proto_depIdxs = []int32{
-	4, // 0: weft.v1.Discovered.via:type_name -> weft.v1.Via
-	5, // 1: weft.v1.Discovered.links:type_name -> weft.v1.Link
-	4, // 2: weft.v1.Discovered.source_via:type_name -> weft.v1.Via
-	2, // 3: weft.v1.Discovered.evidence:type_name -> weft.v1.Evidence
-	0, // 4: weft.v1.Evidence.kind:type_name -> weft.v1.Evidence.Kind
-	6, // 5: weft.v1.Normalized.targets:type_name -> weft.v1.Target
-	2, // 6: weft.v1.Normalized.evidence:type_name -> weft.v1.Evidence
-	7, // 7: weft.v1.Normalized.lift:type_name -> weft.v1.Lift
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	2, // 0: weft.v1.Discovered.via:type_name -> weft.v1.Via
+	3, // 1: weft.v1.Discovered.links:type_name -> weft.v1.Link
+	2, // 2: weft.v1.Discovered.source_via:type_name -> weft.v1.Via
+	4, // 3: weft.v1.Discovered.evidence:type_name -> weft.v1.Evidence
+	5, // 4: weft.v1.Normalized.targets:type_name -> weft.v1.Target
+	4, // 5: weft.v1.Normalized.evidence:type_name -> weft.v1.Evidence
+	6, // 6: weft.v1.Normalized.lift:type_name -> weft.v1.Lift
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_discovered_proto_init() }
@@ -436,20 +294,20 @@ func file_weft_v1_discovered_proto_init() {
 		return
 	}
 	file_weft_v1_deduped_proto_init()
+	file_weft_v1_evidence_proto_init()
 	file_weft_v1_url_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_discovered_proto_rawDesc), len(file_weft_v1_discovered_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   3,
+			NumEnums:      0,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_weft_v1_discovered_proto_goTypes,
 		DependencyIndexes: file_weft_v1_discovered_proto_depIdxs,
-		EnumInfos:         file_weft_v1_discovered_proto_enumTypes,
 		MessageInfos:      file_weft_v1_discovered_proto_msgTypes,
 	}.Build()
 	File_weft_v1_discovered_proto = out.File

@@ -38,6 +38,9 @@ const (
 	// URL of the crawl: its depth counts the redirects that led here, and its
 	// scope_root is that origin.
 	Via_VIA_ROBOTS Via = 5
+	// A link, to a URL that is taken for another by a rule of its site. It is
+	// asked for nevertheless, so that a rule that is wrong is found out.
+	Via_VIA_PROBE Via = 6
 )
 
 // Enum value maps for Via.
@@ -49,6 +52,7 @@ var (
 		3: "VIA_REDIRECT",
 		4: "VIA_SITEMAP",
 		5: "VIA_ROBOTS",
+		6: "VIA_PROBE",
 	}
 	Via_value = map[string]int32{
 		"VIA_UNSPECIFIED": 0,
@@ -57,6 +61,7 @@ var (
 		"VIA_REDIRECT":    3,
 		"VIA_SITEMAP":     4,
 		"VIA_ROBOTS":      5,
+		"VIA_PROBE":       6,
 	}
 )
 
@@ -248,7 +253,7 @@ const file_weft_v1_url_proto_rawDesc = "" +
 	"\x04Link\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x10\n" +
-	"\x03rel\x18\x03 \x01(\tR\x03rel*i\n" +
+	"\x03rel\x18\x03 \x01(\tR\x03rel*x\n" +
 	"\x03Via\x12\x13\n" +
 	"\x0fVIA_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bVIA_SEED\x10\x01\x12\f\n" +
@@ -256,7 +261,8 @@ const file_weft_v1_url_proto_rawDesc = "" +
 	"\fVIA_REDIRECT\x10\x03\x12\x0f\n" +
 	"\vVIA_SITEMAP\x10\x04\x12\x0e\n" +
 	"\n" +
-	"VIA_ROBOTS\x10\x05B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"VIA_ROBOTS\x10\x05\x12\r\n" +
+	"\tVIA_PROBE\x10\x06B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_url_proto_rawDescOnce sync.Once
