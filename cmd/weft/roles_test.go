@@ -228,14 +228,15 @@ func (g *guarded) released(ctx context.Context, crawl string) bool {
 	})
 }
 
-// crawls crawls in one process, slowly, so that there is something to trim.
+// crawls crawls in one process, so slowly that there is something to trim when
+// it has stayed for as long as it has to.
 func (g *guarded) crawls(ctx context.Context, dir, crawl string) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var out said
 	var crawling sync.WaitGroup
 	crawling.Go(func() {
 		g.weft(ctx, "crawl", crawl, &out, "crawl", "--seeds", g.seeds, "--data", dir, "--warc",
-			"--delay", "2s", "--allow-private", "--scope", "any", "--partitions", "1")
+			"--delay", "4s", "--allow-private", "--scope", "any", "--partitions", "1")
 	})
 	defer crawling.Wait()
 	defer cancel()
