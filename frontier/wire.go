@@ -98,13 +98,17 @@ func (r *reader) err() error {
 	return nil
 }
 
+// viaBits are the bits of Target.via, which shares its field with redirects:
+// most URLs have none, and then they cost nothing.
+const viaBits = 4
+
 // request appends a request without its place (Again).
 func (w *writer) request(r *weftpb.Request) {
 	w.uint(uint64(r.Priority))
 	w.uint(uint64(r.Attempt))
 	w.uint(uint64(r.Round))
 	w.uint(uint64(r.Target.GetDepth()))
-	w.uint(uint64(r.Target.GetVia()))
+	w.uint(uint64(r.Target.GetRedirects())<<viaBits | uint64(r.Target.GetVia()))
 	w.string(r.Target.GetUrl())
 	w.string(r.Target.GetScopeRoot())
 }
@@ -117,7 +121,8 @@ func (r *reader) request() *weftpb.Request {
 		Round:    r.uint32(),
 		Target:   &weftpb.Target{Depth: r.uint32()},
 	}
-	q.Target.Via = weftpb.Via(r.uint32())
+	way := r.uint()
+	q.Target.Via, q.Target.Redirects = weftpb.Via(way&(1<<viaBits-1)), uint32(way>>viaBits)
 	q.Target.Url = r.string()
 	q.Target.ScopeRoot = r.string()
 	if q.Priority >= priorities {

@@ -18,6 +18,7 @@ func drawRequest(t *rapid.T) *weftpb.Request {
 		Target: &weftpb.Target{
 			Url: rapid.String().Draw(t, "url"), Depth: rapid.Uint32().Draw(t, "depth"),
 			Via: weftpb.Via(rapid.Int32Range(0, 9).Draw(t, "via")), ScopeRoot: rapid.String().Draw(t, "root"),
+			Redirects: rapid.Uint32().Draw(t, "redirects"),
 		},
 		Priority: rapid.Uint32Range(0, priorities-1).Draw(t, "priority"),
 		Attempt:  rapid.Uint32().Draw(t, "attempt"), Round: rapid.Uint32().Draw(t, "round"),
