@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"politeness":        {"codecs/weftpb", "urls"},
 	"robots":            {"codecs/weftpb", "urls"},
 	"scope":             {"codecs/weftpb", "urls"},
+	"similar":           {},
 	"urls":              {},
 
 	// Effects.
@@ -103,7 +104,7 @@ var allowed = map[string][]string{
 }
 
 // domain packages, and plan, take time, randomness and state as arguments.
-var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "urls"}
+var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "similar", "urls"}
 
 // impure is what domain packages may not import, by prefix.
 var impure = []string{

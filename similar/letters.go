@@ -1,0 +1,87 @@
+package similar
+
+import "unicode"
+
+// Classes of bytes. What is firstLetter or more is a letter of ASCII, in lower
+// case.
+const (
+	isOther = iota
+	isDigit
+	isTwo  // the first byte of a character of two
+	isMore // the first byte of a character of three or four
+	firstLetter
+)
+
+var classes = byteClasses()
+
+func byteClasses() (table [256]uint8) {
+	for c := range table {
+		switch {
+		case c >= '0' && c <= '9':
+			table[c] = isDigit
+		case c >= 'a' && c <= 'z':
+			table[c] = uint8(c)
+		case c >= 'A' && c <= 'Z':
+			table[c] = uint8(c) + 'a' - 'A'
+		case c >= 0xc2 && c <= 0xdf:
+			table[c] = isTwo
+		case c >= 0xe0 && c <= 0xf4:
+			table[c] = isMore
+		}
+	}
+	return table
+}
+
+// twoByte has the letters of U+0080 to U+07FF in lower case, by their low eleven
+// bits; 0: no letter.
+var twoByte = twoByteLetters()
+
+func twoByteLetters() (table [0x800]uint16) {
+	for r := rune(0x80); r < 0x800; r++ {
+		if unicode.In(r, unicode.Letter, unicode.Mark, unicode.Nd) {
+			table[r] = uint16(unicode.ToLower(r))
+		}
+	}
+	return table
+}
+
+// kind says how a character beyond U+07FF makes words.
+type kind uint8
+
+const (
+	parts kind = iota // it does not
+	inRun             // with its neighbours
+	alone             // each by itself: its script does not part words
+)
+
+// kindOf is a rough look at blocks of Unicode, which is what texts consist of;
+// letters in the blocks of symbols are rare.
+func kindOf(r rune) kind {
+	switch {
+	case r < 0x0e00: // scripts of India
+		return inRun
+	case r < 0x0f00, r >= 0x1000 && r < 0x10a0, r >= 0x1780 && r < 0x1800: // Thai, Lao, Myanmar, Khmer
+		return alone
+	case r < 0x2000: // Tibetan to extended Greek
+		return inRun
+	case r < 0x2c00, r >= 0x2e00 && r < 0x3040 && r != 0x3005 && r != 0x3007, r >= 0xd800 && r < 0xf900,
+		r >= 0xfe10 && r < 0xfe70, r == 0xfffd: // punctuation, symbols, private use
+		return parts
+	case r < 0x2e00:
+		return inRun
+	case r < 0xfb00: // kana, Han, Hangul
+		return alone
+	case r < 0xff00: // Arabic presentation forms
+		return inRun
+	case r < 0x10000: // half-width and full-width forms
+		if unicode.IsLetter(r) {
+			return alone
+		}
+		return parts
+	case r >= 0x20000 && r < 0x40000: // Han
+		return alone
+	case r >= 0x1f000: // pictures
+		return parts
+	}
+	return inRun
+}

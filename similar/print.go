@@ -1,0 +1,78 @@
+package similar
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	// MaxDistance is the most bits in which the SimHashes of two texts that are
+	// nearly the same differ.
+	MaxDistance = 3
+	// MinWords is the least number of words of a text that can be nearly the
+	// same as another.
+	MinWords = 16
+)
+
+// Hash is xxh3 of a text, 128 bits, big-endian.
+type Hash [16]byte
+
+// String is h in 32 hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// ParseHash is the inverse of Hash.String.
+func ParseHash(s string) (h Hash, err error) {
+	if len(s) != hex.EncodedLen(len(h)) {
+		return h, fmt.Errorf("content hash %q has not %d digits", s, hex.EncodedLen(len(h)))
+	}
+	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
+		return h, fmt.Errorf("content hash %q: %w", s, err)
+	}
+	return h, nil
+}
+
+// Print is the fingerprint of a text. The zero value is that of none.
+type Print struct {
+	Hash Hash
+	// Sim is the SimHash, 0 if there are less than MinWords words.
+	Sim uint64
+}
+
+// Of returns the fingerprint of a text, and the number of its words.
+func Of(text string) (p Print, words int) {
+	if text == "" {
+		return Print{}, 0
+	}
+	p.Hash = xxh3.HashString128(text).Bytes()
+	var s scanner
+	s.read(text)
+	if s.words >= MinWords {
+		p.Sim = s.sim()
+	}
+	return p, s.words
+}
+
+// Empty tells whether there is no text, which is not the same as any other.
+func (p Print) Empty() bool { return p.Hash == Hash{} }
+
+// Distance returns how far apart two texts are: 0 if they are the same, 1 to
+// MaxDistance if they are nearly so, by the bits in which their SimHashes differ
+// (at least 1, for they are not the same). Else it returns false.
+func (p Print) Distance(other Print) (bits int, alike bool) {
+	switch {
+	case p.Empty() || other.Empty():
+		return 0, false
+	case p.Hash == other.Hash:
+		return 0, true
+	case p.Sim == 0 || other.Sim == 0:
+		return 0, false
+	}
+	d := Bits(p.Sim, other.Sim)
+	return max(d, 1), d <= MaxDistance
+}
+
+// Bits is the number of bits in which two SimHashes differ.
+func Bits(a, b uint64) int { return bits.OnesCount64(a ^ b) }

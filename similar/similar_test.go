@@ -1,0 +1,188 @@
+package similar
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+const prose = "The quick brown fox jumps over the lazy dog, and then it runs back to where it came from: a den of 7 foxes."
+
+func TestWhatASimHashDoesNotSee(t *testing.T) {
+	base, words := Of(prose)
+	if words != 23 || base.Sim == 0 {
+		t.Fatalf("%d words, SimHash %x", words, base.Sim)
+	}
+	for what, text := range map[string]string{
+		"case":          strings.ToUpper(prose),
+		"punctuation":   strings.ReplaceAll(prose, ",", " —"),
+		"numbers":       strings.ReplaceAll(prose, " 7 ", " 12,345 "),
+		"white space":   strings.ReplaceAll(prose, " ", "  "),
+		"quotes":        "“" + prose + "”",
+		"a number more": "2024 " + prose,
+	} {
+		got, _ := Of(text)
+		if d, alike := base.Distance(got); got.Sim != base.Sim || d != 1 || !alike {
+			t.Errorf("%s: SimHash %x instead of %x, distance %d, %v", what, got.Sim, base.Sim, d, alike)
+		}
+	}
+}
+
+func TestWhatASimHashSees(t *testing.T) {
+	base, _ := Of(prose)
+	for what, text := range map[string]string{
+		"order":          strings.Join(reversed(strings.Fields(prose)), " "),
+		"lines":          strings.Replace(strings.ReplaceAll(prose, " ", "\n"), "\n", " ", 10),
+		"letters joined": strings.ReplaceAll(prose, " ", ""),
+	} {
+		if got, _ := Of(text); got.Sim == base.Sim {
+			t.Errorf("%s changes nothing", what)
+		}
+	}
+}
+
+func reversed(words []string) (out []string) {
+	for _, w := range words {
+		out = append([]string{w}, out...)
+	}
+	return out
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                      0,
+		"--- 1, 2; 3.5 ---":     0,
+		"2nd v2 utf8 x86_64":    4, // the last is x86
+		"don't":                 2,
+		"Größe ΛΌΓΟΣ слово":     3,
+		"naïve\u00a0café «mot»": 3,
+		"日本語のテキスト":              8,
+		"한국어 text":              4,
+		"ภาษา":                  4,
+		"हिन्दी भाषा":           2,
+		"عربى نص":               2,
+		"emoji 😀 and “quotes”":  3,
+		"word\u3000全角":          3,
+		"a\xc3":                 1, // a character that is cut
+		"\xff\xfe a \xe2\x82 b": 2,
+		"new\nline":             2,
+	} {
+		if _, got := Of(text); got != want {
+			t.Errorf("%q has %d words, want %d", text, got, want)
+		}
+	}
+	for a, b := range map[string]string{"ÄÖÜ Straße": "äöü straße", "ΛΌΓΟΣ": "λόγοσ", "СЛОВО": "слово"} {
+		frame := strings.Repeat("frame ", MinWords)
+		one, _ := Of(frame + a)
+		two, _ := Of(frame + b)
+		if one.Sim != two.Sim {
+			t.Errorf("case of %q is not folded", a)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	hash := func(n byte) Hash { return Hash{n} }
+	for _, test := range []struct {
+		what  string
+		a, b  Print
+		d     int
+		alike bool
+	}{
+		{"the same", Print{hash(1), 5}, Print{hash(1), 5}, 0, true},
+		{"the same and short", Print{hash(1), 0}, Print{hash(1), 0}, 0, true},
+		{"no bit, not the same", Print{hash(1), 5}, Print{hash(2), 5}, 1, true},
+		{"three bits", Print{hash(1), 0xf0}, Print{hash(2), 0x87}, 6, false},
+		{"the limit", Print{hash(1), 0xf7}, Print{hash(2), 0xf0}, 3, true},
+		{"beyond it", Print{hash(1), 0xff}, Print{hash(2), 0xf0}, 4, false},
+		{"short", Print{hash(1), 0}, Print{hash(2), 0}, 0, false},
+		{"short and long", Print{hash(1), 0}, Print{hash(2), 1}, 0, false},
+		{"no texts", Print{}, Print{}, 0, false},
+	} {
+		if d, alike := test.a.Distance(test.b); d != test.d || alike != test.alike {
+			t.Errorf("%s: %d, %v", test.what, d, alike)
+		}
+	}
+}
+
+func TestHashAsText(t *testing.T) {
+	p, _ := Of("text")
+	if back, err := ParseHash(p.Hash.String()); err != nil || back != p.Hash {
+		t.Errorf("%v came back as %v, %v", p.Hash, back, err)
+	}
+	for _, s := range []string{"", "12", strings.Repeat("g", 32), strings.Repeat("0", 34)} {
+		if h, err := ParseHash(s); err == nil {
+			t.Errorf("%q is %v", s, h)
+		}
+	}
+}
+
+// Vertical counters count as counters do.
+func TestTally(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.Uint64(), 0, 200).Draw(t, "words")
+		var tally tally
+		var want [64]uint64
+		for _, w := range words {
+			tally.add(w)
+			for i := range want {
+				want[i] += w >> i & 1
+			}
+		}
+		tally.fold()
+		if tally.added != uint64(len(words)) {
+			t.Fatalf("%d added of %d", tally.added, len(words))
+		}
+		for i := range want {
+			if got := tally.count(i); got != want[i] {
+				t.Fatalf("bit %d is set in %d, counted %d", i, want[i], got)
+			}
+		}
+	})
+}
+
+func TestNothingIsAllocated(t *testing.T) {
+	text := strings.Repeat(prose+"\nGröße 日本\n", 50)
+	if n := testing.AllocsPerRun(20, func() { Of(text) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// FuzzOf: whatever the bytes, a fingerprint is a function of them, sees no case
+// of ASCII, and has a SimHash when there are words.
+func FuzzOf(f *testing.F) {
+	for _, seed := range []string{"", prose, "日本語のテキスト ภาษา한국어", "\xc2\n\xe2\x82\xff\xf0\x9f", strings.Repeat("a1 ", 40), "ΛΌΓΟΣ\n\n\u00a0x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, words := Of(text)
+		if again, n := Of(strings.Clone(text)); again != p || n != words {
+			t.Fatal("two fingerprints of one text")
+		}
+		if (p.Sim != 0) != (words >= MinWords) {
+			t.Errorf("SimHash %x of %d words", p.Sim, words)
+		}
+		upper := []byte(text)
+		for i, c := range upper {
+			if c >= 'a' && c <= 'z' {
+				upper[i] = c - 'a' + 'A'
+			}
+		}
+		if q, _ := Of(string(upper)); q.Sim != p.Sim {
+			t.Error("case changes the SimHash")
+		}
+		if p.Empty() != (text == "") {
+			t.Error("a text is empty or it is not")
+		}
+	})
+}
+
+func BenchmarkOf(b *testing.B) {
+	text := strings.Repeat(prose+"\nHome\nAbout us\nGröße und Länge\n", 50)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Of(text)
+	}
+}
