@@ -14,7 +14,7 @@ const (
 // pathClass and queryClass follow the path and the special-query
 // percent-encode sets (https://url.spec.whatwg.org/#percent-encoded-bytes).
 var (
-	pathClass  = classes("\"<>`{} ", "/?#", "\\^")
+	pathClass  = classes("\"<>`{}^ ", "/?#", "\\")
 	queryClass = classes("\"<>' ", "#", "")
 )
 

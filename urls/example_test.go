@@ -16,7 +16,7 @@ func ExampleBase_Resolve() {
 	// Output:
 	// "https://example.com/~jo/a.html" ""
 	// "https://xn--bcher-kva.example/" ""
-	// "" "not_crawlable"
+	// "" "not_crawlable_mailto"
 }
 
 func ExampleSuffixes_Domain() {

@@ -10,7 +10,7 @@ import (
 // ok false. It takes it trimmed, with its fragment cut to "#", and with no
 // scheme but http and https. The base is zero when there is none.
 //
-// Plain is: a lower-case scheme if any; a host of ordinary ASCII labels;
+// Plain is: a lower-case scheme if any; a host of ASCII labels, none empty;
 // valid UTF-8 without controls; every "%" the start of an escape. It makes one
 // allocation, the canonical string.
 func fast(base URL, ref string) (u URL, refusal Refusal, ok bool) {
@@ -61,8 +61,8 @@ func appendStart(b []byte, base URL, ref string) (out []byte, root int, rest str
 }
 
 // appendAuthority appends a host and port and the "/" after them. It declines
-// whatever the standard gives a meaning beyond lower case: punycode, which is
-// validated, names that could be IPv4 addresses, user names.
+// whatever the standard gives a meaning beyond lower case: names that could be
+// IPv4 addresses, escapes, user names.
 func appendAuthority(b []byte, s, defaultPort string) (out []byte, root int, rest string, ok bool) {
 	if len(s) > maxNameBytes && !strings.ContainsAny(s[:maxNameBytes+1], "/?#") {
 		return nil, 0, "", false
@@ -77,7 +77,7 @@ scan:
 		case 'A' <= c && c <= 'Z':
 			b = append(b, c+'a'-'A')
 		case c == '.':
-			if !plainLabel(b[label:]) {
+			if label == len(b) {
 				return nil, 0, "", false
 			}
 			b = append(b, '.')
@@ -88,8 +88,7 @@ scan:
 			return nil, 0, "", false
 		}
 	}
-	last := b[label:]
-	if !plainLabel(last) || last[0] < 'a' {
+	if last := b[label:]; len(last) == 0 || '0' <= last[0] && last[0] <= '9' {
 		return nil, 0, "", false
 	}
 	rest = s[i:]
@@ -112,11 +111,6 @@ scan:
 
 // maxNameBytes is the longest host name and port that fast takes.
 const maxNameBytes = 253
-
-func plainLabel(label []byte) bool {
-	return len(label) > 0 && len(label) < 64 && label[0] != '-' && label[len(label)-1] != '-' &&
-		!bytes.HasPrefix(label, []byte("xn--"))
-}
 
 // plainPort reports whether port is a number of at most four digits, or of
 // five that cannot exceed 65535, without leading zeros.

@@ -1,20 +1,15 @@
 package urls
 
-import (
-	"strings"
-
-	"github.com/nlnwa/whatwg-url/errors"
-	whatwg "github.com/nlnwa/whatwg-url/url"
-)
-
-// whole is a URL as the full parser holds it.
-type whole = whatwg.Url
+import "strings"
 
 // tabsAndNewlines are removed from anywhere in a URL, by the standard.
 var tabsAndNewlines = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
-// full resolves any reference. It takes it trimmed, at most maxRawBytes long.
-func (b *Base) full(ref string) (URL, Refusal) {
+// full resolves any reference as the basic URL parser does
+// (https://url.spec.whatwg.org/#concept-basic-url-parser), of which schemes but
+// http and https need a small part only. It takes it trimmed, with its fragment
+// cut to "#", and at most maxRawBytes long. The base is zero when there is none.
+func full(base URL, ref string) (URL, Refusal) {
 	if strings.ContainsAny(ref, "\t\n\r") {
 		ref = tabsAndNewlines.Replace(ref)
 		// The scheme may have been hidden: "java\nscript:".
@@ -22,71 +17,150 @@ func (b *Base) full(ref string) (URL, Refusal) {
 			return URL{}, refusal
 		}
 	}
-	if len(authorityOf(ref)) > maxAuthorityBytes {
-		return URL{}, TooLong
+	ref = strings.TrimSuffix(ref, "#")
+	scheme := schemeOf(ref)
+	if scheme == "" && base.IsZero() {
+		return URL{}, NotAbsolute
 	}
-	parsed, err := b.parseWhole(ref)
-	if err != nil {
-		return URL{}, refusalOf(err)
+	rest := ref
+	if scheme != "" {
+		rest = ref[len(scheme)+1:]
+		scheme = strings.ToLower(scheme)
+		if base.IsZero() || scheme != base.Scheme() {
+			// Special authority slashes state.
+			return absolute(scheme, trimSlashes(rest))
+		}
+		// "http:a" is relative to an http base.
 	}
-	parsed.SetUsername("")
-	parsed.SetPassword("")
-	const withoutFragment = true
-	href := parsed.Href(withoutFragment)
-	path := strings.IndexByte(href[len("https://"):], '/') + len("https://")
-	canonical := href[:path] + normalizeEscapes(href[path:])
+	if slashes(rest) >= 2 {
+		return absolute(base.Scheme(), trimSlashes(rest))
+	}
+	b := make([]byte, 0, len(base.canonical)+len(rest)+16)
+	root := int(base.pathStart)
+	switch {
+	case rest == "":
+		return base, Accepted
+	case rest[0] == '?':
+		return finish(append(b, base.canonical[:base.pathEnd()]...), root, rest)
+	case slashes(rest) == 1:
+		b = append(b, base.canonical[:root+1]...)
+		rest = rest[1:]
+	default:
+		b = append(b, base.Directory()...)
+	}
+	b, rest = appendSegments(b, root, rest)
+	return finish(b, root, rest)
+}
+
+// absolute parses what follows the scheme and its slashes.
+func absolute(scheme, s string) (URL, Refusal) {
+	end := strings.IndexAny(s, "/\\?")
+	if end < 0 {
+		end = len(s)
+	}
+	authority, rest := s[:end], s[end:]
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		authority = authority[at+1:] // nobody's name and password
+	}
+	host, port, refusal := parseAuthority(authority, scheme)
+	if refusal != Accepted {
+		return URL{}, refusal
+	}
+	b := make([]byte, 0, len(scheme)+len(host)+len(port)+len(rest)+16)
+	b = append(append(b, scheme...), "://"...)
+	b = append(append(b, host...), port...)
+	root := len(b)
+	b = append(b, '/')
+	if slashes(rest) > 0 {
+		rest = rest[1:]
+	}
+	b, rest = appendSegments(b, root, rest)
+	return finish(b, root, rest)
+}
+
+// appendSegments appends the path that s starts with to the one that starts at
+// root and ends with "/" (path state), and gives the query that follows.
+func appendSegments(b []byte, root int, s string) (out []byte, query string) {
+	path := s
+	if q := strings.IndexByte(s, '?'); q >= 0 {
+		path, query = s[:q], s[q:]
+	}
+	for {
+		end := strings.IndexAny(path, "/\\")
+		last := end < 0
+		if last {
+			end = len(path)
+		}
+		switch dots(path[:end]) {
+		case 1:
+		case 2:
+			b = parent(b, root)
+		default:
+			b = appendEncoded(b, path[:end], &pathClass)
+			if !last {
+				b = append(b, '/')
+			}
+		}
+		if last {
+			return b, query
+		}
+		path = path[end+1:]
+	}
+}
+
+// dots is how many dots a dot segment stands for: 1, 2, or 0 if it is none
+// (single-dot and double-dot URL path segments).
+func dots(segment string) int {
+	n := 0
+	for segment != "" && n < 3 {
+		switch {
+		case segment[0] == '.':
+			segment = segment[1:]
+		case len(segment) >= 3 && strings.EqualFold(segment[:3], "%2e"):
+			segment = segment[3:]
+		default:
+			return 0
+		}
+		n++
+	}
+	if n == 3 {
+		return 0
+	}
+	return n
+}
+
+// finish appends a query, which starts with "?" if there is one, to a URL whose
+// path starts at root, and makes its escapes canonical.
+func finish(b []byte, root int, query string) (URL, Refusal) {
+	if query != "" {
+		b = appendEncoded(append(b, '?'), query[1:], &queryClass)
+	}
+	canonical := string(b[:root]) + normalizeEscapes(string(b[root:]))
 	if len(canonical) > MaxBytes {
 		return URL{}, TooLong
 	}
 	return index(canonical), Accepted
 }
 
-// maxAuthorityBytes bounds what a hostile page can cost: the full parser takes
-// time in the square of the length of a user name, 90 ms for one of 8 kB. A
-// host name has at most 253 bytes, three times as many when escaped.
-const maxAuthorityBytes = 1024
-
-// authorityOf is the user name, host and port of a reference that may name
-// them: it has a scheme, or starts with two slashes of either kind.
-func authorityOf(ref string) string {
-	scheme := schemeOf(ref)
-	if scheme == "" && strings.IndexFunc(ref, notSlash) < 2 {
-		return ""
-	}
-	authority := strings.TrimLeft(ref[len(scheme):], ":/\\")
-	if end := strings.IndexAny(authority, "/\\?#"); end >= 0 {
-		return authority[:end]
-	}
-	return authority
-}
-
-func notSlash(r rune) bool { return r != '/' && r != '\\' }
-
-// parseWhole parses ref against the base if there is one.
-func (b *Base) parseWhole(ref string) (*whole, error) {
-	if b.url.IsZero() {
-		return whatwg.Parse(ref)
-	}
-	if b.whole == nil {
-		parsed, err := whatwg.Parse(b.url.String())
-		if err != nil {
-			return nil, err
+// appendEncoded appends s with the bytes that the table escapes escaped. Bytes
+// that are not UTF-8 become U+FFFD, one each.
+func appendEncoded(b []byte, s string, table *[256]class) []byte {
+	for _, r := range s {
+		if r < 0x80 && (table[byte(r)] == keep || table[byte(r)] == percent) {
+			b = append(b, byte(r))
+			continue
 		}
-		b.whole = parsed
+		for _, c := range []byte(string(r)) {
+			b = appendEscape(b, c)
+		}
 	}
-	return b.whole.Parse(ref)
+	return b
 }
 
-func refusalOf(err error) Refusal {
-	switch errors.Type(err) {
-	case errors.HostMissing:
-		return NoHost
-	case errors.MissingSchemeNonRelativeURL:
-		return NotAbsolute
-	default:
-		return Malformed
-	}
-}
+// slashes is how many slashes of either kind s starts with.
+func slashes(s string) int { return len(s) - len(trimSlashes(s)) }
+
+func trimSlashes(s string) string { return strings.TrimLeft(s, "/\\") }
 
 // normalizeEscapes decodes the escapes of unreserved characters in a path and
 // query and writes the others in upper case (RFC 3986 section 6.2.2).

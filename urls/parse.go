@@ -6,39 +6,13 @@ import "strings"
 // its canonical form by dot segments and needless escapes, hardly by more.
 const maxRawBytes = 2 * MaxBytes
 
-// Parse gives the canonical form of an absolute URL, or the reason why it is
+// Parse gives the plain form of an absolute URL, or the reason why it is
 // refused. White space around it is ignored.
-func Parse(raw string) (URL, Refusal) {
-	raw = trim(raw)
-	if raw == "" {
-		return URL{}, Empty
-	}
-	var none Base
-	return none.resolve(raw)
-}
+func Parse(raw string) (URL, Refusal) { return (*Form)(nil).Parse(raw) }
 
-// Base resolves the references of one document. It is not safe for concurrent
-// use.
-type Base struct {
-	url URL
-	// whole is url as the full parser holds it, made when first needed.
-	whole *whole
-}
-
-// NewBase returns a base for references in a document at u, or below its base
-// element's URL.
-func NewBase(u URL) *Base { return &Base{url: u} }
-
-// URL is the base itself.
-func (b *Base) URL() URL { return b.url }
-
-// Resolve gives the canonical form of a reference as a document spells it:
-// absolute, or relative to the base. White space around it is ignored; an
-// empty reference, or one of a fragment only, is the base itself.
-func (b *Base) Resolve(ref string) (URL, Refusal) { return b.resolve(trim(ref)) }
-
-// resolve takes a trimmed reference.
-func (b *Base) resolve(ref string) (URL, Refusal) {
+// resolve gives the plain form of a trimmed reference. The base is zero when
+// there is none.
+func resolve(base URL, ref string) (URL, Refusal) {
 	ref = cutFragment(ref)
 	if refusal := refuseScheme(ref); refusal != Accepted {
 		return URL{}, refusal
@@ -46,10 +20,10 @@ func (b *Base) resolve(ref string) (URL, Refusal) {
 	if len(ref) > maxRawBytes {
 		return URL{}, TooLong
 	}
-	if u, refusal, ok := fast(b.url, ref); ok {
+	if u, refusal, ok := fast(base, ref); ok {
 		return u, refusal
 	}
-	return b.full(ref)
+	return full(base, ref)
 }
 
 // trim removes C0 controls and spaces at both ends, as the standard does.
@@ -70,16 +44,6 @@ func cutFragment(s string) string {
 		return s[:i+1]
 	}
 	return s
-}
-
-// refuseScheme refuses a reference that names another scheme than http and
-// https. One that names none is accepted.
-func refuseScheme(ref string) Refusal {
-	scheme := schemeOf(ref)
-	if scheme == "" || strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") {
-		return Accepted
-	}
-	return NotCrawlable
 }
 
 // schemeOf is the scheme that a reference starts with, as written, without the

@@ -1,0 +1,183 @@
+package urls
+
+import (
+	"fmt"
+	"strings"
+)
+
+// rules decide which parameters are removed. Most parameters of the web are of
+// no rule: a look at their first byte tells.
+type rules struct {
+	list           []Rule
+	query, segment ruleIndex
+}
+
+// ruleIndex finds the rules about a name.
+type ruleIndex struct {
+	first    [256]bool        // bytes with which names of rules start
+	exact    map[string][]int // numbers of rules, the last one first
+	prefixes []int            // likewise
+}
+
+// newRules is nil when nothing is removed.
+func newRules(texts []string) (*rules, error) {
+	r := &rules{list: make([]Rule, 0, len(texts))}
+	removes := false
+	for _, text := range texts {
+		rule, err := ParseRule(text)
+		if err != nil {
+			return nil, fmt.Errorf("parse what is stripped: %w", err)
+		}
+		r.list = append(r.list, rule)
+		removes = removes || rule.verdict != leave
+	}
+	if !removes {
+		return nil, nil
+	}
+	for n := len(r.list) - 1; n >= 0; n-- {
+		if r.list[n].segment {
+			r.segment.add(n, &r.list[n])
+		} else {
+			r.query.add(n, &r.list[n])
+		}
+	}
+	return r, nil
+}
+
+func (x *ruleIndex) add(n int, r *Rule) {
+	for c := range x.first {
+		if r.name == "" || lower(byte(c)) == r.name[0] {
+			x.first[c] = true
+		}
+	}
+	if r.prefix {
+		x.prefixes = append(x.prefixes, n)
+		return
+	}
+	if x.exact == nil {
+		x.exact = map[string][]int{}
+	}
+	x.exact[r.name] = append(x.exact[r.name], n)
+}
+
+// strips reports whether a parameter "name=value" of a query goes.
+func (r *rules) strips(host, parameter, query string) bool {
+	return r.query.first[parameter[0]] && r.decide(&r.query, host, parameter, query)
+}
+
+// decide finds the last rule that is about a parameter.
+func (r *rules) decide(x *ruleIndex, host, parameter, query string) bool {
+	name, value, _ := strings.Cut(parameter, "=")
+	var array [64]byte
+	name = string(appendLower(array[:0], name))
+	best := -1
+	consider := func(n int) bool {
+		rule := &r.list[n]
+		if n < best || !rule.covers(host) || rule.with != "" && !hasParameter(query, rule.with) {
+			return false
+		}
+		best = n
+		return true
+	}
+	for _, n := range x.exact[name] {
+		if consider(n) {
+			break
+		}
+	}
+	for _, n := range x.prefixes {
+		if strings.HasPrefix(name, r.list[n].name) && consider(n) {
+			break
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	switch r.list[best].verdict {
+	case remove:
+		return true
+	case removeRandom:
+		return looksRandom(value)
+	default:
+		return false
+	}
+}
+
+// hasParameter reports whether a query has a parameter of a lower-case name.
+func hasParameter(query, name string) bool {
+	for parameter := range strings.SplitSeq(query, "&") {
+		if strings.EqualFold(nameOf(parameter), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// stripPath removes parameters of segments, ";name=value", from a path.
+func (r *rules) stripPath(host, path string) (_ string, changed bool) {
+	b := make([]byte, 0, len(path))
+	for i, segment := range strings.Split(path, "/") {
+		if i > 0 {
+			b = append(b, '/')
+		}
+		kept := r.stripSegment(host, segment)
+		changed = changed || kept != segment
+		b = append(b, kept...)
+	}
+	return string(b), changed
+}
+
+// stripSegment leaves a segment alone that would become a dot segment: ".." is
+// another place than "..;x=1".
+func (r *rules) stripSegment(host, segment string) string {
+	name, rest, has := strings.Cut(segment, ";")
+	if !has || dots(name) > 0 {
+		return segment
+	}
+	for has {
+		var parameter string
+		parameter, rest, has = strings.Cut(rest, ";")
+		if parameter == "" || !r.segment.first[parameter[0]] || !r.decide(&r.segment, host, parameter, "") {
+			name += ";" + parameter
+		}
+	}
+	return name
+}
+
+// looksRandom reports whether a value is a session id rather than a word, a
+// number or a name.
+func looksRandom(value string) bool {
+	if len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-' {
+		value = strings.ReplaceAll(value, "-", "")
+	}
+	if len(value) < 16 {
+		return false
+	}
+	changes, digit := 0, isDigit(value[0])
+	for i := range len(value) {
+		c := value[i]
+		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+		if isDigit(c) != digit {
+			digit = !digit
+			changes++
+		}
+	}
+	return changes >= 4
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func appendLower(b []byte, s string) []byte {
+	for i := range len(s) {
+		b = append(b, lower(s[i]))
+	}
+	return b
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
