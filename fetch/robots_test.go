@@ -32,11 +32,11 @@ func TestRobots(t *testing.T) {
 		var seen atomic.Int64
 		origin := newRobotsServer(t, redirects, &seen)
 		var hops []string
-		list := newClient(t, nil).Robots(t.Context(), origin, nil, func(next string) bool {
+		list := newClient(t, nil).Robots(t.Context(), origin+"/robots.txt", nil, func(next string) bool {
 			hops = append(hops, strings.TrimPrefix(next, origin))
 			return true
 		})
-		followed := min(redirects, maxRobotsRedirects)
+		followed := min(redirects, MaxRobotsRedirects)
 		last := list[len(list)-1]
 		if len(list) != followed+1 || len(hops) != followed || seen.Load() != int64(followed+1) {
 			t.Errorf("%d redirects: %d exchanges, hops %v, %d requests", redirects, len(list), hops, seen.Load())
@@ -44,7 +44,7 @@ func TestRobots(t *testing.T) {
 		if list[0].URL != origin+"/robots.txt" {
 			t.Errorf("first exchange: %s", list[0].URL)
 		}
-		if redirects <= maxRobotsRedirects != (string(last.Body) == "User-agent: *\nDisallow: /private\n") {
+		if redirects <= MaxRobotsRedirects != (string(last.Body) == "User-agent: *\nDisallow: /private\n") {
 			t.Errorf("%d redirects: status %d, body %q", redirects, last.Status, last.Body)
 		}
 	}
@@ -63,7 +63,7 @@ func TestRobotsHopRefused(t *testing.T) {
 		return err == nil && u.Host == strings.TrimPrefix(s.URL, "http://")
 	}
 	for _, hop := range []func(string) bool{sameHost, nil} {
-		list := c.Robots(t.Context(), s.URL, nil, hop)
+		list := c.Robots(t.Context(), s.URL+"/robots.txt", nil, hop)
 		if len(list) != 1 || list[0].Status != http.StatusMovedPermanently || list[0].Location != other+"/robots.txt" {
 			t.Errorf("exchanges: %+v", list)
 		}
@@ -71,7 +71,7 @@ func TestRobotsHopRefused(t *testing.T) {
 	if seen.Load() != 2 || otherSeen.Load() != 0 {
 		t.Errorf("%d and %d requests", seen.Load(), otherSeen.Load())
 	}
-	all := c.Robots(t.Context(), s.URL, nil, func(string) bool { return true })
+	all := c.Robots(t.Context(), s.URL+"/robots.txt", nil, func(string) bool { return true })
 	if len(all) != 2 || all[1].URL != other+"/robots.txt" || all[1].Status != 200 {
 		t.Errorf("exchanges: %+v", all)
 	}
@@ -91,16 +91,16 @@ func TestRobotsEnds(t *testing.T) {
 	})
 	c := newClient(t, func(o *Options) { o.Resolver = everywhere{} })
 	yes := func(string) bool { return true }
-	if list := c.Robots(t.Context(), "http://mail.test"+port(s.URL), nil, yes); len(list) != 1 || list[0].Status != 302 {
+	if list := c.Robots(t.Context(), "http://mail.test"+port(s.URL)+"/robots.txt", nil, yes); len(list) != 1 || list[0].Status != 302 {
 		t.Errorf("mail: %+v", list)
 	}
-	if x := c.Robots(t.Context(), "http://large.test"+port(s.URL), nil, yes)[0]; len(x.Body) != RobotsBytes || !x.Truncated {
+	if x := c.Robots(t.Context(), "http://large.test"+port(s.URL)+"/robots.txt", nil, yes)[0]; len(x.Body) != RobotsBytes || !x.Truncated {
 		t.Errorf("large: %d bytes, truncated %v", len(x.Body), x.Truncated)
 	}
-	if x := c.Robots(t.Context(), "http://missing.test"+port(s.URL), nil, yes)[0]; x.Status != 404 || x.Class != ClassNone {
+	if x := c.Robots(t.Context(), "http://missing.test"+port(s.URL)+"/robots.txt", nil, yes)[0]; x.Status != 404 || x.Class != ClassNone {
 		t.Errorf("missing: %+v", x)
 	}
-	if list := c.Robots(t.Context(), "http://large.test"+port(s.URL), func() bool { return false }, yes); list[0].Class != ClassLeaseLost {
+	if list := c.Robots(t.Context(), "http://large.test"+port(s.URL)+"/robots.txt", func() bool { return false }, yes); list[0].Class != ClassLeaseLost {
 		t.Errorf("without a lease: %+v", list[0])
 	}
 }

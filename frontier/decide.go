@@ -95,8 +95,11 @@ type plan struct {
 	chunk, chunkBytes int
 	// deferredTo is the earliest time of a deferral.
 	deferredTo int64
-	// blocked: the URL at the front waits for a robots visit that is out.
-	blocked bool
+	// blocked: the URL at the front waits for a robots.txt that is on its way.
+	// answerMS is until when, if it comes from another domain; else it comes with
+	// a visit that is out.
+	blocked  bool
+	answerMS int64
 }
 
 // begin opens a decision on a domain.
@@ -142,10 +145,12 @@ func (p *plan) due() int64 {
 	switch {
 	case d.queued() == 0:
 		return 0
-	case out >= p.f.opts.PerDomain, d.breaker.Open && out > 0, p.blocked:
+	case out >= p.f.opts.PerDomain, d.breaker.Open && out > 0, p.blocked && p.answerMS == 0:
 		return 0
 	case p.givenUp():
 		return p.nowMS
+	case p.blocked:
+		return max(p.answerMS, d.nextMS)
 	}
 	ready := p.nowMS
 	if d.queued() == int64(d.retries.count) && !absurd(d.retries.headMS, p.nowMS) {

@@ -124,8 +124,11 @@ func (x *fold) leave(ev *weftpb.Scheduled) error {
 	return nil
 }
 
-// end counts the end of a URL's journey.
+// end counts the end of a URL's journey; a referral is none.
 func (x *fold) end(reason string) {
+	if reason == ReasonRobots {
+		return
+	}
 	x.g.settle(reason)
 	x.reasons = append(x.reasons, reason)
 }

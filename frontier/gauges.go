@@ -83,6 +83,9 @@ const (
 	ReasonTooManyOrigins = "too_many_origins"
 	// ReasonBreaker: the domain's breaker opened too often.
 	ReasonBreaker = "gave_up_breaker"
+	// ReasonRobots: it was a request for a robots.txt, which is no URL of the
+	// crawl and is not counted.
+	ReasonRobots = "robots"
 	// ReasonInvalidURL: not an absolute URL.
 	ReasonInvalidURL = "invalid_url"
 )

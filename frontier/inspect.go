@@ -99,6 +99,8 @@ const (
 	Unasked Standing = "unasked"
 	// Asking says that a visit for it is out.
 	Asking Standing = "asking"
+	// Referred says that it redirects to another domain, which is asked for it.
+	Referred Standing = "referred"
 	// Waiting says that it could not be had and is asked for again later.
 	Waiting Standing = "waiting"
 	// Refused says that it could not be had and URLs are refused for now.
@@ -108,7 +110,7 @@ const (
 )
 
 // standings names the standings.
-var standings = [...]Standing{unknown: Unasked, asking: Asking, waiting: Waiting, refused: Refused, known: InForce}
+var standings = [...]Standing{unknown: Unasked, asking: Asking, referred: Referred, waiting: Waiting, refused: Refused, known: InForce}
 
 // OriginState is what is known of an origin.
 type OriginState struct {
@@ -123,6 +125,9 @@ type OriginState struct {
 	Failures uint32
 	RetryAt  time.Time
 	Refuse   string
+	// Kept: they hold until RetryAt although their time is over, since robots.txt
+	// cannot be had.
+	Kept bool
 	// Rules are the ones had last; nil without restriction.
 	Rules *weftpb.Robots
 }
@@ -144,6 +149,7 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 		s := OriginState{
 			Name: string(key[len(lower):]), Standing: standings[o.standing(now.UnixMilli())],
 			CrawlDelay: milliseconds(o.crawlDelayMS), Failures: o.failures, RetryAt: moment(o.retryMS), Refuse: o.refuse,
+			Kept: o.kept,
 		}
 		if o.fetchedMS > 0 {
 			s.LearnedAt, s.EndAt = moment(o.fetchedMS), moment(o.fetchedMS+o.ttlMS)

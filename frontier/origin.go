@@ -14,6 +14,9 @@ import (
 const (
 	// maxRulesTTL is how long robots rules hold at most (RFC 9309 section 2.4).
 	maxRulesTTL = 24 * time.Hour
+	// maxKept is how old rules may be that are used in place of a robots.txt
+	// that cannot be had (RFC 9309 section 2.3.1.4).
+	maxKept = 30 * 24 * time.Hour
 	// maxRulesBytes is how much of a robots.txt counts (RFC 9309 section 2.5).
 	maxRulesBytes = 500 << 10
 	// maxSkew is how far the clock of an earlier owner of the partition may be
@@ -39,17 +42,22 @@ type origin struct {
 	retryMS  int64
 	// refuse is the reason with which URLs are settled until then.
 	refuse string
+	// referred: another domain is asked for it, and answers by then.
+	referred bool
+	// kept: the rules that were had last hold until then.
+	kept bool
 }
 
 // standing is whether URLs of an origin may go out.
 type standing uint8
 
 const (
-	unknown standing = iota // robots.txt has to be had first
-	asking                  // it is on its way
-	waiting                 // it could not be had; later again
-	refused                 // it could not be had; the origin is given up
-	known                   // there are rules in force
+	unknown  standing = iota // robots.txt has to be had first
+	asking                   // it is on its way
+	referred                 // it is on its way from another domain
+	waiting                  // it could not be had; later again
+	refused                  // it could not be had; the origin is given up
+	known                    // there are rules in force
 )
 
 func (o *origin) standing(nowMS int64) standing {
@@ -61,6 +69,10 @@ func (o *origin) standing(nowMS int64) standing {
 		return known
 	case o.retryMS <= nowMS || absurd(o.retryMS, nowMS):
 		return unknown
+	case o.kept:
+		return known
+	case o.referred:
+		return referred
 	case o.refuse != "":
 		return refused
 	}
@@ -70,8 +82,10 @@ func (o *origin) standing(nowMS int64) standing {
 // learn folds the facts of an event decided at nowMS.
 func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
-		o.failures++
-		o.retryMS, o.refuse = r.RetryMs, r.Refuse
+		if !r.Referred || o.referred { // one that is answered fails or not with its answer
+			o.failures++
+		}
+		o.retryMS, o.refuse, o.referred, o.kept = r.RetryMs, r.Refuse, r.Referred, r.Kept
 		return
 	}
 	*o = origin{
@@ -115,9 +129,16 @@ func (o *origin) sameRules(r *weftpb.Robots) bool {
 		o.unrestricted == (r.Access == weftpb.Robots_ACCESS_ALLOW_ALL)
 }
 
+// keepable tells whether the rules that were had last may hold on while
+// robots.txt cannot be had.
+func (o *origin) keepable(nowMS int64) bool {
+	age := nowMS - o.fetchedMS
+	return o.fetchedMS > 0 && age < maxKept.Milliseconds() && age >= -maxSkew.Milliseconds()
+}
+
 func (o *origin) encode() []byte {
 	w := make(writer, 0, 48+len(o.hash)+len(o.refuse))
-	w.bool(o.asked, o.reached, o.unrestricted)
+	w.bool(o.asked, o.reached, o.unrestricted, o.referred, o.kept)
 	w.int(o.fetchedMS)
 	w.int(o.ttlMS)
 	w.uint(uint64(o.crawlDelayMS))
@@ -130,11 +151,13 @@ func (o *origin) encode() []byte {
 
 func decodeOrigin(b []byte) (*origin, error) {
 	r := reader{rest: b}
-	flags := r.bits(3)
+	flags := r.bits(5)
 	o := &origin{
 		asked:        flags&1 != 0,
 		reached:      flags&2 != 0,
 		unrestricted: flags&4 != 0,
+		referred:     flags&8 != 0,
+		kept:         flags&16 != 0,
 		fetchedMS:    r.int(),
 		ttlMS:        r.int(),
 		crawlDelayMS: r.uint32(),

@@ -10,12 +10,15 @@ const shallow = 3
 
 // Priority returns the queue that a URL first joins and the reason.
 //
+//	0  robots   another domain waits for it
 //	0  seed     a person asked for it, or a seed redirects to it
 //	1  sitemap  its owner lists it, at whatever depth
 //	2  shallow  at most three links away from a seed
 //	3  deep     everything else
 func Priority(depth uint32, via weftpb.Via) (priority uint32, reason string) {
 	switch {
+	case via == weftpb.Via_VIA_ROBOTS:
+		return 0, "robots"
 	case via == weftpb.Via_VIA_SEED || depth == 0:
 		return 0, "seed"
 	case via == weftpb.Via_VIA_SITEMAP:

@@ -70,6 +70,10 @@ func (x *fold) admit(q *weftpb.Request) error {
 	if q.GetTarget().GetUrl() == "" || q.Priority >= priorities {
 		return impossible("admission of %q with priority %d", q.GetTarget().GetUrl(), q.GetPriority())
 	}
+	if isReferral(q) {
+		x.retry(q, x.nowMS)
+		return nil
+	}
 	queue := &x.d.queues[q.Priority]
 	x.store.Set(x.keys.queue(int(q.Priority), queue.tail), encodeRequest(q))
 	queue.tail++
@@ -77,8 +81,11 @@ func (x *fold) admit(q *weftpb.Request) error {
 	return nil
 }
 
-// retry puts a URL among the retries.
+// retry puts a URL among the retries, referrals in front of all.
 func (x *fold) retry(q *weftpb.Request, atMS int64) {
+	if isReferral(q) {
+		atMS = referralMS
+	}
 	r := &x.d.retries
 	x.store.Set(x.keys.retry(atMS, r.seq), encodeRequest(q))
 	if r.count == 0 || atMS < r.headMS {

@@ -97,7 +97,11 @@ collect:
 		if err != nil {
 			return false, err
 		}
-		switch o.standing(p.nowMS) {
+		robotsAre := o.standing(p.nowMS)
+		if isReferral(c.request) {
+			robotsAre = known // what it brings is a robots.txt, and is not subject to one
+		}
+		switch robotsAre {
 		case unknown:
 			switch {
 			case len(requests) > 0:
@@ -111,6 +115,9 @@ collect:
 		case asking:
 			p.blocked = true
 			break collect
+		case referred:
+			p.blocked, p.answerMS = true, o.retryMS
+			break collect
 		case waiting:
 			p.putOff(c, o.retryMS)
 		case refused:
@@ -120,7 +127,7 @@ collect:
 			if len(requests) >= visitSize(slower, probe) {
 				break collect
 			}
-			allowed, err := p.allowed(name, o, c.request.Target.GetUrl())
+			allowed, err := p.allowed(name, o, c.request)
 			if err != nil {
 				return false, err
 			}
@@ -172,6 +179,9 @@ func (p *plan) emit(v *weftpb.Visit, delay time.Duration) {
 
 // refuse settles the URL at the front without a request.
 func (p *plan) refuse(c *candidate, reason string) {
+	if isReferral(c.request) {
+		reason = ReasonRobots
+	}
 	p.cursors.pop(c)
 	p.countChunk(c)
 	p.ev.Settled = append(p.ev.Settled, &weftpb.Settlement{
@@ -228,13 +238,13 @@ func (p *plan) lookupOrigin(name string) (*knownOrigin, error) {
 }
 
 // allowed asks the rules in force of an origin.
-func (p *plan) allowed(name string, o *knownOrigin, url string) (bool, error) {
-	if o.unrestricted {
+func (p *plan) allowed(name string, o *knownOrigin, q *weftpb.Request) (bool, error) {
+	if o.unrestricted || isReferral(q) {
 		return true, nil
 	}
 	rules, err := p.f.rulesOf(p.store, p.keys.policy(name), name, o.origin)
 	if err != nil {
 		return false, err
 	}
-	return p.f.opts.Allowed(rules, url), nil
+	return p.f.opts.Allowed(rules, q.Target.GetUrl()), nil
 }

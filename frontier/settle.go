@@ -7,14 +7,18 @@ import (
 	"github.com/weftcrawl/weft/politeness"
 )
 
-// robotsSettled is the reason in the settlement of a robots visit's request,
-// which is no URL of the crawl and is not counted.
-const robotsSettled = "robots"
-
 // Settle decides on outcomes of a visit. It is nil when they change nothing:
 // the visit is not known, because it ran out of its lease or was settled
-// before, or all these outcomes were.
+// before, or all these outcomes were. A record without a visit comes from
+// another domain; see refer and answer.
 func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
+	switch {
+	case v.Visit != "":
+	case v.Referral != nil:
+		return f.refer(domain, v.Referral, at)
+	case v.Rules != nil:
+		return f.answer(domain, v, at)
+	}
 	offset, index, err := splitID(f.opts.Partition, v.Visit)
 	if err != nil {
 		return nil, nil //nolint:nilerr // an id of somebody else's is not an error
@@ -69,6 +73,8 @@ func (s *settling) pages(v *weftpb.Visited) {
 		switch {
 		case verdict.Unmade:
 			s.settled(o.Index, o, "", -1)
+		case isReferral(s.requests[o.Index]):
+			s.settled(o.Index, o, ReasonRobots, 0) // who asked has the answer, and asks again if it is none
 		case verdict.Retry:
 			wait, ok := politeness.Retry(s.requests[o.Index].Attempt+1, retryAfter(o))
 			if !ok {
@@ -103,50 +109,31 @@ func (s *settling) robots(v *weftpb.Visited) error {
 	}
 	verdict := judge(outcome)
 	if outcome == nil && rules == nil || verdict.Unmade {
-		s.settled(0, nil, robotsSettled, -1)
+		s.settled(0, nil, ReasonRobots, -1)
 		return nil
 	}
-	s.settled(0, outcome, robotsSettled, 0)
+	s.settled(0, outcome, ReasonRobots, 0)
 	name, _ := originOf(s.requests[0].Target.GetUrl())
 	o, _, err := s.origin(name)
 	if err != nil {
 		return err
 	}
-	learned := &weftpb.OriginRules{Origin: name}
-	s.ev.Rules = append(s.ev.Rules, learned)
-	if access := rules.GetAccess(); access == weftpb.Robots_ACCESS_RULES || access == weftpb.Robots_ACCESS_ALLOW_ALL {
+	switch {
+	case v.Rules.GetReferred():
 		s.learnHealth(politeness.Verdict{Health: politeness.Answered}, outcome)
-		learned.Robots = inForce(rules)
-		if learned.Unchanged = o.sameRules(rules); learned.Unchanged {
-			learned.Robots.Rules = ""
+		s.robotsReferred(name, o, rules.GetStatus())
+	case had(rules):
+		s.learnHealth(politeness.Verdict{Health: politeness.Answered}, outcome)
+		s.delay = max(s.delay, s.robotsHad(name, o, rules))
+	default:
+		if verdict.Health == politeness.Answered {
+			// An answer that is no answer to us.
+			verdict = politeness.Verdict{Retry: true, Health: politeness.Failed}
 		}
-		s.bytes += len(learned.Robots.Rules)
-		s.delay = max(s.delay, s.delayWith(learned.Robots.CrawlDelayMs))
-		return nil
+		s.learnHealth(verdict, outcome)
+		s.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
-	learned.Robots = &weftpb.Robots{Access: weftpb.Robots_ACCESS_DISALLOW_ALL, Status: rules.GetStatus()}
-	s.robotsFailed(learned, verdict, outcome, o)
 	return nil
-}
-
-// robotsFailed decides when robots.txt is asked for again. An error that does
-// not pass gives the origin up at once.
-func (s *settling) robotsFailed(learned *weftpb.OriginRules, verdict politeness.Verdict, outcome *weftpb.Outcome, o *origin) {
-	if verdict.Health == politeness.Answered {
-		// An answer that is no answer to us, such as too many redirects.
-		verdict = politeness.Verdict{Retry: true, Health: politeness.Failed}
-	}
-	s.learnHealth(verdict, outcome)
-	learned.Refuse = verdict.Reason
-	if verdict.Retry {
-		learned.Refuse = ReasonUnreachable
-		if wait, ok := politeness.RetryRobots(o.failures+1, o.reached, retryAfter(outcome)); ok {
-			learned.Refuse = ""
-			learned.RetryMs = s.nowMS + wait.Milliseconds()
-			return
-		}
-	}
-	learned.RetryMs = s.nowMS + politeness.RefusedFor.Milliseconds()
 }
 
 // settled adds a settlement: the end of the request, or with retryMS that it

@@ -19,7 +19,7 @@ import (
 // are beyond that.
 type exchanger interface {
 	Do(ctx context.Context, r fetch.Request) *fetch.Exchange
-	Robots(ctx context.Context, origin string, permit func() bool, hop func(next string) bool) []*fetch.Exchange
+	Robots(ctx context.Context, url string, permit func() bool, hop func(next string) bool) []*fetch.Exchange
 }
 
 // exchange makes the exchange of request i of v.
@@ -54,30 +54,6 @@ func (q *requests) store(ctx context.Context, v *lanes.Visit, i int, x *fetch.Ex
 	}
 	x.Stored = stored
 	return x
-}
-
-// robotsHops makes the exchanges for an origin's robots.txt.
-func (q *requests) robotsHops(ctx context.Context, origin string, hop func(next string) bool) (hops []*fetch.Exchange) {
-	began := time.Now()
-	defer func() {
-		if cause := recover(); cause != nil {
-			hops = []*fetch.Exchange{q.panicked(origin+"/robots.txt", began, cause)}
-		}
-	}()
-	return q.http.Robots(ctx, origin, q.permitted, hop)
-}
-
-// rulesOf is RobotsOf(origin, last), but that a panic is the exchange's outcome.
-func (q *requests) rulesOf(origin string, last *fetch.Exchange) (x *fetch.Exchange, rules *weftpb.OriginRules, answer lanes.Answer) {
-	agent := product(q.env.Definition)
-	defer func() {
-		if cause := recover(); cause != nil {
-			x = q.panicked(last.URL, last.Started, cause)
-			rules, answer = RobotsOf(origin, x, agent)
-		}
-	}()
-	rules, answer = RobotsOf(origin, last, agent)
-	return last, rules, answer
 }
 
 // recordOf is the record in fetched of the exchange that request i of v made,

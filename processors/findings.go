@@ -1,13 +1,10 @@
 package processors
 
 import (
-	"time"
-
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/politeness"
-	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -35,26 +32,4 @@ func AnswerOf(x *fetch.Exchange) lanes.Answer {
 		return lanes.Answer{} // a Retry-After on an answer asks for nothing
 	}
 	return lanes.Answer{Stop: true, RetryAfter: x.RetryAfter}
-}
-
-// RobotsOf is what the last exchange of a robots visit says about its origin.
-// product is our product token.
-func RobotsOf(origin string, last *fetch.Exchange, product string) (*weftpb.OriginRules, lanes.Answer) {
-	rules := robots.Parse(robotsStatus(last), last.Body, product)
-	answer := AnswerOf(last)
-	// A Crawl-delay holds from the response that asks for it on.
-	answer.RetryAfter = max(answer.RetryAfter, time.Duration(rules.GetCrawlDelayMs())*time.Millisecond)
-	return &weftpb.OriginRules{Origin: origin, Robots: rules}, answer
-}
-
-// robotsStatus is the status that says what a robots exchange means: 0 when
-// there was no answer, and 404 for a redirect that was not followed.
-func robotsStatus(x *fetch.Exchange) int {
-	switch {
-	case x.Class != fetch.ClassNone:
-		return 0
-	case x.Location != "":
-		return 404
-	}
-	return x.Status
 }

@@ -8,11 +8,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/supervise"
-	"github.com/weftcrawl/weft/urls"
 )
 
 // requests makes the requests of visits for the lanes and reports them: the
@@ -55,7 +53,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer l
 		q.witnessEnd(v, answer)
 		q.env.Meter.Slots(-1)
 	}()
-	if v.Robots {
+	if IsRobots(v, i) {
 		return q.robots(ctx, v, i)
 	}
 	x := q.exchange(ctx, v, i)
@@ -96,45 +94,6 @@ func (q *requests) witnessEnd(v *lanes.Visit, answer lanes.Answer) {
 	q.seen.Lock()
 	defer q.seen.Unlock()
 	q.witness.End(v.Domain, time.Now(), delay)
-}
-
-// robots makes the one request of a robots visit, with its redirects within
-// the domain. One to another domain is not followed: its delay and its lane
-// are not ours, and the file then counts as unavailable (RFC 9309 §2.3.1.2).
-func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
-	target, refusal := urls.Parse(v.Requests[i].Target.Url)
-	report := q.report(ctx, v)
-	if refusal != urls.Accepted {
-		report.add(&weftpb.Outcome{Index: uint32(i), ErrorClass: string(fetch.ClassInvalidURL), Error: string(refusal)})
-		return lanes.Answer{}
-	}
-	suffixes := urls.BundledSuffixes()
-	hops := q.robotsHops(ctx, target.Origin(), func(next string) bool {
-		u, refusal := urls.Parse(next)
-		if refusal != urls.Accepted || suffixes.Domain(u.Hostname()) != v.Domain {
-			return false
-		}
-		select {
-		case <-time.After(time.Duration(v.DelayMs) * time.Millisecond):
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	})
-	last := hops[len(hops)-1]
-	if Undone(last) || ctx.Err() != nil {
-		report.add(Skip(i))
-		return lanes.Answer{Stop: true}
-	}
-	for _, x := range hops {
-		q.env.Meter.Exchange(x)
-	}
-	last, rules, answer := q.rulesOf(target.Origin(), last)
-	outcome := last.Outcome()
-	outcome.Index = uint32(i)
-	report.learn(rules)
-	report.add(outcome)
-	return answer
 }
 
 // Finish reports the visit's end: requests from rest on were not begun.

@@ -18,8 +18,6 @@ const (
 	MaxBytes = 500 << 10
 	// MaxCrawlDelay is the longest Crawl-delay that is honoured.
 	MaxCrawlDelay = 300 * time.Second
-	// TTL is how long rules hold (RFC 9309 section 2.4).
-	TTL = 24 * time.Hour
 
 	maxSitemaps     = 1000
 	maxSitemapBytes = 2048
@@ -32,7 +30,7 @@ const (
 // A 2xx gives rules. 5xx, no response, and 429, which asks for less and not for
 // everything, disallow all for now. Other statuses mean that there are no
 // rules (RFC 9309 section 2.3.1). How soon to ask again after disallow-all is
-// for the caller's back-off to say: its ttl_ms is 0.
+// for the caller's back-off to say: its ttl_ms is 0, and TTL otherwise.
 func Parse(status int, body []byte, agent string) *weftpb.Robots {
 	r := &weftpb.Robots{Status: uint32(max(status, 0)), TtlMs: TTL.Milliseconds()}
 	switch {

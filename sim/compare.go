@@ -100,14 +100,16 @@ func (w *world) recount(at place, store *memstore.Store) {
 			have.Visits++
 			have.Out += int64(v.Unsettled())
 			for i, open := range v.Open {
-				if open && !v.Robots {
+				if open && !v.Robots && v.Requests[i].Target.Via != weftpb.Via_VIA_ROBOTS {
 					held[v.Requests[i].Target.Url]++
 				}
 			}
 		}
 		err = f.Queued(name, func(_ frontier.Place, r *weftpb.Request) bool {
 			have.Queued++
-			held[r.Target.Url]++
+			if r.Target.Via != weftpb.Via_VIA_ROBOTS {
+				held[r.Target.Url]++
+			}
 			return true
 		})
 		if s.State != frontier.Empty {

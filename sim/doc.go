@@ -47,7 +47,8 @@
 //     clock since boot that is not. A process that is stopped does nothing, and
 //     goes on with all that it was about to do: it is the zombie.
 //   - web: sites from the seed, with redirects, errors, Retry-After, robots.txt
-//     that disallow, ask for delays, fail or are missing. Its access log, in true
+//     that disallow, ask for delays, fail, are missing or redirect to another
+//     domain's. Its access log, in true
 //     time, is what politeness is judged from.
 //
 // # Faults

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/urls"
 )
@@ -58,6 +59,9 @@ func (w *world) readHistory() (*history, error) {
 
 func (h *history) schedule(s *weftpb.Scheduled, visits map[string]*weftpb.Visit) error {
 	for _, a := range s.Admitted {
+		if a.Request.Target.Via == weftpb.Via_VIA_ROBOTS {
+			continue
+		}
 		h.queued[a.Request.Target.Url]++
 	}
 	for _, done := range s.Settled {
@@ -74,6 +78,9 @@ func (h *history) schedule(s *weftpb.Scheduled, visits map[string]*weftpb.Visit)
 			if done.RetryMs != 0 || v.Robots {
 				continue
 			}
+		}
+		if done.Reason == frontier.ReasonRobots {
+			continue
 		}
 		h.ended[url] = append(h.ended[url], done.Reason)
 	}
@@ -176,7 +183,7 @@ func (w *world) judgeURL(h *history, url, reason string, need func(url, because 
 	}
 	disallowed := p.private() && p.origin.disallow
 	switch {
-	case reason == frontierDisallowed && !disallowed:
+	case reason == frontier.ReasonDisallowed && !disallowed:
 		w.violate("robots", "%s is refused and not disallowed", url)
 	case reason != "fetched":
 		if p.origin.site.healthy && !disallowed {
@@ -202,8 +209,6 @@ func (w *world) judgeURL(h *history, url, reason string, need func(url, because 
 		}
 	}
 }
-
-const frontierDisallowed = "robots_disallowed"
 
 // served tells whether a URL was asked for and answered.
 func (b *web) served(url string) bool {

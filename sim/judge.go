@@ -14,7 +14,7 @@ func (w *world) judge(ln *lane, before []*access, a *access, p *page) {
 	if a.robots {
 		return
 	}
-	if !a.origin.answered {
+	if rules := a.origin.ruler(); !a.origin.answered || rules != nil && !rules.answered {
 		w.violate("robots", "%s is asked before the robots.txt of its origin", a.url)
 	}
 	if p == nil {

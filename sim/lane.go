@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/processors"
-	"github.com/weftcrawl/weft/urls"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // lane steps through a lanes.Lane; its goroutine in a running crawl is
@@ -93,7 +93,7 @@ func (ln *lane) ask(step lanes.Step) {
 		ln.made(r, &fetch.Exchange{URL: r.url, Class: fetch.ClassLeaseLost})
 		return
 	}
-	if v.Robots && ln.w.bug(BugNoRobots) {
+	if processors.IsRobots(v, i) && ln.w.bug(BugNoRobots) {
 		ln.made(r, &fetch.Exchange{URL: r.url, Status: 404})
 		return
 	}
@@ -154,14 +154,8 @@ func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
 	case processors.Undone(x):
 		report.Add(processors.Skip(i))
 		return lanes.Answer{Stop: true}
-	case v.Robots:
-		target, _ := urls.Parse(x.URL)
-		rules, answer := processors.RobotsOf(target.Origin(), x, product)
-		outcome := x.Outcome()
-		outcome.Index = uint32(i)
-		report.Learn(rules)
-		report.Add(outcome)
-		return answer
+	case processors.IsRobots(v, i):
+		return ln.robots(v, i, x, report)
 	}
 	record := processors.FetchedOf(v, i, x)
 	report.Open()
@@ -187,6 +181,30 @@ func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
 		tell()
 	}
 	return processors.AnswerOf(x)
+}
+
+// robots reports an exchange for a robots.txt.
+func (ln *lane) robots(v *lanes.Visit, i int, x *fetch.Exchange, report *processors.Report) lanes.Answer {
+	found := processors.RobotsOf(v.Requests[i].Target, v.Domain, 0, x, product)
+	outcome := x.Outcome()
+	outcome.Index = uint32(i)
+	if found.Rules != nil {
+		report.Learn(found.Rules)
+	}
+	if found.Elsewhere == nil {
+		report.Add(outcome)
+		return found.Answer
+	}
+	report.Open()
+	at := topics.Partition(found.Domain, ln.w.env.Definition.Partitions)
+	ln.out.send(place{ln.w.names.Visited, at}, found.Domain, encode(found.Elsewhere), func(_ int64, err error) {
+		if err != nil {
+			ln.life.fail(err)
+			return
+		}
+		ln.write(v, report.Close(outcome, ln.life.proc.mono()))
+	})
+	return found.Answer
 }
 
 // report returns the report of a visit.

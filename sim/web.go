@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -41,6 +42,24 @@ type origin struct {
 	disallow   bool // of /private
 	crawlDelay time.Duration
 	answered   bool // its robots.txt was had
+	// elsewhere has its robots.txt, which redirects there: an origin of another
+	// site as a rule.
+	elsewhere *origin
+}
+
+// ruler is the origin whose robots.txt holds for o, nil when it redirects too
+// often.
+func (o *origin) ruler() *origin {
+	for range fetch.MaxRobotsRedirects {
+		if o.elsewhere == nil {
+			return o
+		}
+		o = o.elsewhere
+	}
+	if o.elsewhere != nil {
+		return nil
+	}
+	return o
 }
 
 // page is what an URL answers with, after it has failed a few times.
@@ -76,6 +95,7 @@ func newWeb(w *world, seed uint64, sites, pages int) *web {
 	for i := range sites {
 		b.sites = append(b.sites, b.newSite(rng, fmt.Sprintf("site%d.com", i)))
 	}
+	b.refer(rng)
 	var all []string
 	for _, s := range b.sites {
 		for i := range pages {
@@ -136,6 +156,27 @@ func (b *web) newSite(rng *rand.Rand, domain string) *site {
 	return s
 }
 
+// refer lets the robots.txt of some origins redirect to others.
+func (b *web) refer(rng *rand.Rand) {
+	var referring []*origin
+	for _, s := range b.sites {
+		for _, o := range s.origins {
+			if other := b.sites[rng.IntN(len(b.sites))]; other != s && rng.IntN(6) == 0 {
+				o.elsewhere = other.origins[rng.IntN(len(other.origins))]
+				referring = append(referring, o)
+			}
+		}
+	}
+	for _, o := range referring {
+		rules := o.ruler()
+		if rules == nil {
+			rules = &origin{site: o.site} // whatever is asked for is allowed
+		}
+		o.disallow, o.crawlDelay = rules.disallow, rules.crawlDelay
+		o.site.healthy = o.site.healthy && !rules.site.down
+	}
+}
+
 func newPage(rng *rand.Rand, o *origin, url string) *page {
 	p := &page{origin: o, url: url, status: 200}
 	switch rng.IntN(16) {
@@ -180,13 +221,13 @@ func (b *web) ask(r *request, v *lanes.Visit) (*fetch.Exchange, time.Duration) {
 		x.Class = p.failing
 		return x, took // nobody there hears of it
 	}
-	a := &access{life: r.lane.life, domain: v.Domain, origin: o, url: r.url, robots: v.Robots, start: b.w.now, end: -1}
+	a := &access{life: r.lane.life, domain: v.Domain, origin: o, url: r.url, robots: processors.IsRobots(v, r.step.Index), start: b.w.now, end: -1}
 	b.w.judge(r.lane, b.of[a.domain], a, p)
 	b.log = append(b.log, a)
 	b.of[a.domain] = append(b.of[a.domain], a)
 	r.entry = a
 	switch {
-	case v.Robots:
+	case a.robots:
 		b.robots(x, o)
 	case p == nil:
 		x.Status = http.StatusNotFound
@@ -211,6 +252,10 @@ func (b *web) robots(x *fetch.Exchange, o *origin) {
 		return
 	}
 	o.answered = true
+	if o.elsewhere != nil {
+		x.Status, x.Location = http.StatusFound, o.elsewhere.name+"/robots.txt"
+		return
+	}
 	if x.Status = o.status; x.Status != http.StatusOK {
 		return
 	}

@@ -60,8 +60,8 @@
 // server's own log decides.
 //
 // What the ledgers do not know: requests in flight at a kill whose outcome was
-// never written, and the redirects of a robots.txt but for the last. The log
-// shows them.
+// never written, and the redirects of a robots.txt within its domain but for the
+// last. The log shows them.
 //
 // # Trimmed ledgers
 //

@@ -35,7 +35,9 @@ type domain struct {
 	// queued counts URLs in queues and retries, visits the ones that are out.
 	queued, visits int64
 	origins        map[string]*origin
-	pace           pace
+	// referrals are the URLs that were asked for other domains' origins.
+	referrals map[string]bool
+	pace      pace
 }
 
 // visit is one that is out.
@@ -70,7 +72,7 @@ func (p *partition) fold(r *kgo.Record, ev *weftpb.Scheduled) {
 
 func (p *partition) step(s *step) {
 	if s.domain = p.domains[s.name]; s.domain == nil {
-		s.domain = &domain{origins: map[string]*origin{}}
+		s.domain = &domain{origins: map[string]*origin{}, referrals: map[string]bool{}}
 		p.domains[s.name] = s.domain
 	}
 	wasPending, wasOut := s.domain.pending(), s.domain.visits > 0
@@ -89,7 +91,11 @@ func (p *partition) step(s *step) {
 		}
 	}
 	for _, t := range s.ev.Settled {
-		if t.Visit == "" {
+		switch {
+		case t.Visit != "":
+		case t.Reason == reasonRobots:
+			p.carry(s, front(t.Again), settled)
+		default:
 			p.move(s, t.Url, front(t.Again), settled)
 			p.have.end(t.Reason)
 		}
@@ -127,6 +133,7 @@ func change(before, after bool) int64 {
 // end counts the end of a URL.
 func (g *gauges) end(reason string) {
 	switch reason {
+	case reasonRobots: // no URL of the crawl
 	case "fetched", "not_modified":
 		g.fetched++
 	case "robots_disallowed", "robots_unreachable", "too_many_origins":
@@ -138,8 +145,7 @@ func (g *gauges) end(reason string) {
 
 // move takes a URL from one place to another, and says so if it was not there.
 func (p *partition) move(s *step, url string, from, to place) entry {
-	p.count(s, from, -1)
-	p.count(s, to, 1)
+	p.carry(s, from, to)
 	if !p.whole {
 		return entry{}
 	}
@@ -154,6 +160,12 @@ func (p *partition) move(s *step, url string, from, to place) entry {
 	e.place = to
 	p.table.entries[print] = e
 	return e
+}
+
+// carry books that something goes from one place to another.
+func (p *partition) carry(s *step, from, to place) {
+	p.count(s, from, -1)
+	p.count(s, to, 1)
 }
 
 // count keeps the sums of places.
@@ -180,6 +192,10 @@ func (p *partition) mark(url string, change func(e *entry)) {
 func (p *partition) admit(s *step, q *weftpb.Request) {
 	url := q.GetTarget().GetUrl()
 	p.count(s, queued, 1)
+	if isReferral(q) {
+		p.checkPlace(s, q.GetTarget())
+		return
+	}
 	p.checkTarget(s, q.GetTarget())
 	if !p.whole {
 		return
@@ -209,6 +225,10 @@ func (p *partition) expire(s *step, id string) {
 		}
 		if v.robots {
 			p.have.out--
+			continue
+		}
+		if isReferral(q) {
+			p.carry(s, out, retrying)
 			continue
 		}
 		p.move(s, q.GetTarget().GetUrl(), out, retrying)
@@ -248,17 +268,21 @@ func (p *partition) settle(s *step, t *weftpb.Settlement) {
 		})
 		return
 	}
-	url := v.requests[t.Index].GetTarget().GetUrl()
+	url, referral := v.requests[t.Index].GetTarget().GetUrl(), isReferral(v.requests[t.Index])
 	switch {
 	case v.robots:
 		p.have.out--
+	case referral && t.RetryMs == 0:
+		p.carry(s, out, settled)
+	case referral:
+		p.carry(s, out, retrying)
 	case t.RetryMs == 0:
 		p.move(s, url, out, settled)
 		p.have.end(t.Reason)
 	default:
 		p.move(s, url, out, retrying)
 	}
-	if !v.robots && t.RetryMs >= 0 {
+	if !v.robots && !referral && t.RetryMs >= 0 {
 		p.attempted(s, url, t)
 	}
 	p.paced(s, v, url, t)

@@ -43,6 +43,11 @@ func (p *partition) checkTarget(s *step, t *weftpb.Target) {
 			Records: []Record{s.says("admits it")},
 		})
 	}
+	p.checkPlace(s, t)
+}
+
+// checkPlace holds an admitted URL against its key and its partition.
+func (p *partition) checkPlace(s *step, t *weftpb.Target) {
 	u, refusal := urls.Parse(t.GetUrl())
 	wrong := ""
 	switch {
@@ -89,9 +94,13 @@ func (p *partition) release(s *step, r *weftpb.Visit, index int) {
 		return
 	}
 	for _, q := range r.Requests {
-		if r.Robots {
+		switch {
+		case r.Robots:
 			p.have.out++
-		} else {
+		case isReferral(q):
+			p.carry(s, front(q.Again), out)
+			s.domain.referrals[q.GetTarget().GetUrl()] = true
+		default:
 			p.goesOut(s, r, q)
 		}
 		if o := s.domain.originOf(q.GetTarget().GetUrl()); o != nil {

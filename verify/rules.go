@@ -13,6 +13,9 @@ const (
 	// rulesHold is how long rules hold at most, milliseconds (RFC 9309 section
 	// 2.4).
 	rulesHold = 24 * 60 * 60 * 1000
+	// rulesKept is how old rules may be that hold on while robots.txt cannot be
+	// had, milliseconds (RFC 9309 section 2.3.1.4).
+	rulesKept = 30 * rulesHold
 	// clockBack is how far the clock of a new owner may be behind that of the
 	// one who learned the rules, milliseconds.
 	clockBack = 60 * 60 * 1000
@@ -24,8 +27,10 @@ const (
 type origin struct {
 	// learnedMS is when rules were had last, 0 for never; they hold for ttlMS.
 	learnedMS, ttlMS int64
-	crawlDelayMS     uint32
-	rules            *robots.Rules // nil: none were learned
+	// keptMS is until when they hold on, although robots.txt cannot be had.
+	keptMS       int64
+	crawlDelayMS uint32
+	rules        *robots.Rules // nil: none were learned
 	// history is every change of the rules, for those who ask what was in force
 	// at another time.
 	history []ruling
@@ -57,11 +62,20 @@ func (l library) compile(r *weftpb.Robots) *robots.Rules {
 
 // learn folds what an event that was decided at nowMS says of an origin. It
 // returns what is wrong with it, if anything. A robots.txt that cannot be had
-// leaves rules in force until their time is over.
+// leaves rules in force until their time is over, or for as long as the event
+// says when nothing came of asking again.
 func (o *origin) learn(r *weftpb.OriginRules, nowMS int64, shelf library) string {
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
+		o.keptMS = 0
+		if r.Kept {
+			o.keptMS = min(r.RetryMs, nowMS+rulesHold)
+		}
+		if r.Kept && nowMS-o.learnedMS >= rulesKept {
+			return "rules hold on that are older than 30 days"
+		}
 		return ""
 	}
+	o.keptMS = 0
 	o.learnedMS, o.ttlMS = nowMS, min(r.Robots.GetTtlMs(), rulesHold)
 	o.crawlDelayMS = min(r.Robots.GetCrawlDelayMs(), maxCrawlDelay)
 	if r.Unchanged {
@@ -80,7 +94,7 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64, shelf library) string
 // inForce tells whether there are rules that hold at nowMS.
 func (o *origin) inForce(nowMS int64) bool {
 	age := nowMS - o.learnedMS
-	return o.rules != nil && age < o.ttlMS && age >= -clockBack
+	return o.rules != nil && (age < o.ttlMS && age >= -clockBack || nowMS < o.keptMS)
 }
 
 // held returns the rules that were in force at any moment between two times.

@@ -28,7 +28,10 @@ type site struct {
 	hosts map[string][]siteOrigin
 	// domains are those of which scheduled knows an origin.
 	domains map[string]bool
-	log     map[string][]request // by domain
+	// referrals are requests for the robots.txt of other domains, by host and
+	// path.
+	referrals map[string]bool
+	log       map[string][]request // by domain
 	// began is the time of the first line, whoever asked.
 	began         int64
 	others, extra int64
@@ -49,7 +52,7 @@ type request struct {
 
 func newSite(j *judge, down *ledgers) *site {
 	s := &site{
-		judge: j, down: down, hosts: map[string][]siteOrigin{}, domains: map[string]bool{}, log: map[string][]request{},
+		judge: j, down: down, hosts: map[string][]siteOrigin{}, domains: map[string]bool{}, referrals: map[string]bool{}, log: map[string][]request{},
 		tolerance: j.opts.Log.Format.Tolerance.Microseconds(),
 	}
 	if own := j.opts.Log.Tolerance; own >= 0 {
@@ -60,6 +63,10 @@ func newSite(j *judge, down *ledgers) *site {
 			for at, o := range d.origins {
 				s.domains[name] = true
 				s.hosts[hostOf(at)] = append(s.hosts[hostOf(at)], siteOrigin{at, o})
+			}
+			for url := range d.referrals {
+				at, path := splitURL(url)
+				s.referrals[hostOf(at)+path] = true
 			}
 		}
 	}
@@ -141,6 +148,9 @@ func (s *site) judgeDomain(domain string, log []request) {
 			}
 			a.crawlMS, l.needed = crawlMS, neededOfOrigin
 			s.early(domain, log, "an origin with that Crawl-delay", origins[at.name].add(a, l))
+		}
+		if s.referrals[r.host+r.path] {
+			continue
 		}
 		if r.path == robotsPath {
 			if !s.domains[domain] {

@@ -116,7 +116,7 @@ func (o Origin) text(c clock) string {
 
 // standingText says what standings mean.
 var standingText = map[frontier.Standing]string{
-	frontier.Unasked: "to be asked", frontier.Asking: "being asked", frontier.Waiting: "cannot be had, URLs wait",
+	frontier.Unasked: "to be asked", frontier.Asking: "being asked", frontier.Referred: "being asked of another domain", frontier.Waiting: "cannot be had, URLs wait",
 	frontier.Refused: "cannot be had, URLs are refused", frontier.InForce: "in force",
 }
 

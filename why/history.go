@@ -75,7 +75,7 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 		}
 	}
 	for _, a := range ev.Admitted {
-		if t := a.GetRequest().GetTarget(); t.GetUrl() == url {
+		if t := a.GetRequest().GetTarget(); t.GetUrl() == url && t.Via != weftpb.Via_VIA_ROBOTS {
 			priority, reason := frontier.Priority(t.Depth, t.Via)
 			add(Step{What: Admitted, Priority: &priority, Reason: reason})
 		}
@@ -95,7 +95,7 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 	}
 	for _, v := range ev.Released {
 		for i, q := range v.Requests {
-			if !v.Robots && q.GetTarget().GetUrl() == url {
+			if t := q.GetTarget(); !v.Robots && t.GetUrl() == url && t.Via != weftpb.Via_VIA_ROBOTS {
 				h.visits[v.Id] = uint32(i)
 				add(Step{What: Released, Visit: v.Id, Requests: len(v.Requests), DelayMS: int64(v.DelayMs)})
 			}
@@ -105,7 +105,7 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 
 func (h *history) settle(s *weftpb.Settlement, add func(Step)) {
 	if s.Visit == "" {
-		if s.Url == h.url.String() {
+		if s.Url == h.url.String() && s.Reason != frontier.ReasonRobots {
 			add(Step{What: Denied, Reason: s.Reason, Final: true, Rule: h.rule(s.Reason)})
 		}
 		return

@@ -175,6 +175,10 @@ func (h holding) waiting() Hold {
 		return Hold{Cause: Breaker, Until: at, Text: fmt.Sprintf(
 			"the breaker is open after %s in a row, time %d; the next probe is %s",
 			plural(int64(h.state.Failures), "failure"), h.state.BreakerCycles, c.when(at))}
+	case ok && unreachable.Standing == frontier.Referred:
+		return Hold{Cause: Robots, Until: unreachable.RetryAt.UTC(), Text: fmt.Sprintf(
+			"robots.txt of %s redirects to another domain, which is being asked for it; without an answer it is asked for again %s",
+			unreachable.Name, c.when(unreachable.RetryAt))}
 	case ok:
 		return Hold{Cause: Robots, Until: unreachable.RetryAt.UTC(), Text: fmt.Sprintf(
 			"robots.txt of %s cannot be had (%s in a row), which forbids everything; it is asked for again %s",
@@ -190,14 +194,14 @@ func (h holding) waiting() Hold {
 		"the delay of %s between two requests (%s)", span(h.delay.duration()), h.delay.reason())}
 }
 
-// unreachable is the first origin whose robots.txt cannot be had, when no other
+// unreachable is the first origin whose robots.txt cannot be had yet, when no other
 // has rules in force that would let its URLs go out.
 func (h holding) unreachable() (first frontier.OriginState, ok bool) {
 	for _, o := range h.origins {
 		switch {
 		case o.Standing == frontier.InForce:
 			return frontier.OriginState{}, false
-		case o.Standing == frontier.Waiting && !ok:
+		case (o.Standing == frontier.Waiting || o.Standing == frontier.Referred) && !ok:
 			first, ok = o, true
 		}
 	}

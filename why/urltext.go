@@ -147,6 +147,8 @@ func (v Verdict) text() string {
 		return fmt.Sprintf("robots.txt of %s has to be had first", v.Origin)
 	case frontier.Asking:
 		return fmt.Sprintf("robots.txt of %s is being asked for", v.Origin)
+	case frontier.Referred:
+		return fmt.Sprintf("robots.txt of %s redirects to another domain, which is being asked for it", v.Origin)
 	case frontier.Waiting, frontier.Refused:
 		return fmt.Sprintf("robots.txt of %s cannot be had, which forbids everything", v.Origin)
 	}
