@@ -22,11 +22,11 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "ledger", "metrics", "output", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "urls", "verify", "verify/accesslog", "why"},
+	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "ledger", "metrics", "output", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "traps", "urls", "verify", "verify/accesslog", "why"},
 	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
 	"processors": {
 		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
-		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "urls", // decisions
+		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "traps", "urls", "variants", // decisions
 		"bodies", "fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
 	},
 
@@ -63,7 +63,9 @@ var allowed = map[string][]string{
 	"robots":            {"codecs/weftpb", "urls"},
 	"scope":             {"codecs/weftpb", "urls"},
 	"similar":           {},
+	"traps":             {"codecs/weftpb"},
 	"urls":              {},
+	"variants":          {"codecs/weftpb", "urls"},
 
 	// Effects.
 	"bodies":    {"codecs/weftpb", "store"},
@@ -104,7 +106,7 @@ var allowed = map[string][]string{
 }
 
 // domain packages, and plan, take time, randomness and state as arguments.
-var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "similar", "urls"}
+var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "similar", "traps", "urls", "variants"}
 
 // impure is what domain packages may not import, by prefix.
 var impure = []string{

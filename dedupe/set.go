@@ -95,9 +95,16 @@ func (s *Set) Unseen(targets []*weftpb.Target) []*weftpb.Target {
 	return unseen
 }
 
-// Apply folds an event: its URLs are seen from now on.
+// Apply folds an event: its URLs are seen from now on, those that it parks, too.
 func (s *Set) Apply(event *weftpb.Deduped) {
-	for _, target := range event.GetTargets() {
+	s.add(event.GetTargets())
+	for _, parked := range event.GetParked() {
+		s.add(parked.GetTargets())
+	}
+}
+
+func (s *Set) add(targets []*weftpb.Target) {
+	for _, target := range targets {
 		fp := fingerprintOf(target.GetUrl())
 		if s.seen(fp) {
 			continue

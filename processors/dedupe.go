@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/dedupe"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/traps"
 )
 
 // Dedupe runs the stage dedupe until ctx ends: it reads normalized and writes
@@ -21,7 +22,7 @@ func Dedupe(ctx context.Context, env Env) error {
 }
 
 // DefineDedupe returns the stage dedupe without what runs it. Of env it takes
-// the names and the meter.
+// the names, the definition and the meter.
 func DefineDedupe(env Env) ledger.Definition { return ledger.Define(dedupeStage(env)) }
 
 func dedupeStage(env Env) ledger.Stage[*seen] {
@@ -29,37 +30,47 @@ func dedupeStage(env Env) ledger.Stage[*seen] {
 		Ledger: env.Names.Deduped,
 		Inputs: []ledger.Input[*seen]{{Topic: env.Names.Normalized, Decide: decideUnseen(env)}},
 		Open: func(_ int32, store ledger.Store) (*seen, error) {
-			return &seen{set: dedupe.Open(dedupe.DefaultOptions(), store)}, nil
+			return &seen{set: dedupe.Open(dedupe.DefaultOptions(), store), book: traps.Open(store)}, nil
 		},
 		Tick: func(*seen, string, time.Time, int64) ([]byte, error) { return nil, nil },
 	}
 }
 
-// seen is the state of a partition: the URLs seen.
-type seen struct{ set *dedupe.Set }
+// seen is the state of a partition: the URLs seen, and what they look like.
+type seen struct {
+	set  *dedupe.Set
+	book *traps.Book
+}
 
 func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte, error) {
+	trapOptions := TrapOptions(env.Definition)
 	return func(s *seen, in ledger.Record, _ time.Time, _ int64) ([]byte, error) {
 		var n weftpb.Normalized
 		if err := proto.Unmarshal(in.Value, &n); err != nil {
 			return nil, undecodable()
+		}
+		if n.Lift != nil {
+			return s.lifted(in.Key, n.Lift), nil
 		}
 		fresh := s.set.Unseen(n.Targets)
 		env.Meter.Deduped(len(fresh), len(n.Targets)-len(fresh))
 		if len(fresh) == 0 {
 			return nil, nil
 		}
-		return encode(&weftpb.Deduped{Targets: fresh, Source: n.Source}), nil
+		event := &weftpb.Deduped{Targets: fresh, Source: n.Source}
+		s.holdBack(trapOptions, in.Key, &n, event)
+		return encode(event), nil
 	}
 }
 
 // Apply folds a Deduped.
-func (s *seen) Apply(_ string, body []byte, _ int64) error {
+func (s *seen) Apply(domain string, body []byte, _ int64) error {
 	var d weftpb.Deduped
 	if err := proto.Unmarshal(body, &d); err != nil {
 		return fmt.Errorf("decode deduped: %w", err)
 	}
 	s.set.Apply(&d)
+	s.book.Apply(domain, &d)
 	return nil
 }
 

@@ -16,6 +16,12 @@ func CheckDefinition(d topics.Definition) error {
 	if err := ScopeOptions(d).Validate(); err != nil {
 		return err
 	}
+	if err := URLOptions(d).Validate(); err != nil {
+		return err
+	}
+	if err := TrapOptions(d).Validate(); err != nil {
+		return err
+	}
 	opts := FrontierOptions(d)
 	opts.Allowed = allowed()
 	if err := opts.Validate(); err != nil {
@@ -47,7 +53,7 @@ func checkBodies(d topics.Definition) error {
 
 // ScopeOptions is the scope that a crawl's definition asks for.
 func ScopeOptions(d topics.Definition) scope.Options {
-	return scope.Options{Mode: scope.Mode(d.Scope), Include: d.Include, Exclude: d.Exclude, MaxDepth: d.MaxDepth}
+	return scope.Options{Mode: scope.Mode(d.Scope), Include: d.Include, Exclude: d.Exclude, MaxDepth: d.MaxDepth, Limits: shapeLimits(d)}
 }
 
 // FrontierOptions is the politeness that a crawl's definition asks for; the

@@ -33,6 +33,8 @@ type Options struct {
 	// MaxDepth is the largest number of links between a seed and a page; 0
 	// fetches seeds only, NoDepthLimit sets no limit.
 	MaxDepth int
+	// Limits bound the shape of URLs that are no seeds.
+	Limits Limits
 }
 
 // DefaultOptions keep to the host of each seed, at any depth.
@@ -54,6 +56,9 @@ func New(o Options) (*Policy, error) {
 	if o.MaxDepth < NoDepthLimit {
 		return nil, fmt.Errorf("depth limit %d is negative; %d means none", o.MaxDepth, NoDepthLimit)
 	}
+	if err := o.Limits.Validate(); err != nil {
+		return nil, err
+	}
 	include, err := compile(o.Include)
 	if err != nil {
 		return nil, fmt.Errorf("compile include pattern: %w", err)
@@ -62,7 +67,7 @@ func New(o Options) (*Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile exclude pattern: %w", err)
 	}
-	return &Policy{mode: o.Mode, include: include, exclude: exclude, maxDepth: o.MaxDepth}, nil
+	return &Policy{mode: o.Mode, include: include, exclude: exclude, maxDepth: o.MaxDepth, limits: o.Limits.WithDefaults()}, nil
 }
 
 func compile(patterns []string) ([]*regexp.Regexp, error) {

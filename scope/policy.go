@@ -23,13 +23,22 @@ const (
 	NotIncluded Refusal = "not_included"
 	// TooDeep is a URL more links away from its seed than the limit.
 	TooDeep Refusal = "too_deep"
+	// TooManyRedirects is a URL to which more than MaxRedirects redirects in a
+	// row lead.
+	TooManyRedirects Refusal = "too_many_redirects"
 )
+
+// MaxRedirects is how many redirects in a row are followed, as many as browsers
+// follow (Fetch Standard, HTTP-redirect fetch). A loop ends before, at a URL
+// that is known; a chain whose every hop has a URL of its own would never.
+const MaxRedirects = 20
 
 // Policy decides what is in scope. Make it with New.
 type Policy struct {
 	mode             Mode
 	include, exclude []*regexp.Regexp
 	maxDepth         int
+	limits           Limits
 }
 
 // Referrer is the exchange that names a URL.
@@ -45,6 +54,8 @@ type Referrer struct {
 	Root string
 	// Via is how the exchange names its URLs: link, redirect or sitemap.
 	Via weftpb.Via
+	// Redirects in a row led to URL.
+	Redirects uint32
 }
 
 // Standing is what a URL in scope brings with it into the frontier.
@@ -55,6 +66,8 @@ type Standing struct {
 	Via weftpb.Via
 	// Root is set only with Prefix.
 	Root string
+	// Redirects in a row lead to it, this one included.
+	Redirects uint32
 }
 
 // Seed judges a URL that somebody asked for. Only an exclude pattern keeps it
@@ -74,10 +87,18 @@ func (p *Policy) Seed(target urls.URL) (Standing, Refusal) {
 // of target. Depth counts links: redirects and sitemap entries keep the
 // referrer's.
 func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing, Refusal) {
-	if from.Seed && from.Via == weftpb.Via_VIA_REDIRECT {
-		return p.Seed(target)
+	var redirects uint32
+	if from.Via == weftpb.Via_VIA_REDIRECT {
+		if redirects = from.Redirects + 1; redirects > MaxRedirects {
+			return Standing{}, TooManyRedirects
+		}
 	}
-	standing := Standing{Depth: from.Depth, Via: from.Via}
+	if from.Seed && from.Via == weftpb.Via_VIA_REDIRECT {
+		standing, refusal := p.Seed(target)
+		standing.Redirects = redirects
+		return standing, refusal
+	}
+	standing := Standing{Depth: from.Depth, Via: from.Via, Redirects: redirects}
 	if from.Via == weftpb.Via_VIA_LINK {
 		standing.Depth++
 	}
@@ -93,6 +114,9 @@ func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing,
 		return Standing{}, Excluded
 	case len(p.include) > 0 && !matchesAny(p.include, target):
 		return Standing{}, NotIncluded
+	}
+	if refusal := p.limits.judge(target); refusal != Accepted {
+		return Standing{}, refusal
 	}
 	return standing, Accepted
 }

@@ -35,8 +35,31 @@ type Definition struct {
 	Exclude []string `json:"exclude,omitempty"`
 	// MaxDepth is the most links between a seed and a page; -1: no limit.
 	MaxDepth int `json:"max_depth"`
+	// Limits of what a URL may look like: segments of its path, how often a
+	// sequence of them stands in a row, parameters, how often one stands with the
+	// same value. 0: the default of package scope; -1: none.
+	MaxPathSegments int `json:"max_path_segments,omitempty"`
+	MaxPathRepeats  int `json:"max_path_repeats,omitempty"`
+	MaxParams       int `json:"max_params,omitempty"`
+	MaxParamRepeats int `json:"max_param_repeats,omitempty"`
+	// TrapEvidence is how many pages have to show the same before URLs that look
+	// like theirs are held back; 0: the default of package traps; -1: none are.
+	TrapEvidence int `json:"trap_evidence,omitempty"`
+	// MaxURLsPerTemplate bounds URLs that look alike, whatever they show; 0: the
+	// default of package traps; -1: no limit.
+	MaxURLsPerTemplate int64 `json:"max_urls_per_template,omitempty"`
+	// MaxPagesPerDomain bounds the URLs of a registrable domain; 0: no limit.
+	MaxPagesPerDomain int64 `json:"max_pages_per_domain,omitempty"`
 	// MaxPages ends the crawl after so many pages; 0: no limit.
 	MaxPages int64 `json:"max_pages,omitempty"`
+
+	// StripParams are the rules by which parameters are removed from URLs
+	// (urls.Rule); none removes none, as in crawls older than the field. SortQuery
+	// sorts queries, HashBang keeps fragments that start with "!" as a parameter.
+	// A change counts for what is found from then on: URLs in the crawl stay.
+	StripParams []string `json:"strip_params,omitempty"`
+	SortQuery   bool     `json:"sort_query,omitempty"`
+	HashBang    bool     `json:"hash_bang,omitempty"`
 
 	// DelayMS is the time between two requests to a domain, milliseconds.
 	DelayMS int64 `json:"delay_ms"`

@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/traps"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -16,11 +17,22 @@ import (
 // config, so a flag that is not given means what is in force there, or the
 // default in a new crawl.
 type definitionFlags struct {
-	Scope        *string        `enum:"host,domain,prefix,any" help:"How far links may lead from the page that holds them: host (default), domain, prefix or any."`
-	Include      []string       `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; of several, one."`
-	Exclude      []string       `placeholder:"RE" sep:"none" help:"Regular expression that URLs may not match; of several, any."`
-	MaxPages     *int64         `placeholder:"N" help:"End after N pages."`
-	MaxDepth     *int           `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
+	Scope              *string  `enum:"host,domain,prefix,any" help:"How far links may lead from the page that holds them: host (default), domain, prefix or any."`
+	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; of several, one."`
+	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs may not match; of several, any."`
+	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
+	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
+	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs, below one host with NAME@HOST; NAME=off keeps it, '*=off' all. Tracking parameters and session ids go by default."`
+	SortQuery          *bool    `help:"Take URLs for the same whose parameters differ in their order only."`
+	HashBang           *bool    `help:"Ask for #!state as ?_escaped_fragment_=state; without it all fragments are dropped."`
+	MaxPagesPerDomain  *int64   `placeholder:"N" help:"Take at most N URLs of a registrable domain; 0, the default: no limit."`
+	MaxPathSegments    *int     `placeholder:"N" help:"Refuse links whose path has more than N segments (default 20); -1: no limit."`
+	MaxPathRepeats     *int     `placeholder:"N" help:"Refuse links whose path repeats the same segments more than N times in a row (default 3); -1: no limit."`
+	MaxParams          *int     `placeholder:"N" help:"Refuse links whose query has more than N parameters (default 24); -1: no limit."`
+	MaxParamRepeats    *int     `placeholder:"N" help:"Refuse links whose query says the same more than N times (default 3); -1: no limit."`
+	TrapEvidence       *int     `placeholder:"N" help:"Hold URLs back once N pages that look like theirs showed the same (default 12, at most 14); -1: never. See weft traps."`
+	MaxURLsPerTemplate *int64   `name:"max-urls-per-template" placeholder:"N" help:"Hold back what goes beyond N URLs that look alike (default 10 million), whatever they show; -1: no limit."`
+
 	Delay        *time.Duration `placeholder:"DUR" help:"Least time between two requests to a domain (default 1s)."`
 	PerDomain    *int           `placeholder:"N" help:"Requests to a domain at the same time (default 1); more only on your own sites."`
 	UserAgent    *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
@@ -41,8 +53,11 @@ func newDefinition(crawl string) topics.Definition {
 		SuffixList: urls.BundledSuffixes().Version(),
 		Scope:      string(scope.Host),
 		MaxDepth:   scope.NoDepthLimit,
-		DelayMS:    time.Second.Milliseconds(),
-		PerDomain:  1,
+
+		StripParams: urls.DefaultStrip(),
+
+		DelayMS:   time.Second.Milliseconds(),
+		PerDomain: 1,
 	}
 }
 
@@ -51,6 +66,15 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	set(&d.Scope, f.Scope)
 	set(&d.MaxPages, f.MaxPages)
 	set(&d.MaxDepth, f.MaxDepth)
+	set(&d.SortQuery, f.SortQuery)
+	set(&d.HashBang, f.HashBang)
+	set(&d.MaxPagesPerDomain, f.MaxPagesPerDomain)
+	set(&d.MaxPathSegments, f.MaxPathSegments)
+	set(&d.MaxPathRepeats, f.MaxPathRepeats)
+	set(&d.MaxParams, f.MaxParams)
+	set(&d.MaxParamRepeats, f.MaxParamRepeats)
+	set(&d.TrapEvidence, f.TrapEvidence)
+	set(&d.MaxURLsPerTemplate, f.MaxURLsPerTemplate)
 	set(&d.PerDomain, f.PerDomain)
 	set(&d.UserAgent, f.UserAgent)
 	set(&d.Contact, f.Contact)
@@ -67,6 +91,10 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	}
 	if f.Exclude != nil {
 		d.Exclude = f.Exclude
+	}
+	if f.StripParam != nil {
+		// After the listed ones, of which they are exceptions.
+		d.StripParams = append(urls.DefaultStrip(), f.StripParam...)
 	}
 	return d
 }
@@ -86,6 +114,19 @@ func (f definitionFlags) check() error {
 			}
 		}
 	}
+	for _, rule := range f.StripParam {
+		if _, err := urls.ParseRule(rule); err != nil {
+			return usagef("--strip-param: %w", err)
+		}
+	}
+	for flag, limit := range map[string]*int{
+		"--max-path-segments": f.MaxPathSegments, "--max-path-repeats": f.MaxPathRepeats,
+		"--max-params": f.MaxParams, "--max-param-repeats": f.MaxParamRepeats,
+	} {
+		if limit != nil && *limit < scope.NoLimit {
+			return usagef("%s %d is below -1", flag, *limit)
+		}
+	}
 	for flag, text := range map[string]*string{"--user-agent": f.UserAgent, "--contact": f.Contact} {
 		if text != nil && strings.ContainsFunc(*text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return usagef("%s %q holds a control character", flag, *text)
@@ -96,6 +137,12 @@ func (f definitionFlags) check() error {
 		return usagef("--max-pages %d is negative", *f.MaxPages)
 	case f.MaxDepth != nil && *f.MaxDepth < scope.NoDepthLimit:
 		return usagef("--max-depth %d is below -1", *f.MaxDepth)
+	case f.MaxPagesPerDomain != nil && *f.MaxPagesPerDomain < 0:
+		return usagef("--max-pages-per-domain %d is negative", *f.MaxPagesPerDomain)
+	case f.TrapEvidence != nil && (*f.TrapEvidence < -1 || *f.TrapEvidence > traps.MaxEvidence):
+		return usagef("--trap-evidence %d is not between -1 and %d", *f.TrapEvidence, traps.MaxEvidence)
+	case f.MaxURLsPerTemplate != nil && *f.MaxURLsPerTemplate < -1:
+		return usagef("--max-urls-per-template %d is below -1", *f.MaxURLsPerTemplate)
 	case f.Delay != nil && (*f.Delay < 0 || *f.Delay > politeness.MaxDelay):
 		return usagef("--delay %v is not between 0 and %v", *f.Delay, politeness.MaxDelay)
 	case f.PerDomain != nil && *f.PerDomain < 1:

@@ -1,0 +1,83 @@
+package processors
+
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/traps"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// TrapOptions are the traps that a crawl's definition looks for.
+func TrapOptions(d topics.Definition) traps.Options {
+	o := traps.DefaultOptions()
+	o.PagesPerDomain = d.MaxPagesPerDomain
+	o.Evidence = int(limitOf(int64(d.TrapEvidence), int64(o.Evidence)))
+	o.URLsPerTemplate = limitOf(d.MaxURLsPerTemplate, o.URLsPerTemplate)
+	return o
+}
+
+// limitOf is what a limit of a definition is as an option: 0 is the default, and
+// what is negative is none, which options write as 0.
+func limitOf(defined, byDefault int64) int64 {
+	if defined == 0 {
+		return byDefault
+	}
+	return max(defined, 0)
+}
+
+// shapeLimits are the limits of scope that a crawl's definition asks for.
+func shapeLimits(d topics.Definition) scope.Limits {
+	return scope.Limits{
+		Segments: d.MaxPathSegments, SegmentRepeats: d.MaxPathRepeats, Params: d.MaxParams, ParamRepeats: d.MaxParamRepeats,
+	}
+}
+
+// holdBack moves the URLs of traps from the targets of an event to what it parks,
+// and notes what their naming says of the page that named them.
+func (s *seen) holdBack(o traps.Options, domain string, n *weftpb.Normalized, event *weftpb.Deduped) {
+	if len(event.Targets) == 0 {
+		return
+	}
+	event.Showing = showing(domain, n, event.Targets[0])
+	event.Targets, event.Parked = s.book.Judge(o, domain, event.Targets)
+}
+
+// lifted answers people who lift a trap; nil: nothing changes.
+func (s *seen) lifted(domain string, lift *weftpb.Lift) []byte {
+	event := s.book.Lift(domain, lift)
+	if event == nil {
+		return nil
+	}
+	return encode(event)
+}
+
+// showing is what a page that names a URL as new as target showed. Pages of other
+// domains are unknown here, a redirect shows nothing, and seeds have no page.
+func showing(domain string, n *weftpb.Normalized, target *weftpb.Target) weftpb.Showing {
+	if target.Via != weftpb.Via_VIA_LINK || !within(n.Source, domain) {
+		return weftpb.Showing_SHOWING_UNSPECIFIED
+	}
+	for _, e := range n.Evidence {
+		if e.Kind == weftpb.Evidence_KIND_CONTENT && e.Url == n.Source && e.Distance <= nearlySame {
+			return weftpb.Showing_SHOWING_AGAIN
+		}
+	}
+	return weftpb.Showing_SHOWING_NEW
+}
+
+// nearlySame is the largest distance at which two contents are nearly the same
+// (Manku, Jain, Das Sarma 2007).
+const nearlySame = 3
+
+// within tells whether a URL is of a registrable domain.
+func within(url, domain string) bool {
+	u, refusal := urls.Parse(url)
+	if refusal != urls.Accepted {
+		return false
+	}
+	host := u.Hostname()
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}

@@ -1,0 +1,60 @@
+package traps
+
+import "encoding/binary"
+
+// Store is an ordered map of bytes with a sticky first error. Keys and values
+// passed in are valid only during the call.
+type Store interface {
+	// Get returns nil when key is absent. The slice is the caller's.
+	Get(key []byte) []byte
+	Set(key, value []byte)
+	Delete(key []byte)
+	// Scan visits lower ≤ key < upper in order until visit returns false.
+	Scan(lower, upper []byte, visit func(key, value []byte) bool)
+}
+
+// The keys of a partition. A domain, a host and a template have no zero byte.
+//
+//	t/ d DOMAIN                    the domain's census
+//	t/ h DOMAIN 0 HOST             a host that is told apart from others
+//	t/ p DOMAIN 0 HOST TEMPLATE    a pattern
+//	t/ u DOMAIN 0 HOST TEMPLATE 0 SEQ8   a parked URL: a Target
+const (
+	censusKind  = "t/d"
+	hostKind    = "t/h"
+	patternKind = "t/p"
+	parkedKind  = "t/u"
+)
+
+func censusKey(domain string) []byte { return []byte(censusKind + domain) }
+
+func hostKey(domain, host string) []byte { return []byte(hostKind + domain + "\x00" + host) }
+
+func patternKey(domain string, id identity) []byte {
+	return []byte(patternKind + domain + "\x00" + id.host + id.template)
+}
+
+func parkedKey(domain string, id identity, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte(parkedKind+domain+"\x00"+id.host+id.template+"\x00"), seq)
+}
+
+// identity names a pattern of a domain.
+type identity struct{ host, template string }
+
+const (
+	// scattered is the template, on the domain as its host, of the URLs whose own
+	// is not told apart any more.
+	scattered = "*"
+	// whole is the template, on the domain as its host, of the URLs beyond
+	// Options.PagesPerDomain.
+	whole = "(pages)"
+)
+
+// Bounds of what is told apart in a domain, so that no site makes the state grow
+// for ever. They are part of the fold, and so never change.
+const (
+	// mostPatterns: further templates are scattered.
+	mostPatterns = 1024
+	// mostHosts: the rest of the hosts count as one, "*.domain".
+	mostHosts = 32
+)

@@ -1,0 +1,102 @@
+package traps
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// pattern is what is known of a template on a host.
+type pattern struct {
+	// admitted counts URLs that were let into the crawl.
+	admitted uint64
+	// pages counts those of the last pages that named new URLs, again those of
+	// them that showed what others had shown.
+	pages, again uint8
+	// reason is set for good once content made it a trap.
+	reason Reason
+	// exempt: people lifted it.
+	exempt bool
+	// The parked URLs have the numbers from first to next, without next.
+	first, next uint64
+}
+
+// window is how many pages are remembered of a template: when there are so many,
+// their numbers are halved, so that late ones count for more. A calendar may have
+// thousands of months with something in them before those without.
+const window = 32
+
+// show books a page that named new URLs.
+func (p *pattern) show(again bool) {
+	p.pages++
+	if again {
+		p.again++
+	}
+	if p.pages == window {
+		p.pages, p.again = p.pages/2, p.again/2
+	}
+}
+
+// same tells whether nearly all of the pages, and so many at least, showed what
+// others had shown: seven of eight.
+func (p *pattern) same(evidence int) bool {
+	return int(p.again) >= evidence && 8*int(p.again) >= 7*int(p.pages)
+}
+
+// The flags of a pattern's record.
+const isExempt = 1
+
+func (p *pattern) encode(dst []byte) []byte {
+	flags := byte(0)
+	if p.exempt {
+		flags |= isExempt
+	}
+	dst = append(dst, flags, byte(slices.Index(reasons[:], p.reason)), p.pages, p.again)
+	for _, n := range []uint64{p.admitted, p.first, p.next} {
+		dst = binary.AppendUvarint(dst, n)
+	}
+	return dst
+}
+
+// decodePattern is the inverse of encode; nil is no record. The store is sound
+// or says so itself (ledger rule 4), so that a record cannot be cut.
+func decodePattern(b []byte) *pattern {
+	if len(b) < 4 || int(b[1]) >= len(reasons) {
+		return nil
+	}
+	p := &pattern{exempt: b[0]&isExempt != 0, reason: reasons[b[1]], pages: b[2], again: b[3]}
+	b = b[4:]
+	for _, field := range []*uint64{&p.admitted, &p.first, &p.next} {
+		n, size := binary.Uvarint(b)
+		if size <= 0 {
+			return nil
+		}
+		*field, b = n, b[size:]
+	}
+	return p
+}
+
+// census is what is known of a registrable domain.
+type census struct {
+	// admitted counts URLs that were let into the crawl.
+	admitted uint64
+	// patterns and hosts count those that are told apart.
+	patterns, hosts uint64
+}
+
+func (c census) encode(dst []byte) []byte {
+	for _, n := range []uint64{c.admitted, c.patterns, c.hosts} {
+		dst = binary.AppendUvarint(dst, n)
+	}
+	return dst
+}
+
+func decodeCensus(b []byte) (c census) {
+	for _, field := range []*uint64{&c.admitted, &c.patterns, &c.hosts} {
+		n, size := binary.Uvarint(b)
+		if size <= 0 {
+			return census{}
+		}
+		*field, b = n, b[size:]
+	}
+	return c
+}

@@ -1,0 +1,194 @@
+package traps
+
+import (
+	"slices"
+	"strings"
+)
+
+// The placeholders of templates.
+const (
+	number    = "{n}"      // digits
+	year      = "{year}"   // 1900 to 2199
+	date      = "{date}"   // 2024-05-01, 2024-05, 20240501
+	hash      = "{hash}"   // identifiers: hexadecimal, UUIDs, long random text
+	word      = "{word}"   // a name, or several
+	wordDigit = "{word-n}" // a name with a number in it
+)
+
+const (
+	// literals is how many directories of a path may keep their names: what
+	// lies deeper is told apart by its kind only.
+	literals = 2
+	// longestName is the longest name of a directory, or of a parameter, in
+	// bytes, that is kept.
+	longestName = 32
+	// mostParams is how many names of parameters are kept.
+	mostParams = 16
+	// anyQuery stands for the names of parameters in the template that holds all
+	// queries of a path.
+	anyQuery = "?*"
+)
+
+// Of returns where a canonical URL is and what it looks like there: its host
+// (with the port, unless that is the default one) and its template, "/path" or
+// "/path?names". In a path, numbers, dates, identifiers and names are what they
+// are instances of, but for the first two directories, which keep their names; a
+// placeholder that stands several times in a row has a plus. Of a query only the
+// names of parameters are left, each once, in order.
+func Of(url string) (host, template string) {
+	host, path, query := split(url)
+	b := appendPath(nil, path)
+	if query != "" {
+		b = appendQuery(b, query)
+	}
+	return host, string(b)
+}
+
+// split cuts a canonical URL into its host, path and query. What is no canonical
+// URL has parts, too.
+func split(url string) (host, path, query string) {
+	if i := strings.Index(url, "://"); i >= 0 {
+		url = url[i+3:]
+	}
+	if i := strings.IndexByte(url, '#'); i >= 0 {
+		url = url[:i]
+	}
+	if i := strings.IndexByte(url, '?'); i >= 0 {
+		url, query = url[:i], url[i+1:]
+	}
+	if i := strings.IndexByte(url, '/'); i >= 0 {
+		return url[:i], url[i:], query
+	}
+	return url, "/", query
+}
+
+// appendPath appends the template of a path that begins with a slash.
+func appendPath(dst []byte, path string) []byte {
+	last := ""
+	for depth := 0; path != ""; depth++ {
+		path = path[1:]
+		segment := path
+		end := strings.IndexByte(path, '/')
+		leaf := end < 0
+		if leaf {
+			path = ""
+		} else {
+			segment, path = path[:end], path[end:]
+		}
+		from := len(dst)
+		dst = appendSegment(append(dst, '/'), segment, depth, leaf)
+		// A run of one placeholder is one however long it is.
+		switch now := string(dst[from:]); {
+		case !strings.HasSuffix(now, "}"):
+			last = ""
+		case now == last:
+			dst = dst[:from]
+			if dst[len(dst)-1] != '+' {
+				dst = append(dst, '+')
+			}
+		default:
+			last = now
+		}
+	}
+	return dst
+}
+
+// appendSegment appends what a segment is an instance of.
+func appendSegment(dst []byte, segment string, depth int, leaf bool) []byte {
+	// Parameters of a segment (RFC 3986 section 3.3): /page;jsessionid=1
+	segment, params, hasParams := strings.Cut(segment, ";")
+	name, extension := segment, ""
+	if leaf {
+		name, extension = cutExtension(segment)
+	}
+	switch {
+	case name == "":
+	case strings.IndexByte(name, '=') > 0: // /page=2/
+		key, value, _ := strings.Cut(name, "=")
+		dst = append(append(dst, kept(key)...), '=')
+		if value != "" {
+			dst = append(dst, kindOf(value)...)
+		}
+	default:
+		kind := kindOf(name)
+		switch {
+		case kind == word && !leaf && depth < literals && isPlain(name):
+			dst = append(dst, name...)
+		case kind == wordDigit && pager(name) != "":
+			dst = append(append(dst, pager(name)...), number...)
+		default:
+			dst = append(dst, kind...)
+		}
+	}
+	dst = append(dst, extension...)
+	if hasParams {
+		key, _, _ := strings.Cut(params, "=")
+		dst = append(append(dst, ';'), kept(key)...)
+	}
+	return dst
+}
+
+// cutExtension cuts an extension such as ".html" off the name of a file.
+func cutExtension(segment string) (name, extension string) {
+	dot := strings.LastIndexByte(segment, '.')
+	if dot <= 0 || len(segment)-dot < 2 || len(segment)-dot > 6 {
+		return segment, ""
+	}
+	letters := 0
+	for _, c := range []byte(segment[dot+1:]) {
+		switch {
+		case isLetter(c):
+			letters++
+		case c < '0' || c > '9':
+			return segment, ""
+		}
+	}
+	if letters == 0 {
+		return segment, ""
+	}
+	return segment[:dot], segment[dot:]
+}
+
+// appendQuery appends the names of parameters.
+func appendQuery(dst []byte, query string) []byte {
+	var room [mostParams]string
+	names := room[:0]
+	for query != "" && len(names) < mostParams {
+		var param string
+		param, query, _ = strings.Cut(query, "&")
+		if param == "" {
+			continue
+		}
+		name, _, _ := strings.Cut(param, "=") // a value without a name is told by its kind: ?4711
+		names = append(names, kept(name))
+	}
+	slices.Sort(names)
+	for i, name := range slices.Compact(names) {
+		if i == 0 {
+			dst = append(dst, '?')
+		} else {
+			dst = append(dst, '&')
+		}
+		dst = append(dst, name...)
+	}
+	return dst
+}
+
+// kept is a name as templates show it: one that is no plain name is told by its
+// kind.
+func kept(name string) string {
+	for i := range len(name) {
+		if c := name[i]; !isLetter(c) && c != '_' && c != '-' && c != '.' && c != '[' && c != ']' {
+			return kindOf(name)
+		}
+	}
+	if len(name) > longestName {
+		return word
+	}
+	return name
+}
+
+// isPlain tells whether a name of letters is short enough to be kept.
+func isPlain(name string) bool {
+	return len(name) <= longestName && !strings.Contains(name, "%")
+}
