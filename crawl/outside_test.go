@@ -105,7 +105,7 @@ func TestCorruptRecordsAreRejected(t *testing.T) {
 		refused(topics.Normalize, n.Seeds, "seed_no_url", []byte(`{}`))
 		refused(topics.Normalize, n.Seeds, "seed_not_text", noise)
 		refused(topics.Normalize, n.Discovered, "undecodable", noise)
-		refused(topics.Normalize, n.Discovered, "source_not_crawlable", nonsense)
+		refused(topics.Normalize, n.Discovered, "source_not_crawlable_mailto", nonsense)
 		refused(topics.Normalize, n.Discovered, "source_empty", nil)
 		refused(topics.Dedupe, n.Normalized, "undecodable", noise)
 		refused(topics.Schedule, n.Visited, "undecodable", noise)

@@ -14,6 +14,7 @@ func TestCheckDefinition(t *testing.T) {
 	for name, spoil := range map[string]func(*topics.Definition){
 		"scope":      func(d *topics.Definition) { d.Scope = "galaxy" },
 		"pattern":    func(d *topics.Definition) { d.Exclude = []string{"("} },
+		"strip rule": func(d *topics.Definition) { d.StripParams = []string{"sid=maybe"} },
 		"delay":      func(d *topics.Definition) { d.DelayMS = -1 },
 		"per domain": func(d *topics.Definition) { d.PerDomain = 65 },
 		"user agent": func(d *topics.Definition) { d.UserAgent = "weft\r\nX: y" },

@@ -35,7 +35,11 @@ func NewNormalize(env Env) (Transform, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := normalizer{env: env, policy: policy, suffixes: urls.BundledSuffixes()}
+	form, err := urls.NewForm(URLOptions(env.Definition))
+	if err != nil {
+		return nil, err
+	}
+	n := normalizer{env: env, policy: policy, form: form, suffixes: urls.BundledSuffixes()}
 	return func(r *kgo.Record) ([]Output, string) {
 		batches, reason := n.record(r)
 		if reason != "" {
@@ -48,6 +52,7 @@ func NewNormalize(env Env) (Transform, error) {
 type normalizer struct {
 	env      Env
 	policy   *scope.Policy
+	form     *urls.Form
 	suffixes *urls.Suffixes
 }
 
@@ -73,15 +78,10 @@ func (n normalizer) discovered(d *weftpb.Discovered) (*batches, string) {
 		URL: source, Domain: n.suffixes.Domain(source.Hostname()), Depth: d.Depth,
 		Seed: d.SourceVia == weftpb.Via_VIA_SEED, Root: d.ScopeRoot, Via: d.Via,
 	}
-	base := urls.NewBase(source)
-	if d.Base != "" {
-		if u, refusal := base.Resolve(d.Base); refusal == urls.Accepted {
-			base = urls.NewBase(u)
-		}
-	}
+	base := n.form.Document(source, d.Base, d.Charset)
 	out := &batches{source: d.Source}
 	for _, link := range d.Links {
-		u, refusal := base.Resolve(link.Url)
+		u, refusal := resolve(base, source, d.Via, link.Url)
 		if refusal != urls.Accepted {
 			n.env.Meter.Normalized(string(refusal), 1)
 			continue
@@ -110,7 +110,7 @@ func (n normalizer) seeds(value []byte) (*batches, string) {
 	out := &batches{}
 	var last string
 	for _, seed := range seeds {
-		u, refusal := urls.Parse(seed.URL)
+		u, refusal := n.form.Parse(seed.URL)
 		if refusal != urls.Accepted {
 			last = string(refusal)
 			n.env.Meter.Normalized(last, 1)

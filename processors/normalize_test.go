@@ -57,7 +57,7 @@ func TestSeedRecords(t *testing.T) {
 		{"no JSON", `{"url": `, "seed_not_json", nil},
 		{"no URL", `{}`, "seed_no_url", nil},
 		{"no text", "\xff\xfe", "seed_not_text", nil},
-		{"no web address", "mailto:x@example.org", "seed_not_crawlable", nil},
+		{"no web address", "mailto:x@example.org", "seed_not_crawlable_mailto", nil},
 	} {
 		got, reason := n.record(&kgo.Record{Topic: n.env.Names.Seeds, Value: []byte(c.value)})
 		if reason != c.reason || !slices.Equal(shown(got), c.want) {

@@ -58,12 +58,17 @@ func NewParse(env Env) (Transform, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pages{env: env, parser: parser}.record, nil
+	form, err := urls.NewForm(URLOptions(env.Definition))
+	if err != nil {
+		return nil, err
+	}
+	return pages{env: env, parser: parser, form: form}.record, nil
 }
 
 type pages struct {
 	env    Env
 	parser *parse.Parser
+	form   *urls.Form
 }
 
 // record answers one exchange.
@@ -86,7 +91,8 @@ func (p pages) record(r *kgo.Record) ([]Output, string) {
 		return nil, ""
 	}
 	page := p.parser.Document(input(&f))
-	record := parsed(&f, page, source, domain, p.env.Names.Crawl)
+	base := p.form.Document(source, page.Base, page.Charset)
+	record := parsed(&f, page, source, base, domain, p.env.Names.Crawl)
 	p.env.Meter.Page(len(f.Body))
 	out := []Output{{
 		Topic: p.env.Names.Parsed, Domain: domain, Key: record.URL,
@@ -134,6 +140,9 @@ func redirected(f *weftpb.Fetched) *weftpb.Discovered {
 func discovered(f *weftpb.Fetched, page *parse.Page) *weftpb.Discovered {
 	d := discovery(f)
 	d.Via, d.Base = weftpb.Via_VIA_LINK, page.Base
+	if page.Charset != "utf-8" {
+		d.Charset = page.Charset
+	}
 	for _, link := range page.Links {
 		if page.Follow(link) {
 			d.Links = append(d.Links, link)
@@ -150,7 +159,7 @@ func split(d *weftpb.Discovered) (records []*weftpb.Discovered) {
 		size := len(link.Url) + len(link.Text) + len(link.Rel) + 16
 		if bytes+size > maxDiscoveredBytes {
 			part := &weftpb.Discovered{
-				Source: d.Source, Base: d.Base, Depth: d.Depth, Via: d.Via, ScopeRoot: d.ScopeRoot, SourceVia: d.SourceVia,
+				Source: d.Source, Base: d.Base, Charset: d.Charset, Depth: d.Depth, Via: d.Via, ScopeRoot: d.ScopeRoot, SourceVia: d.SourceVia,
 			}
 			records, bytes = append(records, part), 0
 		}
@@ -175,18 +184,12 @@ func discovery(f *weftpb.Fetched) *weftpb.Discovered {
 
 // parsed is the page as its users get it. Links are resolved; those that are
 // no URLs for the crawl stay as they were written.
-func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, domain, crawl string) codecs.Parsed {
-	base := urls.NewBase(source)
+func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, base *urls.Base, domain, crawl string) codecs.Parsed {
 	resolve := func(ref string) string {
 		if u, refusal := base.Resolve(ref); refusal == urls.Accepted {
 			return u.String()
 		}
 		return ref
-	}
-	if page.Base != "" {
-		if u, refusal := base.Resolve(page.Base); refusal == urls.Accepted {
-			base = urls.NewBase(u)
-		}
 	}
 	out := codecs.Parsed{
 		ID: f.Id, URL: source.String(), Domain: domain, Crawl: crawl,

@@ -88,7 +88,8 @@ func TestPageRecord(t *testing.T) {
 		},
 		LinksOmitted: 3,
 	}
-	if diff := cmp.Diff(want, parsed(exchange(), page, source, "example.org", "test")); diff != "" {
+	base := (*urls.Form)(nil).Document(source, page.Base, page.Charset)
+	if diff := cmp.Diff(want, parsed(exchange(), page, source, base, "example.org", "test")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -60,6 +60,10 @@ type Definition struct {
 	StripParams []string `json:"strip_params,omitempty"`
 	SortQuery   bool     `json:"sort_query,omitempty"`
 	HashBang    bool     `json:"hash_bang,omitempty"`
+	// SamePage are rules by which URLs of a site name the same page, as package
+	// variants reads them. KeepVariants: no more are learnt from sites.
+	SamePage     []string `json:"same_page,omitempty"`
+	KeepVariants bool     `json:"keep_variants,omitempty"`
 
 	// DelayMS is the time between two requests to a domain, milliseconds.
 	DelayMS int64 `json:"delay_ms"`

@@ -7,13 +7,14 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/progress"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
 )
 
 // sentence is the summary of a URL's story; around is nil for what is no URL.
 func (s *URLStory) sentence(around *loop) string {
 	switch s.State {
 	case StateRefused:
-		return fmt.Sprintf("A crawl has no use for it: %s.", refusals[s.Refusal])
+		return fmt.Sprintf("A crawl has no use for it: %s.", refusalWords(s.Refusal))
 	case StateUnknown:
 		return s.unknown()
 	case StateInTransit:
@@ -35,9 +36,17 @@ func (s *URLStory) sentence(around *loop) string {
 
 // refusals are the reasons of package urls in words.
 var refusals = map[string]string{
-	"empty": "it is empty", "not_absolute": "it has no scheme", "not_crawlable": "its scheme is neither http nor https (not_crawlable)",
+	"empty": "it is empty", "not_absolute": "it has no scheme",
 	"no_host": "it names no host (no_host)", "too_long": "it is longer than 2,048 bytes (too_long)",
 	"malformed": "it is no URL by the standard (malformed)",
+}
+
+// refusalWords is a reason in words; of those for a scheme there are many.
+func refusalWords(reason string) string {
+	if urls.Refusal(reason).NotCrawlable() {
+		return "its scheme is neither http nor https (" + reason + ")"
+	}
+	return refusals[reason]
 }
 
 func (s *URLStory) unknown() string {

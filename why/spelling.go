@@ -19,7 +19,19 @@ const (
 	changedRoot     = "an empty path is /"
 	changedDots     = "dot segments are resolved"
 	changedEscapes  = "percent-encoding is written one way"
+	changedForm     = "parameters are removed or sorted as the crawl's definition says"
 )
+
+// changes names the rules by which the form of a URL in the crawl differs from
+// how it was given.
+func (a *Asker) changes(given string, form urls.URL) []string {
+	plain, _ := urls.Parse(given)
+	rules := changes(given, plain)
+	if plain != form {
+		rules = append(rules, changedForm)
+	}
+	return rules
+}
 
 // changes names the rules by which the canonical form of raw differs from it.
 func changes(raw string, canonical urls.URL) (rules []string) {

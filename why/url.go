@@ -94,13 +94,13 @@ type Verdict struct {
 // zone.
 func (a *Asker) URL(ctx context.Context, given string, now time.Time, zone *time.Location) (*URLStory, error) {
 	s := &URLStory{Given: given, Now: now.UTC(), zone: zone}
-	url, refusal := urls.Parse(given)
+	url, refusal := a.form.Parse(given)
 	if refusal != urls.Accepted {
 		s.State, s.Refusal = StateRefused, string(refusal)
 		s.Summary = s.sentence(nil)
 		return s, nil
 	}
-	s.URL, s.Changes = url.String(), changes(given, url)
+	s.URL, s.Changes = url.String(), a.changes(given, url)
 	s.Domain = a.suffixes.Domain(url.Hostname())
 	s.Partition = a.partition(s.Domain)
 	around, err := a.look(ctx)

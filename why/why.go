@@ -35,6 +35,7 @@ type Asker struct {
 	names      topics.Names
 	definition topics.Definition
 	policy     *scope.Policy
+	form       *urls.Form
 	frontier   frontier.Options
 	suffixes   *urls.Suffixes
 
@@ -55,8 +56,12 @@ func New(ctx context.Context, opts Options) (*Asker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scope of crawl %s: %w", opts.Names.Crawl, err)
 	}
+	form, err := urls.NewForm(processors.URLOptions(definition))
+	if err != nil {
+		return nil, fmt.Errorf("form of URLs of crawl %s: %w", opts.Names.Crawl, err)
+	}
 	a := &Asker{
-		opts: opts, names: opts.Names, definition: definition, policy: policy,
+		opts: opts, names: opts.Names, definition: definition, policy: policy, form: form,
 		frontier: processors.FrontierOptions(definition), suffixes: urls.BundledSuffixes(),
 	}
 	if a.logs, err = replay.New(opts.Client...); err != nil {

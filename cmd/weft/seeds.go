@@ -80,16 +80,16 @@ func checkSeed(line []byte) error {
 
 // explain says for people why a URL is refused.
 func explain(refusal urls.Refusal) string {
-	switch refusal {
-	case urls.Empty:
+	switch {
+	case refusal == urls.Empty:
 		return "it is empty"
-	case urls.NotAbsolute:
+	case refusal == urls.NotAbsolute:
 		return "it has no scheme such as https://"
-	case urls.NotCrawlable:
+	case refusal.NotCrawlable():
 		return "its scheme is neither http nor https"
-	case urls.NoHost:
+	case refusal == urls.NoHost:
 		return "it names no host"
-	case urls.TooLong:
+	case refusal == urls.TooLong:
 		return fmt.Sprintf("it is longer than %d bytes", urls.MaxBytes)
 	default:
 		return "it is not a valid URL"
