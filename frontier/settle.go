@@ -130,7 +130,14 @@ func (s *settling) robots(v *weftpb.Visited) error {
 			// An answer that is no answer to us.
 			verdict = politeness.Verdict{Retry: true, Health: politeness.Failed}
 		}
-		s.learnHealth(verdict, outcome)
+		health := verdict
+		if outcome.GetStatus() != 0 && o.keepable(s.nowMS) {
+			// The server is there, and its pages will be asked for under the rules
+			// that were had last: a breaker would give them up before that.
+			health.Health = politeness.Unknown
+			s.retryAfter = max(s.retryAfter, retryAfter(outcome))
+		}
+		s.learnHealth(health, outcome)
 		s.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
 	return nil

@@ -26,7 +26,9 @@ var update = flag.Bool("update", false, "rewrite testdata")
 //	> TIME admit DOMAIN URL[,depth[,via]]…      a record of deduped
 //	> TIME many DOMAIN N PREFIX                 N URLs, PREFIX1 to PREFIXN
 //	> TIME visited DOMAIN VISIT [part] INDEX:STATUS[@TIME]|CLASS|skipped[:RETRY-AFTER]…
-//	> TIME robots DOMAIN VISIT allow|rules|STATUS|CLASS [CRAWL-DELAY]
+//	> TIME robots DOMAIN VISIT allow|rules|referred|STATUS|CLASS [CRAWL-DELAY]
+//	> TIME refer DOMAIN URL ORIGIN              another domain's robots.txt redirects here
+//	> TIME answer DOMAIN ORIGIN allow|rules|STATUS|CLASS [CRAWL-DELAY]
 //	> TIME due                                  ticks what is due
 //	> TIME hold on|off                          the disk is nearly full
 //	> TIME away                                 nobody held the partition until now
@@ -163,6 +165,14 @@ func (l *timeline) input(words []string) {
 			return l.f.Settle(domain, l.visited(words[3], words[4:]), at)
 		case "robots":
 			return l.f.Settle(domain, l.robots(words[3], words[4:]), at)
+		case "refer":
+			return l.f.Settle(domain, &weftpb.Visited{Referral: &weftpb.Target{
+				Url: words[3], Depth: 1, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: words[4],
+			}}, at)
+		case "answer":
+			v := l.robots("", words[4:])
+			v.Rules.Origin = words[3]
+			return l.f.Settle(domain, v, at)
 		}
 		l.t.Fatalf("no input %s", words[1])
 		return nil, nil
@@ -238,6 +248,9 @@ func (l *timeline) robots(id string, words []string) *weftpb.Visited {
 		robots.Access = weftpb.Robots_ACCESS_ALLOW_ALL
 	case "rules":
 		robots.Access, robots.Rules = weftpb.Robots_ACCESS_RULES, "Disallow: /private"
+	case "referred":
+		outcome, v.Rules.Referred = l.outcome("301"), true
+		robots.Access, robots.Status = weftpb.Robots_ACCESS_DISALLOW_ALL, 301
 	default:
 		outcome = l.outcome(words[0])
 		robots.Access, robots.Status = weftpb.Robots_ACCESS_DISALLOW_ALL, outcome.Status
@@ -302,7 +315,7 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 		l.printf("renewed %s, lease until %s", r.Visit, l.time(time.UnixMilli(r.LeaseMs)))
 	}
 	for _, r := range ev.Rules {
-		l.printf("rules of %s: %s, unchanged %v, again %s, refuse %q", r.Origin, r.Robots.Access, r.Unchanged, l.ms(r.RetryMs), r.Refuse)
+		l.printf("rules of %s: %s, unchanged %v, again %s, refuse %q%s", r.Origin, r.Robots.Access, r.Unchanged, l.ms(r.RetryMs), r.Refuse, notHad(r))
 	}
 	l.printSettled(ev.Settled)
 	if n := len(ev.Deferred); n > 0 {
@@ -326,6 +339,17 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 			l.printf("  … %d in all", n)
 		}
 	}
+}
+
+// notHad is what an event says besides of a robots.txt that is not had.
+func notHad(r *weftpb.OriginRules) string {
+	switch {
+	case r.Referred:
+		return ", referred"
+	case r.Kept:
+		return ", kept"
+	}
+	return ""
 }
 
 // printSettled prints runs of the same settlement as one line.

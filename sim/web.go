@@ -173,8 +173,25 @@ func (b *web) refer(rng *rand.Rand) {
 			rules = &origin{site: o.site} // whatever is asked for is allowed
 		}
 		o.disallow, o.crawlDelay = rules.disallow, rules.crawlDelay
-		o.site.healthy = o.site.healthy && !rules.site.down
+		o.site.healthy = o.site.healthy && o.reachable()
 	}
+}
+
+// reachable tells whether the robots.txt of o is had before it is given up:
+// every failure on the way there is one of its own.
+func (o *origin) reachable() bool {
+	failures := 0
+	for range fetch.MaxRobotsRedirects + 1 {
+		failures += o.failures
+		if o.site.down || failures >= maxAttempts {
+			return false
+		}
+		if o.elsewhere == nil {
+			break
+		}
+		o = o.elsewhere
+	}
+	return true
 }
 
 func newPage(rng *rand.Rand, o *origin, url string) *page {
