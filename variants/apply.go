@@ -1,0 +1,139 @@
+package variants
+
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/urls"
+)
+
+const www = "www."
+
+// Site is where rules are learnt: the host with its port, without "www." in
+// front if what is left belongs to the same registrable domain and has none.
+func Site(u urls.URL, domain string) string {
+	bare, ok := strings.CutPrefix(u.Host(), www)
+	if !ok || strings.HasPrefix(bare, www) || !inDomain(bare[:len(bare)-portBytes(u)], domain) {
+		return u.Host()
+	}
+	return bare
+}
+
+func portBytes(u urls.URL) int { return len(u.Host()) - len(u.Hostname()) }
+
+func inDomain(name, domain string) bool {
+	if name == domain {
+		return true
+	}
+	above, ok := strings.CutSuffix(name, domain)
+	return ok && strings.HasSuffix(above, ".")
+}
+
+// Apply returns the URL that stands for u, of a registrable domain, by rules,
+// and those of them that were needed: none when it is u itself. What would be
+// no URL, or one of another domain, stays as it is.
+//
+// The scheme comes first, then the host, the index file and the slash, so that
+// the result is a fixed point, unless a rule and its opposite are both given.
+func Apply(rules Set, u urls.URL, domain string) (kept urls.URL, used Set) {
+	scheme, host, path := u.Scheme(), u.Host(), u.Path()
+	query := u.PathAndQuery()[len(path):]
+	if rules.Has(HTTPS) && scheme == "http" && portBytes(u) == 0 {
+		scheme, used = "https", used|of(HTTPS)
+	}
+	switch bare := Site(u, domain); {
+	case rules.Has(NoWWW) && bare != host:
+		host, used = bare, used|of(NoWWW)
+	case rules.Has(WWW) && bare == host && named(u.Hostname()) && !strings.HasPrefix(host, www):
+		host, used = www+host, used|of(WWW)
+	}
+	if r, ok := indexRule(path); ok && rules.Has(r) {
+		path, used = directory(path), used|of(r)
+	}
+	switch {
+	case rules.Has(Slash) && slashable(path):
+		path, used = path+"/", used|of(Slash)
+	case rules.Has(NoSlash) && unslashable(path):
+		path, used = path[:len(path)-1], used|of(NoSlash)
+	}
+	if used == 0 {
+		return u, 0
+	}
+	kept, refusal := urls.Parse(scheme + "://" + host + path + query)
+	if refusal != urls.Accepted {
+		return u, 0
+	}
+	return kept, used
+}
+
+// Between returns the rules by which to stands for from; none when it does not.
+func Between(from, to urls.URL, domain string) Set {
+	if from == to {
+		return 0
+	}
+	var origin Set
+	if from.Scheme() != to.Scheme() {
+		origin = of(HTTPS)
+	}
+	switch {
+	case from.Host() == to.Host():
+	case strings.HasPrefix(from.Host(), www):
+		origin |= of(NoWWW)
+	default:
+		origin |= of(WWW)
+	}
+	paths := []Set{0}
+	if from.Path() != to.Path() {
+		paths = []Set{of(Slash), of(NoSlash)}
+		if index, ok := indexRule(from.Path()); ok {
+			paths = append(paths, of(index), of(index, NoSlash))
+		}
+	}
+	for _, path := range paths {
+		if kept, used := Apply(origin|path, from, domain); kept == to && used == origin|path {
+			return used
+		}
+	}
+	return 0
+}
+
+// Related tells whether one of two URLs of a domain could stand for the other.
+func Related(a, b urls.URL, domain string) bool {
+	return a != b && (Between(a, b, domain) != 0 || Between(b, a, domain) != 0)
+}
+
+// named tells a name from an address or a single label, which have no "www.".
+func named(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last != host && !strings.HasPrefix(host, "[") && strings.Trim(last, "0123456789") != ""
+}
+
+// lastSegment is what follows the last slash.
+func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func directory(path string) string { return path[:len(path)-len(lastSegment(path))] }
+
+// indexRule is the rule about the last segment of a path.
+func indexRule(path string) (Rule, bool) {
+	last := lastSegment(path)
+	for i, file := range indexFiles {
+		if last == file {
+			return firstIndex + Rule(i), true
+		}
+	}
+	return 0, false
+}
+
+func slashable(path string) bool {
+	last := lastSegment(path)
+	return last != "" && !strings.Contains(last, ".")
+}
+
+// unslashable: the root is needed, an empty segment is not an end, and what
+// would be an index file is a directory.
+func unslashable(path string) bool {
+	if len(path) == 1 || !strings.HasSuffix(path, "/") || strings.HasSuffix(path, "//") {
+		return false
+	}
+	_, index := indexRule(path[:len(path)-1])
+	return !index
+}

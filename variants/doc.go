@@ -1,0 +1,72 @@
+// Package variants knows which URLs of a site are variants of each other, as
+// /a and /a/ may be, by rules that the site itself has shown or that the crawl's
+// definition names. Nothing is assumed. Nothing here knows Kafka or clocks.
+//
+// # Rules
+//
+// A [Rule] says in one direction how a URL becomes the one that stands for it:
+// https, no-www, www, slash, no-slash, and one for each index file. There is
+// none about the case of letters: servers that do not care seldom redirect, and
+// among equal contents it cannot be told from other causes. There is none that
+// adds an index file or leads from https to http: a site that redirects so costs
+// one request more for each page.
+//
+// They are learnt for a [Site]: a host with its port, with and without "www.".
+//
+// # States
+//
+// Each rule of a site is in one of three:
+//
+//	learning   Less than 6 points speak for it. A redirect, or a canonical URL,
+//	           from a URL to the one that the rule makes of it has 2, the same
+//	           content 1. Each path counts once, so that it takes 3 different
+//	           paths, or 6 of which only the content is known.
+//	in force   URLs that links and sitemaps name, and that nobody has named
+//	           before, are given up for the one that stands for them.
+//	broken     For good: one exchange was against it. It redirected to, or named
+//	           as canonical, the other direction; or had other content than its
+//	           variant (CONTENT of a distance of 64); or it was a probe and had
+//	           a page of its own.
+//
+// Evidence about a pair that several rules make of each other, as http://h/a
+// and https://www.h/a, speaks for, or against, all of them.
+//
+// # Probes
+//
+// Of the URLs that a learnt rule would give up, one in 64, chosen by its
+// fingerprint, is asked for, if the one that stands for it is known already: a
+// rule that is wrong, or no longer right, is found out. What it brings counts as
+// evidence as anything does. A page of its own is none against the rule if it
+// has the content of the other.
+//
+// # Nothing is lost
+//
+// A URL that is given up is written down with the one that stands for it
+// (Deduped.merged). It comes back into the crawl
+//
+//   - when one of the learnt rules that took it breaks, all those of the site in
+//     the event that breaks it;
+//   - when a redirect leads to it, or somebody asks for it by a seed: these are
+//     never given up;
+//   - when the URL that stands for it has no page (404, 410); as a probe.
+//
+// # Invariants
+//
+//   - [Book.Decide] changes nothing, [Book.Apply] folds its result, is
+//     deterministic and idempotent, and reads no configuration.
+//   - Evidence that changes nothing is not written.
+//   - A rule and its opposite are never both in force, so that what stands for a
+//     URL stands for itself.
+//
+// # Bounds
+//
+// A site has at most 6 paths for each rule. What was given up by learnt rules is
+// at most 384 KiB of a site, so that it can come back in one event; beyond that
+// its variants are crawled. In memory is an entry for each site with a rule in
+// force or a URL given up.
+//
+// # Failure
+//
+// A [Store] has a sticky first error and answers "absent" after it; its owner
+// looks at that before an event decided meanwhile is written.
+package variants

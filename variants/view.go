@@ -1,0 +1,138 @@
+package variants
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// view is the sites of one domain as they are after some evidence. It changes
+// copies; Book.Apply puts them into the store.
+type view struct {
+	book   *Book
+	domain string
+	sites  map[string]*site
+}
+
+// site returns a copy that may be changed.
+func (v *view) site(name string) *site {
+	s, ok := v.sites[name]
+	if !ok {
+		if v.sites == nil {
+			v.sites = map[string]*site{}
+		}
+		s = decode(v.book.store.Get(siteKey(name)))
+		v.sites[name] = s
+	}
+	return s
+}
+
+// inForce are the rules of a site that are; most have none, and cost a look.
+func (v *view) inForce(name string) Set {
+	if s, ok := v.sites[name]; ok {
+		return s.inForce()
+	}
+	return v.book.tracked[name].inForce
+}
+
+// keeps tells whether a site has URLs that are given up.
+func (v *view) keeps(name string) bool {
+	if s, ok := v.sites[name]; ok {
+		return s.merged > 0
+	}
+	return v.book.tracked[name].merged
+}
+
+// Distances of contents: up to alike they are the same, different is what they
+// are said to be when they are not alike at all.
+const alike, different = 3, 64
+
+// weigh takes evidence in. It is false if it changes nothing.
+func (v *view) weigh(e *weftpb.Evidence) bool {
+	url, refusal := urls.Parse(e.GetUrl())
+	if refusal != urls.Accepted {
+		return false
+	}
+	if e.Kind == weftpb.Evidence_KIND_OWN {
+		name := Site(url, v.domain)
+		_, used := Apply(v.inForce(name), url, v.domain)
+		return v.refute(name, used)
+	}
+	other, refusal := urls.Parse(e.GetSameAs())
+	if refusal != urls.Accepted {
+		return false
+	}
+	name := Site(url, v.domain)
+	if name != Site(other, v.domain) {
+		return false
+	}
+	forth, back := Between(url, other, v.domain), Between(other, url, v.domain)
+	if forth|back == 0 {
+		return false
+	}
+	path := pathOf(url)
+	switch e.Kind {
+	case weftpb.Evidence_KIND_REDIRECT, weftpb.Evidence_KIND_CANONICAL:
+		if forth == 0 {
+			return v.refute(name, back)
+		}
+		changed := v.confirm(name, forth, path, said)
+		return v.refute(name, forth.opposites()) || changed
+	case weftpb.Evidence_KIND_CONTENT:
+		switch {
+		case e.Distance >= different:
+			return v.refute(name, forth|back)
+		case e.Distance > alike:
+			return false
+		}
+		// Content has no direction: it takes the one that is open.
+		open := func(rules Set) bool { return rules != 0 && rules.opposites()&v.site(name).confirmed() == 0 }
+		switch {
+		case open(forth):
+			return v.confirm(name, forth, path, looks)
+		case open(back):
+			return v.confirm(name, back, pathOf(other), looks)
+		}
+	}
+	return false
+}
+
+func (v *view) confirm(name string, rules Set, path uint64, points uint8) (changed bool) {
+	s := v.site(name)
+	rules.each(func(r Rule) { changed = s.confirm(r, path, points) || changed })
+	return changed
+}
+
+func (v *view) refute(name string, rules Set) (changed bool) {
+	if rules == 0 {
+		return false
+	}
+	s := v.site(name)
+	rules.each(func(r Rule) { changed = s.refute(r) || changed })
+	return changed
+}
+
+// pathOf is the hash of a path. Queries do not count: a hundred of them may be
+// one page.
+func pathOf(u urls.URL) uint64 {
+	print := urls.Fingerprint(u.Path())
+	return binary.BigEndian.Uint64(print[:])
+}
+
+// siteOf is Site of a canonical URL that was not parsed.
+func siteOf(url, domain string) string {
+	host := url[strings.Index(url, "://")+len("://"):]
+	if end := strings.IndexByte(host, '/'); end >= 0 {
+		host = host[:end]
+	}
+	if !strings.HasPrefix(host, www) {
+		return host
+	}
+	u, refusal := urls.Parse(url)
+	if refusal != urls.Accepted {
+		return host
+	}
+	return Site(u, domain)
+}
