@@ -80,6 +80,7 @@ func (n normalizer) discovered(d *weftpb.Discovered) (*batches, string) {
 	}
 	base := n.form.Document(source, d.Base, d.Charset)
 	out := &batches{source: d.Source}
+	n.show(out, from.Domain, d.Evidence)
 	for _, link := range d.Links {
 		u, refusal := resolve(base, source, d.Via, link.Url)
 		if refusal != urls.Accepted {

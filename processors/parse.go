@@ -2,6 +2,7 @@ package processors
 
 import (
 	"context"
+	"net/http"
 	"runtime"
 	"strings"
 	"time"
@@ -86,7 +87,11 @@ func (p pages) record(r *kgo.Record) ([]Output, string) {
 	status := f.Outcome.GetStatus()
 	switch {
 	case f.Location != "":
-		return p.discovery(domain, exchange, []*weftpb.Discovered{redirected(&f)}), ""
+		to := redirected(&f)
+		to.Evidence = namesAs(weftpb.Evidence_KIND_REDIRECT, urls.NewBase(source), source, f.Location, domain)
+		return p.discovery(domain, exchange, []*weftpb.Discovered{to}), ""
+	case status == http.StatusNotFound || status == http.StatusGone:
+		return p.discovery(domain, exchange, []*weftpb.Discovered{missing(&f)}), ""
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
 		return nil, ""
 	}
@@ -99,7 +104,9 @@ func (p pages) record(r *kgo.Record) ([]Output, string) {
 		Value:   record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)),
 		Headers: exchange.Headers(topics.SchemaParsed, topics.Parse),
 	}}
-	return append(out, p.discovery(domain, exchange, split(discovered(&f, page)))...), ""
+	named := discovered(&f, page)
+	named.Evidence = ofPage(f.Request.Target.Via, urls.NewBase(source), source, record.Canonical, domain)
+	return append(out, p.discovery(domain, exchange, split(named))...), ""
 }
 
 // discovery are the records of what an exchange names.
@@ -151,8 +158,8 @@ func discovered(f *weftpb.Fetched, page *parse.Page) *weftpb.Discovered {
 	return d
 }
 
-// split cuts what a page names into records of maxDiscoveredBytes of links; no
-// links make no record.
+// split cuts what a page names into records of maxDiscoveredBytes of links, the
+// first of which has the evidence; nothing makes no record.
 func split(d *weftpb.Discovered) (records []*weftpb.Discovered) {
 	bytes := maxDiscoveredBytes
 	for _, link := range d.Links {
@@ -166,6 +173,13 @@ func split(d *weftpb.Discovered) (records []*weftpb.Discovered) {
 		last := records[len(records)-1]
 		last.Links = append(last.Links, link)
 		bytes += size
+	}
+	switch {
+	case len(d.Evidence) == 0:
+	case len(records) == 0:
+		return []*weftpb.Discovered{d}
+	default:
+		records[0].Evidence = d.Evidence
 	}
 	return records
 }

@@ -1,0 +1,66 @@
+package processors
+
+import (
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/urls"
+	"github.com/weftcrawl/weft/variants"
+)
+
+// namesAs is the evidence that the exchange at source says that reference, a
+// redirect's target or a canonical URL, is the same page: none unless rules that
+// can be learnt make one of the other, since no other is of use to dedupe.
+func namesAs(kind weftpb.Evidence_Kind, base *urls.Base, source urls.URL, reference, domain string) []*weftpb.Evidence {
+	if reference == "" {
+		return nil
+	}
+	other, refusal := base.Resolve(reference)
+	if refusal != urls.Accepted || !variants.Related(source, other, domain) {
+		return nil
+	}
+	return []*weftpb.Evidence{{Kind: kind, Url: source.String(), SameAs: other.String()}}
+}
+
+// missing is what an exchange names that says that there is nothing.
+func missing(f *weftpb.Fetched) *weftpb.Discovered {
+	d := discovery(f)
+	d.Evidence = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: d.Source}}
+	return d
+}
+
+// ofPage is what a page shows about its URL, which a probe always does.
+func ofPage(via weftpb.Via, base *urls.Base, source urls.URL, canonical, domain string) []*weftpb.Evidence {
+	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, canonical, domain)
+	if shown == nil && via == weftpb.Via_VIA_PROBE {
+		shown = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_OWN, Url: source.String()}}
+	}
+	return shown
+}
+
+// maxEvidence bounds what is passed on of one exchange.
+const maxEvidence = 16
+
+// show passes on, with the targets of the source's own domain, what its exchange
+// shows about it. The other URL gets the form of targets, so that dedupe knows
+// it; evidence about other URLs than domain's is none.
+func (n normalizer) show(out *batches, domain string, shown []*weftpb.Evidence) {
+	for _, e := range shown[:min(len(shown), maxEvidence)] {
+		url, refusal := urls.Parse(e.Url)
+		if !n.inDomain(domain, url, refusal) {
+			continue
+		}
+		other, refusal := n.form.Parse(e.SameAs)
+		if e.SameAs != "" && !n.inDomain(domain, other, refusal) {
+			continue
+		}
+		own := &weftpb.Evidence{Kind: e.Kind, Url: url.String(), SameAs: other.String(), Distance: e.Distance}
+		size := len(own.Url) + len(own.SameAs) + 16
+		to := out.open(domain, size)
+		to.bytes += size
+		to.record.Evidence = append(to.record.Evidence, own)
+	}
+}
+
+// inDomain tells whether a URL that was parsed is one of domain.
+func (n normalizer) inDomain(domain string, u urls.URL, refusal urls.Refusal) bool {
+	return refusal == urls.Accepted && n.suffixes.Domain(u.Hostname()) == domain
+}

@@ -1,0 +1,135 @@
+package processors
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// An exchange goes through parse and normalize; what arrives in the records of
+// its own domain is told.
+func TestEvidenceReachesDedupe(t *testing.T) {
+	const at = "https://www.example.org/a"
+	evidence := func(kind weftpb.Evidence_Kind, sameAs string) []*weftpb.Evidence {
+		return []*weftpb.Evidence{{Kind: kind, Url: at, SameAs: sameAs}}
+	}
+	for _, c := range []struct {
+		name string
+		with func(*weftpb.Fetched)
+		want []*weftpb.Evidence
+	}{
+		{"a redirect to a variant", redirect("/a/"), evidence(weftpb.Evidence_KIND_REDIRECT, at+"/")},
+		{"a redirect elsewhere", redirect("/b"), nil},
+		{"a redirect to another domain", redirect("https://example.com/a/"), nil},
+		{"a canonical variant", page(`<link rel=canonical href="//example.org/a"><a href=/b>b</a>`),
+			evidence(weftpb.Evidence_KIND_CANONICAL, "https://example.org/a")},
+		{"a canonical variant on a page without links", page(`<link rel=canonical href="/a/">`),
+			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
+		{"a canonical URL of its own", page(`<link rel=canonical href="/a"><a href=/b>b</a>`), nil},
+		{"a canonical home", page(`<link rel=canonical href="/"><a href=/b>b</a>`), nil},
+		{"a probe with a page", func(f *weftpb.Fetched) {
+			page("<p>text")(f)
+			f.Request.Target.Via = weftpb.Via_VIA_PROBE
+		}, evidence(weftpb.Evidence_KIND_OWN, "")},
+		{"a probe that redirects", func(f *weftpb.Fetched) {
+			redirect("/a/")(f)
+			f.Request.Target.Via = weftpb.Via_VIA_PROBE
+		}, evidence(weftpb.Evidence_KIND_REDIRECT, at+"/")},
+		{"nothing there", func(f *weftpb.Fetched) { f.Outcome.Status = 404 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
+		{"gone", func(f *weftpb.Fetched) { f.Outcome.Status = 410 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
+		{"an error", func(f *weftpb.Fetched) { f.Outcome.Status = 500 }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &weftpb.Fetched{
+				Id: "1", Request: &weftpb.Request{Target: &weftpb.Target{Url: at, Via: weftpb.Via_VIA_LINK}},
+				Outcome: &weftpb.Outcome{Status: 200},
+			}
+			c.with(f)
+			if diff := cmp.Diff(c.want, arriving(t, f), protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func redirect(to string) func(*weftpb.Fetched) {
+	return func(f *weftpb.Fetched) { f.Outcome.Status, f.Location = 301, to }
+}
+
+func page(body string) func(*weftpb.Fetched) {
+	return func(f *weftpb.Fetched) {
+		f.Headers, f.Body = []*weftpb.Header{{Name: "Content-Type", Value: "text/html"}}, []byte(body)
+	}
+}
+
+// arriving is the evidence about example.org in normalized.
+func arriving(t *testing.T, f *weftpb.Fetched) (shown []*weftpb.Evidence) {
+	t.Helper()
+	env := Env{Names: topics.Loop("test"), Meter: silent{}}
+	parse, err := NewParse(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, reason := parse(&kgo.Record{Key: []byte("example.org"), Value: encode(f)})
+	if reason != "" {
+		t.Fatal(reason)
+	}
+	n := newNormalizer(t, scope.DefaultOptions())
+	for _, o := range out {
+		if o.Topic != env.Names.Discovered {
+			continue
+		}
+		batches, reason := n.record(&kgo.Record{Topic: o.Topic, Value: o.Value})
+		if reason != "" {
+			t.Fatal(reason)
+		}
+		for _, made := range n.outputs(batches) {
+			var record weftpb.Normalized
+			if err := proto.Unmarshal(made.Value, &record); err != nil {
+				t.Fatal(err)
+			}
+			if made.Domain == "example.org" {
+				shown = append(shown, record.Evidence...)
+			} else if len(record.Evidence) > 0 {
+				t.Errorf("evidence in the record of %s", made.Domain)
+			}
+		}
+	}
+	return shown
+}
+
+// What claims to be about another domain, or is no URL, is not passed on, and
+// only so much of the rest.
+func TestForeignEvidenceIsLeftOut(t *testing.T) {
+	n := newNormalizer(t, scope.DefaultOptions())
+	url, other := "https://a.example.org/", "https://b.example.org/"
+	shown := []*weftpb.Evidence{
+		{Url: url, SameAs: "https://example.com/"}, {Url: "https://example.com/", SameAs: url}, {Url: "nonsense", SameAs: url},
+	}
+	for range maxEvidence {
+		shown = append(shown, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: url, SameAs: other, Distance: 2})
+	}
+	out, reason := n.discovered(&weftpb.Discovered{Source: url, Evidence: shown})
+	if reason != "" || len(out.list) != 1 {
+		t.Fatalf("%d records, refused %q", len(out.list), reason)
+	}
+	got := out.list[0].record.Evidence
+	if len(got) != maxEvidence-3 {
+		t.Errorf("%d of %d pieces of evidence are passed on", len(got), maxEvidence)
+	}
+	if diff := cmp.Diff(shown[3], got[0], protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	u, _ := urls.Parse(url)
+	if out.list[0].domain != n.suffixes.Domain(u.Hostname()) {
+		t.Errorf("passed on to %s", out.list[0].domain)
+	}
+}
