@@ -58,8 +58,21 @@ type Parsed struct {
 
 // ParsedRobots are the directives of a page for robots.
 type ParsedRobots struct {
-	NoIndex  bool `json:"noindex"`
-	NoFollow bool `json:"nofollow"`
+	NoIndex   bool `json:"noindex"`
+	NoFollow  bool `json:"nofollow"`
+	NoArchive bool `json:"noarchive,omitempty"`
+	NoSnippet bool `json:"nosnippet,omitempty"`
+	// UnavailableAfter is a date, as written.
+	UnavailableAfter string `json:"unavailable_after,omitempty"`
+}
+
+// ParsedOriginal is the page that another is a duplicate of.
+type ParsedOriginal struct {
+	ID  string `json:"id"`
+	URL string `json:"url"`
+	// Distance is 0 if the texts are the same, else 1 to 3, by the bits in which
+	// their SimHashes differ.
+	Distance int `json:"distance"`
 }
 
 // ParsedHeading is an element h1 to h6.
@@ -136,3 +149,6 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	}
 	return append(dst, '}')
 }
+	dst = appendFlag(dst, `,"noarchive":true`, p.Robots.NoArchive)
+	dst = appendFlag(dst, `,"nosnippet":true`, p.Robots.NoSnippet)
+	dst = appendMember(dst, `,"unavailable_after":`, p.Robots.UnavailableAfter)

@@ -54,7 +54,10 @@ func drawParsed(t *rapid.T) Parsed {
 		BodyBytes: rapid.Int64().Draw(t, "bytes"), Truncated: b.Draw(t, "truncated"),
 		Unparsed: s.Draw(t, "unparsed"), Fallback: s.Draw(t, "fallback"),
 		Language: s.Draw(t, "language"), Title: s.Draw(t, "title"), Description: s.Draw(t, "description"), Canonical: s.Draw(t, "canonical"),
-		Robots: ParsedRobots{NoIndex: b.Draw(t, "noindex"), NoFollow: b.Draw(t, "nofollow")},
+		Robots: ParsedRobots{
+			NoIndex: b.Draw(t, "noindex"), NoFollow: b.Draw(t, "nofollow"), NoArchive: b.Draw(t, "noarchive"),
+			NoSnippet: b.Draw(t, "nosnippet"), UnavailableAfter: s.Draw(t, "unavailable after"),
+		},
 		Headings: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedHeading {
 			return ParsedHeading{Level: rapid.Int().Draw(t, "level"), Text: s.Draw(t, "text")}
 		}), 0, 3).Draw(t, "headings"),

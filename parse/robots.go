@@ -3,34 +3,78 @@ package parse
 import "strings"
 
 // Robots are the directives of a page for robots. The zero value allows
-// everything.
+// everything. There is no standard: the words are those of Google's
+// documentation of robots meta tags and X-Robots-Tag, which other engines share.
 type Robots struct {
 	// NoIndex: the page is not to be shown to others.
 	NoIndex bool
 	// NoFollow: the page's links are not to be followed.
 	NoFollow bool
+	// NoArchive: no copy of the page is to be shown to others.
+	NoArchive bool `json:",omitzero"`
+	// NoSnippet: no part of its text is to be shown to others.
+	NoSnippet bool `json:",omitzero"`
+	// UnavailableAfter is from when on the page is not to be shown to others, as
+	// written; empty: never.
+	UnavailableAfter string `json:",omitzero"`
 }
 
-// add unites r with a list of directives such as "noindex, follow". Refusals
-// win over permissions, as they do in every search engine's documentation;
-// there is no standard.
+// maxDateBytes bounds UnavailableAfter: the longest form of a date has about
+// forty.
+const maxDateBytes = 64
+
+// add unites r with a list of directives such as "noindex, follow", all for us.
 func (r *Robots) add(directives string) {
 	for directives != "" {
 		var directive string
-		directive, directives, _ = strings.Cut(directives, ",")
-		r.addOne(trimSpace(directive))
+		directive, directives = nextDirective(directives)
+		r.addOne(directive)
 	}
 }
 
+// addOne unites r with a directive. Refusals win over permissions, as in every
+// search engine's documentation.
 func (r *Robots) addOne(directive string) {
-	switch {
-	case strings.EqualFold(directive, "noindex"):
+	switch word, value, _ := strings.Cut(directive, ":"); strings.ToLower(trimSpace(word)) {
+	case "noindex":
 		r.NoIndex = true
-	case strings.EqualFold(directive, "nofollow"):
+	case "nofollow":
 		r.NoFollow = true
-	case strings.EqualFold(directive, "none"):
+	case "none":
 		r.NoIndex, r.NoFollow = true, true
+	case "noarchive", "nocache":
+		r.NoArchive = true
+	case "nosnippet":
+		r.NoSnippet = true
+	case "unavailable_after":
+		if value = trimSpace(value); r.UnavailableAfter == "" {
+			r.UnavailableAfter = cut(strings.ToValidUTF8(value, "\uFFFD"), maxDateBytes)
+		}
 	}
+}
+
+// nextDirective cuts the first directive off a list. Directives are separated by
+// commas, of which a date may hold one: "Wednesday, 25-Jun-30 15:00:00 PST".
+func nextDirective(list string) (directive, rest string) {
+	directive, rest, _ = strings.Cut(list, ",")
+	directive = trimSpace(directive)
+	if last := directive[strings.LastIndexByte(directive, ':')+1:]; len(last) < len(directive) && isWeekday(trimSpace(last)) {
+		var date string
+		date, rest, _ = strings.Cut(rest, ",")
+		directive += ", " + trimSpace(date)
+	}
+	return directive, rest
+}
+
+func isWeekday(s string) bool {
+	if len(s) < len("Mon") {
+		return false
+	}
+	switch strings.ToLower(s[:len("Mon")]) {
+	case "mon", "tue", "wed", "thu", "fri", "sat", "sun":
+		return true
+	}
+	return false
 }
 
 // addressed reports whether directives for name are for us.
@@ -40,35 +84,36 @@ func addressed(name, agent string) bool {
 
 // robotsOfTags unites X-Robots-Tag values. A value is a list of directives;
 // "agent:" before one addresses it and those after it in the same value to that
-// agent ("otherbot: noindex, nofollow, weft: none").
+// agent ("otherbot: noindex, nofollow, weft: none"). A word before a colon is an
+// agent if a directive that is known follows, or the end.
 func robotsOfTags(values []string, agent string) Robots {
 	var robots Robots
 	for _, value := range values {
 		ours := true
 		for value != "" {
-			var part string
-			part, value, _ = strings.Cut(value, ",")
-			if name, directive, ok := strings.Cut(part, ":"); ok {
-				name = trimSpace(name)
-				if takesValue(name) {
-					continue
-				}
+			var directive string
+			directive, value = nextDirective(value)
+			name, addressee, ok := strings.Cut(directive, ":")
+			name, addressee = trimSpace(name), trimSpace(addressee)
+			if word, _, _ := strings.Cut(addressee, ":"); ok && !isDirective(name) && (addressee == "" || isDirective(trimSpace(word))) {
 				ours = name == "*" || addressed(name, agent)
-				part = directive
+				directive = addressee
 			}
 			if ours {
-				robots.addOne(trimSpace(part))
+				robots.addOne(directive)
 			}
 		}
 	}
 	return robots
 }
 
-// takesValue reports whether name is a directive written "name: value", which
-// must not be taken for an agent.
-func takesValue(name string) bool {
-	switch strings.ToLower(name) {
-	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
+// isDirective reports whether word is a directive that engines know, with or
+// without a value, and so no agent.
+func isDirective(word string) bool {
+	switch strings.ToLower(word) {
+	case "all", "index", "follow", "archive", "snippet", "noindex", "nofollow", "none", "noarchive", "nocache", "nosnippet",
+		"noimageindex", "notranslate", "indexifembedded", "noodp", "noydir", "noai", "noimageai", "nositelinkssearchbox",
+		"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
 		return true
 	}
 	return false

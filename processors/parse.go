@@ -211,7 +211,7 @@ func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, base *urls.Bas
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: f.Outcome.BodyBytes, Truncated: f.Outcome.Truncated,
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
 		Language: page.Language, Title: page.Title, Description: page.Description,
-		Robots: codecs.ParsedRobots{NoIndex: page.Robots.NoIndex, NoFollow: page.Robots.NoFollow},
+		Robots: codecs.ParsedRobots(page.Robots),
 		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
 		Headings: make([]codecs.ParsedHeading, len(page.Headings)), Links: make([]codecs.ParsedLink, len(page.Links)),
 	}
