@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	htmlcharset "golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/transform"
 )
 
@@ -19,12 +19,15 @@ type charset struct{ encoding encoding.Encoding }
 // read otherwise (WHATWG Encoding, get an output encoding), and for names that
 // are not known.
 func charsetNamed(name string) *charset {
-	switch name {
-	case "", "utf-8", "utf-16le", "utf-16be", "replacement":
+	if name == "" {
 		return nil
 	}
-	enc, canonical := htmlcharset.Lookup(name)
-	if enc == nil || canonical != name && charsetNamed(canonical) == nil {
+	enc, err := htmlindex.Get(name)
+	if err != nil {
+		return nil
+	}
+	switch canonical, err := htmlindex.Name(enc); {
+	case err != nil, canonical == "utf-8", canonical == "utf-16le", canonical == "utf-16be", canonical == "replacement":
 		return nil
 	}
 	return &charset{encoding: enc}

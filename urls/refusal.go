@@ -12,7 +12,9 @@ const (
 	// NotAbsolute is a URL without a scheme where there is no base to resolve
 	// it against.
 	NotAbsolute Refusal = "not_absolute"
-	// NotCrawlable is a URL whose scheme is neither http nor https.
+	// NotCrawlable is a URL whose scheme is neither http nor https. Well-known
+	// schemes have a value of their own, such as "not_crawlable_mailto"; see
+	// Refusal.NotCrawlable.
 	NotCrawlable Refusal = "not_crawlable"
 	// NoHost is an http URL that names no host.
 	NoHost Refusal = "no_host"

@@ -1,0 +1,162 @@
+package urls
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// formOf is the form of options that are right.
+func formOf(t testing.TB, o Options) *Form {
+	t.Helper()
+	form, err := NewForm(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return form
+}
+
+func TestForm(t *testing.T) {
+	const (
+		hex32 = "0cc175b9c0f1b6a831c399e269772661"
+		uuid  = "123e4567-e89b-12d3-a456-426614174000"
+	)
+	sorted := Options{Strip: DefaultStrip(), SortQuery: true}
+	with := func(rules ...string) Options { return Options{Strip: append(DefaultStrip(), rules...)} }
+	for _, c := range []struct {
+		name       string
+		options    Options
+		path, want string // below http://www.shop.example
+	}{
+		{"nothing to do", DefaultOptions(), "/a?b=c&d", "/a?b=c&d"},
+		{"tracking", DefaultOptions(), "/a?utm_source=x&b=c&utm_medium=y&fbclid=z", "/a?b=c"},
+		{"nothing but tracking", DefaultOptions(), "/a?utm_source=x", "/a"},
+		{"in any case", DefaultOptions(), "/a?UTM_Source=x&GCLID=y&b", "/a?b"},
+		{"escaped", DefaultOptions(), "/a?utm%5Fsource=x&b", "/a?b"},
+		{"without a value", DefaultOptions(), "/a?gclid", "/a"},
+		{"what only looks like it", DefaultOptions(), "/a?utm=x&gclidx=y&ref=z&source=w", "/a?utm=x&gclidx=y&ref=z&source=w"},
+		{"empty parameters go with another", DefaultOptions(), "/a?&gclid=x&&b&", "/a?b"},
+		{"empty parameters alone stay", DefaultOptions(), "/a?&b&", "/a?&b&"},
+		{"an empty query stays", DefaultOptions(), "/a?", "/a?"},
+		{"a second question mark is of the value", DefaultOptions(), "/a?b=c?utm_source=x", "/a?b=c?utm_source=x"},
+		{"jsessionid in a path", DefaultOptions(), "/a;jsessionid=1A!2/b;JSESSIONID=3?c", "/a/b?c"},
+		{"other parameters of segments", DefaultOptions(), "/a;v=1;jsessionid=2;w=3/b;x", "/a;v=1;w=3/b;x"},
+		{"no dot segment is made", DefaultOptions(), "/a/..;jsessionid=1/b", "/a/..;jsessionid=1/b"},
+		{"an empty segment may be", DefaultOptions(), "/;jsessionid=1", "/"},
+		{"well-known session ids", DefaultOptions(), "/a?PHPSESSID=1&jsessionid=2&ASPSESSIONIDQQABCDEF=3&b", "/a?b"},
+		{"ColdFusion", DefaultOptions(), "/a?CFID=1&CFTOKEN=2&b", "/a?b"},
+		{"cfid alone", DefaultOptions(), "/a?cfid=1", "/a?cfid=1"},
+		{"sid, 32 digits", DefaultOptions(), "/a?sid=" + hex32 + "&b", "/a?b"},
+		{"sid, a UUID", DefaultOptions(), "/a?sid=" + uuid, "/a"},
+		{"sid, a number", DefaultOptions(), "/a?sid=12345678901234567890", "/a?sid=12345678901234567890"},
+		{"sid, words", DefaultOptions(), "/a?sid=section-of-the-page-2024", "/a?sid=section-of-the-page-2024"},
+		{"sid, short", DefaultOptions(), "/a?sid=a1b2c3d4", "/a?sid=a1b2c3d4"},
+		{"a rule more", with("ref"), "/a?ref=x&b", "/a?b"},
+		{"a rule less", with("utm_campaign=off"), "/a?utm_campaign=x&utm_source=y", "/a?utm_campaign=x"},
+		{"a prefix less, a name more", with("utm_*=off", "utm_id"), "/a?utm_id=x&utm_source=y", "/a?utm_source=y"},
+		{"none", with("*=off"), "/a?utm_id=x;jsessionid=1", "/a?utm_id=x;jsessionid=1"},
+		{"all", with("*"), "/a?b=c&d", "/a"},
+		{"of this host", with("ref@www.shop.example"), "/a?ref=x", "/a"},
+		{"of this host and below", with("ref@shop.example"), "/a?ref=x", "/a"},
+		{"of another host", with("ref@hop.example"), "/a?ref=x", "/a?ref=x"},
+		{"kept on this host", with("gclid@shop.example=off"), "/a?gclid=x&fbclid=y", "/a?gclid=x"},
+		{"random", with("token=random"), "/a?token=home&token=" + hex32, "/a?token=home"},
+		{"a rule of a segment", with(";v"), "/a;v=1?v=2", "/a?v=2"},
+		{"sorted", sorted, "/a?c&b=2&a=1&b=1&&gclid=x", "/a?a=1&b=2&b=1&c"},
+		{"sorted already", sorted, "/a?a=1&b&&c", "/a?a=1&b&&c"},
+		{"sorted only", Options{SortQuery: true}, "/a;jsessionid=1?gclid=1&b", "/a;jsessionid=1?b&gclid=1"},
+		{"the zero form", Options{}, "/a;jsessionid=1?gclid=1&b#!c", "/a;jsessionid=1?gclid=1&b"},
+		{"hash-bang", Options{HashBang: true}, "/a#!/b/c?d=e&f", "/a?_escaped_fragment_=/b/c?d=e%26f"},
+		{"hash-bang and query", Options{HashBang: true}, "/a?b#!c%20d é+", "/a?b&_escaped_fragment_=c%2520d%20%C3%A9%2B"},
+		{"hash-bang, empty", Options{HashBang: true}, "/a#!", "/a?_escaped_fragment_="},
+		{"hash-bang instead of another", Options{HashBang: true}, "/?_escaped_fragment_=a&b#!c", "/?b&_escaped_fragment_=c"},
+		{"another fragment", Options{HashBang: true}, "/a#b!", "/a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			form := formOf(t, c.options)
+			want := "http://www.shop.example" + c.want
+			got, refusal := form.Parse("http://www.shop.example" + c.path)
+			if got.String() != want || refusal != Accepted {
+				t.Errorf("got %q %s, want %q", got, refusal, want)
+			}
+			if again := form.Of(got); again != got {
+				t.Errorf("the form of %q is %q", got, again)
+			}
+			if parsed, _ := Parse(got.String()); parsed != got {
+				t.Errorf("%q is not in plain form: %q, or has other parts", got, parsed)
+			}
+		})
+	}
+}
+
+func TestFormTooLong(t *testing.T) {
+	form := formOf(t, Options{HashBang: true})
+	for _, fragment := range []string{strings.Repeat("a", MaxBytes), strings.Repeat("é", MaxBytes/4)} {
+		if u, refusal := form.Parse("http://h/#!" + fragment); refusal != TooLong {
+			t.Errorf("%d bytes of state give %.40q %s", len(fragment), u, refusal)
+		}
+	}
+}
+
+func TestRulesThatAreNone(t *testing.T) {
+	for _, rule := range []string{
+		"", "=off", "@h", "ref=on", "ref=on=off", "a b", "é", "a#", "*a", "a**", "ref@", "ref@h:80", "ref@a/b", "ref@é.example", ";a&b", ";", "&a", "a/b",
+	} {
+		if err := (Options{Strip: []string{rule}}).Validate(); err == nil {
+			t.Errorf("rule %q is taken", rule)
+		}
+	}
+	if err := DefaultOptions().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFormIsAFixedPoint draws forms and URLs of what forms are about.
+func TestFormIsAFixedPoint(t *testing.T) {
+	rules := append(DefaultStrip(), "*", "*=off", "b", "c=off", "a*=random", "a@h.example", ";*", ";b=off", "d&e", "é%c3"[2:])
+	piece := rapid.SampledFrom([]string{
+		"a", "b=1", "b=2", "c", "", "utm_x=1", "sid=a1b2c3d4e5f6a7b8", "d", "e", "cfid=1", "cftoken=1", "%", "%%36%31", "_escaped_fragment_=x", "A=%c3%a9",
+	})
+	segment := rapid.SampledFrom([]string{"", "a", "..", ".", "..;b", ";jsessionid=1", "a;b=1;c;jsessionid=2", "%2e;b"})
+	rapid.Check(t, func(t *rapid.T) {
+		form, err := NewForm(Options{
+			Strip:     rapid.SliceOfN(rapid.SampledFrom(rules), 0, 6).Draw(t, "rules"),
+			SortQuery: rapid.Bool().Draw(t, "sorted"), HashBang: rapid.Bool().Draw(t, "hash-bang"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := "http://www.h.example/" + strings.Join(rapid.SliceOfN(segment, 0, 4).Draw(t, "path"), "/") +
+			rapid.SampledFrom([]string{"", "?"}).Draw(t, "mark") + strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "query"), "&") +
+			rapid.SampledFrom([]string{"", "#", "#!", "#!a=b&c"}).Draw(t, "fragment")
+		u, refusal := form.Parse(raw)
+		if refusal != Accepted {
+			t.Fatalf("%q is refused as %s", raw, refusal)
+		}
+		if again, _ := form.Parse(u.String()); again != u {
+			t.Fatalf("%q gives %q, and that %q", raw, u, again)
+		}
+		if plain, _ := Parse(u.String()); plain != u {
+			t.Fatalf("%q gives %q, in plain form %q", raw, u, plain)
+		}
+	})
+}
+
+// BenchmarkForm is what the default form costs on top of the plain one.
+func BenchmarkForm(b *testing.B) {
+	for _, c := range []struct{ name, ref string }{
+		{"plain", "/docs/guide/introduction.html"},
+		{"query", "/search?q=golang&page=2"},
+		{"tracked", "/search?q=golang&utm_source=x&utm_medium=y"},
+	} {
+		u, _ := Parse("https://www.example.com" + c.ref)
+		form := formOf(b, DefaultOptions())
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				form.Of(u)
+			}
+		})
+	}
+}
