@@ -24,6 +24,7 @@ import (
 //	dns_not_found       the name does not exist, or has no address    no
 //	dns_error           resolvers failed or were silent               no
 //	address_refused     only addresses that are not public            no
+//	port_refused        a port of another protocol (Fetch standard)   no
 //	connect_refused     nobody listens                                no
 //	connect_timeout     no connection (TCP and TLS) in time           no
 //	connect_error       unreachable, and other failures to connect    no
@@ -52,6 +53,7 @@ const (
 	ClassDNSNotFound      Class = "dns_not_found"
 	ClassDNSError         Class = "dns_error"
 	ClassAddressRefused   Class = "address_refused"
+	ClassPortRefused      Class = "port_refused"
 	ClassConnectRefused   Class = "connect_refused"
 	ClassConnectTimeout   Class = "connect_timeout"
 	ClassConnectError     Class = "connect_error"
@@ -75,7 +77,7 @@ const (
 func Classes() []Class {
 	return []Class{
 		ClassInvalidURL, ClassLeaseLost, ClassCanceled, ClassDNSNotFound, ClassDNSError,
-		ClassAddressRefused, ClassConnectRefused, ClassConnectTimeout, ClassConnectError,
+		ClassAddressRefused, ClassPortRefused, ClassConnectRefused, ClassConnectTimeout, ClassConnectError,
 		ClassLocalError, ClassTLSCertificate, ClassTLSError, ClassFirstByteTimeout,
 		ClassTotalTimeout, ClassReset, ClassNoResponse, ClassHeaderTooLarge, ClassBadResponse,
 		ClassBodyTruncated, ClassBadEncoding, ClassUnwantedType, ClassPanic,

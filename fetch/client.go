@@ -36,8 +36,8 @@ func New(o Options) (*Client, error) {
 			RootCAs:    o.RootCAs,
 			NextProtos: []string{"h2", "http/1.1"},
 		},
-		timeout:      o.ConnectTimeout,
-		allowPrivate: o.AllowPrivate,
+		timeout: o.ConnectTimeout,
+		reach:   o.reach(),
 	}
 	return &Client{
 		options: o,

@@ -24,11 +24,11 @@ var errConnectTimeout = failure{ClassConnectTimeout, errors.New("no connection i
 // dialer makes the connections of the transport: it resolves, refuses
 // addresses that are not public, connects, and does TLS.
 type dialer struct {
-	resolver     *resolver
-	tls          *tls.Config
-	timeout      time.Duration // of all of it together
-	allowPrivate bool
-	net          net.Dialer
+	resolver *resolver
+	tls      *tls.Config
+	timeout  time.Duration // of all of it together
+	reach    reach
+	net      net.Dialer
 }
 
 // dial connects for http URLs.
@@ -92,6 +92,9 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 	if err != nil {
 		return nil, failf(ClassInvalidURL, "port of %s: %w", hostport, err)
 	}
+	if forOther(uint16(port)) {
+		return nil, failf(ClassPortRefused, "port %d is that of another protocol than HTTP", port)
+	}
 	started := time.Now()
 	name := ""
 	addrs := make([]netip.Addr, 0, 1)
@@ -106,7 +109,7 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 	attemptOf(ctx).resolved(time.Since(started))
 	allowed := d.allowed(addrs)
 	if len(allowed) == 0 {
-		return nil, failf(ClassAddressRefused, "%s is %s, which is not a public address", host, addrs[0])
+		return nil, failf(ClassAddressRefused, "%s is %s, which is not a public address (%s)", host, addrs[0], d.reach.refusal(addrs[0]))
 	}
 	raw, err := d.race(ctx, allowed, uint16(port))
 	if err != nil {
@@ -125,19 +128,22 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 // dot, resolvers first try them below each domain of their search list, which
 // costs look-ups and may find a host of the crawler's own network.
 func (d *dialer) absolute(host string) string {
-	if d.allowPrivate || strings.HasSuffix(host, ".") {
+	if d.reach.all || strings.HasSuffix(host, ".") {
 		return host
 	}
 	return host + "."
 }
 
 // allowed returns the addresses that may be connected to, at most
-// maxAddresses. What is checked is what is dialled, so a name that changes its
-// address in between (DNS rebinding) gains nothing.
+// maxAddresses. A name that has others besides is dialled at these only, as
+// resolvers do that strip private addresses from answers: names of public hosts
+// with a stray ::1 or 10.0.0.1 are common mistakes, and to refuse them whole
+// would protect nobody better. What is checked is what is dialled, so a name
+// that changes its address in between (DNS rebinding) gains nothing.
 func (d *dialer) allowed(addrs []netip.Addr) []netip.Addr {
 	var allowed []netip.Addr
 	for _, a := range addrs {
-		if len(allowed) < maxAddresses && (d.allowPrivate || public(a)) {
+		if len(allowed) < maxAddresses && d.reach.refusal(a) == "" {
 			allowed = append(allowed, a)
 		}
 	}

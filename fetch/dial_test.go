@@ -86,34 +86,6 @@ func TestAddressRefused(t *testing.T) {
 	}
 }
 
-func TestPublic(t *testing.T) {
-	for _, tc := range []struct {
-		addr string
-		want bool
-	}{
-		{"1.1.1.1", true}, {"8.8.8.8", true}, {"99.255.255.255", true}, {"100.128.0.0", true}, {"172.15.255.255", true},
-		{"172.32.0.0", true}, {"192.0.1.0", true}, {"223.255.255.255", true}, {"168.63.129.17", true},
-		{"2606:4700:4700::1111", true}, {"2a00:1450:4001::1", true}, {"::ffff:8.8.8.8", true},
-		{"64:ff9b::808:808", true}, {"2002:808:808::1", true}, {"2001:200::1", true},
-		{"0.0.0.0", false}, {"0.1.2.3", false}, {"10.255.255.255", false}, {"100.64.0.1", false}, {"100.100.100.200", false},
-		{"127.0.0.1", false}, {"127.255.255.254", false}, {"168.63.129.16", false}, {"169.254.169.254", false},
-		{"172.16.0.1", false}, {"172.31.255.255", false}, {"192.0.0.192", false}, {"192.0.2.1", false}, {"192.88.99.1", false},
-		{"192.168.1.1", false}, {"198.18.0.1", false}, {"198.19.255.255", false}, {"198.51.100.1", false},
-		{"203.0.113.1", false}, {"224.0.0.1", false}, {"239.255.255.255", false}, {"240.0.0.1", false}, {"255.255.255.255", false},
-		{"::", false}, {"::1", false}, {"::7f00:1", false}, {"::ffff:10.0.0.1", false}, {"64:ff9b::a00:1", false},
-		{"64:ff9b:1::1", false}, {"100::1", false}, {"2001::1", false}, {"2001:db8::1", false}, {"2002:a00:1::", false},
-		{"2002:c0a8:101::1", false}, {"3fff::1", false}, {"5f00::1", false}, {"fc00::1", false}, {"fd00:ec2::254", false},
-		{"fe80::1", false}, {"fe80::1%eth0", false}, {"2606:4700::1%eth0", false}, {"fec0::1", false}, {"ff02::1", false},
-	} {
-		if got := public(netip.MustParseAddr(tc.addr)); got != tc.want {
-			t.Errorf("public(%s) = %v", tc.addr, got)
-		}
-	}
-	if public(netip.Addr{}) {
-		t.Error("the zero address is public")
-	}
-}
-
 // Public addresses of a name that also has private ones remain.
 func TestAllowed(t *testing.T) {
 	d := &dialer{}

@@ -61,6 +61,11 @@ type Options struct {
 	// AllowPrivate permits connections to addresses that are not public, and
 	// names that are completed from the resolver's search list.
 	AllowPrivate bool
+	// AllowNetworks permits connections to the addresses in these networks
+	// besides, each as ParseNetwork reads it: an intranet, and not the services
+	// of the cloud or of this host. An IPv6 address that embeds one of IPv4 is
+	// not in that one's network.
+	AllowNetworks []string
 	// RootCAs verify servers' certificates; nil: the system's.
 	RootCAs *x509.CertPool
 
@@ -135,6 +140,11 @@ func (o Options) Validate() error {
 			return fmt.Errorf("fetch: %s is %d, must be at least %d", n.name, n.value, n.least)
 		}
 	}
+	for _, text := range o.AllowNetworks {
+		if _, err := ParseNetwork(text); err != nil {
+			return fmt.Errorf("fetch: AllowNetworks: %w", err)
+		}
+	}
 	if o.UserAgent == "" && !isToken(o.Product) {
 		return fmt.Errorf("fetch: Product %q is not a token", o.Product)
 	}
@@ -148,6 +158,17 @@ func (o Options) Validate() error {
 		return fmt.Errorf("fetch: Contact %q has characters that a User-Agent comment cannot carry", o.Contact)
 	}
 	return nil
+}
+
+// reach returns which addresses valid options permit.
+func (o Options) reach() reach {
+	r := reach{all: o.AllowPrivate}
+	for _, text := range o.AllowNetworks {
+		if network, err := ParseNetwork(text); err == nil {
+			r.networks = append(r.networks, network)
+		}
+	}
+	return r
 }
 
 // Agent returns the User-Agent that is sent.

@@ -1,84 +1,103 @@
 package fetch
 
 import (
+	"fmt"
 	"net/netip"
 )
 
-// public reports whether a is a unicast address of the public internet. The
-// rest is refused when AllowPrivate is off: a page may name any host, and a
+// reach is which addresses may be connected to: those of the public internet,
+// those of networks that were named, or all. A page may name any host, and a
 // name may resolve to anything, so this is what stands between a hostile link
 // and the services beside the crawler (server-side request forgery).
+type reach struct {
+	all      bool
+	networks []netip.Prefix
+}
+
+// refusal says why a may not be connected to; empty: it may. IPv4-mapped
+// addresses are the IPv4 addresses that the kernel takes them for.
+func (r reach) refusal(a netip.Addr) string {
+	if r.all || within(a.Unmap(), r.networks) {
+		return ""
+	}
+	return special(a)
+}
+
+// special says what a is other than a unicast address of the public internet;
+// empty: it is one.
 //
-// Sources: the IANA special-purpose address registries (RFC 6890) as of 2025,
-// IPv6 global unicast being 2000::/3 (RFC 4291 section 2.4). IPv6 addresses
-// that embed an IPv4 address are as public as what they embed.
-func public(a netip.Addr) bool {
-	if !a.IsValid() || a.Zone() != "" {
-		return false
+// Sources: the IANA special-purpose address registries (RFC 6890, RFC 8190) as
+// of 2026-07-18, which testdata has, and IPv6 global unicast being 2000::/3
+// (RFC 4291 section 2.4). Some blocks that the registries call globally
+// reachable hold no web servers, and the nearest of those anycast services may
+// be one of the crawler's own network: they are refused too. IPv6 addresses
+// that embed an IPv4 address, to which a router or the kernel sends what is sent
+// to them, are as public as what they embed.
+func special(a netip.Addr) string {
+	switch {
+	case !a.IsValid():
+		return "no address"
+	case a.Zone() != "":
+		return "an address of one link" // RFC 4007
 	}
 	a = a.Unmap()
-	if a.Is4() {
-		return !within(a, specialIPv4)
+	if inner, ok := embedded(a); ok {
+		what := special(inner)
+		if what != "" {
+			what = fmt.Sprintf("%s, %s", inner, what)
+		}
+		return what
 	}
-	switch b := a.As16(); {
+	for _, b := range specialBlocks {
+		if b.Contains(a) {
+			return b.what
+		}
+	}
+	if a.Is6() && !globalUnicast.Contains(a) {
+		return "no global unicast"
+	}
+	return ""
+}
+
+// embedded returns the IPv4 address within an IPv6 address of a translator or a
+// tunnel.
+func embedded(a netip.Addr) (netip.Addr, bool) {
+	if !a.Is6() {
+		return netip.Addr{}, false
+	}
+	b := a.As16()
+	switch {
 	case nat64.Contains(a):
-		return public(netip.AddrFrom4([4]byte(b[12:16])))
+		return netip.AddrFrom4([4]byte(b[12:16])), true
 	case sixToFour.Contains(a):
-		return public(netip.AddrFrom4([4]byte(b[2:6])))
+		return netip.AddrFrom4([4]byte(b[2:6])), true
+	case b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe:
+		// An ISATAP interface identifier (RFC 5214 section 6.1).
+		return netip.AddrFrom4([4]byte(b[12:16])), globalUnicast.Contains(a)
 	}
-	return globalUnicast.Contains(a) && !within(a, specialIPv6)
+	return netip.Addr{}, false
 }
 
-var (
-	// 64:ff9b::/96, the well-known NAT64 prefix (RFC 6052): the last 32 bits.
-	nat64 = netip.MustParsePrefix("64:ff9b::/96")
-	// 2002::/16 (RFC 3056): the 32 bits after the prefix.
-	sixToFour = netip.MustParsePrefix("2002::/16")
-
-	globalUnicast = netip.MustParsePrefix("2000::/3")
-
-	specialIPv4 = prefixes(
-		"0.0.0.0/8",        // this network
-		"10.0.0.0/8",       // private (RFC 1918)
-		"100.64.0.0/10",    // carrier-grade NAT (RFC 6598); Alibaba's metadata
-		"127.0.0.0/8",      // loopback
-		"168.63.129.16/32", // Azure's metadata and DNS, public by number only
-		"169.254.0.0/16",   // link-local; metadata of most clouds
-		"172.16.0.0/12",    // private
-		"192.0.0.0/24",     // protocol assignments; Oracle's metadata
-		"192.0.2.0/24",     // documentation (RFC 5737)
-		"192.31.196.0/24",  // AS112 (RFC 7535)
-		"192.52.193.0/24",  // AMT (RFC 7450)
-		"192.88.99.0/24",   // 6to4 relays, withdrawn (RFC 7526)
-		"192.168.0.0/16",   // private
-		"192.175.48.0/24",  // AS112 (RFC 7534)
-		"198.18.0.0/15",    // benchmarks (RFC 2544)
-		"198.51.100.0/24",  // documentation
-		"203.0.113.0/24",   // documentation
-		"224.0.0.0/4",      // multicast
-		"240.0.0.0/4",      // reserved, and limited broadcast
-	)
-	specialIPv6 = prefixes(
-		"2001::/23",         // protocol assignments; Teredo, ORCHID, benchmarks
-		"2001:db8::/32",     // documentation
-		"2620:4f:8000::/48", // AS112
-		"3fff::/20",         // documentation (RFC 9637)
-	)
-)
-
-func prefixes(texts ...string) []netip.Prefix {
-	list := make([]netip.Prefix, len(texts))
-	for i, text := range texts {
-		list[i] = netip.MustParsePrefix(text)
-	}
-	return list
-}
-
-func within(a netip.Addr, list []netip.Prefix) bool {
-	for _, prefix := range list {
-		if prefix.Contains(a) {
+func within(a netip.Addr, networks []netip.Prefix) bool {
+	for _, network := range networks {
+		if network.Contains(a) {
 			return true
 		}
 	}
 	return false
+}
+
+// ParseNetwork reads an entry of Options.AllowNetworks.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil:
+		return netip.Prefix{}, fmt.Errorf("network %q is not an address, a slash and a number of bits, such as 10.1.0.0/16", text)
+	case network.Addr().Is4In6():
+		return netip.Prefix{}, fmt.Errorf("network %q is of IPv4-mapped addresses: write it as one of IPv4", text)
+	case network != network.Masked():
+		return netip.Prefix{}, fmt.Errorf("network %q has more bits than it says: %v and %v are networks",
+			text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
+	}
+	return network, nil
 }

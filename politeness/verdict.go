@@ -38,8 +38,8 @@ type Verdict struct {
 //	tls_certificate     ends              failed
 //	header_too_large, bad_encoding,
 //	unwanted_type       ends              answered
-//	address_refused, invalid_url, panic
-//	                    ends              nothing learned
+//	address_refused, port_refused,
+//	invalid_url, panic  ends              nothing learned
 //	lease_lost, canceled
 //	                    goes back         nothing learned
 var classes = map[string]Verdict{
@@ -61,6 +61,7 @@ var classes = map[string]Verdict{
 	"bad_encoding":       {Health: Answered},
 	"unwanted_type":      {Health: Answered},
 	"address_refused":    {},
+	"port_refused":       {},
 	"invalid_url":        {},
 	"panic":              {},
 	"lease_lost":         {Unmade: true},
