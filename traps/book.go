@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -38,18 +39,17 @@ func (b *Book) Judge(o Options, domain string, fresh []*weftpb.Target) (admitted
 				id, reason = identity{domain, whole}, TooManyPages
 			}
 		}
-		switch {
-		case reason == "":
+		if reason == "" {
 			room--
 			if parked != nil {
 				admitted = append(admitted, t)
 			}
-		default:
-			if parked == nil { // the first: until now all are admitted
-				admitted = append(make([]*weftpb.Target, 0, len(fresh)-1), fresh[:i]...)
-			}
-			parked = park(parked, id, reason, t)
+			continue
 		}
+		if parked == nil { // the first: until now all are admitted
+			admitted = slices.Clone(fresh[:i])
+		}
+		parked = park(parked, id, reason, t)
 	}
 	if parked == nil {
 		return fresh, nil

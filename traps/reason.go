@@ -7,19 +7,19 @@ import "strings"
 type Reason string
 
 const (
-	// Calendar: the template is made of dates.
+	// Calendar is a template made of dates.
 	Calendar Reason = "calendar"
-	// Pagination: it numbers pages of a list.
+	// Pagination is one that numbers the pages of a list.
 	Pagination Reason = "pagination"
-	// Session: it tells visitors apart.
+	// Session is one that tells visitors apart.
 	Session Reason = "session"
-	// Faceted: it combines parameters, as a search by facets does.
+	// Faceted is one that combines parameters, as a search by facets does.
 	Faceted Reason = "faceted"
-	// SameContent: it is none of these.
+	// SameContent is one that is none of these.
 	SameContent Reason = "same_content"
-	// TooManyURLs: the template has as many URLs as one may have.
+	// TooManyURLs is one that has as many URLs as one may have.
 	TooManyURLs Reason = "too_many_urls"
-	// TooManyPages: the domain has as many URLs as one may have.
+	// TooManyPages is a domain that has as many URLs as one may have.
 	TooManyPages Reason = "too_many_pages"
 )
 

@@ -32,12 +32,12 @@ const (
 // Of returns where a canonical URL is and what it looks like there: its host
 // (with the port, unless that is the default one) and its template, "/path" or
 // "/path?names". In a path, numbers, dates, identifiers and names are what they
-// are instances of, but for the first two directories, which keep their names; a
-// placeholder that stands several times in a row has a plus. Of a query only the
+// are instances of, but for the first two directories, and for what is asked with a
+// query in the root, which keep their names; a placeholder that stands several times in a row has a plus. Of a query only the
 // names of parameters are left, each once, in order.
 func Of(url string) (host, template string) {
 	host, path, query := split(url)
-	b := appendPath(nil, path)
+	b := appendPath(nil, path, query != "")
 	if query != "" {
 		b = appendQuery(b, query)
 	}
@@ -62,8 +62,9 @@ func split(url string) (host, path, query string) {
 	return url, "/", query
 }
 
-// appendPath appends the template of a path that begins with a slash.
-func appendPath(dst []byte, path string) []byte {
+// appendPath appends the template of a path that begins with a slash. One that is
+// asked with a query may be a program.
+func appendPath(dst []byte, path string, asked bool) []byte {
 	last := ""
 	for depth := 0; path != ""; depth++ {
 		path = path[1:]
@@ -76,7 +77,8 @@ func appendPath(dst []byte, path string) []byte {
 			segment, path = path[:end], path[end:]
 		}
 		from := len(dst)
-		dst = appendSegment(append(dst, '/'), segment, depth, leaf)
+		named := depth < literals && !leaf || depth == 0 && asked
+		dst = appendSegment(append(dst, '/'), segment, named, leaf)
 		// A run of one placeholder is one however long it is.
 		switch now := string(dst[from:]); {
 		case !strings.HasSuffix(now, "}"):
@@ -93,8 +95,9 @@ func appendPath(dst []byte, path string) []byte {
 	return dst
 }
 
-// appendSegment appends what a segment is an instance of.
-func appendSegment(dst []byte, segment string, depth int, leaf bool) []byte {
+// appendSegment appends what a segment is an instance of. Those that are named
+// keep their name if they have one; a leaf is the last of its path.
+func appendSegment(dst []byte, segment string, named, leaf bool) []byte {
 	// Parameters of a segment (RFC 3986 section 3.3): /page;jsessionid=1
 	segment, params, hasParams := strings.Cut(segment, ";")
 	name, extension := segment, ""
@@ -112,7 +115,7 @@ func appendSegment(dst []byte, segment string, depth int, leaf bool) []byte {
 	default:
 		kind := kindOf(name)
 		switch {
-		case kind == word && !leaf && depth < literals && isPlain(name):
+		case kind == word && named && isPlain(name):
 			dst = append(dst, name...)
 		case kind == wordDigit && pager(name) != "":
 			dst = append(append(dst, pager(name)...), number...)
