@@ -32,8 +32,9 @@ type Verdict struct {
 //
 //	class               URL               domain
 //	dns_*, connect_*, tls_error, *_timeout,
-//	reset, no_response, bad_response,
-//	body_truncated      again             failed
+//	slow_body, reset, no_response,
+//	bad_response, body_truncated
+//	                    again             failed
 //	local_error         again             nothing learned: our fault
 //	tls_certificate     ends              failed
 //	header_too_large, bad_encoding,
@@ -51,6 +52,7 @@ var classes = map[string]Verdict{
 	"tls_error":          {Retry: true, Health: Failed},
 	"first_byte_timeout": {Retry: true, Health: Failed},
 	"total_timeout":      {Retry: true, Health: Failed},
+	"slow_body":          {Retry: true, Health: Failed},
 	"reset":              {Retry: true, Health: Failed},
 	"no_response":        {Retry: true, Health: Failed},
 	"bad_response":       {Retry: true, Health: Failed},
@@ -70,7 +72,8 @@ var classes = map[string]Verdict{
 
 // Judge returns the verdict on an exchange with this HTTP status (0: none) and
 // class of errors (empty: none). The class wins when both are set. 5xx and 429
-// are the server's way of asking for time; every other status is an answer. A
+// are the server's way of asking for time, and a status above is taken for 5xx
+// (RFC 9110 section 15); every other status is an answer. A
 // class that is not known is tried again, and its name is not repeated: names
 // of reasons are counted, so there must be few.
 func Judge(status uint32, class string) Verdict {
@@ -87,7 +90,7 @@ func Judge(status uint32, class string) Verdict {
 		return Verdict{Reason: "not_modified", Health: Answered}
 	case status == 429:
 		return Verdict{Reason: "http_429", Retry: true, Health: Failed}
-	case status >= 500 && status <= 599:
+	case status >= 500:
 		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed}
 	case status == 0:
 		return Verdict{Reason: "other", Retry: true, Health: Failed}
