@@ -24,8 +24,12 @@ func BenchmarkNormalize(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	form, err := urls.NewForm(urls.DefaultOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
 	n := normalizer{
-		env: Env{Names: topics.Loop("bench"), Meter: silent{}}, policy: policy, suffixes: urls.BundledSuffixes(),
+		env: Env{Names: topics.Loop("bench"), Meter: silent{}}, policy: policy, form: form, suffixes: urls.BundledSuffixes(),
 	}
 	page := &weftpb.Discovered{Source: "https://docs.example.org/library/os.path.html", Via: weftpb.Via_VIA_LINK}
 	for i := range 40 {
