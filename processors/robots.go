@@ -1,6 +1,7 @@
 package processors
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -48,7 +49,11 @@ func RobotsOf(asked *weftpb.Target, domain string, redirects int, last *fetch.Ex
 		}
 		return found
 	}
-	rules := robots.Parse(robotsStatus(last), last.Body, product)
+	body := last.Body
+	if last.Truncated { // half a rule is another rule
+		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
+	}
+	rules := robots.Parse(robotsStatus(last), body, product)
 	if rules.TtlMs > 0 {
 		rules.TtlMs = robots.Lifetime(last.Header).Milliseconds()
 	}

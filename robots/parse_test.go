@@ -92,6 +92,11 @@ func TestCrawlDelay(t *testing.T) {
 		{"User-agent: weft\nUser-agent: other\nCrawl-delay: 4", 4_000},
 		{"User-agent: other\nCrawl-delay: 4", 0},
 		{"Crawl-delay: 4\nUser-agent: *\nDisallow: /", 0},
+		{"User-agent: *\nRequest-rate: 1/10\nVisit-time: 0100-0200\nCrawl-delay: 2", 2_000},
+		{"User-agent: weft\nRequest-rate: 1/10\nUser-agent: other\nCrawl-delay: 2", 2_000},
+		{"User-agent: *\nCrawl-delay: 2 # seconds", 2_000},
+		{"User-agent: *\nCrawl-delay: 2s", 0},
+		{"User-agent: *\nCrawl-delay: 0x10", 0},
 	} {
 		if got := Parse(200, []byte(c.robots), "weft").GetCrawlDelayMs(); got != c.want {
 			t.Errorf("%q gives %d ms, want %d", c.robots, got, c.want)
@@ -105,6 +110,37 @@ func TestSitemaps(t *testing.T) {
 	want := []string{"https://h/a.xml", "https://h/%C3%A9.xml", "/b.xml"}
 	if got := r.GetSitemaps(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestForms holds that a file means the same in all the forms in which files
+// are found.
+func TestForms(t *testing.T) {
+	for name, file := range map[string]string{
+		"plain":                  "User-agent: *\nDisallow: /a\nDisallow: /c\n",
+		"no line end":            "User-agent: *\nDisallow: /a\nDisallow: /c",
+		"mixed line ends":        "User-agent: *\r\nDisallow: /a\rDisallow: /c\n\r",
+		"byte order mark":        "\ufeffUser-agent: *\nDisallow: /a\nDisallow: /c\n",
+		"empty lines in a group": "User-agent: *\n\n\n\nDisallow: /a\n\nDisallow: /c\n",
+		"space":                  " \tUser-agent\t:\t* \n  Disallow :/a\t\n Disallow\t:  /c  \n",
+		"no colons":              "User-agent *\nDisallow /a\nDisallow /c\n",
+		"comments":               "# robots\nUser-agent: * # all\nDisallow: /a#b\nDisallow: /c # d\n",
+		"names in any case":      "USER-AGENT: *\ndisallow: /a\nDisAllow: /c\n",
+		"names misspelt":         "useragent: *\ndissallow: /a\ndisalow: /c\n",
+		"NUL":                    "\x00\nUser-agent: *\nDisallow: /a\n\x00\x00Disallow: /b\nDisallow: /c\n",
+		"other records":          "User-agent: *\nHost: h\nClean-param: x /y\nDisallow: /a\nRequest-rate: 1/5\nNoindex: /b\nDisallow: /c\n",
+		"two groups":             "User-agent: *\nDisallow: /a\n\nUser-agent: other\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n",
+		"from a web page":        "User-agent:\u00a0*\nDisallow:\u00a0/a\nDisallow:\u00a0/c\n",
+	} {
+		rules := Compile(Parse(200, []byte(file), "weft"))
+		if rules.Allowed("/a") || !rules.Allowed("/b") || rules.Allowed("/c") {
+			t.Errorf("%s: /a allowed is %t, /b %t, /c %t", name, rules.Allowed("/a"), rules.Allowed("/b"), rules.Allowed("/c"))
+		}
+	}
+	for name, file := range map[string]string{"empty": "", "only a mark": "\ufeff", "only a comment": "# nothing", "UTF-16": "U\x00s\x00e\x00r\x00"} {
+		if !Compile(Parse(200, []byte(file), "weft")).Allowed("/") {
+			t.Errorf("%s: / is not allowed", name)
+		}
 	}
 }
 

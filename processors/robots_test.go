@@ -1,0 +1,119 @@
+package processors
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/robots"
+)
+
+func TestRobotsOf(t *testing.T) {
+	const (
+		rules = weftpb.Robots_ACCESS_RULES
+		allow = weftpb.Robots_ACCESS_ALLOW_ALL
+		deny  = weftpb.Robots_ACCESS_DISALLOW_ALL
+	)
+	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+	for _, test := range []struct {
+		name      string
+		redirects int
+		last      fetch.Exchange
+		access    weftpb.Robots_Access
+		text      string
+		ttl       time.Duration
+	}{
+		{name: "rules", last: fetch.Exchange{Status: 200, Body: []byte("User-agent: *\nDisallow: /x")},
+			access: rules, text: "User-agent: *\nDisallow: /x\n", ttl: robots.TTL},
+		{name: "a page", last: fetch.Exchange{Status: 200, Headers: []fetch.Header{{Name: "Content-Type", Value: "text/html"}}, Body: []byte("<html>\n</html>")},
+			access: rules, ttl: robots.TTL},
+		{name: "empty", last: fetch.Exchange{Status: 200}, access: rules, ttl: robots.TTL},
+		{name: "cut within a line", last: fetch.Exchange{Status: 200, Body: []byte("User-agent: *\nDisallow: /x\nDisallow: /"), Truncated: true},
+			access: rules, text: "User-agent: *\nDisallow: /x\n", ttl: robots.TTL},
+		{name: "cut in its only line", last: fetch.Exchange{Status: 200, Body: []byte("User-agent: *"), Truncated: true}, access: rules, ttl: robots.TTL},
+		{name: "cached", last: fetch.Exchange{Status: 404, Headers: []fetch.Header{{Name: "cache-control", Value: "max-age=7200"}}},
+			access: allow, ttl: 2 * time.Hour},
+		{name: "forbidden", last: fetch.Exchange{Status: 403}, access: allow, ttl: robots.TTL},
+		{name: "busy", last: fetch.Exchange{Status: 429}, access: deny},
+		{name: "broken", last: fetch.Exchange{Status: 503, Headers: []fetch.Header{{Name: "Cache-Control", Value: "max-age=7200"}}}, access: deny},
+		{name: "no answer", last: fetch.Exchange{Class: fetch.ClassReset}, access: deny},
+		{name: "half an answer", last: fetch.Exchange{Status: 200, Class: fetch.ClassBodyTruncated}, access: deny},
+		{name: "a redirect without a target", last: fetch.Exchange{Status: 301}, access: allow, ttl: robots.TTL},
+		{name: "a redirect to no URL", last: fetch.Exchange{Status: 301, Location: "mailto:a@b.example"}, access: allow, ttl: robots.TTL},
+		{name: "the sixth redirect", redirects: 5, last: fetch.Exchange{Status: 301, Location: "http://a.example/6"}, access: allow, ttl: robots.TTL},
+		{name: "the sixth redirect, elsewhere", redirects: 5, last: fetch.Exchange{Status: 301, Location: "http://b.example/6"}, access: allow, ttl: robots.TTL},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			found := RobotsOf(own, "a.example", test.redirects, &test.last, "weft")
+			if found.Elsewhere != nil || found.Rules.GetOrigin() != "http://a.example" || found.Rules.GetReferred() {
+				t.Fatalf("found %v, elsewhere %v", found.Rules, found.Elsewhere)
+			}
+			r := found.Rules.Robots
+			if r.Access != test.access || r.Rules != test.text || r.TtlMs != test.ttl.Milliseconds() {
+				t.Errorf("%v, want %v for %v with %q", r, test.access, test.ttl, test.text)
+			}
+		})
+	}
+}
+
+// TestRobotsElsewhere follows a robots.txt through three domains: what each
+// reports, and what it writes for another.
+func TestRobotsElsewhere(t *testing.T) {
+	to := func(url string) *fetch.Exchange { return &fetch.Exchange{Status: 301, Location: url} }
+	first := RobotsOf(&weftpb.Target{Url: "http://a.example/robots.txt"}, "a.example", 1, to("HTTP://www.B.example/r#x"), "weft")
+	wantTarget(t, first, "b.example", &weftpb.Target{
+		Url: "http://www.b.example/r", Depth: 2, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
+	})
+	if r := first.Rules; r.GetOrigin() != "http://a.example" || !r.GetReferred() || r.Robots.GetStatus() != 301 || r.Robots.GetAccess() != weftpb.Robots_ACCESS_DISALLOW_ALL {
+		t.Errorf("the first reports %v", r)
+	}
+
+	second := RobotsOf(first.Elsewhere.Referral, "b.example", 0, to("https://c.example:8443/robots.txt"), "weft")
+	wantTarget(t, second, "c.example", &weftpb.Target{
+		Url: "https://c.example:8443/robots.txt", Depth: 3, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
+	})
+	if second.Rules != nil {
+		t.Errorf("the second learns %v of nobody's origin", second.Rules)
+	}
+
+	last := &fetch.Exchange{Status: 200, Body: []byte("User-agent: weft\nDisallow: /x\nCrawl-delay: 9")}
+	third := RobotsOf(second.Elsewhere.Referral, "c.example", 2, last, "weft")
+	answer := third.Elsewhere.GetRules()
+	if third.Domain != "a.example" || third.Rules != nil || answer.GetOrigin() != "http://a.example" || answer.Robots.GetCrawlDelayMs() != 9000 ||
+		!strings.Contains(answer.Robots.GetRules(), "Disallow: /x") || len(third.Elsewhere.Outcomes) != 1 || third.Elsewhere.Visit != "" {
+		t.Errorf("the answer to %s is %v", third.Domain, third.Elsewhere)
+	}
+	if third.Answer.RetryAfter != 0 {
+		t.Errorf("the third waits for the first one's Crawl-delay: %v", third.Answer)
+	}
+
+	for name, x := range map[string]*fetch.Exchange{
+		"a sixth redirect":   to("https://d.example/"),
+		"one back and forth": to("https://c.example/"),
+		"no answer":          {Class: fetch.ClassConnectRefused},
+	} {
+		redirects := 2
+		if name == "a sixth redirect" || name == "one back and forth" {
+			redirects = fetch.MaxRobotsRedirects - 3
+		}
+		found := RobotsOf(second.Elsewhere.Referral, "c.example", redirects, x, "weft")
+		want := weftpb.Robots_ACCESS_ALLOW_ALL
+		if x.Class != fetch.ClassNone {
+			want = weftpb.Robots_ACCESS_DISALLOW_ALL
+		}
+		if found.Domain != "a.example" || found.Elsewhere.GetRules().GetRobots().GetAccess() != want {
+			t.Errorf("%s: %v", name, found.Elsewhere)
+		}
+	}
+}
+
+func wantTarget(t *testing.T, found RobotsFinding, domain string, want *weftpb.Target) {
+	t.Helper()
+	if got := found.Elsewhere.GetReferral(); found.Domain != domain || !proto.Equal(got, want) {
+		t.Errorf("it refers to %v of %s, want %v of %s", got, found.Domain, want, domain)
+	}
+}
