@@ -95,25 +95,33 @@ func (s *Set) Unseen(targets []*weftpb.Target) []*weftpb.Target {
 	return unseen
 }
 
-// Apply folds an event: its URLs are seen from now on, those that it parks, too.
+// Apply folds an event: its URLs are seen from now on, those that it parks or
+// that others stand for, too.
 func (s *Set) Apply(event *weftpb.Deduped) {
 	s.add(event.GetTargets())
 	for _, parked := range event.GetParked() {
 		s.add(parked.GetTargets())
 	}
+	for _, merged := range event.GetMerged() {
+		s.see(merged.GetTarget())
+	}
 }
 
 func (s *Set) add(targets []*weftpb.Target) {
 	for _, target := range targets {
-		fp := fingerprintOf(target.GetUrl())
-		if s.seen(fp) {
-			continue
-		}
-		s.store.Set(s.keyOf(fp), present)
-		s.filter.add(fp)
-		s.cache.put(fp)
-		s.count++
+		s.see(target)
 	}
+}
+
+func (s *Set) see(target *weftpb.Target) {
+	fp := fingerprintOf(target.GetUrl())
+	if s.seen(fp) {
+		return
+	}
+	s.store.Set(s.keyOf(fp), present)
+	s.filter.add(fp)
+	s.cache.put(fp)
+	s.count++
 }
 
 // seen asks the layers in the order of their price.

@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/traps"
+	"github.com/weftcrawl/weft/variants"
 )
 
 // Dedupe runs the stage dedupe until ctx ends: it reads normalized and writes
@@ -30,16 +31,23 @@ func dedupeStage(env Env) ledger.Stage[*seen] {
 		Ledger: env.Names.Deduped,
 		Inputs: []ledger.Input[*seen]{{Topic: env.Names.Normalized, Decide: decideUnseen(env)}},
 		Open: func(_ int32, store ledger.Store) (*seen, error) {
-			return &seen{set: dedupe.Open(dedupe.DefaultOptions(), store), book: traps.Open(store)}, nil
+			variantRules, err := newStanding(env.Definition)
+			return &seen{
+				set: dedupe.Open(dedupe.DefaultOptions(), store), book: traps.Open(store),
+				standing: variantRules, sites: variants.Open(store),
+			}, err
 		},
 		Tick: func(*seen, string, time.Time, int64) ([]byte, error) { return nil, nil },
 	}
 }
 
-// seen is the state of a partition: the URLs seen, and what they look like.
+// seen is the state of a partition: the URLs seen, what they look like, and
+// which stand for others.
 type seen struct {
-	set  *dedupe.Set
-	book *traps.Book
+	set      *dedupe.Set
+	book     *traps.Book
+	standing standing
+	sites    *variants.Book
 }
 
 func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte, error) {
@@ -52,13 +60,14 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 		if n.Lift != nil {
 			return s.lifted(in.Key, n.Lift), nil
 		}
-		fresh := s.set.Unseen(n.Targets)
-		env.Meter.Deduped(len(fresh), len(n.Targets)-len(fresh))
-		if len(fresh) == 0 {
+		event, restored := s.standing.decide(s, in.Key, &n)
+		fresh := len(event.Targets) + len(restored)
+		env.Meter.Deduped(fresh, max(len(n.Targets)-fresh, 0))
+		if fresh+len(event.Merged)+len(event.Evidence) == 0 {
 			return nil, nil
 		}
-		event := &weftpb.Deduped{Targets: fresh, Source: n.Source}
 		s.holdBack(trapOptions, in.Key, &n, event)
+		event.Targets = append(event.Targets, restored...)
 		return encode(event), nil
 	}
 }
@@ -71,6 +80,7 @@ func (s *seen) Apply(domain string, body []byte, _ int64) error {
 	}
 	s.set.Apply(&d)
 	s.book.Apply(domain, &d)
+	s.sites.Apply(domain, &d)
 	return nil
 }
 

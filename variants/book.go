@@ -24,11 +24,13 @@ type Store interface {
 //	v/m/SITE\0 + print of URL         a URL that is given up: weftpb.Merged
 //	v/k/SITE\0 + print of the kept    nothing; the way from a URL to those that
 //	  + print of URL                  it stands for
+//	v/x/SITE\0 + print of URL         nothing; a URL that has no page
 const (
 	sitePrefix   = "v/s/"
 	siteEnd      = "v/s0" // first key after every key with sitePrefix
 	mergedPrefix = "v/m/"
 	keptPrefix   = "v/k/"
+	absentPrefix = "v/x/"
 )
 
 // Book is what one partition knows of its sites. It belongs to one goroutine at
@@ -79,6 +81,9 @@ func (b *Book) Apply(domain string, event *weftpb.Deduped) {
 	}
 	for _, m := range event.Merged {
 		b.merge(&v, siteOf(m.GetTarget().GetUrl(), domain), m)
+	}
+	for url := range v.absent {
+		b.store.Set(absentKey(siteOf(url, domain), url), []byte{1})
 	}
 	for name, s := range v.sites {
 		b.store.Set(siteKey(name), s.encode())
@@ -137,6 +142,11 @@ func bytesOf(m *weftpb.Merged) uint64 {
 		return 0
 	}
 	return uint64(len(m.Target.GetUrl()) + len(m.Target.GetScopeRoot()) + 32)
+}
+
+func absentKey(name, url string) []byte {
+	print := urls.Fingerprint(url)
+	return append([]byte(absentPrefix+name+"\x00"), print[:]...)
 }
 
 func siteKey(name string) []byte { return []byte(sitePrefix + name) }

@@ -97,7 +97,7 @@ func (d *decision) counts(e *weftpb.Evidence, shown []*weftpb.Evidence) bool {
 			return other.Kind == weftpb.Evidence_KIND_CONTENT && other.Url == e.Url && other.Distance <= alike && d.standsFor(e.Url, other.SameAs)
 		})
 	case weftpb.Evidence_KIND_MISSING:
-		return false
+		return d.options.Learn || len(d.options.same) > 0
 	}
 	return d.options.Learn || len(d.book.tracked) > 0 && d.inForce(siteOf(e.GetUrl(), d.domain)) != 0
 }
@@ -177,8 +177,12 @@ func (d *decision) place(t *weftpb.Target) {
 		return
 	}
 	m := &weftpb.Merged{Target: t, Kept: kept.String(), Rules: learnt.Names()}
+	name := siteOf(t.Url, d.domain)
+	if d.missing(name, m.Kept) {
+		d.Targets = append(d.Targets, asProbe(t))
+		return
+	}
 	if learnt != 0 {
-		name := siteOf(t.Url, d.domain)
 		size := bytesOf(m)
 		if d.book.bytes(name)+d.added[name]+size > maxMergedBytes {
 			d.Targets = append(d.Targets, t)

@@ -50,6 +50,8 @@
 //     never given up;
 //   - when the URL that stands for it has no page (404, 410); as a probe.
 //
+// What has no page is remembered: nothing is given up for it later.
+//
 // # Invariants
 //
 //   - [Book.Decide] changes nothing, [Book.Apply] folds its result, is

@@ -14,6 +14,7 @@ type view struct {
 	book   *Book
 	domain string
 	sites  map[string]*site
+	absent map[string]bool // URLs that have no page
 }
 
 // site returns a copy that may be changed.
@@ -55,16 +56,18 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 	if refusal != urls.Accepted {
 		return false
 	}
-	if e.Kind == weftpb.Evidence_KIND_OWN {
-		name := Site(url, v.domain)
+	name := Site(url, v.domain)
+	switch e.Kind {
+	case weftpb.Evidence_KIND_OWN:
 		_, used := Apply(v.inForce(name), url, v.domain)
 		return v.refute(name, used)
+	case weftpb.Evidence_KIND_MISSING:
+		return v.miss(name, e.Url)
 	}
 	other, refusal := urls.Parse(e.GetSameAs())
 	if refusal != urls.Accepted {
 		return false
 	}
-	name := Site(url, v.domain)
 	if name != Site(other, v.domain) {
 		return false
 	}
@@ -112,6 +115,22 @@ func (v *view) refute(name string, rules Set) (changed bool) {
 	s := v.site(name)
 	rules.each(func(r Rule) { changed = s.refute(r) || changed })
 	return changed
+}
+
+// miss notes that a URL has no page; it is false if that was known.
+func (v *view) miss(name, url string) bool {
+	if v.missing(name, url) {
+		return false
+	}
+	if v.absent == nil {
+		v.absent = map[string]bool{}
+	}
+	v.absent[url] = true
+	return true
+}
+
+func (v *view) missing(name, url string) bool {
+	return v.absent[url] || v.book.store.Get(absentKey(name, url)) != nil
 }
 
 // pathOf is the hash of a path. Queries do not count: a hundred of them may be

@@ -1,0 +1,237 @@
+package variants
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/frontier/memstore"
+	"github.com/weftcrawl/weft/urls"
+)
+
+const domain = "x.org"
+
+// crawl is a dedupe partition: what is known, the book, and all events.
+type crawl struct {
+	t       rapid.TB
+	options *Options
+	store   *memstore.Store
+	book    *Book
+	known   map[string]bool
+	events  []*weftpb.Deduped
+	// admitted counts how often a URL got into the crawl; merged is what stands
+	// for one that did not.
+	admitted map[string]int
+	merged   map[string]string
+	queue    []*weftpb.Target
+}
+
+func newCrawl(t rapid.TB, learn bool, same ...string) *crawl {
+	t.Helper()
+	options, err := NewOptions(learn, same)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &memstore.Store{}
+	return &crawl{
+		t: t, options: options, store: store, book: Open(store),
+		known: map[string]bool{}, admitted: map[string]int{}, merged: map[string]string{},
+	}
+}
+
+// take decides and folds a record, and checks that the decision changed nothing
+// and that the fold may come twice.
+func (c *crawl) take(n *weftpb.Normalized) *weftpb.Deduped {
+	c.t.Helper()
+	before := c.store.Clone()
+	event := c.decide(n)
+	if key, same := before.Equal(c.store); !same {
+		c.t.Fatalf("a decision changed %q", key)
+	}
+	c.apply(event)
+	once := c.store.Clone()
+	c.book.Apply(domain, event)
+	if key, same := once.Equal(c.store); !same {
+		c.t.Fatalf("the same event again changes %q", key)
+	}
+	return event
+}
+
+func (c *crawl) decide(n *weftpb.Normalized) *weftpb.Deduped {
+	d := c.book.Decide(c.options, domain, n, c.unseen(n.Targets), Surroundings{
+		Known:   func(url string) bool { return c.known[url] },
+		InScope: func(_ *weftpb.Target, kept urls.URL, _ string) bool { return kept.Path() != "/forbidden/" },
+	})
+	if size := proto.Size(&weftpb.Deduped{Targets: d.Restored}); size > maxMergedBytes {
+		c.t.Fatalf("%d bytes come back at once", size)
+	}
+	return &weftpb.Deduped{Evidence: d.Evidence, Merged: d.Merged, Targets: append(c.unseen(d.Targets), d.Restored...)}
+}
+
+func (c *crawl) unseen(targets []*weftpb.Target) (fresh []*weftpb.Target) {
+	here := map[string]bool{}
+	for _, t := range targets {
+		if !c.known[t.Url] && !here[t.Url] {
+			here[t.Url] = true
+			fresh = append(fresh, t)
+		}
+	}
+	return fresh
+}
+
+func (c *crawl) apply(event *weftpb.Deduped) {
+	c.book.Apply(domain, event)
+	c.events = append(c.events, event)
+	for _, m := range event.Merged {
+		c.known[m.Target.Url] = true
+		c.merged[m.Target.Url] = m.Kept
+	}
+	for _, t := range event.Targets {
+		c.known[t.Url] = true
+		c.admitted[t.Url]++
+		delete(c.merged, t.Url)
+		c.queue = append(c.queue, t)
+	}
+}
+
+// check folds all events from nothing: the store must be the same, and so must
+// be what memory holds of it.
+func (c *crawl) check() {
+	c.t.Helper()
+	again := &memstore.Store{}
+	book := Open(again)
+	for _, event := range c.events {
+		book.Apply(domain, event)
+	}
+	if key, same := again.Equal(c.store); !same {
+		c.t.Fatalf("the fold of the events differs at %q", key)
+	}
+	if a, b := fmt.Sprint(c.book.tracked), fmt.Sprint(Open(again).tracked); a != b {
+		c.t.Fatalf("memory holds %s, the store tells %s", a, b)
+	}
+	for url := range c.known {
+		kept, merged := c.merged[url]
+		switch {
+		case c.admitted[url] > 1:
+			c.t.Fatalf("%s got into the crawl %d times", url, c.admitted[url])
+		case c.admitted[url] == 1 && merged, c.admitted[url] == 0 && !merged:
+			c.t.Fatalf("%s: admitted %d times, merged %v", url, c.admitted[url], merged)
+		case merged && c.admitted[kept] != 1:
+			c.t.Fatalf("%s stands for %s and is not in the crawl", kept, url)
+		}
+	}
+}
+
+func link(url string) *weftpb.Target { return &weftpb.Target{Url: url, Via: weftpb.Via_VIA_LINK, Depth: 1} }
+
+func naming(targets ...*weftpb.Target) *weftpb.Normalized { return &weftpb.Normalized{Targets: targets} }
+
+
+// A crawl of a site of any habits, with exceptions anywhere, loses no page, but
+// for one that differs from its variant, says so nowhere, and is no probe. Every
+// URL has one outcome.
+func TestNoPageIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCrawl(t, rapid.Bool().Draw(t, "learn"))
+		habit := rapid.SampledFrom([]string{"redirect", "canonical", "content", "none"}).Draw(t, "habit")
+		slashed := rapid.Bool().Draw(t, "slashed")
+		pages := rapid.IntRange(1, 40).Draw(t, "pages")
+		odd := rapid.SliceOfDistinct(rapid.IntRange(0, pages-1), rapid.ID).Draw(t, "odd")
+		read := map[string]bool{} // contents
+		both := func(i int) [2]string {
+			kept, other := fmt.Sprintf("http://x.org/%d", i), fmt.Sprintf("http://x.org/%d/", i)
+			if slashed {
+				return [2]string{other, kept}
+			}
+			return [2]string{kept, other}
+		}
+		// An odd page has two contents, or only the variant has one and the kept
+		// form is missing.
+		answer := func(target *weftpb.Target) *weftpb.Normalized {
+			var i int
+			if _, err := fmt.Sscanf(target.Url, "http://x.org/%d", &i); err != nil {
+				t.Fatal(err)
+			}
+			pair := both(i)
+			own := func(content string, shown ...*weftpb.Evidence) *weftpb.Normalized {
+				read[content] = true
+				if target.Via == weftpb.Via_VIA_PROBE && len(shown) == 0 {
+					shown = append(shown, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_OWN, Url: target.Url})
+				}
+				return &weftpb.Normalized{Evidence: shown}
+			}
+			if slices.Contains(odd, i) {
+				switch {
+				case i%3 == 0 && target.Url == pair[0]:
+					return &weftpb.Normalized{Evidence: []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: target.Url}}}
+				case i%3 == 1 && target.Url == pair[0]: // the other way round
+					back := &weftpb.Target{Url: pair[1], Via: weftpb.Via_VIA_REDIRECT}
+					return &weftpb.Normalized{
+						Targets:  []*weftpb.Target{back},
+						Evidence: []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_REDIRECT, Url: pair[0], SameAs: pair[1]}},
+					}
+				case i%3 == 2 && target.Url == pair[1] && c.admitted[pair[0]] > 0:
+					return own(target.Url, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: pair[1], SameAs: pair[0], Distance: different})
+				}
+				return own(target.Url)
+			}
+			if target.Url == pair[0] {
+				return own(pair[0])
+			}
+			says := func(kind weftpb.Evidence_Kind) *weftpb.Evidence {
+				return &weftpb.Evidence{Kind: kind, Url: pair[1], SameAs: pair[0]}
+			}
+			switch habit {
+			case "redirect":
+				return &weftpb.Normalized{
+					Targets:  []*weftpb.Target{{Url: pair[0], Via: weftpb.Via_VIA_REDIRECT}},
+					Evidence: []*weftpb.Evidence{says(weftpb.Evidence_KIND_REDIRECT)},
+				}
+			case "canonical":
+				return own(pair[0], says(weftpb.Evidence_KIND_CANONICAL))
+			case "content":
+				return own(pair[0], says(weftpb.Evidence_KIND_CONTENT))
+			}
+			return own(pair[0])
+		}
+		order := rapid.Permutation(twice(pages)).Draw(t, "order")
+		for len(order) > 0 || len(c.queue) > 0 {
+			if len(order) > 0 && (len(c.queue) == 0 || rapid.Bool().Draw(t, "name")) {
+				c.take(naming(link(both(order[0] / 2)[order[0]%2])))
+				order = order[1:]
+				continue
+			}
+			next := c.queue[0]
+			c.queue = c.queue[1:]
+			c.take(answer(next))
+		}
+		c.check()
+		for i := range pages {
+			pair := both(i)
+			want := []string{pair[0]}
+			if slices.Contains(odd, i) {
+				want = pair[1:]
+				if i%3 == 2 {
+					want = slices.DeleteFunc(pair[:], func(url string) bool { return c.merged[url] != "" })
+				}
+			}
+			for _, content := range want {
+				if !read[content] {
+					t.Fatalf("the page of %s was never read", content)
+				}
+			}
+		}
+	})
+}
+
+func twice(n int) []int {
+	all := make([]int, 2*n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
