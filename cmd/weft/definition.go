@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/traps"
 	"github.com/weftcrawl/weft/urls"
+	"github.com/weftcrawl/weft/variants"
 )
 
 // definitionFlags define a crawl. The definition lives in the crawl's topic
@@ -25,6 +26,8 @@ type definitionFlags struct {
 	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs, below one host with NAME@HOST; NAME=off keeps it, '*=off' all. Tracking parameters and session ids go by default."`
 	SortQuery          *bool    `help:"Take URLs for the same whose parameters differ in their order only."`
 	HashBang           *bool    `help:"Ask for #!state as ?_escaped_fragment_=state; without it all fragments are dropped."`
+	SamePage           []string `placeholder:"RULE" help:"Take URLs for one page that differ by RULE: https, no-www, www, slash, no-slash, or an index file such as index.html; for one site with RULE@HOST. Others are learnt from sites."`
+	KeepVariants       *bool    `help:"Learn no such rules: crawl every URL, but for --same-page."`
 	MaxPagesPerDomain  *int64   `placeholder:"N" help:"Take at most N URLs of a registrable domain; 0, the default: no limit."`
 	MaxPathSegments    *int     `placeholder:"N" help:"Refuse links whose path has more than N segments (default 20); -1: no limit."`
 	MaxPathRepeats     *int     `placeholder:"N" help:"Refuse links whose path repeats the same segments more than N times in a row (default 3); -1: no limit."`
@@ -68,6 +71,7 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	set(&d.MaxDepth, f.MaxDepth)
 	set(&d.SortQuery, f.SortQuery)
 	set(&d.HashBang, f.HashBang)
+	set(&d.KeepVariants, f.KeepVariants)
 	set(&d.MaxPagesPerDomain, f.MaxPagesPerDomain)
 	set(&d.MaxPathSegments, f.MaxPathSegments)
 	set(&d.MaxPathRepeats, f.MaxPathRepeats)
@@ -91,6 +95,12 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	}
 	if f.Exclude != nil {
 		d.Exclude = f.Exclude
+	}
+	if f.AllowNetwork != nil {
+		d.AllowNetworks = f.AllowNetwork
+	}
+	if f.SamePage != nil {
+		d.SamePage = f.SamePage
 	}
 	if f.StripParam != nil {
 		// After the listed ones, of which they are exceptions.
@@ -118,6 +128,9 @@ func (f definitionFlags) check() error {
 		if _, err := urls.ParseRule(rule); err != nil {
 			return usagef("--strip-param: %w", err)
 		}
+	}
+	if _, err := variants.NewOptions(true, f.SamePage); err != nil {
+		return usagef("--same-page: %w", err)
 	}
 	for flag, limit := range map[string]*int{
 		"--max-path-segments": f.MaxPathSegments, "--max-path-repeats": f.MaxPathRepeats,
