@@ -39,19 +39,44 @@ type Parsed struct {
 	Unparsed string `json:"unparsed,omitempty"`
 	Fallback string `json:"fallback,omitempty"`
 
+	// ContentHash and SimHash are those of package similar, in hexadecimal, of
+	// the text, whether the record has it or not. Empty: there was none, or for
+	// SimHash too little.
+	ContentHash string `json:"content_hash,omitempty"`
+	SimHash     string `json:"simhash,omitempty"`
+	// DuplicateOf is the earlier page with the same text, or nearly; nil: none.
+	DuplicateOf *ParsedOriginal `json:"duplicate_of,omitempty"`
+	// Unfollowed says why the crawl did not go on from here, if not because the
+	// page or its links asked for that.
+	Unfollowed string `json:"unfollowed,omitempty"`
+
 	Language    string `json:"language,omitempty"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
+	Keywords    string `json:"keywords,omitempty"`
+	Author      string `json:"author,omitempty"`
+	// Date is as the page states it.
+	Date string `json:"date,omitempty"`
 	// Canonical is absolute where it could be resolved, else as written.
-	Canonical string       `json:"canonical,omitempty"`
-	Robots    ParsedRobots `json:"robots"`
+	Canonical string `json:"canonical,omitempty"`
+	// CanonicalConflict: the page states several, and so none.
+	CanonicalConflict bool         `json:"canonical_conflict,omitempty"`
+	Robots            ParsedRobots `json:"robots"`
 
 	// Headings and Links are arrays in JSON even when nil.
 	Headings []ParsedHeading `json:"headings"`
 	Text     string          `json:"text,omitempty"`
 	// TextTruncated: the text was cut at the limit.
-	TextTruncated bool         `json:"text_truncated,omitempty"`
-	Links         []ParsedLink `json:"links"`
+	TextTruncated bool `json:"text_truncated,omitempty"`
+
+	OpenGraph []ParsedProperty `json:"open_graph,omitempty"`
+	// JSONLD are scripts of type application/ld+json, each as it stands in the
+	// page, JSON or not.
+	JSONLD []string `json:"json_ld,omitempty"`
+	// JSONLDOmitted counts those beyond the limit for one page.
+	JSONLDOmitted int `json:"json_ld_omitted,omitempty"`
+
+	Links []ParsedLink `json:"links"`
 	// LinksOmitted counts links beyond the limit for one page.
 	LinksOmitted int `json:"links_omitted,omitempty"`
 }
@@ -75,18 +100,32 @@ type ParsedOriginal struct {
 	Distance int `json:"distance"`
 }
 
+// Duplicate is the reason of Unparsed and Unfollowed of a page without text, or
+// whose links were not followed, because it is a duplicate.
+const Duplicate = "duplicate"
+
 // ParsedHeading is an element h1 to h6.
 type ParsedHeading struct {
 	Level int    `json:"level"`
 	Text  string `json:"text"`
 }
 
-// ParsedLink is an outlink.
+// ParsedProperty is one Open Graph property; several may have one name.
+type ParsedProperty struct {
+	Name    string `json:"name"`
+	Content string `json:"content"`
+}
+
+// ParsedLink is what a page names: another page, or a part of itself.
 type ParsedLink struct {
 	// URL is canonical, or as written where it was refused.
 	URL  string `json:"url"`
 	Text string `json:"text,omitempty"`
 	Rel  string `json:"rel,omitempty"`
+	// Kind is one of parse.Kind.
+	Kind string `json:"kind,omitempty"`
+	// Language is that of the page at URL, as the link states it.
+	Language string `json:"hreflang,omitempty"`
 }
 
 //go:embed parsed.schema.json
@@ -118,12 +157,29 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = appendMember(dst, `,"unparsed":`, p.Unparsed)
 	dst = appendMember(dst, `,"fallback":`, p.Fallback)
 
+	dst = appendMember(dst, `,"content_hash":`, p.ContentHash)
+	dst = appendMember(dst, `,"simhash":`, p.SimHash)
+	if p.DuplicateOf != nil {
+		dst = appendString(append(dst, `,"duplicate_of":{"id":`...), p.DuplicateOf.ID)
+		dst = appendString(append(dst, `,"url":`...), p.DuplicateOf.URL)
+		dst = strconv.AppendInt(append(dst, `,"distance":`...), int64(p.DuplicateOf.Distance), 10)
+		dst = append(dst, '}')
+	}
+	dst = appendMember(dst, `,"unfollowed":`, p.Unfollowed)
+
 	dst = appendMember(dst, `,"language":`, p.Language)
 	dst = appendMember(dst, `,"title":`, p.Title)
 	dst = appendMember(dst, `,"description":`, p.Description)
+	dst = appendMember(dst, `,"keywords":`, p.Keywords)
+	dst = appendMember(dst, `,"author":`, p.Author)
+	dst = appendMember(dst, `,"date":`, p.Date)
 	dst = appendMember(dst, `,"canonical":`, p.Canonical)
+	dst = appendFlag(dst, `,"canonical_conflict":true`, p.CanonicalConflict)
 	dst = strconv.AppendBool(append(dst, `,"robots":{"noindex":`...), p.Robots.NoIndex)
 	dst = strconv.AppendBool(append(dst, `,"nofollow":`...), p.Robots.NoFollow)
+	dst = appendFlag(dst, `,"noarchive":true`, p.Robots.NoArchive)
+	dst = appendFlag(dst, `,"nosnippet":true`, p.Robots.NoSnippet)
+	dst = appendMember(dst, `,"unavailable_after":`, p.Robots.UnavailableAfter)
 
 	dst = append(dst, `},"headings":[`...)
 	for i, h := range p.Headings {
@@ -135,12 +191,15 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ']')
 	dst = appendMember(dst, `,"text":`, p.Text)
 	dst = appendFlag(dst, `,"text_truncated":true`, p.TextTruncated)
+	dst = p.appendMetadata(dst)
 	dst = append(dst, `,"links":[`...)
 	for i, l := range p.Links {
 		dst = appendComma(dst, i)
 		dst = appendString(append(dst, `{"url":`...), l.URL)
 		dst = appendMember(dst, `,"text":`, l.Text)
 		dst = appendMember(dst, `,"rel":`, l.Rel)
+		dst = appendMember(dst, `,"kind":`, l.Kind)
+		dst = appendMember(dst, `,"hreflang":`, l.Language)
 		dst = append(dst, '}')
 	}
 	dst = append(dst, ']')
@@ -149,6 +208,28 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	}
 	return append(dst, '}')
 }
-	dst = appendFlag(dst, `,"noarchive":true`, p.Robots.NoArchive)
-	dst = appendFlag(dst, `,"nosnippet":true`, p.Robots.NoSnippet)
-	dst = appendMember(dst, `,"unavailable_after":`, p.Robots.UnavailableAfter)
+
+// appendMetadata appends Open Graph and JSON-LD, which most pages do not have.
+func (p Parsed) appendMetadata(dst []byte) []byte {
+	if len(p.OpenGraph) > 0 {
+		dst = append(dst, `,"open_graph":[`...)
+		for i, property := range p.OpenGraph {
+			dst = appendComma(dst, i)
+			dst = appendString(append(dst, `{"name":`...), property.Name)
+			dst = appendString(append(dst, `,"content":`...), property.Content)
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']')
+	}
+	if len(p.JSONLD) > 0 {
+		dst = append(dst, `,"json_ld":[`...)
+		for i, data := range p.JSONLD {
+			dst = appendString(appendComma(dst, i), data)
+		}
+		dst = append(dst, ']')
+	}
+	if p.JSONLDOmitted != 0 {
+		dst = strconv.AppendInt(append(dst, `,"json_ld_omitted":`...), int64(p.JSONLDOmitted), 10)
+	}
+	return dst
+}

@@ -44,14 +44,19 @@ func record(page *parse.Page, body []byte) codecs.Parsed {
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: int64(len(body)),
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
 		Language: page.Language, Title: page.Title, Description: page.Description, Canonical: page.Canonical,
+		Keywords: page.Keywords, Author: page.Author, Date: page.Date, CanonicalConflict: page.CanonicalConflict,
+		JSONLD: page.JSONLD, JSONLDOmitted: page.JSONLDOmitted,
 		Robots: codecs.ParsedRobots(page.Robots),
 		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
 	}
 	for _, h := range page.Headings {
 		p.Headings = append(p.Headings, codecs.ParsedHeading(h))
 	}
+	for _, property := range page.OpenGraph {
+		p.OpenGraph = append(p.OpenGraph, codecs.ParsedProperty(property))
+	}
 	for _, l := range page.Links {
-		p.Links = append(p.Links, codecs.ParsedLink{URL: l.Url, Text: l.Text, Rel: l.Rel})
+		p.Links = append(p.Links, codecs.ParsedLink{URL: l.URL, Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Language: l.Language})
 	}
 	return p
 }
@@ -64,6 +69,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 	generous := parse.DefaultOptions()
 	tight := parse.DefaultOptions()
 	tight.MaxTextBytes, tight.MaxLinks, tight.MaxTreeBytes, tight.OmitNoIndex = 20, 1, 200, true
+	tight.MaxDataBytes = 40
 
 	files, err := filepath.Glob("../parse/testdata/pages/*")
 	if err != nil || len(files) == 0 {
@@ -82,7 +88,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 			}
 			for _, contentType := range []string{"text/html", "text/plain; charset=utf-8", "image/png"} {
 				p := record(parser.Document(parse.Input{ContentType: contentType, Body: body}), body)
-				p.Truncated = opts == tight
+				p.Truncated = opts.OmitNoIndex
 				line := p.AppendJSON(nil)
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
 				if err != nil {
@@ -146,6 +152,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{nil, codecs.Parsed{}},
 		{[]string{"properties", "robots"}, codecs.ParsedRobots{}},
 		{[]string{"properties", "headings", "items"}, codecs.ParsedHeading{}},
+		{[]string{"properties", "open_graph", "items"}, codecs.ParsedProperty{}},
 		{[]string{"properties", "links", "items"}, codecs.ParsedLink{}},
 	} {
 		var fields, required []string

@@ -53,7 +53,16 @@ func drawParsed(t *rapid.T) Parsed {
 		ContentType: s.Draw(t, "type"), Charset: s.Draw(t, "charset"),
 		BodyBytes: rapid.Int64().Draw(t, "bytes"), Truncated: b.Draw(t, "truncated"),
 		Unparsed: s.Draw(t, "unparsed"), Fallback: s.Draw(t, "fallback"),
+		ContentHash: s.Draw(t, "hash"), SimHash: s.Draw(t, "simhash"), Unfollowed: s.Draw(t, "unfollowed"),
+		DuplicateOf: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedOriginal {
+			return ParsedOriginal{ID: s.Draw(t, "id"), URL: s.Draw(t, "url"), Distance: rapid.Int().Draw(t, "distance")}
+		}), true).Draw(t, "original"),
 		Language: s.Draw(t, "language"), Title: s.Draw(t, "title"), Description: s.Draw(t, "description"), Canonical: s.Draw(t, "canonical"),
+		Keywords: s.Draw(t, "keywords"), Author: s.Draw(t, "author"), Date: s.Draw(t, "date"), CanonicalConflict: b.Draw(t, "conflict"),
+		OpenGraph: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedProperty {
+			return ParsedProperty{Name: s.Draw(t, "name"), Content: s.Draw(t, "content")}
+		}), 0, 2).Draw(t, "open graph"),
+		JSONLD: rapid.SliceOfN(s, 0, 2).Draw(t, "json-ld"), JSONLDOmitted: rapid.IntRange(0, 2).Draw(t, "json-ld omitted"),
 		Robots: ParsedRobots{
 			NoIndex: b.Draw(t, "noindex"), NoFollow: b.Draw(t, "nofollow"), NoArchive: b.Draw(t, "noarchive"),
 			NoSnippet: b.Draw(t, "nosnippet"), UnavailableAfter: s.Draw(t, "unavailable after"),
@@ -63,7 +72,7 @@ func drawParsed(t *rapid.T) Parsed {
 		}), 0, 3).Draw(t, "headings"),
 		Text: s.Draw(t, "text"), TextTruncated: b.Draw(t, "text truncated"),
 		Links: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedLink {
-			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel")}
+			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel"), Kind: s.Draw(t, "kind"), Language: s.Draw(t, "hreflang")}
 		}), 0, 3).Draw(t, "links"),
 		LinksOmitted: rapid.IntRange(0, 5).Draw(t, "omitted"),
 	}

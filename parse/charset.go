@@ -6,39 +6,46 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 )
 
+// Names of encodings that the standards treat apart.
 const (
-	nameUTF8 = "utf-8"
-	// sniffBytes is how far into a document its declaration may stand (WHATWG
-	// HTML, determining the character encoding).
-	sniffBytes = 1024
+	nameUTF8        = "utf-8"
+	nameWindows1252 = "windows-1252"
 )
+
+// hint is what is known of a body besides its bytes.
+type hint struct {
+	// contentType and contentLanguage are the header fields.
+	contentType, contentLanguage string
+	// domain is the last label of the host, lower case.
+	domain    string
+	truncated bool
+}
 
 // decode returns the body as valid UTF-8 without byte order mark, and the
 // WHATWG name of the encoding it was read in. The result is the body itself,
 // not a copy, where its bytes are what they would decode to.
 //
 // The encoding is, in this order: the byte order mark's, the Content-Type's,
-// the one declared by a meta element or XML declaration, UTF-8 if the whole
-// body is valid UTF-8 with a character beyond ASCII, windows-1252.
-func decode(body []byte, contentType string, truncated bool) (text []byte, name string) {
-	enc, name, mark := determine(body, contentType, truncated)
+// the one that a meta element or XML declaration declares (prescan), and what
+// the bytes look like (guess).
+func decode(body []byte, hint hint) (text []byte, name string) {
+	name, mark := determine(body, hint)
 	body = body[mark:]
-	if truncated && name == nameUTF8 {
+	if hint.truncated && name == nameUTF8 {
 		body = cutPartialRune(body)
 	}
 	switch {
-	case name == nameUTF8:
-		if utf8.Valid(body) {
-			return body, name
-		}
-		enc = unicode.UTF8
+	case name == nameUTF8 && utf8.Valid(body):
+		return body, name
 	case asciiIsItself(name) && isASCII(body):
 		return body, name
+	}
+	enc, _ := charset.Lookup(name)
+	if name == nameUTF8 {
+		enc = unicode.UTF8
 	}
 	// The decoders replace what they cannot read by U+FFFD; an error would be
 	// that of a reader or of a short buffer, which Bytes excludes.
@@ -51,37 +58,26 @@ func decode(body []byte, contentType string, truncated bool) (text []byte, name 
 
 // determine returns the encoding, its name, and the length of the byte order
 // mark.
-func determine(body []byte, contentType string, truncated bool) (enc encoding.Encoding, name string, mark int) {
+func determine(body []byte, hint hint) (name string, mark int) {
 	if name, mark = byteOrderMark(body); mark > 0 {
-		enc, name = charset.Lookup(name)
-		return enc, name, mark
+		return name, mark
 	}
-	if label := parameter(contentType, "charset"); label != "" {
-		if enc, name = charset.Lookup(label); enc != nil {
-			return enc, name, 0
+	if label := parameter(hint.contentType, "charset"); label != "" {
+		if name = nameOfLabel(label); name != "" {
+			return name, 0
 		}
 	}
-	// The header has had its say; what is left to x/net is the prescan for
-	// meta elements and a guess from the first kilobyte.
-	enc, name, _ = charset.DetermineEncoding(body, "")
-	// What it looked up it wraps; only the last resort is the bare table.
-	if enc != charmap.Windows1252 {
-		return enc, name, 0
+	if name = prescan(body); name != "" {
+		return name, 0
 	}
-	if label := xmlEncoding(body); label != "" {
-		if e, n := charset.Lookup(label); e != nil {
-			return e, n, 0
-		}
-	}
-	// The whole body decides instead of its first kilobyte: long English
-	// preambles are common, and text that is valid UTF-8 by chance is not.
-	if truncated {
-		body = cutPartialRune(body)
-	}
-	if !isASCII(body) && utf8.Valid(body) {
-		return encoding.Nop, nameUTF8, 0
-	}
-	return enc, name, 0
+	return guess(body, hint), 0
+}
+
+// nameOfLabel returns the WHATWG name of the encoding with that label, lower
+// case, or "" (Encoding Standard, get an encoding).
+func nameOfLabel(label string) string {
+	_, name := charset.Lookup(label)
+	return name
 }
 
 func byteOrderMark(body []byte) (name string, length int) {
@@ -94,34 +90,6 @@ func byteOrderMark(body []byte) (name string, length int) {
 		return "utf-16le", 2
 	}
 	return "", 0
-}
-
-// xmlEncoding returns the encoding label of an XML declaration at the start of
-// the body, or "" (WHATWG HTML, get an XML encoding).
-func xmlEncoding(body []byte) string {
-	head, ok := bytes.CutPrefix(body[:min(len(body), sniffBytes)], []byte("<?xml"))
-	if !ok {
-		return ""
-	}
-	end := bytes.IndexByte(head, '>')
-	if end < 0 {
-		return ""
-	}
-	_, rest, ok := bytes.Cut(head[:end], []byte("encoding"))
-	if !ok {
-		return ""
-	}
-	rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("="))
-	rest = bytes.TrimLeft(rest, " \t\r\n")
-	if !ok || len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
-		return ""
-	}
-	label, _, ok := bytes.Cut(rest[1:], rest[:1])
-	if !ok || strings.HasPrefix(strings.ToLower(string(label)), "utf-16") {
-		// A declaration that can be read byte by byte is not in UTF-16.
-		return ""
-	}
-	return string(label)
 }
 
 // parameter returns a parameter of a media type, unquoted, or "". Unlike
@@ -150,19 +118,23 @@ func asciiIsItself(name string) bool {
 	return true
 }
 
-func isASCII(b []byte) bool {
-	for len(b) >= 8 {
-		if (b[0]|b[1]|b[2]|b[3]|b[4]|b[5]|b[6]|b[7])&0x80 != 0 {
-			return false
+func isASCII(b []byte) bool { return firstBeyondASCII(b) < 0 }
+
+// firstBeyondASCII returns where the first byte of 0x80 or more is, or -1.
+func firstBeyondASCII(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := b[i : i+8 : i+8]
+		if (w[0]|w[1]|w[2]|w[3]|w[4]|w[5]|w[6]|w[7])&0x80 != 0 {
+			break
 		}
-		b = b[8:]
 	}
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return false
+	for ; i < len(b); i++ {
+		if b[i] >= utf8.RuneSelf {
+			return i
 		}
 	}
-	return true
+	return -1
 }
 
 // cutPartialRune drops the beginning of a character at the end of b.

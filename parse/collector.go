@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -34,8 +36,20 @@ type collector struct {
 	heading prose
 	level   int
 
-	// foreign counts open svg and math elements.
-	foreign int
+	// foreign counts open svg and math elements, muted ones whose text no
+	// reader sees.
+	foreign, muted int
+
+	// hasBase: a base element with href was there.
+	hasBase bool
+	// canonicals are further canonical URLs beside the page's.
+	canonicals []string
+
+	// data is the text of an open script with data; dataRoom bytes are left for
+	// it, dataOver says that they are not enough.
+	data             []byte
+	dataRoom         int
+	inData, dataOver bool
 }
 
 // keptBuffer bounds the buffers that wait in the pool.
@@ -43,7 +57,7 @@ const keptBuffer = 256 << 10
 
 func newCollector(opts *Options) *collector {
 	c := &collector{opts: opts}
-	c.links.index = make(map[string]int)
+	c.links = newOutlinks(policy{kinds: opts.Follow, refusing: opts.NoFollow})
 	c.prose.limit = opts.MaxTextBytes
 	c.title = prose{limit: opts.MaxFieldBytes, oneLine: true}
 	c.heading = prose{limit: opts.MaxFieldBytes, oneLine: true}
@@ -59,8 +73,10 @@ func (c *collector) begin(page *Page, self string) {
 	c.title.reset()
 	c.anchor.reset()
 	c.heading.reset()
-	c.pre, c.fresh, c.inTitle, c.foreign = 0, false, false, 0
+	c.pre, c.fresh, c.inTitle, c.foreign, c.muted = 0, false, false, 0, 0
 	c.link, c.level = -1, 0
+	c.hasBase, c.canonicals = false, nil
+	c.data, c.dataRoom, c.inData, c.dataOver = c.data[:0], c.opts.MaxDataBytes, false, false
 }
 
 // finish completes the page and lets go of it.
@@ -68,13 +84,18 @@ func (c *collector) finish() {
 	c.endAnchor()
 	c.endHeading()
 	c.endTitle()
+	c.endScript()
+	c.settleCanonical()
 	c.page.TextTruncated = c.prose.full
 	c.page.Text = c.prose.String()
-	c.page.Links = c.links.records()
+	c.page.Links = c.links.links()
 	c.links.reset()
 	c.page, c.self = nil, ""
 	if cap(c.prose.buf) > keptBuffer {
 		c.prose.buf = nil
+	}
+	if cap(c.data) > keptBuffer {
+		c.data = nil
 	}
 	if cap(c.links.texts) > keptBuffer {
 		c.links.texts = nil
@@ -87,16 +108,22 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 	case plainRole:
 		// Inside SVG these are tool tips.
 		return c.foreign == 0 || name != atom.Desc
-	case blockRole:
+	case blockRole, breakRole:
 		c.line()
-	case cellRole, imageRole:
+	case formRole:
+		c.line()
+		c.form(attrs)
+	case cellRole:
 		c.space()
-		if role == imageRole && c.link >= 0 {
-			c.anchor.fold(attribute(attrs, "alt"))
-			c.anchor.space()
+	case imageRole:
+		c.space()
+		c.image(attrs)
+	case inputRole:
+		if strings.EqualFold(attribute(attrs, "type"), "image") {
+			c.image(attrs)
 		}
-	case breakRole:
-		c.line()
+	case mediaRole:
+		c.media(name, attrs)
 	case preRole:
 		c.line()
 		c.pre++
@@ -112,6 +139,8 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 		c.inTitle = true
 	case skippedRole:
 		return false
+	case scriptRole:
+		return c.script(attrs)
 	case frameRole:
 		c.frame(name, attrs)
 		return false
@@ -124,9 +153,7 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 	case metaRole:
 		c.meta(attrs)
 	case baseRole:
-		if c.page.Base == "" {
-			c.page.Base = cut(trimSpace(attribute(attrs, "href")), c.opts.MaxHrefBytes)
-		}
+		c.base(attrs)
 	case rootRole:
 		c.root(attrs)
 	case foreignRole:
@@ -138,10 +165,12 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 // close takes the end of an element.
 func (c *collector) close(role role) {
 	switch role {
-	case blockRole:
+	case blockRole, formRole:
 		c.line()
 	case cellRole:
 		c.space()
+	case scriptRole:
+		c.endScript()
 	case preRole:
 		if c.pre > 0 {
 			c.pre--
@@ -162,8 +191,18 @@ func (c *collector) close(role role) {
 
 // text takes characters, entities decoded.
 func (c *collector) text(s string) {
-	if c.inTitle {
+	switch {
+	case c.inTitle:
 		c.title.fold(s)
+		return
+	case c.inData:
+		c.dataText(s)
+		return
+	case c.muted > 0:
+		// What cannot be seen can still name a link, as in a closed menu.
+		if c.link >= 0 {
+			c.anchor.fold(s)
+		}
 		return
 	}
 	if c.pre > 0 {

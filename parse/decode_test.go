@@ -30,7 +30,7 @@ func TestDecode(t *testing.T) {
 		{name: "attack by encoding", body: "<script>", contentType: "text/html; charset=hz-gb-2312", text: "\uFFFD", charset: "replacement"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			text, charset := decode([]byte(test.body), test.contentType, test.truncated)
+			text, charset := decode([]byte(test.body), hint{contentType: test.contentType, truncated: test.truncated})
 			if string(text) != test.text || charset != test.charset {
 				t.Errorf("got %q in %s, want %q in %s", text, charset, test.text, test.charset)
 			}
@@ -47,7 +47,7 @@ func TestDecodeKeepsBytes(t *testing.T) {
 		"text/plain":                      "é",
 	} {
 		in := []byte(body)
-		if out, _ := decode(in, contentType, false); &out[0] != &in[0] {
+		if out, _ := decode(in, hint{contentType: contentType}); &out[0] != &in[0] {
 			t.Errorf("%s: %q was copied", contentType, body)
 		}
 	}

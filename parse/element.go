@@ -23,6 +23,11 @@ const (
 	anchorRole
 	areaRole
 	imageRole
+	// inputRole may be an image.
+	inputRole
+	mediaRole
+	formRole
+	scriptRole
 	linkRole
 	metaRole
 	baseRole
@@ -41,7 +46,7 @@ func roleOf(name atom.Atom) role {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body,
 		atom.Caption, atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir,
 		atom.Div, atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure,
-		atom.Footer, atom.Form, atom.Header, atom.Hgroup, atom.Hr, atom.Legend,
+		atom.Footer, atom.Header, atom.Hgroup, atom.Hr, atom.Legend,
 		atom.Li, atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup,
 		atom.Option, atom.P, atom.Section, atom.Select, atom.Summary, atom.Table,
 		atom.Tbody, atom.Tfoot, atom.Thead, atom.Tr, atom.Ul:
@@ -56,7 +61,15 @@ func roleOf(name atom.Atom) role {
 		return headingRole
 	case atom.Title:
 		return titleRole
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Noframes,
+	case atom.Script:
+		return scriptRole
+	case atom.Form:
+		return formRole
+	case atom.Input:
+		return inputRole
+	case atom.Audio, atom.Video, atom.Source, atom.Track, atom.Embed:
+		return mediaRole
+	case atom.Style, atom.Template, atom.Noscript, atom.Noframes,
 		atom.Noembed, atom.Textarea:
 		return skippedRole
 	case atom.Iframe, atom.Frame:
@@ -83,7 +96,8 @@ func roleOf(name atom.Atom) role {
 // elements of this role; the tokenizer need not decode those of others.
 func (r role) readsAttributes() bool {
 	switch r {
-	case frameRole, anchorRole, areaRole, imageRole, linkRole, metaRole, baseRole, rootRole:
+	case frameRole, anchorRole, areaRole, imageRole, inputRole, mediaRole, formRole, scriptRole,
+		linkRole, metaRole, baseRole, rootRole:
 		return true
 	}
 	return false

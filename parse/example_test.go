@@ -20,7 +20,7 @@ func Example() {
 	})
 	fmt.Printf("%s\n%q\n", page.Title, page.Text)
 	for _, link := range page.Links {
-		fmt.Println(link.Url, link.Text, page.Follow(link))
+		fmt.Println(link.URL, link.Text, page.Follow(link))
 	}
 	// Output:
 	// Looms

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,7 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 	check("canonical", page.Canonical, opts.MaxHrefBytes)
 	check("base", page.Base, opts.MaxHrefBytes)
 	check("text", page.Text, opts.MaxTextBytes)
-	if len(page.Headings) > opts.MaxHeadings || len(page.Links) > opts.MaxLinks {
+	if len(page.Headings) > opts.MaxHeadings || len(page.Links) > opts.MaxLinks+opts.MaxParts {
 		t.Errorf("%d headings, %d links", len(page.Headings), len(page.Links))
 	}
 	for _, h := range page.Headings {
@@ -79,16 +80,16 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 	}
 	seen := map[string]bool{}
 	for _, l := range page.Links {
-		check("href", l.Url, opts.MaxHrefBytes)
+		check("href", l.URL, opts.MaxHrefBytes)
 		check("anchor text", l.Text, opts.MaxAnchorBytes)
 		check("rel", l.Rel, maxRelBytes)
-		if l.Url == "" || trimSpace(l.Url) != l.Url || l.Url[0] == '#' || otherScheme(l.Url) {
-			t.Errorf("href %q", l.Url)
+		if l.URL == "" || trimSpace(l.URL) != l.URL || l.URL[0] == '#' || otherScheme(l.URL) {
+			t.Errorf("href %q", l.URL)
 		}
 		if trimSpace(l.Text) != l.Text || strings.ContainsAny(l.Text, "\n\t\r\f") {
 			t.Errorf("anchor text %q", l.Text)
 		}
-		if key := withoutFragment(l.Url); seen[key] {
+		if key := fmt.Sprint(l.Kind.part(), withoutFragment(l.URL)); seen[key] {
 			t.Errorf("%q twice", key)
 		} else {
 			seen[key] = true

@@ -82,32 +82,3 @@ func hasToken(list, token string) bool {
 	}
 	return false
 }
-
-// refreshURL returns the URL of a meta refresh ("5; url='next.html'"), or ""
-// when the page only reloads itself (WHATWG HTML, shared declarative refresh
-// steps).
-func refreshURL(content string) string {
-	s := strings.TrimLeft(content, " \t\n\f\r")
-	rest := strings.TrimLeft(s, "0123456789.")
-	if len(rest) == len(s) {
-		return ""
-	}
-	s = strings.TrimLeft(rest, " \t\n\f\r")
-	if s == "" || s[0] != ';' && s[0] != ',' && len(s) == len(rest) {
-		return ""
-	}
-	if s[0] == ';' || s[0] == ',' {
-		s = s[1:]
-	}
-	s = strings.TrimLeft(s, " \t\n\f\r")
-	if len(s) >= 3 && strings.EqualFold(s[:3], "url") {
-		if after, ok := strings.CutPrefix(strings.TrimLeft(s[3:], " \t\n\f\r"), "="); ok {
-			s = strings.TrimLeft(after, " \t\n\f\r")
-		}
-	}
-	if s != "" && (s[0] == '"' || s[0] == '\'') {
-		quote := s[:1]
-		s, _, _ = strings.Cut(s[1:], quote)
-	}
-	return trimSpace(s)
-}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
 func TestJudgeHref(t *testing.T) {
@@ -81,13 +80,5 @@ func TestHasToken(t *testing.T) {
 		if got := hasToken(list, "nofollow"); got != want {
 			t.Errorf("%q: got %v", list, got)
 		}
-	}
-}
-
-func TestFollow(t *testing.T) {
-	plain, refused := &weftpb.Link{Url: "/a"}, &weftpb.Link{Url: "/b", Rel: "ugc nofollow"}
-	open, closed := &Page{}, &Page{Robots: Robots{NoFollow: true}}
-	if !open.Follow(plain) || open.Follow(refused) || closed.Follow(plain) {
-		t.Error("nofollow of the link or of the page must refuse, and nothing else")
 	}
 }

@@ -3,6 +3,7 @@ package parse
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Options bound what a Parser returns. The zero value is not valid: begin with
@@ -15,16 +16,24 @@ type Options struct {
 	// not to be indexed; Page.Unparsed is then NoIndex. Their links stay.
 	OmitNoIndex bool
 
+	// Follow are the kinds of links to follow.
+	Follow []Kind
+	// NoFollow are the tokens of rel that keep a link from being followed,
+	// lower case. By default that is nofollow alone: ugc and sponsored say who
+	// wrote a link and why, not that it leads nowhere, and pages that want no
+	// visits through such links say nofollow too.
+	NoFollow []string
+
 	// MaxTreeBytes is the largest body, as UTF-8, of which a tree is made;
 	// larger ones go through the tokenizer. A node takes 112 bytes and can
-	// stand for three bytes of the body; and the parser's time can grow with
-	// the square of the body: it joins text around ignored end tags piece by
-	// piece, and 1 MiB of "</nobr>x" takes it 1.7 s, 2 MiB 6.7 s.
+	// stand for three bytes of the body. See costly for bodies below that.
 	MaxTreeBytes int
 	// MaxTextBytes bounds Page.Text.
 	MaxTextBytes int
-	// MaxLinks bounds the outlinks of a document.
+	// MaxLinks bounds the links of a document to pages, MaxParts those to its
+	// parts: images, scripts and the like.
 	MaxLinks int
+	MaxParts int
 	// MaxHrefBytes bounds an href as written; links with longer ones are
 	// skipped. Canonical URLs are bounded further on, at 2,048 bytes.
 	MaxHrefBytes int
@@ -32,8 +41,12 @@ type Options struct {
 	MaxAnchorBytes int
 	// MaxHeadings bounds the headings of a document.
 	MaxHeadings int
-	// MaxFieldBytes bounds each of title, description, language and the text
-	// of a heading.
+	// MaxProperties bounds the Open Graph properties of a document.
+	MaxProperties int
+	// MaxDataBytes bounds Page.JSONLD, all of it.
+	MaxDataBytes int
+	// MaxFieldBytes bounds each of title, description, keywords, author, date,
+	// languages, the text of a heading and an Open Graph property.
 	MaxFieldBytes int
 }
 
@@ -41,12 +54,17 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		Agent:          "weft",
+		Follow:         PageKinds(),
+		NoFollow:       []string{"nofollow"},
 		MaxTreeBytes:   1 << 20,
 		MaxTextBytes:   1 << 20,
 		MaxLinks:       10_000,
+		MaxParts:       2_000,
 		MaxHrefBytes:   8 << 10,
 		MaxAnchorBytes: 256,
 		MaxHeadings:    256,
+		MaxProperties:  64,
+		MaxDataBytes:   64 << 10,
 		MaxFieldBytes:  1024,
 	}
 }
@@ -57,6 +75,12 @@ func (o Options) Validate() error {
 	if o.Agent == "" {
 		errs = append(errs, errors.New("parse options: agent is empty"))
 	}
+	known := Kinds()
+	for _, kind := range o.Follow {
+		if !slices.Contains(known, kind) {
+			errs = append(errs, fmt.Errorf("parse options: %q is no kind of link", kind))
+		}
+	}
 	for _, bound := range []struct {
 		name  string
 		value int
@@ -64,9 +88,12 @@ func (o Options) Validate() error {
 		{"max tree bytes", o.MaxTreeBytes},
 		{"max text bytes", o.MaxTextBytes},
 		{"max links", o.MaxLinks},
+		{"max parts", o.MaxParts},
 		{"max href bytes", o.MaxHrefBytes},
 		{"max anchor bytes", o.MaxAnchorBytes},
 		{"max headings", o.MaxHeadings},
+		{"max properties", o.MaxProperties},
+		{"max data bytes", o.MaxDataBytes},
 		{"max field bytes", o.MaxFieldBytes},
 	} {
 		if bound.value < 0 {

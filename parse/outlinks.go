@@ -1,10 +1,24 @@
 package parse
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/weftcrawl/weft/codecs/weftpb"
-)
+// Link is one reference of a document.
+type Link struct {
+	// URL is as written, trimmed, and neither empty nor a fragment; in a header
+	// field it is made absolute, for that ignores the document's base.
+	URL string
+	// Text is what stands between the tags with the alt texts of images, or the
+	// alt or title of elements without text, on one line.
+	Text string
+	// Rel is the rel attribute, lower case; elements that have none are named
+	// by it: "frame", "iframe", "refresh".
+	Rel  string
+	Kind Kind
+	// Language is the hreflang attribute (BCP 47 in most cases).
+	Language string
+	// Follow: kind and rel are among those that Options has followed.
+	Follow bool
+}
 
 // maxRelBytes bounds rel: longer ones are nonsense.
 const maxRelBytes = 256
@@ -13,14 +27,16 @@ const maxRelBytes = 256
 // lie in one buffer until the end, so that a document costs three allocations
 // for its links and not four a link.
 type outlinks struct {
-	found []outlink
-	texts []byte
-	// index finds a link by its href without fragment.
-	index map[string]int
+	policy policy
+	found  []outlink
+	texts  []byte
+	// index finds a link to a page by its href without fragment, parts one to
+	// a part of the page: an image that is shown and linked is both.
+	index, parts map[string]int
 }
 
 type outlink struct {
-	href, rel string
+	Link
 	// text is texts[from:to].
 	from, to int
 }
@@ -29,34 +45,47 @@ type outlink struct {
 // map takes time for its capacity, not for what is in it.
 const keptIndex = 512
 
+func newOutlinks(p policy) outlinks {
+	return outlinks{policy: p, index: make(map[string]int), parts: make(map[string]int)}
+}
+
 func (o *outlinks) reset() {
-	if len(o.index) > keptIndex {
-		o.index = make(map[string]int)
-	} else {
-		clear(o.index)
-	}
+	o.index, o.parts = emptied(o.index), emptied(o.parts)
 	// The strings of the last document must not live as long as the pool.
 	clear(o.found)
 	o.found = o.found[:0]
 	o.texts = o.texts[:0]
 }
 
-// add returns the number of the link, which is an earlier one when href is
-// known, or -1 beyond limit links.
-func (o *outlinks) add(href, rel string, limit int) int {
-	key := withoutFragment(href)
-	if i, ok := o.index[key]; ok {
-		// One link without nofollow is enough to be allowed to follow.
-		if known := &o.found[i]; hasToken(known.rel, "nofollow") && !hasToken(rel, "nofollow") {
-			known.rel = rel
+func emptied(index map[string]int) map[string]int {
+	if len(index) > keptIndex {
+		return make(map[string]int)
+	}
+	clear(index)
+	return index
+}
+
+// add returns the number of the link, which is an earlier one when its URL is
+// known, or -1 beyond limit links of its class, pages or parts.
+func (o *outlinks) add(link Link, limit int) int {
+	index := o.index
+	if link.Kind.part() {
+		index = o.parts
+	}
+	link.Follow = o.policy.follows(link.Kind, link.Rel)
+	key := withoutFragment(link.URL)
+	if i, ok := index[key]; ok {
+		// One link that may be followed is enough.
+		if known := &o.found[i]; link.Follow && !known.Follow {
+			known.Rel, known.Kind, known.Follow = link.Rel, link.Kind, true
 		}
 		return i
 	}
-	if len(o.found) >= limit {
+	if len(index) >= limit {
 		return -1
 	}
-	o.index[key] = len(o.found)
-	o.found = append(o.found, outlink{href: href, rel: rel})
+	index[key] = len(o.found)
+	o.found = append(o.found, outlink{Link: link})
 	return len(o.found) - 1
 }
 
@@ -69,16 +98,15 @@ func (o *outlinks) setText(i int, text []byte) {
 	}
 }
 
-func (o *outlinks) records() []*weftpb.Link {
+func (o *outlinks) links() []Link {
 	if len(o.found) == 0 {
 		return nil
 	}
 	texts := string(o.texts)
-	slab := make([]weftpb.Link, len(o.found))
-	links := make([]*weftpb.Link, len(o.found))
+	links := make([]Link, len(o.found))
 	for i, l := range o.found {
-		slab[i].Url, slab[i].Text, slab[i].Rel = l.href, texts[l.from:l.to], l.rel
-		links[i] = &slab[i]
+		links[i] = l.Link
+		links[i].Text = texts[l.from:l.to]
 	}
 	return links
 }
@@ -93,11 +121,22 @@ func normalRel(rel string) string {
 	return rel
 }
 
-// namesPage reports whether the rel of a link element names a page to crawl,
-// and not an icon, a style sheet or a connection to warm up.
-func namesPage(rel string) bool {
-	if hasToken(rel, "canonical") || hasToken(rel, "next") || hasToken(rel, "prev") {
-		return true
+// kindOfRel returns what a link element or header field with that rel names, or
+// "" for connections to warm up and the like.
+func kindOfRel(rel string) Kind {
+	switch {
+	case hasToken(rel, "canonical"):
+		return KindCanonical
+	case hasToken(rel, "next"):
+		return KindNext
+	case hasToken(rel, "prev"), hasToken(rel, "previous"):
+		return KindPrev
+	case hasToken(rel, "stylesheet"):
+		return KindStylesheet
+	case hasToken(rel, "alternate"):
+		return KindAlternate
+	case hasToken(rel, "icon"), hasToken(rel, "apple-touch-icon"):
+		return KindIcon
 	}
-	return hasToken(rel, "alternate") && !hasToken(rel, "stylesheet")
+	return ""
 }

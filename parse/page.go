@@ -1,9 +1,5 @@
 package parse
 
-import (
-	"github.com/weftcrawl/weft/codecs/weftpb"
-)
-
 // Input is one response.
 type Input struct {
 	// URL is the canonical URL of the page. A link that spells exactly this is
@@ -13,8 +9,12 @@ type Input struct {
 	// when there was none.
 	ContentType     string
 	ContentLanguage string
-	// RobotsTags are the values of all X-Robots-Tag fields.
+	// RobotsTags are the values of all X-Robots-Tag fields, LinkFields those of
+	// all Link fields; Refresh is the field of that name, which is no standard's
+	// but every browser's.
 	RobotsTags []string
+	LinkFields []string
+	Refresh    string
 	// Body has its Content-Encoding removed. It is read only and not kept.
 	Body []byte
 	// Truncated says that Body was cut at the limit, perhaps within a
@@ -36,15 +36,24 @@ type Page struct {
 	// parser: TooDeep, TooLarge, or empty.
 	Fallback string
 
-	Title       string
+	Title string
+	// Description, Keywords, Author and Date are the contents of the meta
+	// elements of these names, folded to one line; Date as it is written, under
+	// one of its usual names.
 	Description string
+	Keywords    string
+	Author      string
+	Date        string
 	// Language is the document's language as declared (BCP 47 in most cases).
 	Language string
-	// Canonical is the href of link rel=canonical as written; empty when there
-	// is none.
-	Canonical string
-	// Base is the href of the first base element as written; empty when there
-	// is none and links resolve against the page's URL.
+	// Canonical is the canonical URL that the page states, in a header field
+	// Link or as the href of a link element as written; empty when there is
+	// none, and when there are two that differ: CanonicalConflict.
+	Canonical         string
+	CanonicalConflict bool
+	// Base is the href of the first base element that has one, as written;
+	// empty when links resolve against the page's URL, as they do when its
+	// scheme is neither http nor https.
 	Base string
 	// Robots unites the robots meta elements and the X-Robots-Tag headers.
 	Robots Robots
@@ -55,10 +64,17 @@ type Page struct {
 	TextTruncated bool
 	Headings      []Heading
 
-	// Links are the outlinks in document order. Rel is the rel attribute,
-	// lower case; elements that have none are named by it: "frame", "iframe",
-	// "refresh". Ask Follow before following one.
-	Links []*weftpb.Link
+	// OpenGraph are the page's Open Graph properties, in order.
+	OpenGraph []Property
+	// JSONLD are the contents of its scripts of type application/ld+json, as
+	// they are: nobody looked whether they are JSON. JSONLDOmitted counts those
+	// beyond Options.MaxDataBytes.
+	JSONLD        []string
+	JSONLDOmitted int
+
+	// Links are the links in document order, the header's first. Ask Follow
+	// before following one.
+	Links []Link
 	// Skipped counts what looked like a link and is none.
 	Skipped Skipped
 }
@@ -78,6 +94,9 @@ const (
 	TooDeep = "too_deep"
 	// TooLarge: the body exceeds Options.MaxTreeBytes.
 	TooLarge = "too_large"
+	// TooCostly: the tree parser would take time that grows with the square of
+	// the body, as it does for some that are made to be expensive.
+	TooCostly = "too_costly"
 )
 
 // Heading is an element h1 to h6 with some text.
@@ -97,12 +116,11 @@ type Skipped struct {
 	Scheme int
 	// Long counts references beyond Options.MaxHrefBytes.
 	Long int
-	// Many counts links beyond Options.MaxLinks.
+	// Many counts links beyond Options.MaxLinks and MaxParts.
 	Many int
 }
 
-// Follow reports whether the crawl may go on to l: neither the page nor the
-// link itself says nofollow.
-func (p *Page) Follow(l *weftpb.Link) bool {
-	return !p.Robots.NoFollow && !hasToken(l.GetRel(), "nofollow")
-}
+// Follow reports whether the crawl may go on to l: the page does not say
+// nofollow, and neither the link's rel nor its kind is one of those that
+// Options leaves alone.
+func (p *Page) Follow(l Link) bool { return l.Follow && !p.Robots.NoFollow }

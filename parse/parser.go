@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -29,18 +30,19 @@ func (p *Parser) Document(in Input) *Page {
 	page := &Page{Robots: robotsOfTags(in.RobotsTags, p.opts.Agent)}
 	page.MediaType = mediaType(in.ContentType, in.Body)
 
+	c := p.collectors.Get().(*collector)
+	c.begin(page, in.URL)
+	c.header(in)
 	switch kindOfMedia(page.MediaType) {
 	case mediaHTML:
-		body, charset := decode(in.Body, in.ContentType, in.Truncated)
-		page.Charset = charset
-		p.html(page, in, body)
+		c.html(in)
 	case mediaPlain:
-		body, charset := decode(in.Body, in.ContentType, in.Truncated)
-		page.Charset = charset
-		p.plain(page, body)
+		c.plain(in)
 	default:
 		page.Unparsed = UnsupportedType
 	}
+	c.finish()
+	p.collectors.Put(c)
 
 	if page.Language == "" {
 		page.Language = singleLanguage(in.ContentLanguage, p.opts.MaxFieldBytes)
@@ -53,28 +55,39 @@ func (p *Parser) Document(in Input) *Page {
 	return page
 }
 
-func (p *Parser) html(page *Page, in Input, body []byte) {
-	c := p.collectors.Get().(*collector)
-	c.begin(page, in.URL)
+func (c *collector) html(in Input) {
+	body, charset := decode(in.Body, hintOf(in))
+	c.page.Charset = charset
 	switch {
-	case len(body) > p.opts.MaxTreeBytes:
-		page.Fallback = TooLarge
+	case len(body) > c.opts.MaxTreeBytes:
+		c.page.Fallback = TooLarge
+		c.tokens(body)
+	case costly(body):
+		c.page.Fallback = TooCostly
 		c.tokens(body)
 	case !c.tree(body):
-		page.Fallback = TooDeep
+		c.page.Fallback = TooDeep
 		c.tokens(body)
 	}
-	c.finish()
-	p.collectors.Put(c)
 }
 
 // plain takes the body as one preformatted block.
-func (p *Parser) plain(page *Page, body []byte) {
-	c := p.collectors.Get().(*collector)
-	c.begin(page, "")
+func (c *collector) plain(in Input) {
+	body, charset := decode(in.Body, hintOf(in))
+	c.page.Charset = charset
 	// One character more than fits is enough to know that it does not.
-	head := cutPartialRune(body[:min(len(body), p.opts.MaxTextBytes+utf8.UTFMax)])
+	head := cutPartialRune(body[:min(len(body), c.opts.MaxTextBytes+utf8.UTFMax)])
 	c.prose.verbatim(string(head))
-	c.finish()
-	p.collectors.Put(c)
+}
+
+// hintOf is what a response tells of its encoding besides its bytes.
+func hintOf(in Input) hint {
+	_, host, _ := strings.Cut(in.URL, "://")
+	if end := strings.IndexAny(host, "/:?"); end >= 0 {
+		host = host[:end]
+	}
+	return hint{
+		contentType: in.ContentType, contentLanguage: in.ContentLanguage,
+		domain: host[strings.LastIndexByte(host, '.')+1:], truncated: in.Truncated,
+	}
 }

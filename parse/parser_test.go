@@ -109,7 +109,7 @@ func BenchmarkPrescan(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		decode(body, "text/html", false)
+		decode(body, hint{contentType: "text/html"})
 	}
 }
 
@@ -165,7 +165,7 @@ func TestCorpus(t *testing.T) {
 func differences(tree, tokens *Page) string {
 	a, b := *tree, *tokens
 	for i := range max(len(a.Links), len(b.Links)) {
-		if i >= len(a.Links) || i >= len(b.Links) || a.Links[i].String() != b.Links[i].String() {
+		if i >= len(a.Links) || i >= len(b.Links) || a.Links[i] != b.Links[i] {
 			return fmt.Sprintf("link %d of %d: tree %v, tokens %v", i, len(a.Links), a.Links[min(i, len(a.Links)):min(i+1, len(a.Links))], b.Links[min(i, len(b.Links)):min(i+1, len(b.Links))])
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// addLink lists a reference as written and returns its number, or -1 when it
-// is no outlink.
-func (c *collector) addLink(href, rel string) int {
-	href = trimSpace(href)
-	switch judgeHref(href, c.self, c.opts.MaxHrefBytes) {
+// add lists a reference as written and returns its number, or -1 when it is no
+// link.
+func (c *collector) add(link Link) int {
+	link.URL = trimSpace(link.URL)
+	switch judgeHref(link.URL, c.self, c.opts.MaxHrefBytes) {
 	case hrefSelf:
 		c.page.Skipped.Self++
 		return -1
@@ -22,16 +22,20 @@ func (c *collector) addLink(href, rel string) int {
 		c.page.Skipped.Long++
 		return -1
 	}
-	i := c.links.add(href, rel, c.opts.MaxLinks)
+	limit := c.opts.MaxLinks
+	if link.Kind.part() {
+		limit = c.opts.MaxParts
+	}
+	i := c.links.add(link, limit)
 	if i < 0 {
 		c.page.Skipped.Many++
 	}
 	return i
 }
 
-// addNamedLink lists a reference whose text is the value of an attribute.
-func (c *collector) addNamedLink(href, rel, text string) {
-	if i := c.addLink(href, rel); i >= 0 && text != "" {
+// addNamed lists a reference whose text is the value of an attribute.
+func (c *collector) addNamed(link Link, text string) {
+	if i := c.add(link); i >= 0 && text != "" {
 		c.label.reset()
 		c.label.fold(text)
 		c.label.trim()
@@ -41,7 +45,7 @@ func (c *collector) addNamedLink(href, rel, text string) {
 
 func (c *collector) startAnchor(attrs []html.Attribute) {
 	c.endAnchor()
-	var href, rel string
+	var href, rel, language string
 	found := false
 	for i := range attrs {
 		switch a := &attrs[i]; a.Key {
@@ -51,10 +55,12 @@ func (c *collector) startAnchor(attrs []html.Attribute) {
 			}
 		case "rel":
 			rel = a.Val
+		case "hreflang":
+			language = a.Val
 		}
 	}
 	if found {
-		c.link = c.addLink(href, normalRel(rel))
+		c.link = c.add(Link{URL: href, Rel: normalRel(rel), Kind: KindAnchor, Language: c.language(language)})
 	}
 }
 
@@ -72,7 +78,7 @@ func (c *collector) area(attrs []html.Attribute) {
 	if !ok {
 		return
 	}
-	c.addNamedLink(href, normalRel(attribute(attrs, "rel")), attribute(attrs, "alt"))
+	c.addNamed(Link{URL: href, Rel: normalRel(attribute(attrs, "rel")), Kind: KindArea}, attribute(attrs, "alt"))
 }
 
 func (c *collector) frame(name atom.Atom, attrs []html.Attribute) {
@@ -80,44 +86,107 @@ func (c *collector) frame(name atom.Atom, attrs []html.Attribute) {
 	if !ok {
 		return
 	}
-	c.addNamedLink(src, name.String(), attribute(attrs, "title"))
+	kind := KindIframe
+	if name == atom.Frame {
+		kind = KindFrame
+	}
+	c.addNamed(Link{URL: src, Rel: string(kind), Kind: kind}, attribute(attrs, "title"))
+}
+
+// form lists the action of a form that is sent by GET, the method of those that
+// name none (WHATWG HTML, form submission attributes).
+func (c *collector) form(attrs []html.Attribute) {
+	action, ok := lookup(attrs, "action")
+	if !ok {
+		return
+	}
+	switch method := attribute(attrs, "method"); {
+	case strings.EqualFold(method, "post"), strings.EqualFold(method, "dialog"):
+		return
+	}
+	c.add(Link{URL: action, Rel: normalRel(attribute(attrs, "rel")), Kind: KindForm})
+}
+
+// image lists what an img, or another element with an image's attributes, may
+// show. Its alt is text of the link around it.
+func (c *collector) image(attrs []html.Attribute) {
+	var src, srcset, alt string
+	for i := range attrs {
+		switch a := &attrs[i]; a.Key {
+		case "src":
+			src = a.Val
+		case "srcset":
+			srcset = a.Val
+		case "alt":
+			alt = a.Val
+		}
+	}
+	if src != "" {
+		c.addNamed(Link{URL: src, Kind: KindImage}, alt)
+	}
+	srcsetURLs(srcset, func(url string) bool {
+		c.addNamed(Link{URL: url, Kind: KindImage}, alt)
+		// Beyond the bound nothing is listed: what is left need not be read.
+		return len(c.links.parts) < c.opts.MaxParts
+	})
+	if c.link >= 0 && alt != "" {
+		c.anchor.fold(alt)
+		c.anchor.space()
+	}
+}
+
+// media lists what an audio, video, source, track or embed element names. A
+// source with srcset is one of a picture.
+func (c *collector) media(name atom.Atom, attrs []html.Attribute) {
+	if name == atom.Source {
+		if _, ok := lookup(attrs, "srcset"); ok {
+			c.image(attrs)
+			return
+		}
+	}
+	if src := attribute(attrs, "src"); src != "" {
+		c.add(Link{URL: src, Kind: KindMedia})
+	}
+	if poster := attribute(attrs, "poster"); poster != "" && name == atom.Video {
+		c.add(Link{URL: poster, Kind: KindImage})
+	}
 }
 
 func (c *collector) linkElement(attrs []html.Attribute) {
 	href, ok := lookup(attrs, "href")
 	rel := normalRel(attribute(attrs, "rel"))
-	if !ok || !namesPage(rel) {
+	kind := kindOfRel(rel)
+	if !ok || kind == "" {
 		return
 	}
-	if c.page.Canonical == "" && hasToken(rel, "canonical") {
-		c.page.Canonical = cut(trimSpace(href), c.opts.MaxHrefBytes)
+	if kind == KindCanonical {
+		c.canonical(trimSpace(href))
 	}
-	c.addNamedLink(href, rel, attribute(attrs, "title"))
+	c.addNamed(Link{
+		URL: href, Rel: rel, Kind: kind, Language: c.language(attribute(attrs, "hreflang")),
+	}, attribute(attrs, "title"))
 }
 
-func (c *collector) meta(attrs []html.Attribute) {
-	content, ok := lookup(attrs, "content")
-	if !ok {
+// base takes the first base element that has an href, even one of no use: such
+// a document resolves against its own URL (WHATWG HTML, set the frozen base
+// URL).
+func (c *collector) base(attrs []html.Attribute) {
+	href, ok := lookup(attrs, "href")
+	if !ok || c.hasBase || c.foreign > 0 {
 		return
 	}
-	if name := trimSpace(attribute(attrs, "name")); name != "" {
-		switch {
-		case addressed(name, c.opts.Agent):
-			c.page.Robots.add(content)
-		case c.page.Description == "" && strings.EqualFold(name, "description"):
-			c.page.Description = foldField(content, c.opts.MaxFieldBytes)
-		}
-		return
+	c.hasBase = true
+	if href = trimSpace(href); !otherScheme(href) {
+		c.page.Base = cut(href, c.opts.MaxHrefBytes)
 	}
-	switch pragma := attribute(attrs, "http-equiv"); {
-	case pragma == "":
-	case strings.EqualFold(pragma, "refresh"):
-		if href := refreshURL(content); href != "" {
-			c.addLink(href, "refresh")
-		}
-	case c.page.Language == "" && strings.EqualFold(pragma, "content-language"):
-		c.page.Language = singleLanguage(content, c.opts.MaxFieldBytes)
+}
+
+// language bounds a hreflang.
+func (c *collector) language(tag string) string {
+	if tag == "" {
+		return ""
 	}
+	return foldField(tag, c.opts.MaxFieldBytes)
 }
 
 // root reads the language. It comes before any pragma and so decides over it.

@@ -11,7 +11,7 @@ import (
 // adoption, memory for the largest token only.
 func (c *collector) tokens(body []byte) {
 	z := html.NewTokenizer(bytes.NewReader(body))
-	skip := skipper{}
+	var skip, mute skipper
 	var attrs []html.Attribute
 	for {
 		// Outside foreign content a CDATA section is a comment.
@@ -43,10 +43,12 @@ func (c *collector) tokens(body []byte) {
 				}
 				continue
 			}
-			if attrs = attrs[:0]; role.readsAttributes() {
-				attrs = appendAttributes(attrs, z, more)
-			}
+			attrs = appendAttributes(attrs[:0], z, more, role.readsAttributes())
 			inside := c.open(name, role, attrs)
+			if !selfClosing && (mute.active() || closes(name) && mutes(name, attrs)) {
+				mute.start(name)
+				c.muted = mute.depth
+			}
 			switch {
 			case selfClosing:
 				c.close(role)
@@ -58,13 +60,18 @@ func (c *collector) tokens(body []byte) {
 			tag, _ := z.TagName()
 			name := atom.Lookup(tag)
 			role := roleOf(name)
-			switch {
-			case skip.active():
+			if skip.active() {
 				skip.end(name)
-			case role == breakRole:
+				continue
+			}
+			if mute.active() {
+				mute.end(name)
+				c.muted = mute.depth
+			}
+			if role == breakRole {
 				// "</br>" is read as "<br>".
 				c.open(name, role, nil)
-			default:
+			} else {
 				c.close(role)
 			}
 		}
@@ -105,11 +112,18 @@ func endsForeign(r role) bool {
 	return false
 }
 
-func appendAttributes(attrs []html.Attribute, z *html.Tokenizer, more bool) []html.Attribute {
-	for more {
+// maxAttributes bounds the attributes of a tag that are looked at.
+const maxAttributes = 256
+
+// appendAttributes appends the attributes of the tag that z is at: all, or only
+// those that may mute it.
+func appendAttributes(attrs []html.Attribute, z *html.Tokenizer, more, all bool) []html.Attribute {
+	for more && len(attrs) < maxAttributes {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		attrs = append(attrs, html.Attribute{Key: string(key), Val: string(value)})
+		if all || string(key) == "hidden" || string(key) == "open" {
+			attrs = append(attrs, html.Attribute{Key: string(key), Val: string(value)})
+		}
 	}
 	return attrs
 }

@@ -28,6 +28,9 @@ func (c *collector) tree(body []byte) bool {
 				return true
 			}
 			if n.Type == html.ElementNode {
+				if mutes(n.DataAtom, n.Attr) {
+					c.muted = max(c.muted-1, 0)
+				}
 				c.close(roleOf(n.DataAtom))
 			}
 			if n.NextSibling != nil {
@@ -46,7 +49,11 @@ func (c *collector) enter(n *html.Node) bool {
 		c.text(n.Data)
 		return false
 	case html.ElementNode:
-		return c.open(n.DataAtom, roleOf(n.DataAtom), n.Attr)
+		inside := c.open(n.DataAtom, roleOf(n.DataAtom), n.Attr)
+		if mutes(n.DataAtom, n.Attr) {
+			c.muted++
+		}
+		return inside
 	case html.DocumentNode:
 		return true
 	}

@@ -130,6 +130,10 @@ func input(f *weftpb.Fetched) parse.Input {
 			in.ContentLanguage = h.Value
 		case strings.EqualFold(h.Name, "X-Robots-Tag"):
 			in.RobotsTags = append(in.RobotsTags, h.Value)
+		case strings.EqualFold(h.Name, "Link"):
+			in.LinkFields = append(in.LinkFields, h.Value)
+		case strings.EqualFold(h.Name, "Refresh") && in.Refresh == "":
+			in.Refresh = h.Value
 		}
 	}
 	return in
@@ -150,12 +154,29 @@ func discovered(f *weftpb.Fetched, page *parse.Page) *weftpb.Discovered {
 	if page.Charset != "utf-8" {
 		d.Charset = page.Charset
 	}
-	for _, link := range page.Links {
-		if page.Follow(link) {
-			d.Links = append(d.Links, link)
+	d.Links = followed(page)
+	return d
+}
+
+// followed are the links of a page that the crawl may go on to.
+func followed(page *parse.Page) []*weftpb.Link {
+	n := 0
+	for i := range page.Links {
+		if page.Follow(page.Links[i]) {
+			n++
 		}
 	}
-	return d
+	// One piece of memory for all: a page has dozens.
+	slab := make([]weftpb.Link, n)
+	links := make([]*weftpb.Link, 0, n)
+	for _, link := range page.Links {
+		if page.Follow(link) {
+			next := &slab[len(links)]
+			next.Url, next.Text, next.Rel = link.URL, link.Text, link.Rel
+			links = append(links, next)
+		}
+	}
+	return links
 }
 
 // split cuts what a page names into records of maxDiscoveredBytes of links, the
@@ -211,6 +232,8 @@ func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, base *urls.Bas
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: f.Outcome.BodyBytes, Truncated: f.Outcome.Truncated,
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
 		Language: page.Language, Title: page.Title, Description: page.Description,
+		Keywords: page.Keywords, Author: page.Author, Date: page.Date, CanonicalConflict: page.CanonicalConflict,
+		JSONLD: page.JSONLD, JSONLDOmitted: page.JSONLDOmitted,
 		Robots: codecs.ParsedRobots(page.Robots),
 		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
 		Headings: make([]codecs.ParsedHeading, len(page.Headings)), Links: make([]codecs.ParsedLink, len(page.Links)),
@@ -218,13 +241,16 @@ func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, base *urls.Bas
 	if page.Canonical != "" {
 		out.Canonical = resolve(page.Canonical)
 	}
+	for _, p := range page.OpenGraph {
+		out.OpenGraph = append(out.OpenGraph, codecs.ParsedProperty{Name: p.Name, Content: p.Content})
+	}
 	for i, h := range page.Headings {
 		out.Headings[i] = codecs.ParsedHeading{Level: h.Level, Text: h.Text}
 	}
 	bytes := 0
 	for i, l := range page.Links {
-		link := codecs.ParsedLink{URL: resolve(l.Url), Text: l.Text, Rel: l.Rel}
-		if bytes += len(link.URL) + len(link.Text) + len(link.Rel); bytes > maxParsedLinkBytes {
+		link := codecs.ParsedLink{URL: resolve(l.URL), Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Language: l.Language}
+		if bytes += len(link.URL) + len(link.Text) + len(link.Rel) + len(link.Kind) + len(link.Language); bytes > maxParsedLinkBytes {
 			out.LinksOmitted += len(page.Links) - i
 			out.Links = out.Links[:i]
 			break

@@ -53,12 +53,12 @@ func TestRedirectIsDiscovered(t *testing.T) {
 }
 
 func TestLinksAreDiscovered(t *testing.T) {
-	open, closed := &weftpb.Link{Url: "a"}, &weftpb.Link{Url: "b", Rel: "nofollow"}
+	open, closed := parse.Link{URL: "a", Text: "on", Follow: true}, parse.Link{URL: "b", Rel: "nofollow"}
 	want := &weftpb.Discovered{
 		Source: "https://www.example.org/dir/page", Base: "/base/", Depth: 2, Via: weftpb.Via_VIA_LINK,
-		SourceVia: weftpb.Via_VIA_SEED, ScopeRoot: "https://www.example.org/dir/", Links: []*weftpb.Link{open},
+		SourceVia: weftpb.Via_VIA_SEED, ScopeRoot: "https://www.example.org/dir/", Links: []*weftpb.Link{{Url: "a", Text: "on"}},
 	}
-	page := &parse.Page{Base: "/base/", Links: []*weftpb.Link{open, closed}}
+	page := &parse.Page{Base: "/base/", Links: []parse.Link{open, closed}}
 	if diff := cmp.Diff(want, discovered(exchange(), page), protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
@@ -73,7 +73,11 @@ func TestPageRecord(t *testing.T) {
 	page := &parse.Page{
 		MediaType: "text/html", Charset: "utf-8", Title: "A title", Language: "en", Base: "/base/", Canonical: "page",
 		Text: "A heading\nand text", Headings: []parse.Heading{{Level: 1, Text: "A heading"}},
-		Links:   []*weftpb.Link{{Url: "next#part", Text: "on", Rel: "next"}, {Url: "mailto:x@example.org"}},
+		Keywords: "a, b", Author: "An author", Date: "2026-01-02", CanonicalConflict: true,
+		OpenGraph: []parse.Property{{Name: "og:title", Content: "A title"}}, JSONLD: []string{"{}"}, JSONLDOmitted: 1,
+		Links: []parse.Link{
+			{URL: "next#part", Text: "on", Rel: "next", Kind: parse.KindNext, Language: "de"}, {URL: "mailto:x@example.org"},
+		},
 		Skipped: parse.Skipped{Many: 3}, Robots: parse.Robots{NoIndex: true},
 	}
 	want := codecs.Parsed{
@@ -84,9 +88,11 @@ func TestPageRecord(t *testing.T) {
 		Robots:   codecs.ParsedRobots{NoIndex: true},
 		Headings: []codecs.ParsedHeading{{Level: 1, Text: "A heading"}}, Text: "A heading\nand text",
 		Links: []codecs.ParsedLink{
-			{URL: "https://www.example.org/base/next", Text: "on", Rel: "next"}, {URL: "mailto:x@example.org"},
+			{URL: "https://www.example.org/base/next", Text: "on", Rel: "next", Kind: "next", Language: "de"}, {URL: "mailto:x@example.org"},
 		},
 		LinksOmitted: 3,
+		Keywords:     "a, b", Author: "An author", Date: "2026-01-02", CanonicalConflict: true,
+		OpenGraph: []codecs.ParsedProperty{{Name: "og:title", Content: "A title"}}, JSONLD: []string{"{}"}, JSONLDOmitted: 1,
 	}
 	base := (*urls.Form)(nil).Document(source, page.Base, page.Charset)
 	if diff := cmp.Diff(want, parsed(exchange(), page, source, base, "example.org", "test")); diff != "" {

@@ -1,0 +1,59 @@
+package parse
+
+import (
+	"bytes"
+	"strings"
+)
+
+// What the tree parser (x/net/html v0.59) does in time that grows with the
+// square of a body, measured on one slow core:
+//
+//   - It merges the attributes of each further html and body tag into those of
+//     the first: 128 KiB of "<body a1><body a2>…" take 5 s, 1 MiB minutes.
+//   - It joins text around tags that it ignores piece by piece: 1 MiB of
+//     "<table>x<tr>x<tr>…" takes 6 s.
+const (
+	// maxRoots is the most html and body tags of a document with a tree. Pages
+	// that were put together carelessly have a handful.
+	maxRoots = 64
+	// maxJoined bounds tags × bytes: a page of 1 MiB may have 32,768 tags, one
+	// every 32 bytes, and its text is then joined in a second or two at worst.
+	maxJoined = 1 << 35
+)
+
+// costly reports whether the tree parser may need far more time for a body than
+// for others of its size.
+func costly(body []byte) bool {
+	tags := bytes.Count(body, []byte("<"))
+	if tags*len(body) > maxJoined {
+		return true
+	}
+	if tags <= maxRoots {
+		return false
+	}
+	roots := 0
+	for i := bytes.IndexByte(body, '<'); i >= 0; {
+		body = body[i+1:]
+		if startsRoot(body) {
+			if roots++; roots > maxRoots {
+				return true
+			}
+		}
+		i = bytes.IndexByte(body, '<')
+	}
+	return false
+}
+
+// startsRoot reports whether tag, without its "<", is one of html or body, or
+// begins like one.
+func startsRoot(tag []byte) bool {
+	if len(tag) < 4 {
+		return false
+	}
+	switch tag[0] | 0x20 {
+	case 'b', 'h':
+		name := string(tag[:4])
+		return strings.EqualFold(name, "body") || strings.EqualFold(name, "html")
+	}
+	return false
+}

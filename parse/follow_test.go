@@ -1,0 +1,46 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestFollow holds which links a crawl goes on to, by default and otherwise.
+func TestFollow(t *testing.T) {
+	body := []byte(`<link rel=next href=/next><link rel=icon href=/icon><link rel=stylesheet href=/css>
+		<a href=/plain>x</a><a rel="noopener nofollow" href=/nofollow>x</a><a rel=UGC href=/ugc>x</a>
+		<a rel=sponsored href=/sponsored>x</a><form action=/search></form><form action=/order method=POST></form>
+		<img src=/image srcset="/image-2x 2x"><script src=/script></script><iframe src=/iframe></iframe>
+		<a rel=nofollow href=/both>x</a><a href=/both>x</a><a href=/image>x</a>`)
+	for _, test := range []struct {
+		name   string
+		change func(*Options)
+		want   string
+	}{
+		{"by default", nil, "/next /plain /ugc /sponsored /iframe /both /image"},
+		{"more relations refuse", func(o *Options) { o.NoFollow = []string{"nofollow", "ugc", "sponsored"} }, "/next /plain /iframe /both /image"},
+		{"no relation refuses", func(o *Options) { o.NoFollow = nil }, "/next /plain /nofollow /ugc /sponsored /iframe /both /image"},
+		{"anchors only", func(o *Options) { o.Follow = []Kind{KindAnchor} }, "/plain /ugc /sponsored /both /image"},
+		{"images and forms", func(o *Options) { o.Follow = []Kind{KindImage, KindForm} }, "/search /image /image-2x"},
+		{"everything", func(o *Options) { o.Follow = Kinds() }, "/next /icon /css /plain /ugc /sponsored /search /image /image-2x /script /iframe /both /image"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			page := newParser(t, test.change).Document(Input{ContentType: "text/html", Body: body})
+			var followed []string
+			for _, link := range page.Links {
+				if page.Follow(link) {
+					followed = append(followed, link.URL)
+				}
+			}
+			if got := strings.Join(followed, " "); got != test.want {
+				t.Errorf("got %s\nwant %s", got, test.want)
+			}
+			page.Robots.NoFollow = true
+			for _, link := range page.Links {
+				if page.Follow(link) {
+					t.Errorf("a page that asks for nofollow leads to %s", link.URL)
+				}
+			}
+		})
+	}
+}

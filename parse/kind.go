@@ -1,0 +1,81 @@
+package parse
+
+import "slices"
+
+// Kind says by which element a document names a URL.
+type Kind string
+
+// Kinds that name pages.
+const (
+	// KindAnchor is an a element, of SVG too.
+	KindAnchor Kind = "a"
+	KindArea   Kind = "area"
+	KindFrame  Kind = "frame"
+	KindIframe Kind = "iframe"
+	// KindRefresh is a meta element or header field Refresh.
+	KindRefresh Kind = "refresh"
+	// KindCanonical to KindPrev are link elements, and header fields Link
+	// (RFC 8288), with that relation.
+	KindCanonical Kind = "canonical"
+	KindAlternate Kind = "alternate"
+	KindNext      Kind = "next"
+	KindPrev      Kind = "prev"
+	// KindForm is the action of a form that is sent by GET, without what its
+	// fields would add.
+	KindForm Kind = "form"
+)
+
+// Kinds that name what pages are made of.
+const (
+	// KindImage is src and srcset of img, of source in a picture, and of input;
+	// and the poster of a video.
+	KindImage Kind = "image"
+	// KindMedia is the src of audio, video, their source and track elements,
+	// and embed.
+	KindMedia      Kind = "media"
+	KindScript     Kind = "script"
+	KindStylesheet Kind = "stylesheet"
+	KindIcon       Kind = "icon"
+)
+
+// Kinds are all kinds, pages before what they are made of.
+func Kinds() []Kind {
+	return append(PageKinds(), KindForm, KindImage, KindMedia, KindScript, KindStylesheet, KindIcon)
+}
+
+// PageKinds are the kinds that a crawl follows unless it is told otherwise:
+// those that lead to pages without anybody filling in a form.
+func PageKinds() []Kind {
+	return []Kind{
+		KindAnchor, KindArea, KindFrame, KindIframe, KindRefresh, KindCanonical, KindAlternate, KindNext, KindPrev,
+	}
+}
+
+// part reports whether k names a part of a page.
+func (k Kind) part() bool {
+	switch k {
+	case KindImage, KindMedia, KindScript, KindStylesheet, KindIcon:
+		return true
+	}
+	return false
+}
+
+// policy says which links a crawl follows.
+type policy struct {
+	kinds []Kind
+	// refusing are the relations that keep a link from being followed.
+	refusing []string
+}
+
+// follows reports whether a link of that kind and rel may be followed, as far
+// as the link itself says.
+func (p policy) follows(kind Kind, rel string) bool {
+	if rel != "" {
+		for _, token := range p.refusing {
+			if hasToken(rel, token) {
+				return false
+			}
+		}
+	}
+	return slices.Contains(p.kinds, kind)
+}

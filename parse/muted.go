@@ -1,0 +1,46 @@
+package parse
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// mutes reports whether a browser shows nothing of an element's contents (WHATWG
+// HTML, rendering: hidden elements; and the fallbacks of media, for those who
+// have none). Its links count all the same: menus that are opened by a script
+// are hidden until then. So may be a whole body, which is shown by its script.
+func mutes(name atom.Atom, attrs []html.Attribute) bool {
+	switch name {
+	case atom.Audio, atom.Video, atom.Canvas, atom.Datalist:
+		return true
+	case atom.Dialog:
+		if _, open := lookup(attrs, "open"); !open {
+			return true
+		}
+	case atom.Body, atom.Html:
+		return false
+	}
+	for i := range attrs {
+		if attrs[i].Key == "hidden" {
+			// Of what is hidden until it is found, the finding is the point.
+			return !strings.EqualFold(attrs[i].Val, "until-found")
+		}
+	}
+	return false
+}
+
+// closes reports whether elements of that name have an end tag always, so that
+// the tokenizer's reader can tell what stands in them.
+func closes(name atom.Atom) bool {
+	switch name {
+	case 0, // all custom elements
+		atom.P, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Thead, atom.Tbody, atom.Tfoot,
+		atom.Caption, atom.Colgroup, atom.Option, atom.Optgroup, atom.Rt, atom.Rp, atom.Head, atom.Body, atom.Html,
+		atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Img, atom.Input, atom.Link,
+		atom.Meta, atom.Source, atom.Track, atom.Wbr:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,283 @@
+package parse
+
+import (
+	"bytes"
+	"strings"
+)
+
+// sniffBytes is how far into a document its declaration may stand (WHATWG
+// HTML, determining the character encoding).
+const sniffBytes = 1024
+
+// prescan returns the name of the encoding that the beginning of a document
+// declares, or "" (WHATWG HTML, prescan a byte stream to determine its
+// encoding). It sees what a parser would: nothing within comments, and no
+// attributes within the values of others.
+func prescan(body []byte) string {
+	s := scanner{rest: body[:min(len(body), sniffBytes)]}
+	switch {
+	case bytes.HasPrefix(s.rest, []byte("<\x00?\x00x\x00")):
+		return "utf-16le"
+	case bytes.HasPrefix(s.rest, []byte("\x00<\x00?\x00x")):
+		return "utf-16be"
+	}
+	for s.seek('<') {
+		switch {
+		case bytes.HasPrefix(s.rest, []byte("<!--")):
+			// The dashes that end a comment may be those that began it.
+			s.rest = s.rest[2:]
+			if end := bytes.Index(s.rest, []byte("-->")); end >= 0 {
+				s.rest = s.rest[end+3:]
+			} else {
+				s.rest = nil
+			}
+		case s.startsMeta():
+			s.rest = s.rest[len("<meta"):]
+			if name := s.meta(); name != "" {
+				return name
+			}
+		case s.startsTag():
+			s.tag()
+		case len(s.rest) > 1 && (s.rest[1] == '!' || s.rest[1] == '/' || s.rest[1] == '?'):
+			s.seek('>')
+		default:
+			s.rest = s.rest[1:]
+		}
+	}
+	return xmlEncoding(body)
+}
+
+// scanner is what is left of the bytes of a prescan.
+type scanner struct{ rest []byte }
+
+// seek goes to the next c and reports whether there is one.
+func (s *scanner) seek(c byte) bool {
+	i := bytes.IndexByte(s.rest, c)
+	if i < 0 {
+		s.rest = nil
+		return false
+	}
+	s.rest = s.rest[i:]
+	return true
+}
+
+func (s *scanner) startsMeta() bool {
+	const length = len("<meta")
+	return len(s.rest) > length && strings.EqualFold(string(s.rest[:length]), "<meta") &&
+		(isSpace(s.rest[length]) || s.rest[length] == '/')
+}
+
+func (s *scanner) startsTag() bool {
+	name := bytes.TrimPrefix(s.rest[1:], []byte("/"))
+	return len(name) > 0 && isLetter(name[0])
+}
+
+// tag passes over a tag and its attributes.
+func (s *scanner) tag() {
+	for len(s.rest) > 0 && !isSpace(s.rest[0]) && s.rest[0] != '>' {
+		s.rest = s.rest[1:]
+	}
+	for {
+		if _, _, ok := s.attribute(); !ok {
+			return
+		}
+	}
+}
+
+// meta returns the encoding that the meta element declares whose attributes
+// follow, or "".
+func (s *scanner) meta() string {
+	var (
+		seen      [8]string
+		names     = seen[:0]
+		pragma    bool
+		label     string
+		found     bool
+		byContent bool
+	)
+next:
+	for {
+		name, value, ok := s.attribute()
+		if !ok {
+			break
+		}
+		for _, known := range names {
+			if known == name {
+				continue next
+			}
+		}
+		names = append(names, name)
+		switch name {
+		case "http-equiv":
+			pragma = value == "content-type"
+		case "content":
+			if found {
+				continue
+			}
+			if label = labelInContent(value); label != "" {
+				if name := nameOfLabel(label); name != "" {
+					found, byContent = true, true
+				}
+			}
+		case "charset":
+			label, found, byContent = value, true, false
+		}
+	}
+	// A tag that is cut off by the end of what is looked at declares nothing.
+	if len(s.rest) == 0 || !found || byContent && !pragma {
+		return ""
+	}
+	return declared(nameOfLabel(label))
+}
+
+// declared is the encoding in which to read a document that was read as ASCII
+// so far as to find its declaration of the encoding name.
+func declared(name string) string {
+	switch name {
+	case "utf-16be", "utf-16le":
+		return nameUTF8
+	case "x-user-defined":
+		return nameWindows1252
+	}
+	return name
+}
+
+// attribute returns the next attribute of a tag, in lower case, or false at its
+// end (WHATWG HTML, get an attribute when sniffing the encoding).
+func (s *scanner) attribute() (name, value string, ok bool) {
+	for len(s.rest) > 0 && (isSpace(s.rest[0]) || s.rest[0] == '/') {
+		s.rest = s.rest[1:]
+	}
+	if len(s.rest) == 0 || s.rest[0] == '>' {
+		return "", "", false
+	}
+	i := 0
+	for i < len(s.rest) && s.rest[i] != '/' && s.rest[i] != '>' && !isSpace(s.rest[i]) && (s.rest[i] != '=' || i == 0) {
+		i++
+	}
+	name = lowerASCII(s.rest[:i])
+	s.rest = s.rest[i:]
+	s.spaces()
+	if len(s.rest) == 0 || s.rest[0] != '=' {
+		return name, "", len(s.rest) > 0
+	}
+	s.rest = s.rest[1:]
+	s.spaces()
+	if len(s.rest) == 0 {
+		return "", "", false
+	}
+	if quote := s.rest[0]; quote == '"' || quote == '\'' {
+		raw, rest, closed := bytes.Cut(s.rest[1:], s.rest[:1])
+		s.rest = rest
+		return name, lowerASCII(raw), closed
+	}
+	i = 0
+	for i < len(s.rest) && !isSpace(s.rest[i]) && s.rest[i] != '>' {
+		i++
+	}
+	value = lowerASCII(s.rest[:i])
+	s.rest = s.rest[i:]
+	return name, value, len(s.rest) > 0
+}
+
+func (s *scanner) spaces() {
+	for len(s.rest) > 0 && isSpace(s.rest[0]) {
+		s.rest = s.rest[1:]
+	}
+}
+
+// labelInContent returns the label in the content of a pragma such as
+// "text/html; charset=koi8-r", or "" (WHATWG HTML, extracting a character
+// encoding from a meta element). content is in lower case.
+func labelInContent(content string) string {
+	for {
+		_, rest, ok := strings.Cut(content, "charset")
+		if !ok {
+			return ""
+		}
+		content = trimLeftSpace(rest)
+		rest, ok = strings.CutPrefix(content, "=")
+		if !ok {
+			continue
+		}
+		rest = trimLeftSpace(rest)
+		if rest == "" {
+			return ""
+		}
+		if rest[0] == '"' || rest[0] == '\'' {
+			label, _, closed := strings.Cut(rest[1:], rest[:1])
+			if !closed {
+				return ""
+			}
+			return label
+		}
+		end := strings.IndexAny(rest, "; \t\n\f\r")
+		if end < 0 {
+			end = len(rest)
+		}
+		return rest[:end]
+	}
+}
+
+// xmlEncoding returns the name of the encoding of an XML declaration at the
+// start of the body, or "" (WHATWG HTML, get an XML encoding).
+func xmlEncoding(body []byte) string {
+	head, ok := bytes.CutPrefix(body[:min(len(body), sniffBytes)], []byte("<?xml"))
+	if !ok {
+		return ""
+	}
+	head, _, ok = bytes.Cut(head, []byte(">"))
+	if !ok {
+		return ""
+	}
+	_, rest, ok := bytes.Cut(head, []byte("encoding"))
+	if !ok {
+		return ""
+	}
+	rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, xmlBlank), []byte("="))
+	rest = bytes.TrimLeft(rest, xmlBlank)
+	if !ok || len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
+		return ""
+	}
+	label, _, ok := bytes.Cut(rest[1:], rest[:1])
+	if !ok || bytes.ContainsFunc(label, func(r rune) bool { return r <= ' ' }) {
+		return ""
+	}
+	return declaredByXML(nameOfLabel(string(label)))
+}
+
+// xmlBlank is what the algorithm takes for white space: every control.
+const xmlBlank = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0E\x0F" +
+	"\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A\x1B\x1C\x1D\x1E\x1F "
+
+// declaredByXML leaves x-user-defined alone, which meta elements may not name.
+func declaredByXML(name string) string {
+	if name == "x-user-defined" {
+		return name
+	}
+	return declared(name)
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func lowerASCII(b []byte) string {
+	for _, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			lower := bytes.Clone(b)
+			for i, c := range lower {
+				if 'A' <= c && c <= 'Z' {
+					lower[i] = c + 0x20
+				}
+			}
+			return string(lower)
+		}
+	}
+	return string(b)
+}
+
+func trimLeftSpace(s string) string {
+	for s != "" && isSpace(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
