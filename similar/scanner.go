@@ -41,14 +41,14 @@ func (s *scanner) read(text string) {
 			}
 			i++
 			continue
-		case class == isTwo && i+1 < len(text):
+		case class == isTwo && i+1 < len(text) && text[i+1]&0xc0 == 0x80:
 			if folded := twoByte[(int(c)<<6|int(text[i+1]&0x3f))&0x7ff]; folded != 0 {
 				word = (word ^ uint64(folded)) * wordPrime
 				digits, letters = false, true
 				i += 2
 				continue
 			}
-			i++ // the second byte is none of a beginning, and ends the word too
+			i++ // and it ends the word
 		case class == isMore:
 			r, size := utf8.DecodeRuneInString(text[i:])
 			switch kindOf(r) {
