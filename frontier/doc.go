@@ -67,10 +67,15 @@
 // front is of an origin without rules in force, a visit for robots.txt goes out
 // and the URL stays. Rules hold for 24 h at most. A robots.txt that cannot be
 // had forbids everything (RFC 9309 section 2.3.1.4); the URLs of the origin are
-// put off, a chunk at a time, so that other origins of the domain are served,
-// and after the last try they are settled as robots_unreachable for an hour. An
-// error that does not pass, such as an address that may not be asked, gives its
-// own name at once.
+// put off, a chunk at a time, so that other origins of the domain are served.
+// After the last try the rules that were had last hold on, an hour at a time,
+// until they are 30 days old; if there are none, URLs are settled as
+// robots_unreachable for an hour. An error that does not pass, such as an
+// address that may not be asked, gives its own name at once.
+//
+// One that redirects to another domain is asked for by that domain, whose
+// delays it keeps: see referral.go. The domain of the origin is due when the
+// answer should have come, and goes on when it comes.
 //
 // # Failure
 //

@@ -3,8 +3,11 @@ package verify_test
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,10 +29,13 @@ func TestCrawlIsProven(t *testing.T) {
 		latency   time.Duration
 		delayMS   int64
 		perDomain int
+		site      func(web webtest.Site) webtest.Site
 	}{
-		"polite":          {0, 20, 1},
-		"a slow server":   {15 * time.Millisecond, 5, 1},
-		"several at once": {5 * time.Millisecond, 20, 3},
+		"polite":                         {0, 20, 1, nil},
+		"a slow server":                  {15 * time.Millisecond, 5, 1, nil},
+		"several at once":                {5 * time.Millisecond, 20, 3, nil},
+		"robots.txt of other domains":    {0, 20, 1, newReferring},
+		"and several at once from those": {5 * time.Millisecond, 20, 3, newReferring},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "polite" {
@@ -38,12 +44,52 @@ func TestCrawlIsProven(t *testing.T) {
 			t.Parallel()
 			isProven(t, webtest.ServerOptions{Latency: c.latency}, topics.Definition{
 				Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: c.perDomain, DelayMS: c.delayMS, UserAgent: "weft/test", AllowPrivate: true,
-			})
+			}, c.site)
 		})
 	}
 }
 
-func isProven(t *testing.T, so webtest.ServerOptions, d topics.Definition) {
+// referring is a web of six domains whose robots.txt redirect to each other's:
+// the second and third to the first's, one over the other, and the fourth and
+// fifth in a circle, which ends after five redirects with all allowed.
+type referring struct {
+	webtest.Site
+	mu      sync.Mutex
+	answers map[string][]int // statuses of robots.txt, by domain
+}
+
+func newReferring(web webtest.Site) webtest.Site {
+	return &referring{Site: web, answers: map[string][]int{}}
+}
+
+var referrals = map[int]int{1: 0, 2: 1, 3: 4, 4: 3}
+
+func (r *referring) Answer(domain string, port int, path string, buf []byte) webtest.Response {
+	answer := r.Site.Answer(domain, port, path, buf)
+	if path != "/robots.txt" {
+		return answer
+	}
+	if to, ok := referrals[slices.Index(r.Domains(), domain)]; ok {
+		answer = webtest.Response{Status: http.StatusFound, Location: webtest.Origin(r.Domains()[to], port) + path}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers[domain] = append(r.answers[domain], answer.Status)
+	return answer
+}
+
+// met tells whether robots.txt was asked for as often as the redirects want.
+func (r *referring) met(t *testing.T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, least := range []int{3, 2, 1, 6, 6, 1} {
+		if n := len(r.answers[r.Domains()[i]]); n < least {
+			t.Errorf("robots.txt of domain %d was asked for %d times, want %d: %v", i, n, least, r.answers)
+		}
+	}
+}
+
+func isProven(t *testing.T, so webtest.ServerOptions, d topics.Definition, wrap func(webtest.Site) webtest.Site) {
 	web, err := webtest.NewGenerated(webtest.Options{
 		Pages: 150, Domains: 6, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
 		CrawlDelayEvery: 2, CrawlDelay: 50 * time.Millisecond,
@@ -58,7 +104,11 @@ func isProven(t *testing.T, so webtest.ServerOptions, d topics.Definition) {
 	}
 	defer log.Close()
 	so.Log = log
-	server, err := webtest.Serve(web, so)
+	var site webtest.Site = web
+	if wrap != nil {
+		site = wrap(web)
+	}
+	server, err := webtest.Serve(site, so)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +145,9 @@ func isProven(t *testing.T, so webtest.ServerOptions, d topics.Definition) {
 				t.Errorf("%s is not shown: %+v", p.Claim, p)
 			}
 		}
+	}
+	if r, ok := site.(*referring); ok {
+		r.met(t)
 	}
 }
 

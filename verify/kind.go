@@ -12,6 +12,11 @@ const (
 	// A URL lies in the partition, or under the key, of another domain.
 	KindMisplaced Kind = "misplaced_url"
 
+	// A URL is let out of a trap that it is not in.
+	KindNotParked Kind = "lifted_without_parked"
+	// A URL is given up for one that is not in the crawl.
+	KindNoStandIn Kind = "merged_into_nothing"
+
 	// schedule has read the URL and did not admit it, admitted it twice, or
 	// admitted one that is not in deduped.
 	KindNotAdmitted   Kind = "not_admitted"
@@ -67,7 +72,7 @@ const (
 
 func (k Kind) claim() Claim {
 	switch k {
-	case KindLost, KindDedupedTwice, KindMisplaced:
+	case KindLost, KindDedupedTwice, KindMisplaced, KindNotParked, KindNoStandIn:
 		return URLs
 	case KindNoExchange, KindNoPage, KindPageID:
 		return Pages

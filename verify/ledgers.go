@@ -20,6 +20,10 @@ type ledgers struct {
 	dedupe     map[int32]*chain
 	// wholes: the ledger begins with its first event in every partition.
 	scheduledWhole, dedupedWhole bool
+	// held counts URLs that are held back.
+	held int64
+	// given counts URLs that others stand for.
+	given int64
 }
 
 func newLedgers(j *judge, up *upstream) *ledgers {
@@ -107,8 +111,13 @@ func (l *ledgers) dedup(r *kgo.Record) error {
 	}
 	p := l.partitions[r.Partition]
 	read := r.Offset <= p.chain.position(l.names.Deduped)
+	l.parked(r, &body)
 	for _, url := range urlsOf(body.Targets) {
 		print, e := l.table.get(url)
+		if body.Lifted != nil {
+			e = l.lifted(r, url, e)
+		}
+		e = l.returned(e)
 		if e.is(inDeduped) {
 			l.violate(Violation{
 				Kind: KindDedupedTwice, Domain: string(r.Key), URL: url, Says: "it is new a second time",
@@ -116,7 +125,7 @@ func (l *ledgers) dedup(r *kgo.Record) error {
 			})
 		}
 		e.marks |= inDeduped
-		if e.place == 0 {
+		if e.place < queued {
 			e.place = onTheWay
 		}
 		l.table.entries[print] = e
@@ -133,6 +142,7 @@ func (l *ledgers) dedup(r *kgo.Record) error {
 			l.shown(Journeys, 1)
 		}
 	}
+	l.merged(r, &body)
 	return nil
 }
 
@@ -174,6 +184,8 @@ func (l *ledgers) within(ctx context.Context) error {
 			claims, fenced, displaced = claims+c.claims, fenced+c.fenced, displaced+c.displaced
 		}
 	}
+	l.noteParked()
+	l.noteMerged()
 	l.note(fmt.Sprintf("%d claims; %d events of fenced owners and %d behind a lost event do not count", claims, fenced, displaced))
 	return nil
 }

@@ -38,8 +38,9 @@ type page struct {
 		NoFollow bool `json:"nofollow"`
 	} `json:"robots"`
 	Links []struct {
-		URL string `json:"url"`
-		Rel string `json:"rel"`
+		URL  string     `json:"url"`
+		Rel  string     `json:"rel"`
+		Kind parse.Kind `json:"kind"`
 	} `json:"links"`
 }
 
@@ -170,17 +171,21 @@ func (p *pages) exchange(r *kgo.Record, doc page, e entry) {
 // links judges whether what a page links to is known. Only what is not has to
 // be held against the scope, which is most of the work.
 func (p *pages) links(r *kgo.Record, doc page, e entry) {
-	follow := parse.Page{Robots: parse.Robots{NoFollow: doc.Robots.NoFollow}}
+	if doc.Robots.NoFollow {
+		return
+	}
 	found := &weftpb.Discovered{Source: doc.URL, Depth: doc.Depth, Via: weftpb.Via_VIA_LINK, ScopeRoot: p.table.roots[e.root]}
 	for _, l := range doc.Links {
 		if _, known := p.table.get(l.URL); known.place != 0 {
 			p.shown(URLs, 1)
 			continue
 		}
-		link := &weftpb.Link{Url: l.URL, Rel: l.Rel}
+		if !p.followed(l.Kind, l.Rel) {
+			continue
+		}
 		// What was refused stands as it was written.
-		if u, refusal := urls.Parse(l.URL); refusal == urls.Accepted && u.String() == l.URL && follow.Follow(link) {
-			found.Links = append(found.Links, link)
+		if u, refusal := urls.Parse(l.URL); refusal == urls.Accepted && u.String() == l.URL {
+			found.Links = append(found.Links, &weftpb.Link{Url: l.URL, Rel: l.Rel})
 		}
 	}
 	if len(found.Links) == 0 {
@@ -238,4 +243,18 @@ func (p *pages) sum() {
 	if p.unread > 0 {
 		p.note(fmt.Sprintf("%d records of %s cannot be read and are left out", p.unread, p.names.Parsed))
 	}
+}
+
+// followed reports whether parse followed links of that kind and rel under every
+// definition that the crawl had. Records of before there were kinds name pages.
+func (j *judge) followed(kind parse.Kind, rel string) bool {
+	if kind == "" {
+		kind = parse.KindAnchor
+	}
+	for _, opts := range j.parses {
+		if !opts.Follows(kind, rel) {
+			return false
+		}
+	}
+	return true
 }

@@ -186,6 +186,25 @@ func healthy() *story {
 	}
 }
 
+// given has dedupe read a URL and give it up for another.
+func (s *story) given(url, kept string) {
+	e := &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{Source: seed, Merged: []*weftpb.Merged{
+		{Target: target(url, 1), Kept: kept, Rules: []string{"slash"}},
+	}}}
+	s.normalized = append(s.normalized, &weftpb.Normalized{Source: seed, Targets: []*weftpb.Target{target(url, 1)}})
+	s.deduped = append(s.deduped, e.reads(names.Normalized, 2))
+	s.commits[names.Normalized], s.commits[names.Deduped] = 3, 3
+}
+
+// held has dedupe read a URL and hold it back in a trap.
+func (s *story) held(url string) {
+	parked := &weftpb.Parked{Host: domain, Template: "/{word}", Reason: "same_content", Targets: []*weftpb.Target{target(url, 1)}}
+	e := &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{Source: seed, Parked: []*weftpb.Parked{parked}}}
+	s.normalized = append(s.normalized, &weftpb.Normalized{Source: seed, Targets: []*weftpb.Target{target(url, 1)}})
+	s.deduped = append(s.deduped, e.reads(names.Normalized, 2))
+	s.commits[names.Normalized], s.commits[names.Deduped] = 3, 3
+}
+
 // told is the body of the event of scheduled at an offset.
 func (s *story) told(offset int) *weftpb.Scheduled {
 	return s.scheduled[offset].body.(*weftpb.Scheduled)

@@ -10,6 +10,10 @@ type place uint8
 const (
 	// onTheWay: it was named, and a stage before schedule has not read it yet.
 	onTheWay place = iota + 1
+	// heldBack: dedupe parked it in a trap.
+	heldBack
+	// givenUp: another URL of its site stands for it.
+	givenUp
 	queued
 	retrying
 	out
@@ -17,7 +21,7 @@ const (
 )
 
 func (p place) String() string {
-	return [...]string{"unknown", "on its way", "in a queue", "among the retries", "out", "settled"}[p]
+	return [...]string{"unknown", "on its way", "held back", "given up", "in a queue", "among the retries", "out", "settled"}[p]
 }
 
 // admitted tells whether schedule knows it.
@@ -51,6 +55,10 @@ const (
 	// unreported: a visit came back by its lease, and perhaps not all that it
 	// did was reported.
 	unreported
+	// inTrap: deduped holds it back, and nothing has lifted that.
+	inTrap
+	// standsAside: deduped gives it up, and nothing has brought it back.
+	standsAside
 )
 
 func (e entry) is(m marks) bool { return e.marks&m != 0 }

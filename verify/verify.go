@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/parse"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/replay"
@@ -30,6 +31,8 @@ type judge struct {
 	// scopes are what normalize makes of a record, by each definition that the
 	// crawl had; a URL must be known only if all of them take it.
 	scopes []processors.Transform
+	// parses are the options of parse by each definition.
+	parses []parse.Options
 	// maxPages of the definition in force, and the product token by which
 	// access logs name the crawl.
 	maxPages int64
@@ -107,6 +110,7 @@ func (j *judge) define(ctx context.Context) error {
 			return fmt.Errorf("read %s at %d: %w", j.names.Config, r.Offset, err)
 		}
 		j.budgets.loosen(d, processors.FrontierOptions(d).Window*max(1, int(d.FormerPartitions)))
+		j.parses = append(j.parses, processors.ParseOptions(d))
 		options := processors.ScopeOptions(d)
 		key, err := json.Marshal(options)
 		if err != nil || seen[string(key)] {

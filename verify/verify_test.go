@@ -65,6 +65,27 @@ func TestStories(t *testing.T) {
 			s.deduped = append(s.deduped, late.reads(names.Normalized, 2))
 			s.commits[names.Deduped] = 3
 		},
+		"a URL is held back": func(s *story) {
+			s.held(stranger)
+			s.parsed[0].Links = append(s.parsed[0].Links, link{URL: stranger})
+		},
+		"a URL is given up for another": func(s *story) {
+			s.given(stranger, linked)
+			s.parsed[0].Links = append(s.parsed[0].Links, link{URL: stranger})
+		},
+		"a URL comes back": func(s *story) {
+			s.given(stranger, linked)
+			s.deduped = append(s.deduped, &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{
+				Targets: []*weftpb.Target{target(stranger, 1)},
+			}})
+		},
+		"a URL is let out of a trap": func(s *story) {
+			s.held(stranger)
+			out := &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{
+				Lifted: &weftpb.Lift{Host: domain, Template: "/{word}"}, Targets: []*weftpb.Target{target(stranger, 1)},
+			}}
+			s.deduped = append(s.deduped, out)
+		},
 		"parse is behind, and wrote the page only": func(s *story) {
 			s.parsed[1].Links = append(s.parsed[1].Links, link{URL: stranger})
 			s.commits[names.Fetched] = 1
@@ -125,6 +146,33 @@ type planted struct {
 
 func TestPlantedViolationsAreFound(t *testing.T) {
 	for _, test := range []planted{
+		{
+			kind: verify.KindNotParked, topic: names.Deduped, offset: 3, url: stranger,
+			plant: func(s *story) {
+				s.deduped = append(s.deduped, &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{
+					Lifted: &weftpb.Lift{Host: domain, Template: "/{word}"}, Targets: []*weftpb.Target{target(stranger, 1)},
+				}})
+				s.commits[names.Deduped] = 3
+			},
+		},
+		{
+			kind: verify.KindNoStandIn, topic: names.Deduped, offset: 3, url: stranger,
+			plant: func(s *story) {
+				s.given(stranger, "https://www.example.org/nowhere")
+			},
+		},
+		{
+			kind: verify.KindDedupedTwice, topic: names.Deduped, offset: 3, url: linked,
+			plant: func(s *story) {
+				s.given(linked, seed)
+			},
+		},
+		{
+			kind: verify.KindDedupedTwice, topic: names.Deduped, offset: 3, url: linked,
+			plant: func(s *story) {
+				s.held(linked)
+			},
+		},
 		{
 			kind: verify.KindLost, topic: names.Normalized, offset: 1, url: stranger,
 			plant: func(s *story) {
