@@ -22,7 +22,7 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "fetch", "ledger", "metrics", "output", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "traps", "urls", "variants", "verify", "verify/accesslog", "why"},
+	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "fetch", "ledger", "metrics", "output", "parse", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "traps", "urls", "variants", "verify", "verify/accesslog", "why"},
 	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
 	"processors": {
 		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", // records

@@ -57,7 +57,7 @@ const keptBuffer = 256 << 10
 
 func newCollector(opts *Options) *collector {
 	c := &collector{opts: opts}
-	c.links = newOutlinks(policy{kinds: opts.Follow, refusing: opts.NoFollow})
+	c.links = newOutlinks(opts)
 	c.prose.limit = opts.MaxTextBytes
 	c.title = prose{limit: opts.MaxFieldBytes, oneLine: true}
 	c.heading = prose{limit: opts.MaxFieldBytes, oneLine: true}

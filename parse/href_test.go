@@ -3,7 +3,6 @@ package parse
 import (
 	"strings"
 	"testing"
-
 )
 
 func TestJudgeHref(t *testing.T) {

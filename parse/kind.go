@@ -60,22 +60,15 @@ func (k Kind) part() bool {
 	return false
 }
 
-// policy says which links a crawl follows.
-type policy struct {
-	kinds []Kind
-	// refusing are the relations that keep a link from being followed.
-	refusing []string
-}
-
-// follows reports whether a link of that kind and rel may be followed, as far
+// Follows reports whether a link of that kind and rel is to be followed, as far
 // as the link itself says.
-func (p policy) follows(kind Kind, rel string) bool {
+func (o Options) Follows(kind Kind, rel string) bool {
 	if rel != "" {
-		for _, token := range p.refusing {
+		for _, token := range o.NoFollow {
 			if hasToken(rel, token) {
 				return false
 			}
 		}
 	}
-	return slices.Contains(p.kinds, kind)
+	return slices.Contains(o.Follow, kind)
 }

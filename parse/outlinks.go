@@ -27,9 +27,9 @@ const maxRelBytes = 256
 // lie in one buffer until the end, so that a document costs three allocations
 // for its links and not four a link.
 type outlinks struct {
-	policy policy
-	found  []outlink
-	texts  []byte
+	opts  *Options
+	found []outlink
+	texts []byte
 	// index finds a link to a page by its href without fragment, parts one to
 	// a part of the page: an image that is shown and linked is both.
 	index, parts map[string]int
@@ -45,8 +45,8 @@ type outlink struct {
 // map takes time for its capacity, not for what is in it.
 const keptIndex = 512
 
-func newOutlinks(p policy) outlinks {
-	return outlinks{policy: p, index: make(map[string]int), parts: make(map[string]int)}
+func newOutlinks(opts *Options) outlinks {
+	return outlinks{opts: opts, index: make(map[string]int), parts: make(map[string]int)}
 }
 
 func (o *outlinks) reset() {
@@ -72,7 +72,7 @@ func (o *outlinks) add(link Link, limit int) int {
 	if link.Kind.part() {
 		index = o.parts
 	}
-	link.Follow = o.policy.follows(link.Kind, link.Rel)
+	link.Follow = o.opts.Follows(link.Kind, link.Rel)
 	key := withoutFragment(link.URL)
 	if i, ok := index[key]; ok {
 		// One link that may be followed is enough.

@@ -22,6 +22,9 @@ func CheckDefinition(d topics.Definition) error {
 	if err := TrapOptions(d).Validate(); err != nil {
 		return err
 	}
+	if err := ParseOptions(d).Validate(); err != nil {
+		return err
+	}
 	if _, err := VariantOptions(d); err != nil {
 		return err
 	}

@@ -53,9 +53,7 @@ func Parse(ctx context.Context, env Env) error {
 // NewParse returns what the stage parse makes of a record of fetched. Of env it
 // takes the names, the definition and the meter.
 func NewParse(env Env) (Transform, error) {
-	opts := parse.DefaultOptions()
-	opts.Agent = product(env.Definition)
-	parser, err := parse.New(opts)
+	parser, err := parse.New(ParseOptions(env.Definition))
 	if err != nil {
 		return nil, err
 	}

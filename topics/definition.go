@@ -50,6 +50,11 @@ type Definition struct {
 	MaxURLsPerTemplate int64 `json:"max_urls_per_template,omitempty"`
 	// MaxPagesPerDomain bounds the URLs of a registrable domain; 0: no limit.
 	MaxPagesPerDomain int64 `json:"max_pages_per_domain,omitempty"`
+	// FollowLinks are the kinds of links to follow (parse.Kind); none: those that
+	// name pages. NoFollowRel are the relations that keep a link from being
+	// followed; none: nofollow.
+	FollowLinks []string `json:"follow_links,omitempty"`
+	NoFollowRel []string `json:"nofollow_rel,omitempty"`
 	// MaxPages ends the crawl after so many pages; 0: no limit.
 	MaxPages int64 `json:"max_pages,omitempty"`
 

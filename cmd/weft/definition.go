@@ -2,9 +2,12 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/parse"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/scope"
@@ -21,6 +24,8 @@ type definitionFlags struct {
 	Scope              *string  `enum:"host,domain,prefix,any" help:"How far links may lead from the page that holds them: host (default), domain, prefix or any."`
 	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; of several, one."`
 	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs may not match; of several, any."`
+	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow: a, area, frame, iframe, refresh, canonical, alternate, next and prev by default; form, image, media, script, stylesheet and icon if named."`
+	NofollowRel        []string `placeholder:"REL" help:"Values of rel that keep a link from being followed (default nofollow): ugc and sponsored are others, none is none."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
 	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
 	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs, below one host with NAME@HOST; NAME=off keeps it, '*=off' all. Tracking parameters and session ids go by default."`
@@ -90,6 +95,12 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	if f.Delay != nil {
 		d.DelayMS = f.Delay.Milliseconds()
 	}
+	if f.FollowLinks != nil {
+		d.FollowLinks = f.FollowLinks
+	}
+	if f.NofollowRel != nil {
+		d.NoFollowRel = f.NofollowRel
+	}
 	if f.Include != nil {
 		d.Include = f.Include
 	}
@@ -143,6 +154,11 @@ func (f definitionFlags) check() error {
 	for flag, text := range map[string]*string{"--user-agent": f.UserAgent, "--contact": f.Contact} {
 		if text != nil && strings.ContainsFunc(*text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return usagef("%s %q holds a control character", flag, *text)
+		}
+	}
+	for _, kind := range f.FollowLinks {
+		if !slices.Contains(parse.Kinds(), parse.Kind(kind)) {
+			return usagef("--follow-links: %q is no kind of link", kind)
 		}
 	}
 	switch {
