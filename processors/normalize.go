@@ -76,7 +76,7 @@ func (n normalizer) discovered(d *weftpb.Discovered) (*batches, string) {
 	}
 	from := scope.Referrer{
 		URL: source, Domain: n.suffixes.Domain(source.Hostname()), Depth: d.Depth,
-		Seed: d.SourceVia == weftpb.Via_VIA_SEED, Root: d.ScopeRoot, Via: d.Via,
+		Seed: d.SourceVia == weftpb.Via_VIA_SEED, Root: d.ScopeRoot, Via: d.Via, Redirects: d.SourceRedirects,
 	}
 	base := n.form.Document(source, d.Base, d.Charset)
 	out := &batches{source: d.Source}
@@ -97,6 +97,9 @@ func (n normalizer) discovered(d *weftpb.Discovered) (*batches, string) {
 			continue
 		}
 		out.add(domain, u, standing)
+	}
+	if len(d.Evidence) > 0 {
+		out.tellAll(from.Domain)
 	}
 	return out, ""
 }
@@ -171,7 +174,7 @@ const (
 )
 
 func (b *batches) add(domain string, u urls.URL, s scope.Standing) {
-	target := &weftpb.Target{Url: u.String(), Depth: s.Depth, Via: s.Via, ScopeRoot: s.Root}
+	target := &weftpb.Target{Url: u.String(), Depth: s.Depth, Via: s.Via, ScopeRoot: s.Root, Redirects: s.Redirects}
 	size := len(target.Url) + len(target.ScopeRoot) + 16
 	b.targets++
 	to := b.open(domain, size)

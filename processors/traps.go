@@ -1,6 +1,7 @@
 package processors
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -57,15 +58,34 @@ func (s *seen) lifted(domain string, lift *weftpb.Lift) []byte {
 // showing is what a page that names a URL as new as target showed. Pages of other
 // domains are unknown here, a redirect shows nothing, and seeds have no page.
 func showing(domain string, n *weftpb.Normalized, target *weftpb.Target) weftpb.Showing {
-	if target.Via != weftpb.Via_VIA_LINK || !within(n.Source, domain) {
+	if target.Via == weftpb.Via_VIA_SEED || target.Via == weftpb.Via_VIA_REDIRECT || !within(n.Source, domain) {
 		return weftpb.Showing_SHOWING_UNSPECIFIED
 	}
-	for _, e := range n.Evidence {
-		if e.Kind == weftpb.Evidence_KIND_CONTENT && e.Url == n.Source && e.Distance <= nearlySame {
-			return weftpb.Showing_SHOWING_AGAIN
-		}
+	if slices.ContainsFunc(n.Evidence, func(e *weftpb.Evidence) bool { return isAgain(e, n.Source) }) {
+		return weftpb.Showing_SHOWING_AGAIN
 	}
 	return weftpb.Showing_SHOWING_NEW
+}
+
+// isAgain tells whether the page at a URL shows what another shows.
+func isAgain(e *weftpb.Evidence, url string) bool {
+	return e.Kind == weftpb.Evidence_KIND_CONTENT && e.Url == url && e.Distance <= nearlySame
+}
+
+// tellAll puts what the content of a page shows into each record of the page's own
+// domain: a page that names many URLs has several, and each is decided by itself.
+func (b *batches) tellAll(domain string) {
+	var content *weftpb.Evidence
+	for _, to := range b.list {
+		if to.domain != domain {
+			continue
+		}
+		if i := slices.IndexFunc(to.record.Evidence, func(e *weftpb.Evidence) bool { return isAgain(e, b.source) }); i >= 0 {
+			content = to.record.Evidence[i]
+		} else if content != nil {
+			to.record.Evidence = append(to.record.Evidence, content)
+		}
+	}
 }
 
 // nearlySame is the largest distance at which two contents are nearly the same

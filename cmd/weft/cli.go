@@ -19,6 +19,7 @@ type cli struct {
 	Stop     stopCmd     `cmd:"" help:"End the crawl's processes, or stages of it, as Ctrl-C does; --drain finishes first what is under way."`
 	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or --replay them."`
 	Why      whyCmd      `cmd:"" help:"Say why a URL or a domain is where it is, or why the crawl is slow."`
+	Traps    trapsCmd    `cmd:"" help:"List the URLs that are held back because they look like a trap's, or --lift a trap."`
 	Ledger   ledgerCmd   `cmd:"" help:"Trim the ledgers of a crawl whose stages send their checkpoints somewhere."`
 	Verify   verifyCmd   `cmd:"" help:"Prove from the topics, and a server's own log, that nothing was lost and nobody was hurried."`
 	Plan     planCmd     `cmd:"" help:"Compute what a crawl would take: machines, partitions, disk, network, and whether politeness permits it."`

@@ -1,0 +1,96 @@
+package traps
+
+import (
+	"cmp"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Trap is what the events of dedupe tell of one trap.
+type Trap struct {
+	// Domain is the registrable domain; Host and Template are what a lift names.
+	Domain   string `json:"domain"`
+	Host     string `json:"host"`
+	Template string `json:"template"`
+	// Reason is empty of one that was lifted before anything was held back.
+	Reason Reason `json:"reason,omitempty"`
+	// Held counts the URLs that are held back, Released those that came back.
+	Held     int `json:"held"`
+	Released int `json:"released,omitempty"`
+	// Lifted: people lifted it.
+	Lifted bool `json:"lifted,omitempty"`
+	// Examples are the last URLs that were held back.
+	Examples []string `json:"examples,omitempty"`
+
+	bytes []int // of the held URLs as the store has them, the oldest first
+}
+
+// Listing is the fold of events to what people want to know of traps. The zero
+// value is empty.
+type Listing struct{ traps map[identityOf]*Trap }
+
+// mostExamples is how many URLs are shown of a trap.
+const mostExamples = 3
+
+// Apply folds an event of a domain.
+func (l *Listing) Apply(domain string, event *weftpb.Deduped) {
+	for _, p := range event.GetParked() {
+		t := l.trap(domain, p.GetHost(), p.GetTemplate())
+		t.Reason = Reason(p.GetReason())
+		for _, target := range p.GetTargets() {
+			t.Held++
+			t.bytes = append(t.bytes, proto.Size(target))
+			t.Examples = append(t.Examples, target.GetUrl())
+		}
+		t.Examples = t.Examples[max(0, len(t.Examples)-mostExamples):]
+	}
+	if lift := event.GetLifted(); lift != nil {
+		t := l.trap(domain, lift.GetHost(), lift.GetTemplate())
+		n := min(len(event.GetTargets()), t.Held) // more only where a ledger is trimmed
+		t.Lifted, t.Held, t.Released = true, t.Held-n, t.Released+len(event.GetTargets())
+		t.bytes = t.bytes[n:]
+		t.Examples = t.Examples[max(0, len(t.Examples)-t.Held):]
+	}
+}
+
+func (l *Listing) trap(domain, host, template string) *Trap {
+	if l.traps == nil {
+		l.traps = map[identityOf]*Trap{}
+	}
+	of := identityOf{domain, identity{host, template}}
+	t := l.traps[of]
+	if t == nil {
+		t = &Trap{Domain: domain, Host: host, Template: template}
+		l.traps[of] = t
+	}
+	return t
+}
+
+// Traps returns all of them, by domain, and those with most URLs first.
+func (l *Listing) Traps() []*Trap {
+	all := make([]*Trap, 0, len(l.traps))
+	for _, t := range l.traps {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *Trap) int {
+		return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(b.Held, a.Held),
+			cmp.Compare(a.Host, b.Host), cmp.Compare(a.Template, b.Template))
+	})
+	return all
+}
+
+// Lifts is how many lifts bring back all URLs that are held back, each as many as
+// an event has room for (see Book.Lift).
+func (t *Trap) Lifts() int {
+	lifts, count, size := 0, 0, 0
+	for _, bytes := range t.bytes {
+		if lifts == 0 || count == mostLifted || size+bytes > mostLiftedBytes {
+			lifts, count, size = lifts+1, 0, 0
+		}
+		count, size = count+1, size+bytes
+	}
+	return lifts
+}

@@ -1,0 +1,47 @@
+package why
+
+import (
+	"fmt"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// Trap is what holds a URL back, in the words of "weft traps".
+type Trap struct {
+	Host     string `json:"host"`
+	Template string `json:"template"`
+	Reason   string `json:"reason"`
+}
+
+// text is the trap in a sentence.
+func (t *Trap) text() string {
+	return fmt.Sprintf("It is held back: trap %s at %s%s. To let it in: weft traps --lift '%s' '%s'",
+		t.Reason, t.Host, t.Template, t.Host, t.Template)
+}
+
+// addParked notes the URLs that the last event held back.
+func (f *finds) addParked(parked []*weftpb.Parked, also func(*weftpb.Target)) {
+	for _, p := range parked {
+		trap := &Trap{Host: p.Host, Template: p.Template, Reason: p.Reason}
+		for _, t := range p.Targets {
+			f.add(t)
+			f.held[urls.Fingerprint(t.Url)] = trap
+			if also != nil {
+				also(t)
+			}
+		}
+	}
+}
+
+// release notes that URLs are let out of a trap. How they were found stays as it
+// was, if that is known.
+func (f *finds) release(targets []*weftpb.Target) {
+	for _, t := range targets {
+		print := urls.Fingerprint(t.Url)
+		if _, known := f.byURL[print]; !known {
+			f.add(t)
+		}
+		delete(f.held, print)
+	}
+}
