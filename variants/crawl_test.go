@@ -126,10 +126,13 @@ func (c *crawl) check() {
 	}
 }
 
-func link(url string) *weftpb.Target { return &weftpb.Target{Url: url, Via: weftpb.Via_VIA_LINK, Depth: 1} }
+func link(url string) *weftpb.Target {
+	return &weftpb.Target{Url: url, Via: weftpb.Via_VIA_LINK, Depth: 1}
+}
 
-func naming(targets ...*weftpb.Target) *weftpb.Normalized { return &weftpb.Normalized{Targets: targets} }
-
+func naming(targets ...*weftpb.Target) *weftpb.Normalized {
+	return &weftpb.Normalized{Targets: targets}
+}
 
 // A crawl of a site of any habits, with exceptions anywhere, loses no page, but
 // for one that differs from its variant, says so nowhere, and is no probe. Every

@@ -37,7 +37,9 @@ type DomainStory struct {
 	// Outcomes counts settled URLs by reason.
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
 	Attempts []DomainAttempt  `json:"attempts,omitempty"`
-	Unknown  []string         `json:"unknown,omitempty"`
+	// Sites are those of which rules about variants are known.
+	Sites   []SiteRules `json:"sites,omitempty"`
+	Unknown []string    `json:"unknown,omitempty"`
 
 	zone *time.Location
 }
@@ -125,6 +127,9 @@ func (a *Asker) Domain(ctx context.Context, given, host string, now time.Time, z
 		return nil, err
 	}
 	err = a.tellDomain(ctx, s, folded, around)
+	if err == nil {
+		s.Sites, err = a.siteRules(ctx, s.Domain)
+	}
 	if err = errors.Join(err, folded.close()); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ func (s *DomainStory) WriteText(w io.Writer) error {
 		s.timeText(out)
 		s.queueText(out)
 		out.line("robots", s.originText()...)
+		out.line("variants", s.siteText()...)
 		out.line("outcomes", s.outcomeText()...)
 		out.line("attempts", s.attemptText()...)
 	}

@@ -26,7 +26,7 @@ type Find struct {
 
 // vias names the ways in which a URL becomes known.
 var vias = map[weftpb.Via]string{
-	weftpb.Via_VIA_SEED: "seed", weftpb.Via_VIA_LINK: "link", weftpb.Via_VIA_REDIRECT: "redirect", weftpb.Via_VIA_SITEMAP: "sitemap",
+	weftpb.Via_VIA_SEED: "seed", weftpb.Via_VIA_LINK: "link", weftpb.Via_VIA_REDIRECT: "redirect", weftpb.Via_VIA_SITEMAP: "sitemap", weftpb.Via_VIA_PROBE: "probe",
 }
 
 // finds are all URLs of one domain that were ever found, by fingerprint: a
@@ -36,8 +36,11 @@ type finds struct {
 	// begins is where the ledger begins; 0: it is whole.
 	begins int64
 	byURL  map[[16]byte]find
-	events []findEvent
-	roots  []string // of find.root
+	held   map[[16]byte]*Trap // what traps hold back
+	// stoodFor are URLs that others stand for.
+	stoodFor map[[16]byte]*StandIn
+	events   []findEvent
+	roots    []string // of find.root
 }
 
 // find is a target of an event.
@@ -57,7 +60,7 @@ type findEvent struct {
 // every URL.
 func (a *Asker) findsIn(ctx context.Context, domain string, also func(*weftpb.Target)) (*finds, error) {
 	partition := a.partition(domain)
-	f := &finds{byURL: map[[16]byte]find{}, roots: []string{""}}
+	f := &finds{byURL: map[[16]byte]find{}, held: map[[16]byte]*Trap{}, stoodFor: map[[16]byte]*StandIn{}, roots: []string{""}}
 	var err error
 	if f.begins, err = a.start(ctx, a.names.Deduped, partition); err != nil {
 		return nil, err
@@ -65,6 +68,12 @@ func (a *Asker) findsIn(ctx context.Context, domain string, also func(*weftpb.Ta
 	part := replay.Part{Partitions: []int32{partition}, Domain: domain, Trimmed: true}
 	err = a.logs.DedupedPart(ctx, a.names.Deduped, part, func(e replay.Event[*weftpb.Deduped]) error {
 		f.events = append(f.events, findEvent{source: e.Body.Source, atMS: e.Record.Timestamp.UnixMilli(), offset: e.Record.Offset})
+		f.addMerged(e.Body.Merged, also)
+		f.addParked(e.Body.Parked, also)
+		if e.Body.Lifted != nil {
+			f.release(e.Body.Targets)
+			return nil
+		}
 		for _, t := range e.Body.Targets {
 			f.add(t)
 			if also != nil {
@@ -77,6 +86,7 @@ func (a *Asker) findsIn(ctx context.Context, domain string, also func(*weftpb.Ta
 }
 
 func (f *finds) add(t *weftpb.Target) {
+	delete(f.stoodFor, urls.Fingerprint(t.Url))
 	if last := f.roots[len(f.roots)-1]; t.ScopeRoot != last {
 		f.roots = append(f.roots, t.ScopeRoot)
 	}

@@ -33,6 +33,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"Ref": Ref{}, "Scope": Scope{}, "Find": Find{}, "Transit": Transit{}, "Step": Step{}, "Attempt": Attempt{},
 		"Queue": Queue{}, "Visit": Visit{}, "Verdict": Verdict{}, "Hold": Hold{}, "Page": Page{}, "Delay": Delay{},
 		"Breaker": DomainBreaker{}, "Queues": DomainQueues{}, "Origin": Origin{}, "Domain attempt": DomainAttempt{},
+		"Stand-in": StandIn{}, "Site rules": SiteRules{}, "Site rule": SiteRule{},
 		"Finding": Finding{}, "Wait": Wait{}, "Slow domain": SlowDomain{}, "Recent": Recent{}, "Stage": Stage{},
 	} {
 		if names := members(reflect.TypeOf(shape)); !slices.Equal(names, documented[section]) {

@@ -22,6 +22,10 @@ func (s *URLStory) sentence(around *loop) string {
 			s.Transit.by(), s.Transit.Stage, s.behind(around, s.Transit.Stage))
 	case StateDeduped:
 		return fmt.Sprintf("It is on its way: it is new, and schedule has not admitted it yet%s.", s.behind(around, topics.Schedule))
+	case StateGivenUp:
+		return s.StandIn.text()
+	case StateHeldBack:
+		return s.Trap.text()
 	case StateQueued:
 		return s.queued()
 	case StateRetry:

@@ -22,6 +22,10 @@ const (
 	StateInTransit = "in_transit"
 	// StateDeduped: new, and not yet admitted.
 	StateDeduped = "deduped"
+	// StateHeldBack: in a trap, until somebody lifts it.
+	StateHeldBack = "held_back"
+	// StateGivenUp: another URL of its site stands for it.
+	StateGivenUp = "given_up"
 	// StateQueued: in a queue of its domain.
 	StateQueued = "queued"
 	// StateRetry: among the retries of its domain.
@@ -55,6 +59,9 @@ type URLStory struct {
 	Found   []Find   `json:"found,omitempty"`
 	Cut     string   `json:"found_cut,omitempty"`
 	Transit *Transit `json:"transit,omitempty"`
+	Trap    *Trap    `json:"trap,omitempty"`
+	// StandIn is the URL that is crawled instead.
+	StandIn *StandIn `json:"stand_in,omitempty"`
 	History []Step   `json:"history,omitempty"`
 	// Queue is where it waits, Visit where it is out.
 	Queue *Queue `json:"queue,omitempty"`
@@ -140,6 +147,12 @@ func (a *Asker) tellFound(ctx context.Context, s *URLStory, url urls.URL, around
 		}
 		s.Found, s.Cut, s.State = way.hops, way.cut, StateDeduped
 		s.Scope = a.scopeOf(way, url, s.Domain)
+		if s.Trap = own.held[urls.Fingerprint(s.URL)]; s.Trap != nil {
+			s.State = StateHeldBack
+		}
+		if s.StandIn = own.stoodFor[urls.Fingerprint(s.URL)]; s.StandIn != nil {
+			s.State = StateGivenUp
+		}
 		return nil
 	}
 	transit, cut, err := a.transit(ctx, around, url, s.Domain)

@@ -155,6 +155,42 @@ var stories = []struct {
 		w.unread(w.names.Discovered, &weftpb.Discovered{Source: site, Via: link, Links: []*weftpb.Link{{Url: "x"}, {Url: "discovered#top"}}})
 		w.write(w.names.Seeds, 0, "", []byte(site+"seeds"))
 	}},
+	{name: "variants", questions: []question{site + "b", site + "b/", site + "c", "example.com"}, happens: func(w *world) {
+		w.seeds(site)
+		const domain = "example.com"
+		w.robots(domain, 404, "")
+		w.answers(domain, answer(200))
+		show := func(kind weftpb.Evidence_Kind, path, to string) *weftpb.Evidence {
+			return &weftpb.Evidence{Kind: kind, Url: site + path, SameAs: site + to}
+		}
+		learns := func(d *weftpb.Deduped) {
+			d.Source = site
+			w.event(w.names.Deduped, w.partition(domain), domain, d)
+		}
+		for _, path := range []string{"1", "2", "3"} {
+			learns(&weftpb.Deduped{Evidence: []*weftpb.Evidence{show(weftpb.Evidence_KIND_REDIRECT, path, path+"/")}})
+		}
+		learns(&weftpb.Deduped{Evidence: []*weftpb.Evidence{show(weftpb.Evidence_KIND_CANONICAL, "d/index.php", "d/")}})
+		b, c := &weftpb.Target{Url: site + "b", Depth: 1, Via: link}, &weftpb.Target{Url: site + "c", Depth: 1, Via: link}
+		kept := []*weftpb.Target{{Url: site + "b/", Depth: 1, Via: link}}
+		learns(&weftpb.Deduped{Targets: kept, Merged: []*weftpb.Merged{
+			{Target: b, Kept: site + "b/", Rules: []string{"slash"}}, {Target: c, Kept: site + "b/"},
+		}})
+		w.admit(domain, kept)
+		w.consumed()
+	}},
+	{name: "trap", questions: []question{site + "cal/2031-01-01", site + "cal/2031-01-02", site + "cal/2031-01-03"}, happens: func(w *world) {
+		w.seeds(site)
+		held := []*weftpb.Target{{Url: site + "cal/2031-01-01", Depth: 1, Via: link}, {Url: site + "cal/2031-01-02", Depth: 1, Via: link}}
+		trap := &weftpb.Parked{Host: "example.com", Template: "/cal/{date}", Reason: "calendar", Targets: held}
+		w.event(w.names.Deduped, w.partition("example.com"), "example.com", &weftpb.Deduped{Source: site, Parked: []*weftpb.Parked{trap}})
+		w.pass(time.Minute)
+		w.event(w.names.Deduped, w.partition("example.com"), "example.com", &weftpb.Deduped{
+			Targets: held[:1], Lifted: &weftpb.Lift{Host: trap.Host, Template: trap.Template},
+		})
+		w.admit("example.com", held[:1])
+		w.consumed()
+	}},
 	{name: "trimmed", questions: []question{site, site + "late", site + "never", "example.com", ""}, happens: func(w *world) {
 		w.seeds(site)
 		w.robots("example.com", 404, "")
