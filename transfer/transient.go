@@ -41,6 +41,9 @@ func (im *importer) renameVisited(value []byte) (renamed []byte, out bool, err e
 	if proto.Unmarshal(value, &v) != nil {
 		return value, true, nil
 	}
+	if v.Visit == "" { // from another domain, about its robots.txt or ours
+		return value, true, nil
+	}
 	v.Visit, out = im.renamed(v.Visit)
 	renamed, err = proto.Marshal(&v)
 	if err != nil {
