@@ -75,6 +75,13 @@ type Definition struct {
 	// PerDomain is how many visits of a domain may be out at once.
 	PerDomain int `json:"per_domain"`
 
+	// Duplicates is what becomes of pages whose text another page had before them:
+	// KeepDuplicates, DropDuplicateText or IgnoreDuplicates; empty: the first.
+	Duplicates string `json:"duplicates,omitempty"`
+	// DuplicateLinks is what becomes of their links: FollowDuplicateLinks or
+	// IgnoreDuplicateLinks; empty: the first.
+	DuplicateLinks string `json:"duplicate_links,omitempty"`
+
 	// MaxBody is where bodies are cut, in bytes; 0: what fetch does by default.
 	MaxBody int64 `json:"max_body,omitempty"`
 	// Bodies is where those of more than BodyThreshold bytes are kept, so that
@@ -88,7 +95,23 @@ type Definition struct {
 	Contact   string `json:"contact,omitempty"`
 	// AllowPrivate permits addresses that are not public.
 	AllowPrivate bool `json:"allow_private,omitempty"`
+	// AllowNetworks permits the addresses in these networks besides, such as
+	// "10.1.0.0/16".
+	AllowNetworks []string `json:"allow_networks,omitempty"`
 }
+
+// Policies for duplicates.
+const (
+	// KeepDuplicates: their records say what they are duplicates of.
+	KeepDuplicates = "keep"
+	// DropDuplicateText: and have no text.
+	DropDuplicateText = "drop-text"
+	// IgnoreDuplicates: nobody looks for any.
+	IgnoreDuplicates = "off"
+
+	FollowDuplicateLinks = "follow"
+	IgnoreDuplicateLinks = "ignore"
+)
 
 // InData is the place of bodies in a crawl's data directory, beside the embedded
 // broker. Only the process that runs both knows where that is.

@@ -46,7 +46,11 @@ type definitionFlags struct {
 	UserAgent    *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
 	Contact      *string        `placeholder:"S" help:"URL or mail address for people who run servers; part of the User-Agent."`
 	AllowPrivate *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`
+	AllowNetwork []string       `placeholder:"CIDR" help:"Permit the addresses in a network besides, such as 10.1.0.0/16: an intranet, and not the metadata of the cloud."`
 	Partitions   *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); they never change."`
+
+	Duplicates     *string `enum:"keep,drop-text,off" help:"What becomes of a page whose text another page had before it: keep (default) says which, drop-text leaves the text out besides, off does not look."`
+	DuplicateLinks *string `enum:"follow,ignore" help:"What becomes of its links: follow (default) or ignore."`
 
 	MaxBody       *byteSize `placeholder:"SIZE" help:"Where bodies are cut (default 10MiB); 256MiB at most."`
 	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body that a record holds (default 1MiB), if there is a place for larger ones."`
@@ -89,6 +93,8 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	set(&d.Contact, f.Contact)
 	set(&d.AllowPrivate, f.AllowPrivate)
 	set(&d.Partitions, f.Partitions)
+	set(&d.Duplicates, f.Duplicates)
+	set(&d.DuplicateLinks, f.DuplicateLinks)
 	set(&d.MaxBody, (*int64)(f.MaxBody))
 	set(&d.BodyThreshold, (*int64)(f.BodyThreshold))
 	set(&d.Bodies, (*string)(f.Bodies))
@@ -149,6 +155,11 @@ func (f definitionFlags) check() error {
 	} {
 		if limit != nil && *limit < scope.NoLimit {
 			return usagef("%s %d is below -1", flag, *limit)
+		}
+	}
+	for _, network := range f.AllowNetwork {
+		if _, err := fetch.ParseNetwork(network); err != nil {
+			return usagef("--allow-network: %w", err)
 		}
 	}
 	for flag, text := range map[string]*string{"--user-agent": f.UserAgent, "--contact": f.Contact} {
