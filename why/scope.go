@@ -13,7 +13,8 @@ import (
 type Scope struct {
 	In bool `json:"in"`
 	// Rule names what decides: seed, host, domain, prefix, any, or a reason of
-	// package scope: out_of_scope, excluded, not_included, too_deep.
+	// package scope: out_of_scope, excluded, not_included, too_deep, and those of
+	// the shapes of URLs.
 	Rule string `json:"rule"`
 	// Text is the sentence for people, without a full stop.
 	Text string `json:"text"`
@@ -60,8 +61,10 @@ func refused(d topics.Definition, p *scope.Policy, refusal scope.Refusal, url ur
 		s.Text = "it matches no --include"
 	case scope.TooDeep:
 		s.Text = fmt.Sprintf("it would be more than %d links away from a seed (--max-depth)", d.MaxDepth)
-	default:
+	case scope.OutOfScope:
 		s.Text = outside[scope.Mode(d.Scope)]
+	default:
+		s.Text = shapes[refusal]
 	}
 	s.AsSeed = true
 	return s

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -18,6 +19,15 @@ type Trap struct {
 func (t *Trap) text() string {
 	return fmt.Sprintf("It is held back: trap %s at %s%s. To let it in: weft traps --lift '%s' '%s'",
 		t.Reason, t.Host, t.Template, t.Host, t.Template)
+}
+
+// shapes are refusals of URLs that look like no page, in words.
+var shapes = map[scope.Refusal]string{
+	scope.TooManySegments:  "its path has too many segments (--max-path-segments)",
+	scope.RepeatedSegments: "its path goes in circles (--max-path-repeats)",
+	scope.TooManyParams:    "its query has too many parameters (--max-params)",
+	scope.RepeatedParams:   "its query says the same over and over (--max-param-repeats)",
+	scope.TooManyRedirects: "too many redirects in a row lead to it",
 }
 
 // addParked notes the URLs that the last event held back.

@@ -142,7 +142,7 @@ var stories = []struct {
 		w.pass(time.Minute)
 	}},
 	{name: "out-of-scope", define: func(d *topics.Definition) { d.Exclude = []string{`\.pdf$`, "calendar"} }, questions: []question{
-		"https://shop.example.com/", site + "calendar?m=1", site + "new", "ftp://example.com/", "nowhere.example", "10.0.0.1",
+		"https://shop.example.com/", site + "calendar?m=1", site + "new", "ftp://example.com/", "nowhere.example", "10.0.0.1", site + "x/y/x/y/x/y/x/y",
 	}, happens: func(w *world) {
 		w.seeds(site)
 		w.consumed()
