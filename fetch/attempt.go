@@ -26,6 +26,7 @@ type attempt struct {
 	trace            httptrace.ClientTrace
 	grant            grant
 	firstByteTimeout time.Duration
+	allowance        int64 // bytes that an HTTP/2 peer may send
 
 	// Written by the goroutine of Do only; it reads them without mu.
 	conn   *conn
@@ -54,7 +55,9 @@ func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, perm
 	a := &attempt{
 		grant:            grant{permit: permit, cancel: cancel},
 		firstByteTimeout: c.options.FirstByteTimeout,
-		header:           headerBlock{limit: int(c.options.MaxHeaderBytes)},
+		// Frames of few bytes and their encryption may take as much again.
+		allowance: c.options.MaxHeaderBytes + 2*c.options.MaxBodyBytes + idleAllowance,
+		header:    headerBlock{limit: int(c.options.MaxHeaderBytes)},
 	}
 	a.trace = httptrace.ClientTrace{
 		GetConn:              a.getConn,
@@ -88,7 +91,7 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	} else {
 		a.timer.Reset(a.firstByteTimeout)
 	}
-	a.conn.begin(&a.grant, &a.header)
+	a.conn.begin(&a.grant, &a.header, a.allowance)
 	_ = a.grant.begin() // a refusal also fails the write
 }
 
@@ -187,7 +190,9 @@ func (a *attempt) report(x *Exchange, resp *http.Response) {
 	if resp == nil {
 		return
 	}
-	x.Status, x.Proto = resp.StatusCode, resp.Proto
+	if x.Proto = resp.Proto; isStatus(resp.StatusCode) {
+		x.Status = resp.StatusCode
+	}
 	if x.Headers = a.conn.headers(&a.header); x.Headers == nil {
 		x.Headers = sortedHeaders(resp.Header)
 	}

@@ -34,6 +34,7 @@ import (
 //	tls_error           the TLS handshake failed otherwise            no
 //	first_byte_timeout  connected, but no header in time              no
 //	total_timeout       the exchange took too long                    maybe
+//	slow_body           the body came below Options.MinBodyRate       yes
 //	reset               connection or stream reset before the header  no
 //	no_response         connection closed before the header's end     no
 //	header_too_large    the response header exceeds its limit         no
@@ -62,6 +63,7 @@ const (
 	ClassTLSError         Class = "tls_error"
 	ClassFirstByteTimeout Class = "first_byte_timeout"
 	ClassTotalTimeout     Class = "total_timeout"
+	ClassSlowBody         Class = "slow_body"
 	ClassReset            Class = "reset"
 	ClassNoResponse       Class = "no_response"
 	ClassHeaderTooLarge   Class = "header_too_large"
@@ -79,7 +81,7 @@ func Classes() []Class {
 		ClassInvalidURL, ClassLeaseLost, ClassCanceled, ClassDNSNotFound, ClassDNSError,
 		ClassAddressRefused, ClassPortRefused, ClassConnectRefused, ClassConnectTimeout, ClassConnectError,
 		ClassLocalError, ClassTLSCertificate, ClassTLSError, ClassFirstByteTimeout,
-		ClassTotalTimeout, ClassReset, ClassNoResponse, ClassHeaderTooLarge, ClassBadResponse,
+		ClassTotalTimeout, ClassSlowBody, ClassReset, ClassNoResponse, ClassHeaderTooLarge, ClassBadResponse,
 		ClassBodyTruncated, ClassBadEncoding, ClassUnwantedType, ClassPanic,
 	}
 }
@@ -120,16 +122,17 @@ func Classify(err error) Class {
 	var stream http2.StreamError
 	text := err.Error()
 	switch {
-	case hasAny(text, "server response headers exceeded", "response header list larger"):
+	case hasAny(text, "server response headers exceeded", "response header list larger", "header list too large"):
 		// net/http has no types for these; the tests of failures hold the texts.
 		return ClassHeaderTooLarge
 	case errors.Is(err, context.Canceled):
 		return ClassCanceled
 	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
 		return ClassTotalTimeout
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
-		errors.Is(err, syscall.ECONNABORTED), errors.As(err, &stream):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
 		return ClassReset
+	case errors.As(err, &stream) && stream.Cause != nil && stream.Cause.Error() == "received from peer":
+		return ClassReset // the others are ours, about what the peer sent
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return ClassNoResponse
 	case hasAny(text, "server closed idle connection", "server sent GOAWAY",

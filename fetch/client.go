@@ -35,6 +35,8 @@ func New(o Options) (*Client, error) {
 		tls: &tls.Config{
 			RootCAs:    o.RootCAs,
 			NextProtos: []string{"h2", "http/1.1"},
+			// Who asked for it is told at Options.Insecure.
+			InsecureSkipVerify: o.Insecure,
 		},
 		timeout: o.ConnectTimeout,
 		reach:   o.reach(),
@@ -99,6 +101,21 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 	a.report(x, resp)
 	if err != nil {
 		return a.failed(ctx, err)
+	}
+	if len(x.Headers) > maxHeaderFields {
+		x.Headers = nil
+		resp.Body.Close()
+		return errTooManyFields
+	}
+	if err := contradiction(resp, a.conn.http1, r.ETag != "" || r.LastModified != ""); err != nil {
+		resp.Body.Close()
+		return err
+	}
+	if doubtful(resp, x.Headers) {
+		defer a.conn.Close()
+	}
+	if c.options.MinBodyRate > 0 && resp.Body != http.NoBody {
+		resp.Body = paced(resp.Body, c.options.MinBodyRate, c.options.BodyRateWindow, cancel)
 	}
 	x.Location = redirectTarget(resp, r.URL)
 	x.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), resp.Header.Get("Date"), time.Now())

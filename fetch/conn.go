@@ -22,7 +22,18 @@ type conn struct {
 	// has read its body and not yet returned while the next one begins.
 	grants []*grant
 	header *headerBlock // being read; nil outside
+
+	// allowance is how many bytes an HTTP/2 peer may still send, once there was
+	// an exchange: its frames need not belong to one, or bring it on.
+	allowance int64
+	metered   bool
 }
+
+// idleAllowance is how much an HTTP/2 peer may send while nothing is asked of
+// it. What was on its way when an exchange was cut is at most h2Window.
+const idleAllowance = 1 << 20
+
+var errFlood = failf(ClassBadResponse, "the peer sends more than any answer can need")
 
 // guarded returns the conn that carries what the transport calls c, which is a
 // *tls.Conn with HTTP/2 and the conn itself otherwise.
@@ -34,14 +45,18 @@ func guarded(c net.Conn) *conn {
 }
 
 // begin makes g answerable for what is written from now on. With HTTP/1.1,
-// header takes what is read until the end of the response header.
-func (c *conn) begin(g *grant, header *headerBlock) {
+// header takes what is read until the end of the response header; with HTTP/2,
+// the peer may send so many bytes for the exchange.
+func (c *conn) begin(g *grant, header *headerBlock, allowance int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.grants = append(c.grants, g)
 	if c.http1 {
 		c.header = header
+		return
 	}
+	c.allowance += allowance
+	c.metered = true
 }
 
 // end releases g and header; after it the header is the caller's.
@@ -50,6 +65,9 @@ func (c *conn) end(g *grant, header *headerBlock) {
 	defer c.mu.Unlock()
 	if i := slices.Index(c.grants, g); i >= 0 {
 		c.grants = slices.Delete(c.grants, i, i+1)
+		if len(c.grants) == 0 {
+			c.allowance = idleAllowance
+		}
 	}
 	c.release(header)
 }
@@ -94,12 +112,17 @@ func (c *conn) markSent() {
 
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if n > 0 && c.http1 {
-		c.mu.Lock()
+	if n == 0 {
+		return n, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.http1 {
 		if c.header != nil && c.header.feed(b[:n]) {
 			c.header = nil
 		}
-		c.mu.Unlock()
+	} else if c.allowance -= int64(n); c.allowance < 0 && c.metered {
+		return 0, errFlood
 	}
 	return n, err
 }

@@ -33,6 +33,10 @@ type Options struct {
 	FirstByteTimeout time.Duration
 	// TotalTimeout bounds the exchange with its body.
 	TotalTimeout time.Duration
+	// MinBodyRate is the least rate, bytes a second, at which a body must come
+	// over each BodyRateWindow that is spent waiting for it; 0: none.
+	MinBodyRate    int64
+	BodyRateWindow time.Duration
 	// IdleTimeout is how long an unused connection is kept.
 	IdleTimeout time.Duration
 
@@ -66,6 +70,9 @@ type Options struct {
 	// of the cloud or of this host. An IPv6 address that embeds one of IPv4 is
 	// not in that one's network.
 	AllowNetworks []string
+	// Insecure takes any certificate for any name, so that whoever is between
+	// here and a server can be that server.
+	Insecure bool
 	// RootCAs verify servers' certificates; nil: the system's.
 	RootCAs *x509.CertPool
 
@@ -95,6 +102,8 @@ func DefaultOptions() Options {
 		ConnectTimeout:      10 * time.Second,
 		FirstByteTimeout:    20 * time.Second,
 		TotalTimeout:        60 * time.Second,
+		MinBodyRate:         1 << 10,
+		BodyRateWindow:      10 * time.Second,
 		IdleTimeout:         30 * time.Second,
 		MaxBodyBytes:        10 << 20,
 		LargeBodyBytes:      128 << 20,
@@ -117,6 +126,7 @@ func (o Options) Validate() error {
 		{"ConnectTimeout", o.ConnectTimeout},
 		{"FirstByteTimeout", o.FirstByteTimeout},
 		{"TotalTimeout", o.TotalTimeout},
+		{"BodyRateWindow", o.BodyRateWindow},
 		{"IdleTimeout", o.IdleTimeout},
 		{"DNSTTL", o.DNSTTL},
 		{"DNSNegativeTTL", o.DNSNegativeTTL},
@@ -129,6 +139,7 @@ func (o Options) Validate() error {
 		name         string
 		value, least int64
 	}{
+		{"MinBodyRate", o.MinBodyRate, 0},
 		{"MaxBodyBytes", o.MaxBodyBytes, 1},
 		{"LargeBodyBytes", o.LargeBodyBytes, o.MaxBodyBytes},
 		{"MaxHeaderBytes", o.MaxHeaderBytes, 1 << 10},

@@ -1,0 +1,74 @@
+package fetch
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxHeaderFields bounds the fields of a response header; curl has the same
+// bound. Small fields cost much more memory than their bytes.
+const maxHeaderFields = 5000
+
+var errTooManyFields = failf(ClassHeaderTooLarge, "more than %d header fields", maxHeaderFields)
+
+// contradiction returns why the header of a response cannot be the answer to
+// what was asked, nil if it can. Such a response is bad_response, and its body
+// is not read:
+//
+//   - A version that is not the connection's.
+//   - A status that is none. Those from 600 to 999 are left to the caller, who
+//     should take them for 5xx (RFC 9110 section 15).
+//   - A final 1xx: nobody asked to switch protocols.
+//   - 206 that is not the whole, for nobody asked for a part (section 15.3.7).
+//   - 304 when the request had no condition (section 15.4.5).
+//   - Several values of Location, of which any may be meant; browsers refuse
+//     that too, since it is how a response is split.
+func contradiction(resp *http.Response, http1, conditional bool) error {
+	switch status := resp.StatusCode; {
+	case resp.ProtoMajor != 1 && resp.ProtoMajor != 2 || http1 && resp.ProtoMajor != 1:
+		return failf(ClassBadResponse, "version %s in an exchange of another", resp.Proto)
+	case status < 200 || !isStatus(status):
+		return failf(ClassBadResponse, "status %d cannot end an exchange", status)
+	case status == http.StatusPartialContent && !isWhole(resp.Header.Get("Content-Range")):
+		return failf(ClassBadResponse, "part of a body, Content-Range %q, that nobody asked for", resp.Header.Get("Content-Range"))
+	case status == http.StatusNotModified && !conditional:
+		return failf(ClassBadResponse, "status 304 to a request without a condition")
+	}
+	if list := resp.Header["Location"]; len(list) > 1 && slices.ContainsFunc(list, func(l string) bool { return l != list[0] }) {
+		return failf(ClassBadResponse, "%d values of Location", len(list))
+	}
+	return nil
+}
+
+// isStatus reports whether a status has the three digits of one.
+func isStatus(status int) bool { return status >= 100 && status <= 999 }
+
+// isWhole reports whether a Content-Range (RFC 9110 section 14.4) is all that
+// there is: "bytes 0-99/100".
+func isWhole(contentRange string) bool {
+	unit, spec, _ := strings.Cut(contentRange, " ")
+	bounds, size, ok := strings.Cut(spec, "/")
+	first, last, _ := strings.Cut(bounds, "-")
+	end, err := strconv.ParseInt(last, 10, 64)
+	whole, errSize := strconv.ParseInt(size, 10, 64)
+	return ok && unit == "bytes" && first == "0" && errors.Join(err, errSize) == nil && end >= 0 && end == whole-1
+}
+
+// doubtful reports whether the framing of an HTTP/1.x response is said in two
+// ways, of which a recipient in between may have believed the other: the
+// response is read as RFC 9112 section 6.3 says, and nothing more is read from
+// its connection (section 6.1).
+func doubtful(resp *http.Response, fields []Header) bool {
+	if resp.ProtoMajor != 1 || resp.ProtoMinor > 0 && len(resp.TransferEncoding) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(fields, func(h Header) bool {
+		if resp.ProtoMinor == 0 {
+			return strings.EqualFold(h.Name, "Transfer-Encoding")
+		}
+		return strings.EqualFold(h.Name, "Content-Length")
+	})
+}
