@@ -43,7 +43,8 @@ func DefaultFetchOptions() FetchOptions {
 // For returns the options for the crawl that d defines: its agent, its limits
 // of open requests a domain and of bodies, and the addresses it may ask.
 func (o FetchOptions) For(d topics.Definition) FetchOptions {
-	o.Client.UserAgent, o.Client.Contact, o.Client.AllowPrivate = d.UserAgent, d.Contact, d.AllowPrivate
+	o.Client.UserAgent, o.Client.Contact = d.UserAgent, d.Contact
+	o.Client.AllowPrivate, o.Client.AllowNetworks = d.AllowPrivate, d.AllowNetworks
 	if d.MaxBody > 0 {
 		o.Client.MaxBodyBytes = d.MaxBody
 		o.Client.LargeBodyBytes = max(o.Client.LargeBodyBytes, d.MaxBody)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/parse"
+	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/scope"
