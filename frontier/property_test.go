@@ -126,6 +126,9 @@ func (w *world) book(domain string, ev *weftpb.Scheduled) {
 			w.free[r.Origin] = r.Robots.Access == weftpb.Robots_ACCESS_ALLOW_ALL
 			w.ruled[r.Origin] = w.now.Add(time.Duration(r.Robots.TtlMs) * time.Millisecond)
 		}
+		if r.Kept {
+			w.keeps(r)
+		}
 	}
 	for _, v := range ev.Released {
 		w.bookRelease(domain, v)
@@ -160,7 +163,9 @@ func (w *world) bookSettlement(s *weftpb.Settlement) {
 		w.t.Fatalf("%q is settled twice: %v", url, s)
 	}
 	delete(w.open, url)
-	w.settled[s.Reason]++
+	if s.Reason != ReasonRobots {
+		w.settled[s.Reason]++
+	}
 }
 
 func (w *world) bookRelease(domain string, v *weftpb.Visit) {
@@ -180,6 +185,7 @@ func (w *world) bookRelease(domain string, v *weftpb.Visit) {
 			if q.Target.Url != origin+"/robots.txt" || len(v.Requests) != 1 {
 				w.t.Fatalf("robots visit %v", v)
 			}
+		case isReferral(q):
 		case !w.ruled[origin].After(w.now):
 			w.t.Fatalf("%s goes out before its robots.txt (rules until %v, now %v)", q.Target.Url, w.ruled[origin], w.now)
 		case strings.Contains(q.Target.Url, "/private") && !w.free[origin]:
@@ -313,13 +319,8 @@ func (w *world) randomVisited() {
 			}
 		}
 		if o.visit.Robots && rapid.IntRange(0, 9).Draw(w.t, "rules") > 0 {
-			v.Rules = &weftpb.OriginRules{Robots: &weftpb.Robots{
-				Access:       weftpb.Robots_Access(rapid.IntRange(1, 3).Draw(w.t, "access")),
-				Rules:        "Disallow: /private\n",
-				CrawlDelayMs: rapid.SampledFrom([]uint32{0, 0, 3000, 400_000}).Draw(w.t, "crawl-delay"),
-				Hash:         []byte(rapid.SampledFrom([]string{"", "h1", "h2"}).Draw(w.t, "hash")),
-				TtlMs:        rapid.SampledFrom([]int64{0, 60_000}).Draw(w.t, "ttl"),
-			}}
+			v.Rules = w.randomRules()
+			v.Rules.Referred = rapid.IntRange(0, 3).Draw(w.t, "referred") == 0
 		}
 	}
 	v.Outcomes = append(v.Outcomes, &weftpb.Outcome{Index: 77, Status: 200})
@@ -441,6 +442,8 @@ func TestRandomHistories(t *testing.T) {
 				}
 				w.due()
 			},
+			"refer":   func(*rapid.T) { w.refer() },
+			"reply":   func(*rapid.T) { w.reply() },
 			"restart": func(*rapid.T) { w.f = New(w.opts, w.store) },
 			"away": func(*rapid.T) {
 				w.now = w.now.Add(3 * time.Hour)
