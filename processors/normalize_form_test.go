@@ -2,11 +2,13 @@ package processors
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/parse"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/urls"
 )
@@ -57,5 +59,18 @@ func TestURLsTakeTheForm(t *testing.T) {
 	got, reason := n.record(&kgo.Record{Topic: n.env.Names.Seeds, Value: []byte("https://h.example/?gclid=1")})
 	if want := "h.example: https://h.example/ seed 0"; reason != "" || !slices.Equal(shown(got), []string{want}) {
 		t.Errorf("a seed: %q and reason %q", shown(got), reason)
+	}
+}
+
+// Every part of what a page names says in which encoding its links are.
+func TestEncodingTravels(t *testing.T) {
+	long := strings.Repeat("x", maxDiscoveredBytes/2)
+	page := &parse.Page{Charset: "windows-1251", Links: []parse.Link{{URL: "?д" + long, Follow: true}, {URL: "?д" + long, Follow: true}}}
+	parts := split(discovered(exchange(), page))
+	if len(parts) != 2 || parts[0].Charset != page.Charset || parts[1].Charset != page.Charset {
+		t.Errorf("%d parts, %q", len(parts), parts)
+	}
+	if page.Charset = "utf-8"; discovered(exchange(), page).Charset != "" {
+		t.Error("UTF-8 is said")
 	}
 }

@@ -68,7 +68,7 @@
 //
 // Parsing has two paths. fast covers what nearly all links look like in under
 // half a microsecond and declines everything else; full is a complete parser for
-// http and https, some four times slower. Wherever fast answers, it answers as
+// http and https that takes about twice as long. Wherever fast answers, it answers as
 // full does; FuzzFastPath holds that, and FuzzAgainstAnother holds full to a
 // parser of others. A Form costs URLs without "?" and ";" nothing but the look
 // for them.
