@@ -119,7 +119,7 @@ func (a *attempt) detach() {
 // no_response.
 func (a *attempt) failed(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
-		return err
+		return a.cut(err)
 	}
 	if a.conn != nil && !a.conn.http1 {
 		a.conn.Close()
@@ -129,6 +129,18 @@ func (a *attempt) failed(ctx context.Context, err error) error {
 		return cause
 	}
 	return failure{ClassCanceled, cause}
+}
+
+// cut returns err, unless it only says that a header is malformed of which the
+// connection's end cut a part off.
+func (a *attempt) cut(err error) error {
+	if a.conn == nil || !a.conn.http1 || Classify(err) != ClassBadResponse {
+		return err
+	}
+	if end := a.conn.cut(&a.header); end != nil {
+		return failf(Classify(end), "the connection ended within the header: %w", end)
+	}
+	return err
 }
 
 func (a *attempt) resolved(took time.Duration) {

@@ -112,19 +112,31 @@ func (c *conn) markSent() {
 
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if n == 0 {
-		return n, err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.http1 {
 		if c.header != nil && c.header.feed(b[:n]) {
 			c.header = nil
 		}
+		if c.header != nil {
+			c.header.end = err
+		}
 	} else if c.allowance -= int64(n); c.allowance < 0 && c.metered {
 		return 0, errFlood
 	}
 	return n, err
+}
+
+// cut returns what ended the connection within header; nil if nothing did, or
+// there is none.
+func (c *conn) cut(header *headerBlock) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release(header)
+	if !header.isHTTP() {
+		return nil
+	}
+	return header.end
 }
 
 // headers returns the response header kept in header, nil if there is none or

@@ -21,7 +21,14 @@ type headerBlock struct {
 	text     []byte
 	limit    int
 	complete bool
-	overrun  bool // longer than limit: given up
+	overrun  bool  // longer than limit: given up
+	end      error // of the connection, before that of the header
+}
+
+// isHTTP reports whether what there is can be the beginning of a response.
+func (h *headerBlock) isHTTP() bool {
+	const version = "HTTP/1."
+	return len(h.text) > 0 && string(h.text[:min(len(h.text), len(version))]) == version[:min(len(h.text), len(version))]
 }
 
 // feed takes the next bytes read and reports whether no more are wanted.
