@@ -8,7 +8,6 @@ import (
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/parse"
-	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/scope"
@@ -48,12 +47,14 @@ type definitionFlags struct {
 	Contact      *string        `placeholder:"S" help:"URL or mail address for people who run servers; part of the User-Agent."`
 	AllowPrivate *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`
 	AllowNetwork []string       `placeholder:"CIDR" help:"Permit the addresses in a network besides, such as 10.1.0.0/16: an intranet, and not the metadata of the cloud."`
+	Insecure     *bool          `help:"Take certificates that have expired, are of another name or signed by nobody who is trusted."`
 	Partitions   *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); they never change."`
 
 	Duplicates     *string `enum:"keep,drop-text,off" help:"What becomes of a page whose text another page had before it: keep (default) says which, drop-text leaves the text out besides, off does not look."`
 	DuplicateLinks *string `enum:"follow,ignore" help:"What becomes of its links: follow (default) or ignore."`
 
 	MaxBody       *byteSize `placeholder:"SIZE" help:"Where bodies are cut (default 10MiB); 256MiB at most."`
+	MinRate       *byteSize `placeholder:"SIZE" help:"Least rate of a body, a second (default 1KiB); 0: none."`
 	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body that a record holds (default 1MiB), if there is a place for larger ones."`
 	Bodies        *location `placeholder:"URL" help:"Where larger bodies are until they are parsed: a folder that all machines share, or a bucket as in --checkpoints. Without it DIR/bodies beside the embedded broker, and in records on a cluster. It never changes."`
 }
@@ -93,6 +94,11 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	set(&d.UserAgent, f.UserAgent)
 	set(&d.Contact, f.Contact)
 	set(&d.AllowPrivate, f.AllowPrivate)
+	set(&d.Insecure, f.Insecure)
+	set(&d.MinRate, (*int64)(f.MinRate))
+	if f.MinRate != nil && *f.MinRate == 0 {
+		d.MinRate = -1
+	}
 	set(&d.Partitions, f.Partitions)
 	set(&d.Duplicates, f.Duplicates)
 	set(&d.DuplicateLinks, f.DuplicateLinks)
