@@ -1,0 +1,142 @@
+package crawl_test
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/traps"
+	"github.com/weftcrawl/weft/verify"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+// TestTraps crawls a site of traps until nothing is left: the real pages are all
+// found, each once, and little else is asked for. What is held back is proven to
+// be that, and comes when people lift a trap.
+func TestTraps(t *testing.T) {
+	t.Parallel()
+	site := webtest.NewTrapSite(webtest.DomainAddr(0))
+	server, err := webtest.Serve(site, webtest.ServerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	o := configured(t.TempDir())
+	o.Definition.Crawl = "weft"
+	o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
+	run(t, o, crawl.EndedDrained)
+
+	asked := map[string]int{}
+	for _, e := range server.Entries() {
+		asked[e.Path]++
+	}
+	for _, path := range site.Real() {
+		if asked[path] != 1 {
+			t.Errorf("%s was asked for %d times", path, asked[path])
+		}
+	}
+	if n := len(server.Entries()); n > mostOfTraps {
+		t.Errorf("%d requests for %d real pages", n, len(site.Real()))
+	}
+	found := trapsOf(t, o, nil)
+	reasons := map[traps.Reason]int{}
+	held := 0
+	for _, trap := range found {
+		reasons[trap.Reason]++
+		held += trap.Held
+	}
+	for _, reason := range []traps.Reason{traps.Calendar, traps.Pagination, traps.Session, traps.Faceted, traps.SameContent} {
+		if reasons[reason] == 0 {
+			t.Errorf("nothing is held back as %s: %v", reason, reasons)
+		}
+	}
+	t.Logf("%d requests for %d real pages, %d URLs held back in %d traps", len(server.Entries()), len(site.Real()), held, len(found))
+	proven(t, o)
+
+	// The calendar is lifted as long as the crawl does not run, and goes on when it
+	// does: for as many pages as it may take.
+	before := len(server.Entries())
+	trapsOf(t, o, func(trap *traps.Trap) bool { return trap.Reason == traps.Calendar })
+	o.Redefine = func(d topics.Definition) topics.Definition {
+		d.MaxPagesPerDomain = int64(before + 50)
+		return d
+	}
+	run(t, o, crawl.EndedDrained)
+	for _, trap := range trapsOf(t, o, nil) {
+		if trap.Reason == traps.Calendar && (!trap.Lifted || trap.Held > 0 || trap.Released == 0) {
+			t.Errorf("after it was lifted the calendar is %+v", trap)
+		}
+	}
+	if more := len(server.Entries()) - before; more == 0 || more > 100 {
+		t.Errorf("%d requests more", more)
+	}
+	proven(t, o)
+}
+
+// mostOfTraps is how many requests a crawl of the site of traps may make. What was
+// admitted before a trap is found is asked for; facets are the worst, with some
+// twenty links a page.
+const mostOfTraps = 2000
+
+// TestHonestSiteIsNotCut holds that a site whose URLs look alike and whose pages
+// differ loses none of them.
+func TestHonestSiteIsNotCut(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webtest.Options{Pages: 1000, Domains: 1}, webtest.ServerOptions{})
+	o := options(t, w)
+	run(t, o, crawl.EndedDrained)
+	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	if found := trapsOf(t, o, nil); len(found) > 0 {
+		t.Errorf("%s is taken for a trap", found[0].Template)
+	}
+}
+
+// trapsOf lists the traps of a crawl that does not run, and lifts those that lift
+// names.
+func trapsOf(t *testing.T, o crawl.Options, lift func(*traps.Trap) bool) []*traps.Trap {
+	t.Helper()
+	addr, release, err := crawl.Reach(t.Context(), o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	names, client := topics.Loop(o.Definition.Crawl), kgo.SeedBrokers(addr)
+	all, err := processors.Traps(t.Context(), names, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trap := range all {
+		if lift != nil && lift(trap) {
+			if err := processors.LiftTrap(t.Context(), names, trap, client); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+// proven holds that nothing was lost in a crawl that does not run.
+func proven(t *testing.T, o crawl.Options) {
+	t.Helper()
+	addr, release, err := crawl.Reach(t.Context(), o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	opts := verify.DefaultOptions(o.Definition.Crawl)
+	opts.Client = []kgo.Opt{kgo.SeedBrokers(addr)}
+	report, err := verify.Run(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range report.Violations {
+		t.Errorf("%s: %s: %s %v", v.Kind, v.URL, v.Says, v.Records)
+	}
+}
