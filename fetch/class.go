@@ -136,7 +136,7 @@ func Classify(err error) Class {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return ClassNoResponse
 	case hasAny(text, "server closed idle connection", "server sent GOAWAY",
-		"unexpected EOF reading trailer", "client connection lost", "client connection force closed", "client conn not usable"):
+		"unexpected EOF reading trailer", "client connection lost", "client connection force closed", "client conn not usable", "client conn could not be established"):
 		return ClassNoResponse
 	}
 	return ClassBadResponse

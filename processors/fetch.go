@@ -49,6 +49,10 @@ func (o FetchOptions) For(d topics.Definition) FetchOptions {
 		o.Client.MaxBodyBytes = d.MaxBody
 		o.Client.LargeBodyBytes = max(o.Client.LargeBodyBytes, d.MaxBody)
 	}
+	o.Client.Insecure = d.Insecure
+	if d.MinRate != 0 {
+		o.Client.MinBodyRate = d.MinRate
+	}
 	o.Lanes.PerDomain = d.PerDomain
 	return o
 }

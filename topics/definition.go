@@ -95,6 +95,11 @@ type Definition struct {
 	Contact   string `json:"contact,omitempty"`
 	// AllowPrivate permits addresses that are not public.
 	AllowPrivate bool `json:"allow_private,omitempty"`
+	// Insecure takes servers' certificates as they are.
+	Insecure bool `json:"insecure,omitempty"`
+	// MinRate is the least rate of a body, bytes a second; 0: what fetch does
+	// by default.
+	MinRate int64 `json:"min_rate,omitempty"`
 	// AllowNetworks permits the addresses in these networks besides, such as
 	// "10.1.0.0/16".
 	AllowNetworks []string `json:"allow_networks,omitempty"`

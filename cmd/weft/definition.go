@@ -54,7 +54,7 @@ type definitionFlags struct {
 	DuplicateLinks *string `enum:"follow,ignore" help:"What becomes of its links: follow (default) or ignore."`
 
 	MaxBody       *byteSize `placeholder:"SIZE" help:"Where bodies are cut (default 10MiB); 256MiB at most."`
-	MinRate       *byteSize `placeholder:"SIZE" help:"Least rate of a body, a second (default 1KiB); 0: none."`
+	MinRate       *byteSize `placeholder:"SIZE" help:"Least rate of a body, a second (default 1KiB); one that comes more slowly is given up."`
 	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body that a record holds (default 1MiB), if there is a place for larger ones."`
 	Bodies        *location `placeholder:"URL" help:"Where larger bodies are until they are parsed: a folder that all machines share, or a bucket as in --checkpoints. Without it DIR/bodies beside the embedded broker, and in records on a cluster. It never changes."`
 }
@@ -96,9 +96,6 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	set(&d.AllowPrivate, f.AllowPrivate)
 	set(&d.Insecure, f.Insecure)
 	set(&d.MinRate, (*int64)(f.MinRate))
-	if f.MinRate != nil && *f.MinRate == 0 {
-		d.MinRate = -1
-	}
 	set(&d.Partitions, f.Partitions)
 	set(&d.Duplicates, f.Duplicates)
 	set(&d.DuplicateLinks, f.DuplicateLinks)

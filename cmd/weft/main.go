@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -24,6 +25,7 @@ const (
 
 func main() {
 	tuneMemory()
+	log.SetOutput(io.Discard) // net/http writes there what servers make it say, as often as they like
 	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, loop{}))
 }
 
