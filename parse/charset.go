@@ -76,6 +76,11 @@ func determine(body []byte, hint hint) (name string, mark int) {
 // nameOfLabel returns the WHATWG name of the encoding with that label, lower
 // case, or "" (Encoding Standard, get an encoding).
 func nameOfLabel(label string) string {
+	label = trimSpace(label)
+	// The table trims and folds what Unicode takes for spaces and capitals.
+	if !isASCII([]byte(label)) || strings.Contains(label, "\v") {
+		return ""
+	}
 	_, name := charset.Lookup(label)
 	return name
 }

@@ -16,9 +16,10 @@ const (
 	// maxRoots is the most html and body tags of a document with a tree. Pages
 	// that were put together carelessly have a handful.
 	maxRoots = 64
-	// maxJoined bounds tags × bytes: a page of 1 MiB may have 32,768 tags, one
-	// every 32 bytes, and its text is then joined in a second or two at worst.
-	maxJoined = 1 << 35
+	// maxJoined bounds tags × bytes: a page of 1 MiB may have 131,072 tags, one
+	// every 8 bytes as in the densest of honest tables, and its text is then
+	// joined in a few seconds at worst.
+	maxJoined = 1 << 37
 )
 
 // costly reports whether the tree parser may need far more time for a body than

@@ -43,27 +43,6 @@ func TestJudgeHref(t *testing.T) {
 	}
 }
 
-func TestRefreshURL(t *testing.T) {
-	for content, want := range map[string]string{
-		"":                              "",
-		"5":                             "",
-		"5;":                            "",
-		"0;url=a.html":                  "a.html",
-		" 0 ; URL = 'a b.html' ignored": "a b.html",
-		`3, url="b.html`:                "b.html",
-		"1.5;url=c.html ":               "c.html",
-		"5 url=d.html":                  "d.html",
-		"5;e.html":                      "e.html",
-		"5;url":                         "url",
-		"5url=f.html":                   "",
-		"url=g.html":                    "",
-	} {
-		if got := refreshURL(content); got != want {
-			t.Errorf("%q: got %q, want %q", content, got, want)
-		}
-	}
-}
-
 func TestHasToken(t *testing.T) {
 	for list, want := range map[string]bool{
 		"":                      false,

@@ -1,0 +1,232 @@
+package parse
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html/charset"
+)
+
+// TestLabels judges every label of the Encoding Standard, as it stands, in other
+// letters, and with white space around it.
+func TestLabels(t *testing.T) {
+	f, err := os.Open("testdata/labels.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	labels := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		label, name, ok := strings.Cut(lines.Text(), " ")
+		if label == "#" || !ok {
+			continue
+		}
+		labels++
+		for _, spelled := range []string{label, strings.ToUpper(label), " \t" + label + "\n\f "} {
+			if got := nameOfLabel(spelled); got != name {
+				t.Errorf("%q: got %q, want %q", spelled, got, name)
+			}
+		}
+		for _, wrong := range []string{label + "x", "x " + label, "\u00a0" + label, label + "\v"} {
+			if got := nameOfLabel(wrong); got != "" {
+				t.Errorf("%q: got %q", wrong, got)
+			}
+		}
+	}
+	if labels != 228 {
+		t.Errorf("%d labels", labels)
+	}
+}
+
+// TestPrescan holds the algorithm of the HTML standard, each step by a document
+// that another reading of it would take for something else.
+func TestPrescan(t *testing.T) {
+	for _, test := range []struct{ name, body, want string }{
+		{"charset", `<meta charset="koi8-r">`, "koi8-r"},
+		{"unquoted", `<meta charset=KOI8-R>`, "koi8-r"},
+		{"single quotes, spaces", "<meta\n charset\t=\f' koi8-r '>", "koi8-r"},
+		{"slash for a space", `<meta/charset=koi8-r/>`, ""},
+		{"slashes between attributes", `<meta/x=1 /charset="koi8-r"/>`, "koi8-r"},
+		{"upper case", `<META CHARSET=koi8-r>`, "koi8-r"},
+		{"pragma", `<meta http-equiv="Content-Type" content="text/html; charset=koi8-r">`, "koi8-r"},
+		{"pragma after content", `<meta content="text/html; charset=koi8-r" http-equiv=content-type>`, "koi8-r"},
+		{"content without pragma", `<meta content="text/html; charset=koi8-r">`, ""},
+		{"another pragma", `<meta http-equiv=refresh content="1; charset=koi8-r">`, ""},
+		{"charset wins over content", `<meta http-equiv=content-type content="charset=big5" charset=koi8-r>`, "koi8-r"},
+		{"even when it comes first", `<meta charset=koi8-r http-equiv=content-type content="charset=big5">`, "koi8-r"},
+		{"first of two attributes", `<meta charset=koi8-r charset=big5>`, "koi8-r"},
+		{"quoted in content", `<meta http-equiv=content-type content='charset = "koi8-r"x'>`, "koi8-r"},
+		{"unclosed quote in content", `<meta http-equiv=content-type content='charset="koi8-r'>`, ""},
+		{"the second charset of content", `<meta http-equiv=content-type content="charset; charset=koi8-r">`, "koi8-r"},
+		{"label not known, then one", `<meta charset=none><meta charset=koi8-r>`, "koi8-r"},
+		{"in a comment", `<!-- <meta charset=big5> --><meta charset=koi8-r>`, "koi8-r"},
+		{"after the shortest comment", `<!--><meta charset=koi8-r>`, "koi8-r"},
+		{"after the other", `<!---><meta charset=koi8-r>`, "koi8-r"},
+		{"comment that does not end", `<!-- <meta charset=koi8-r>`, ""},
+		{"in an attribute", `<p title="<meta charset=big5>"><meta charset=koi8-r>`, "koi8-r"},
+		{"in an attribute of an end tag", `</p title='<meta charset=big5>'><meta charset=koi8-r>`, "koi8-r"},
+		{"in a bogus comment", `<?php "<meta charset=big5>" ?><meta charset=koi8-r>`, "koi8-r"},
+		{"in a script all the same", `<script>"<meta charset=koi8-r>"</script>`, "koi8-r"},
+		{"a longer name", `<metadata charset=koi8-r>`, ""},
+		{"no tag at all", `< meta charset=koi8-r>`, ""},
+		{"UTF-16 is UTF-8", `<meta charset=utf-16le>`, "utf-8"},
+		{"x-user-defined", `<meta charset=x-user-defined>`, "windows-1252"},
+		{"replacement", `<meta charset=hz-gb-2312>`, "replacement"},
+		{"cut at its end", `<meta charset="koi8-r"`, ""},
+		{"cut off by the bound", strings.Repeat(" ", sniffBytes-len("<meta charset=koi8-r")) + `<meta charset=koi8-r>`, ""},
+		{"just within it", strings.Repeat(" ", sniffBytes-len("<meta charset=koi8-r>")) + `<meta charset=koi8-r>`, "koi8-r"},
+		{"XML", `<?xml version="1.0" encoding='koi8-r'?>`, "koi8-r"},
+		{"XML with controls", "<?xml encoding\x01=\x02\"koi8-r\"?>", "koi8-r"},
+		{"XML, meta wins", `<?xml version="1.0" encoding="big5"?><meta charset=koi8-r>`, "koi8-r"},
+		{"XML, not at the beginning", ` <?xml version="1.0" encoding="koi8-r"?>`, ""},
+		{"XML with a space in the label", `<?xml encoding="koi8-r "?>`, ""},
+		{"XML, UTF-16 is UTF-8", `<?xml encoding="utf-16"?>`, "utf-8"},
+		{"XML in UTF-16LE", "<\x00?\x00x\x00m\x00l\x00", "utf-16le"},
+		{"XML in UTF-16BE", "\x00<\x00?\x00x\x00m\x00l", "utf-16be"},
+		{"nothing", `<p>koi8-r</p>`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := prescan([]byte(test.body)); got != test.want {
+				t.Errorf("%s: got %q, want %q", test.body, got, test.want)
+			}
+		})
+	}
+}
+
+// FuzzPrescan holds that whatever is found has a name of the standard's, in a
+// prefix that is looked at alone.
+func FuzzPrescan(f *testing.F) {
+	f.Add([]byte(`<!-- x --><p title='>'><meta http-equiv=content-type content='charset="koi8-r"'>`))
+	f.Add([]byte(`<?xml version="1.0" encoding="big5"?><meta/charset=utf-16>`))
+	f.Add([]byte("<\x00?\x00x\x00</a b=c d></a/><meta charset"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		name := prescan(body)
+		if name != "" && nameOfLabel(name) != name {
+			t.Errorf("%q names %q", body, name)
+		}
+		if len(body) < sniffBytes {
+			return
+		}
+		if again := prescan(append(bytes.Clone(body[:sniffBytes]), "<meta charset=big5>"...)); again != name {
+			t.Errorf("%q: %q, and %q with more behind what is looked at", body, name, again)
+		}
+	})
+}
+
+// TestW3CEncodings reads the documents of the W3C's tests of the input byte
+// stream, as golang.org/x/net has them.
+func TestW3CEncodings(t *testing.T) {
+	for file, test := range map[string]struct{ contentType, want string }{
+		"HTTP-charset.html":              {"text/html; charset=iso-8859-15", "iso-8859-15"},
+		"UTF-16LE-BOM.html":              {"", "utf-16le"},
+		"UTF-16BE-BOM.html":              {"", "utf-16be"},
+		"meta-content-attribute.html":    {"text/html", "iso-8859-15"},
+		"meta-charset-attribute.html":    {"text/html", "iso-8859-15"},
+		"No-encoding-declaration.html":   {"text/html", "utf-8"},
+		"HTTP-vs-UTF-8-BOM.html":         {"text/html; charset=iso-8859-15", "utf-8"},
+		"HTTP-vs-meta-content.html":      {"text/html; charset=iso-8859-15", "iso-8859-15"},
+		"HTTP-vs-meta-charset.html":      {"text/html; charset=iso-8859-15", "iso-8859-15"},
+		"UTF-8-BOM-vs-meta-content.html": {"text/html", "utf-8"},
+		"UTF-8-BOM-vs-meta-charset.html": {"text/html", "utf-8"},
+	} {
+		body, err := os.ReadFile(filepath.Join("testdata", "charset", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, name := decode(body, hint{contentType: test.contentType}); name != test.want {
+			t.Errorf("%s: got %s, want %s", file, name, test.want)
+		}
+	}
+}
+
+// samples are a few sentences about looms in languages whose pages were not in
+// windows-1252.
+var samples = map[string]string{
+	"ru": "Ткацкий станок — это механизм, служащий для переплетения нитей. Основа натянута вдоль станка, а уток проходит поперёк неё с помощью челнока. Самые ранние станки были вертикальными.",
+	"uk": "Ткацький верстат — пристрій, який служить для виготовлення тканини. Основа натягнута вздовж верстата, а піткання проходить упоперек за допомогою човника. Їжак і ґава.",
+	"bg": "Тъкачният стан е уред за изработване на тъкани от прежда. Основата се опъва надлъжно, а вътъкът минава напречно с помощта на совалка.",
+	"el": "Ο αργαλειός είναι μηχανή που χρησιμοποιείται για την ύφανση. Τα νήματα του στημονιού είναι τεντωμένα και το υφάδι περνά ανάμεσά τους με τη σαΐτα.",
+	"he": "נול הוא מכשיר המשמש לאריגת בד. חוטי השתי מתוחים לאורך הנול וחוטי הערב עוברים ביניהם בעזרת סירה. הנולים הקדומים ביותר היו אנכיים.",
+	"ar": "النول هو جهاز يستخدم لنسج القماش. تشد خيوط السدى على طول النول وتمر خيوط اللحمة بينها بمساعدة المكوك. كانت الأنوال الأولى عمودية.",
+	"tr": "Dokuma tezgâhı kumaş dokumak için kullanılan bir düzenektir. Çözgü iplikleri gerilir, atkı iplikleri mekik yardımıyla aralarından geçirilir. İlk tezgâhlar dikeydi; şimdi çoğu değişti.",
+	"pl": "Krosno tkackie to urządzenie służące do wytwarzania tkanin. Osnowa jest naciągnięta wzdłuż krosna, a wątek przechodzi w poprzek za pomocą czółenka. Najwcześniejsze krosna były pionowe; źdźbło żółte.",
+	"cs": "Tkalcovský stav je zařízení sloužící k výrobě tkanin. Osnova je natažena podél stavu a útek prochází napříč pomocí člunku. Nejstarší stavy byly svislé; příliš žluťoučký kůň úpěl ďábelské ódy.",
+	"hu": "A szövőszék olyan eszköz, amely szövet készítésére szolgál. A láncfonalak ki vannak feszítve, a vetülékfonal pedig a vetélő segítségével halad át közöttük. „Árvíztűrő tükörfúrógép”, őrült ötlet.",
+	"de": "Ein Webstuhl ist eine Vorrichtung zur Herstellung von Geweben. Die Kettfäden sind gespannt, der Schuss läuft mit Hilfe des Schiffchens quer hindurch. Die ältesten Webstühle waren übrigens senkrecht; große Füße.",
+	"fr": "Le métier à tisser est une machine servant à fabriquer du tissu. La chaîne est tendue le long du métier, et la trame passe à travers grâce à la navette. Les premiers métiers étaient verticaux.",
+	"es": "El telar es una máquina para tejer. La urdimbre está tensada a lo largo del telar y la trama pasa a través con ayuda de la lanzadera. Los primeros telares eran verticales; año, señor, también.",
+	"sv": "En vävstol är en anordning för att framställa tyg. Varpen är spänd längs vävstolen och inslaget löper tvärs igenom med hjälp av skytteln. De äldsta vävstolarna stod upprätt på gården.",
+	"th": "เครื่องทอผ้าเป็นเครื่องมือที่ใช้สำหรับทอผ้า ด้ายยืนถูกขึงให้ตึงตามยาว และด้ายพุ่งสอดผ่านด้วยกระสวย เครื่องทอผ้าแรกสุดเป็นแบบแนวตั้ง",
+	"ja": "織機は、糸を織って布を作るための機械である。経糸は張られており、緯糸は杼によってその間を通される。最も古い織機は垂直であったと考えられている。ハタオリはむずかしい。",
+	"zh": "织布机是用来织布的机器。经线沿着织机拉紧，纬线借助梭子从中穿过。最早的织机是垂直的，后来才出现水平的织机。我们今天使用的大多数布料都是机器织成的。",
+	"tw": "織布機是用來織布的機器。經線沿著織機拉緊，緯線藉助梭子從中穿過。最早的織機是垂直的，後來才出現水平的織機。我們今天使用的大多數布料都是機器織成的。",
+	"ko": "베틀은 실을 엮어 천을 짜는 기계이다. 날실은 팽팽하게 당겨져 있고 씨실은 북의 도움으로 그 사이를 지나간다. 가장 오래된 베틀은 수직이었다고 한다.",
+	"lt": "Audimo staklės yra įrenginys, skirtas audiniams gaminti. Metmenys ištempti išilgai staklių, o ataudai šaudyklės pagalba perveriami skersai. Ąžuolas, čežėjo, žąsis, šūkis, ūkas.",
+}
+
+// TestGuess reads pages that declare no encoding. By their letters alone those
+// of alphabets of their own are read; the Latin ones need to be told the
+// language, by the page or by the country's domain.
+func TestGuess(t *testing.T) {
+	for _, test := range []struct {
+		language, encoding string
+		// alone: no hint is needed. domain is the top-level domain otherwise.
+		alone  bool
+		domain string
+	}{
+		{"ru", "windows-1251", true, "ru"}, {"ru", "koi8-r", true, "ru"}, {"ru", "iso-8859-5", true, "ru"}, {"ru", "ibm866", true, "ru"},
+		{"uk", "windows-1251", true, "ua"}, {"uk", "koi8-u", true, "ua"},
+		{"bg", "windows-1251", true, "bg"}, {"bg", "iso-8859-5", true, "bg"},
+		{"el", "windows-1253", true, "gr"}, {"el", "iso-8859-7", true, "gr"},
+		{"he", "windows-1255", true, "il"}, {"ar", "windows-1256", false, "eg"},
+		{"tr", "windows-1254", false, "tr"}, {"lt", "windows-1257", false, "lt"},
+		{"pl", "iso-8859-2", false, "pl"}, {"pl", "windows-1250", false, "pl"},
+		{"cs", "iso-8859-2", false, "cz"}, {"cs", "windows-1250", false, "cz"},
+		{"hu", "windows-1250", false, "hu"},
+		{"de", "windows-1252", true, "de"}, {"fr", "windows-1252", true, "fr"}, {"es", "windows-1252", true, "es"}, {"sv", "windows-1252", true, "se"},
+		{"th", "windows-874", true, "th"}, {"ko", "euc-kr", true, "kr"}, {"zh", "gbk", true, "cn"}, {"tw", "big5", true, "tw"},
+		{"ja", "shift_jis", true, "jp"}, {"ja", "euc-jp", true, "jp"}, {"ja", "iso-2022-jp", true, "jp"},
+	} {
+		t.Run(test.language+" "+test.encoding, func(t *testing.T) {
+			sample := samples[test.language]
+			enc, _ := charset.Lookup(test.encoding)
+			body, err := enc.NewEncoder().Bytes([]byte("<html><title>x</title><a href='/y'>z</a><p>" + sample + "</p></html>"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// What is not in the encoding was escaped, and is not to be compared.
+			want, err := enc.NewDecoder().Bytes(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func(hints string, body []byte, h hint, must bool) {
+				t.Helper()
+				text, name := decode(body, h)
+				if right := strings.HasSuffix(string(text), string(want[len("<html>"):])); right != must {
+					t.Errorf("%s: read as %s: %v, want %v", hints, name, right, must)
+				}
+			}
+			check("no hint", body, hint{domain: "com"}, test.alone)
+			check("domain", body, hint{domain: test.domain}, true)
+			check("header", body, hint{domain: "com", contentLanguage: test.language}, true)
+			withLang := append([]byte(`<html lang="`+test.language+`-XX">`), body[len("<html>"):]...)
+			check("lang", withLang, hint{domain: "com"}, true)
+		})
+	}
+}
+
+func BenchmarkGuess(b *testing.B) {
+	enc, _ := charset.Lookup("windows-1251")
+	body, err := enc.NewEncoder().Bytes([]byte(strings.Repeat("<p>"+samples["ru"], 150)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		guess(body, hint{})
+	}
+}
