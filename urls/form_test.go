@@ -64,6 +64,10 @@ func TestForm(t *testing.T) {
 		{"random", with("token=random"), "/a?token=home&token=" + hex32, "/a?token=home"},
 		{"a rule of a segment", with(";v"), "/a;v=1?v=2", "/a?v=2"},
 		{"sorted", sorted, "/a?c&b=2&a=1&b=1&&gclid=x", "/a?a=1&b=2&b=1&c"},
+		{
+			"sorted, a long one", sorted, "/a?" + strings.Repeat("c&", 10) + "b=3&b=1&b=2&" + strings.Repeat("a&", 10) + "b=0",
+			"/a?" + strings.Repeat("a&", 10) + "b=3&b=1&b=2&b=0" + strings.Repeat("&c", 10),
+		},
 		{"sorted already", sorted, "/a?a=1&b&&c", "/a?a=1&b&&c"},
 		{"sorted only", Options{SortQuery: true}, "/a;jsessionid=1?gclid=1&b", "/a;jsessionid=1?b&gclid=1"},
 		{"the zero form", Options{}, "/a;jsessionid=1?gclid=1&b#!c", "/a;jsessionid=1?gclid=1&b"},
@@ -71,6 +75,7 @@ func TestForm(t *testing.T) {
 		{"hash-bang and query", Options{HashBang: true}, "/a?b#!c%20d é+", "/a?b&_escaped_fragment_=c%2520d%20%C3%A9%2B"},
 		{"hash-bang, empty", Options{HashBang: true}, "/a#!", "/a?_escaped_fragment_="},
 		{"hash-bang instead of another", Options{HashBang: true}, "/?_escaped_fragment_=a&b#!c", "/?b&_escaped_fragment_=c"},
+		{"hash-bang in lines", Options{HashBang: true}, "/a#\n!b\tc", "/a?_escaped_fragment_=bc"},
 		{"another fragment", Options{HashBang: true}, "/a#b!", "/a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

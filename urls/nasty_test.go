@@ -24,7 +24,7 @@ var nasty = []string{
 	"http://a<b/", "http://h/a@b:c", "http://h/?q=http://x/../y", "http://localhost/", "http://foo\u200dbar/", "http://\u00ad/",
 	"  http://h/a  ", "\u00a0http://h/", "http://h/a\u00a0", "http://h/\ufeff", "http://h/😀", "https:example.com", "https:/example.com/",
 	"/a^b?c^d", "http://a.xn--pokxncvks/", "http://Ⴀ.example/", "http://ẞ/", "http://[::ffff:0:1]/", "http://[1::2:0:0:3:4]/", "http://0xffffffff/",
-	"http://4294967296/", "http://a[b]:80/", "http://[::1]x:80/", "http://h:80:80/", "http://h/..;a/%2e;b/;", "//u@/", "http:\\\\h", "http:\\h", "/#!a", "#!",
+	"http://4294967296/", "http:+0", "http://a[b]:80/", "http://[::1]x:80/", "http://h:80:80/", "http://h/..;a/%2e;b/;", "//u@/", "http:\\\\h", "http:\\h", "/#!a", "#!",
 	"http://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com/",
 }
 
