@@ -17,10 +17,10 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/dedupe"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/memstore"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/webtest"
 )
@@ -63,15 +63,12 @@ type state interface {
 	apply(domain string, body []byte, offset int64) error
 }
 
-type dedupeState struct{ *dedupe.Set }
+// dedupeState is all that the stage keeps: what is seen, stands for others, or is
+// held back.
+type dedupeState struct{ ledger.State }
 
-func (s dedupeState) apply(_ string, body []byte, _ int64) error {
-	var ev weftpb.Deduped
-	if err := proto.Unmarshal(body, &ev); err != nil {
-		return err
-	}
-	s.Apply(&ev)
-	return nil
+func (s dedupeState) apply(domain string, body []byte, offset int64) error {
+	return s.Apply(domain, body, offset)
 }
 
 type scheduleState struct{ *frontier.Frontier }
@@ -93,8 +90,13 @@ func exact(t *testing.T, when string, o crawl.Options) map[string]int64 {
 	t.Run(when, func(t *testing.T) {
 		client := reopened(t, o)
 		for topic, open := range map[string]func(partition int32, store *memstore.Store) state{
-			names.Deduped: func(_ int32, store *memstore.Store) state {
-				return dedupeState{dedupe.Open(dedupe.DefaultOptions(), store)}
+			names.Deduped: func(number int32, store *memstore.Store) state {
+				stage := processors.DefineDedupe(processors.Env{Names: names, Definition: o.Definition})
+				p, err := ledger.NewPartition(stage, number, store, ledger.Nothing(), ledger.PartitionOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return dedupeState{p.State()}
 			},
 			names.Scheduled: func(partition int32, store *memstore.Store) state {
 				opts := frontier.DefaultOptions()

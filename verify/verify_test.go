@@ -174,6 +174,14 @@ func TestPlantedViolationsAreFound(t *testing.T) {
 			},
 		},
 		{
+			kind: verify.KindNotDeduped, topic: names.Scheduled, offset: 4, url: linked,
+			plant: func(s *story) {
+				found := s.deduped[2].body.(*weftpb.Deduped)
+				found.Parked = []*weftpb.Parked{{Host: domain, Template: "/{word}", Reason: "same_content", Targets: found.Targets}}
+				found.Targets = nil
+			},
+		},
+		{
 			kind: verify.KindLost, topic: names.Normalized, offset: 1, url: stranger,
 			plant: func(s *story) {
 				s.normalized[1].Targets = append(s.normalized[1].Targets, target(stranger, 1))

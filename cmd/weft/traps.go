@@ -74,9 +74,11 @@ func eachTrap(out *json.Encoder, found []*traps.Trap) error {
 // listTraps prints traps for people.
 func listTraps(out io.Writer, found []*traps.Trap) error {
 	var b strings.Builder
-	held := 0
+	held, holding := 0, 0
 	for _, t := range found {
-		held += t.Held
+		if held += t.Held; t.Held > 0 {
+			holding++
+		}
 		fmt.Fprintf(&b, "%s %s\n", t.Host, t.Template)
 		switch {
 		case !t.Lifted:
@@ -88,7 +90,7 @@ func listTraps(out io.Writer, found []*traps.Trap) error {
 			fmt.Fprintf(&b, "    %s\n", url)
 		}
 	}
-	fmt.Fprintf(&b, "%s held back in %s\n", progress.Count(int64(held)), progress.Count(int64(len(found))))
+	fmt.Fprintf(&b, "%s URLs held back in %s traps\n", progress.Count(int64(held)), progress.Count(int64(holding)))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -99,6 +101,9 @@ func (c *trapsCmd) lift(ctx context.Context, out io.Writer, names topics.Names, 
 		return fmt.Errorf("no trap %s %s is known", c.Host, c.Template)
 	}
 	for _, t := range found {
+		if c.LiftAll && t.Lifted && t.Held == 0 {
+			continue
+		}
 		if err := processors.LiftTrap(ctx, names, t, c.client()...); err != nil {
 			return err
 		}
