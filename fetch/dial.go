@@ -100,6 +100,8 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 	addrs := make([]netip.Addr, 0, 1)
 	if literal, err := netip.ParseAddr(host); err == nil {
 		addrs = append(addrs, literal)
+	} else if isLocalhost(host) {
+		addrs = append(addrs, netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback())
 	} else {
 		name = d.absolute(host)
 		if addrs, err = d.resolver.lookup(ctx, name); err != nil {

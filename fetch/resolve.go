@@ -168,3 +168,10 @@ func interleave(addrs []netip.Addr) []netip.Addr {
 	}
 	return turns
 }
+
+// isLocalhost reports whether a canonical host is a name of this machine, which
+// no resolver is asked for (RFC 6761 section 6.3).
+func isLocalhost(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"sync"
@@ -149,6 +150,28 @@ func TestInterleave(t *testing.T) {
 	} {
 		if got := interleave(tc.in); !slices.Equal(got, tc.want) {
 			t.Errorf("interleave(%v) = %v, want %v", tc.in, got, tc.want)
+		}
+	}
+}
+
+// Names of this machine are known without a look-up, and refused as what they are.
+func TestLocalhost(t *testing.T) {
+	s := newServer(t, func(http.ResponseWriter, *http.Request) {})
+	for host, local := range map[string]bool{
+		"localhost": true, "localhost.": true, "a.b.localhost": true, "a.localhost.": true,
+		"localhost.example": false, "notlocalhost": false, "localhost..": false,
+	} {
+		fake := &fakeResolver{}
+		open := newClient(t, func(o *Options) { o.Resolver = fake })
+		shut := newClient(t, func(o *Options) { o.Resolver, o.AllowPrivate = fake, false })
+		if local {
+			want(t, get(t, open, "http://"+host+port(s.URL)), ClassNone)
+			want(t, get(t, shut, "http://"+host+port(s.URL)), ClassAddressRefused)
+		} else {
+			want(t, get(t, shut, "http://"+host+port(s.URL)), ClassDNSNotFound)
+		}
+		if local != (len(fake.asked) == 0) {
+			t.Errorf("%s: asked %v", host, fake.asked)
 		}
 	}
 }

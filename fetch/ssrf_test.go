@@ -264,5 +264,10 @@ func TestNoProxies(t *testing.T) {
 	}
 	s := newSite(t, func(http.ResponseWriter, *http.Request) {})
 	s.Start()
-	want(t, get(t, outsider(t, nil), s.URL), ClassNone)
+	// A name, since net/http asks no proxy for loopback addresses.
+	c := outsider(t, &fakeResolver{hosts: map[string][]netip.Addr{"www.example.": addrs("127.1.0.1")}})
+	want(t, get(t, c, "http://www.example"+port(s.URL)), ClassNone)
+	if c.transport.Proxy != nil { // net/http reads the variables once a process, perhaps before this test
+		t.Error("the client has proxies")
+	}
 }
