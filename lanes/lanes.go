@@ -72,8 +72,12 @@ type Work interface {
 
 // Options of a set of lanes.
 type Options struct {
-	// Slots bounds the open requests; 512.
+	// Slots bounds the open requests that may be quick; 512.
 	Slots int
+	// Hanging bounds those besides that are open for longer than Patience;
+	// 1536, and 3 s. They are not in the way of others.
+	Hanging  int
+	Patience time.Duration
 	// PerDomain is the number of lanes a domain has; 1.
 	PerDomain int
 	// Jitter is the largest part by which a delay is stretched; 0.05.
@@ -81,13 +85,19 @@ type Options struct {
 }
 
 // Defaults returns the options that a crawl uses unless told otherwise.
-func Defaults() Options { return Options{Slots: 512, PerDomain: 1, Jitter: 0.05} }
+func Defaults() Options {
+	return Options{Slots: 512, Hanging: 1536, Patience: 3 * time.Second, PerDomain: 1, Jitter: 0.05}
+}
 
 // Validate reports the first option that cannot work.
 func (o Options) Validate() error {
 	switch {
 	case o.Slots < 1:
 		return errors.New("lanes: at least one slot")
+	case o.Hanging < 0:
+		return errors.New("lanes: requests that hang are none or more")
+	case o.Patience <= 0:
+		return errors.New("lanes: patience must be positive")
 	case o.PerDomain < 1:
 		return errors.New("lanes: at least one lane a domain")
 	case o.Jitter < 0 || o.Jitter > 1:
@@ -100,7 +110,7 @@ func (o Options) Validate() error {
 type Lanes struct {
 	opts  Options
 	work  Work
-	slots chan struct{}
+	slots *slots
 	crew  sync.WaitGroup
 	ended chan struct{}
 	end   func()
@@ -124,7 +134,7 @@ type lane struct {
 // New returns lanes that have no visits.
 func New(opts Options, work Work) *Lanes {
 	l := &Lanes{
-		opts: opts, work: work, slots: make(chan struct{}, opts.Slots),
+		opts: opts, work: work, slots: newSlots(opts),
 		ended: make(chan struct{}), lanes: map[laneKey]*lane{},
 	}
 	l.end = sync.OnceFunc(func() { close(l.ended) })
@@ -192,7 +202,7 @@ func Choose(most int, lane func(nth int) (waiting int, open bool)) int {
 }
 
 // Open returns the number of requests being made.
-func (l *Lanes) Open() int { return len(l.slots) }
+func (l *Lanes) Open() int { return l.slots.open() }
 
 // Wait returns when every visit is finished or dropped and every delay passed.
 func (l *Lanes) Wait() { l.crew.Wait() }
@@ -238,7 +248,7 @@ func (l *Lanes) next(ln *lane) Step {
 
 // ask makes a request, when the gate and a slot allow it.
 func (l *Lanes) ask(ln *lane, step Step) {
-	if l.work.Gate(step.Context, step.Visit) != nil || !l.take(step.Context) {
+	if l.work.Gate(step.Context, step.Visit) != nil || !l.slots.take(step.Context) {
 		l.drop(ln)
 		return
 	}
@@ -246,11 +256,11 @@ func (l *Lanes) ask(ln *lane, step Step) {
 	changed := ln.Next(time.Now()) != step
 	l.mu.Unlock()
 	if changed { // settled, or given up, while it waited
-		<-l.slots
+		l.slots.give()
 		return
 	}
-	answer := l.work.Request(step.Context, step.Visit, step.Index)
-	<-l.slots
+	var answer Answer
+	l.slots.hold(func() { answer = l.work.Request(step.Context, step.Visit, step.Index) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln.Made(time.Now(), answer, rand.Float64()*l.opts.Jitter)
@@ -260,16 +270,6 @@ func (l *Lanes) drop(ln *lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ln.Drop()
-}
-
-// take takes a slot, or returns false when ctx ends first.
-func (l *Lanes) take(ctx context.Context) bool {
-	select {
-	case l.slots <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // sleep returns after d, or when ctx ends.
