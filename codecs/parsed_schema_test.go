@@ -61,6 +61,13 @@ func record(page *parse.Page, body []byte) codecs.Parsed {
 	return p
 }
 
+// duplicated makes a record that of a duplicate.
+func duplicated(p *codecs.Parsed) {
+	p.ContentHash, p.SimHash = strings.Repeat("0a", 16), strings.Repeat("f1", 8)
+	p.DuplicateOf = &codecs.ParsedOriginal{ID: "page-0", URL: "https://www.example.org/", Distance: 3}
+	p.Unfollowed = codecs.Duplicate
+}
+
 // TestRecordsFollowSchema reads real documents, with generous and with tight
 // bounds, and holds their records against the published schema. Together they
 // must show every property, or the schema is not tried.
@@ -89,6 +96,9 @@ func TestRecordsFollowSchema(t *testing.T) {
 			for _, contentType := range []string{"text/html", "text/plain; charset=utf-8", "image/png"} {
 				p := record(parser.Document(parse.Input{ContentType: contentType, Body: body}), body)
 				p.Truncated = opts.OmitNoIndex
+				if p.Text != "" {
+					duplicated(&p)
+				}
 				line := p.AppendJSON(nil)
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
 				if err != nil {

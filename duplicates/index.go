@@ -84,7 +84,7 @@ func (x *Index) Judge(ctx context.Context, number int32, page Page, hand func(v 
 	m := match{of: entryOf(page)}
 	err := x.current(ctx, number, p)
 	if err == nil {
-		err = x.judge(x.store.search(number, &m))
+		err = x.judge(x.store.search(number, p.near, &m))
 	}
 	if err != nil {
 		return err
@@ -108,7 +108,9 @@ func (x *Index) Take(partitions []int32) {
 // the next owner then finds them in the log.
 func (x *Index) Release(ctx context.Context, partitions []int32) {
 	for _, number := range partitions {
-		x.partition(number).wait(ctx)
+		p := x.partition(number)
+		p.wait(ctx)
+		p.release()
 	}
 }
 
@@ -200,7 +202,7 @@ func (x *Index) read(ctx context.Context, number int32, p *partition, to int64) 
 			of := entryOf(*r.Page)
 			e = &of
 		}
-		if err := x.judge(x.store.fold(number, r.Offset, r.Bytes, e)); err != nil {
+		if err := x.judge(x.store.fold(number, p.near, r.Offset, r.Bytes, e)); err != nil {
 			return err
 		}
 		p.next = r.Offset + 1

@@ -384,26 +384,52 @@ func TestRelease(t *testing.T) {
 	<-released
 }
 
-// All pages that a search must find share a band, and keys give SimHashes back.
-func TestBands(t *testing.T) {
+// A search finds exactly what a look at all finds, once each.
+func TestNear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, domain := rapid.Uint64().Draw(t, "sim"), rapid.Uint64().Draw(t, "domain")
-		b := a
-		for range rapid.IntRange(0, similar.MaxDistance).Draw(t, "bits") {
-			b ^= 1 << rapid.IntRange(0, 63).Draw(t, "bit")
-		}
-		shared := false
-		for band := range bands {
-			ka, kb := bandKey(3, band, a, domain), bandKey(3, band, b, domain)
-			if len(ka) != bandKeySize || simOf(ka, band) != a {
-				t.Fatalf("%x gives %x back", a, simOf(ka, band))
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		flip := func(sim uint64) uint64 {
+			for range r.IntN(6) {
+				sim ^= 1 << r.IntN(64)
 			}
-			shared = shared || string(ka[:ownBytes]) == string(kb[:ownBytes])
+			return sim
 		}
-		if !shared {
-			t.Fatalf("%x and %x share no band", a, b)
+		centre := r.Uint64()
+		var n near
+		want := map[int]int{}
+		for i := range rapid.SampledFrom([]int{0, 1, 500, 3000}).Draw(t, "others") {
+			sim := r.Uint64()
+			if r.IntN(4) == 0 {
+				sim = flip(centre)
+			}
+			n.add(sim, uint64(i))
+			if d := similar.Bits(sim, centre); d <= similar.MaxDistance {
+				want[i] = d
+			}
+		}
+		n.search(centre, len(n.sims), func(number, distance int, domain uint32) {
+			if d, ok := want[number]; !ok || d != distance || int(domain) != number {
+				t.Fatalf("%d at %d of %d, want %d, %v", number, distance, domain, d, ok)
+			}
+			delete(want, number)
+		})
+		if len(want) > 0 {
+			t.Fatalf("not found: %v", want)
 		}
 	})
+}
+
+// However many share a band, a search ends.
+func TestMaxLooks(t *testing.T) {
+	var n near
+	for i := range 1000 {
+		n.add(42, uint64(i))
+	}
+	found := 0
+	n.search(42, 10, func(int, int, uint32) { found++ })
+	if found != 10 {
+		t.Errorf("%d looked at", found)
+	}
 }
 
 // FuzzEntry: whatever is stored, reading it fails or gives an entry that is stored
@@ -467,7 +493,7 @@ func BenchmarkJudge(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for range 500_000 {
+	for range 100_000 {
 		put()
 	}
 	b.ReportAllocs()

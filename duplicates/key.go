@@ -2,27 +2,21 @@ package duplicates
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/weftcrawl/weft/similar"
 )
 
 // Kinds of keys, after the partition.
 const (
-	kindNext  = 'n'
-	kindHash  = 'h'
-	kindFirst = 'd'
-	kindBand  = 'b'
+	kindNext           = 'n'
+	kindHash           = 'h'
+	kindFirst          = 'd'
+	kindRepresentative = 'r'
 )
-
-// bands that a SimHash is cut into: one more than bits may differ.
-const bands = similar.MaxDistance + 1
-
-const bandBits = 64 / bands
 
 // kindKey begins the keys of a kind in a partition.
 func kindKey(partition int32, kind byte) []byte {
-	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 40), uint32(partition)), kind)
+	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 32), uint32(partition)), kind)
 }
 
 // hashKey is that of the first page with a text.
@@ -36,40 +30,27 @@ func firstKey(partition int32, hash similar.Hash, domain uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(kindKey(partition, kindFirst), hash[:]...), domain)
 }
 
-// bandKey is that of a SimHash and a domain by one of its bands. Its first
-// sharedBytes are those of all that share the band, its first ownBytes of those
-// of the same domain.
-func bandKey(partition int32, band int, sim, domain uint64) []byte {
-	turned := bits.RotateLeft64(sim, band*bandBits)
-	key := append(kindKey(partition, kindBand), byte(band))
-	key = binary.BigEndian.AppendUint16(key, uint16(turned>>48))
-	key = binary.BigEndian.AppendUint32(key, uint32(domain))
-	return append(key, byte(turned>>40), byte(turned>>32), byte(turned>>24), byte(turned>>16), byte(turned>>8), byte(turned))
+// representativeKey is that of a representative by its number.
+func representativeKey(partition int32, number int) []byte {
+	return binary.BigEndian.AppendUint32(kindKey(partition, kindRepresentative), uint32(number))
 }
 
-const (
-	sharedBytes = 4 + 1 + 1 + 2
-	ownBytes    = sharedBytes + 4
-	bandKeySize = ownBytes + 6
-)
-
-// simOf is the SimHash in a key of a band.
-func simOf(key []byte, band int) uint64 {
-	turned := uint64(binary.BigEndian.Uint16(key[sharedBytes-2:])) << 48
-	for i, b := range key[ownBytes:bandKeySize] {
-		turned |= uint64(b) << (40 - 8*i)
-	}
-	return bits.RotateLeft64(turned, -band*bandBits)
+// representative is what is stored under it: its SimHash, its domain, and the key
+// of its entry without the partition.
+type representative struct {
+	sim, domain uint64
+	entry       []byte
 }
 
-// after is the least key that is greater than all that begin with prefix, which
-// is not all 0xff.
-func after(prefix []byte) []byte {
-	end := append([]byte(nil), prefix...)
-	for i := len(end) - 1; ; i-- {
-		end[i]++
-		if end[i] != 0 {
-			return end[:i+1]
-		}
+func (r representative) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, r.sim)
+	return append(binary.BigEndian.AppendUint64(dst, r.domain), r.entry...)
+}
+
+// readRepresentative is the inverse; the entry shares memory with value.
+func readRepresentative(value []byte) (representative, error) {
+	if len(value) < 16+1+len(similar.Hash{}) {
+		return representative{}, errEntry
 	}
+	return representative{binary.BigEndian.Uint64(value), binary.BigEndian.Uint64(value[8:]), value[16:]}, nil
 }

@@ -1,13 +1,5 @@
 package duplicates
 
-import (
-	"fmt"
-
-	"github.com/cockroachdb/pebble/v2"
-
-	"github.com/weftcrawl/weft/similar"
-)
-
 // match is the best that a search has found so far.
 type match struct {
 	of       entry // the page that is judged
@@ -44,7 +36,7 @@ func (m *match) consider(e entry) {
 
 // search looks in the index for what a page is a duplicate of. A page that is
 // known by the same id and text is answered as it was.
-func (s *store) search(partition int32, m *match) error {
+func (s *store) search(partition int32, n *near, m *match) error {
 	hash := m.of.print.Hash
 	first, err := s.get(hashKey(partition, hash), hash)
 	if err != nil {
@@ -71,66 +63,33 @@ func (s *store) search(partition int32, m *match) error {
 	if m.verdict.Duplicate() || m.of.print.Sim == 0 {
 		return nil
 	}
-	return s.near(partition, m)
+	return s.nearly(partition, n, m)
 }
 
-// near looks for representatives that are nearly the same.
-func (s *store) near(partition int32, m *match) (err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: kindKey(partition, kindBand), UpperBound: after(kindKey(partition, kindBand)),
+// nearly looks for representatives that are nearly the same: all of those of the
+// page's own domain, and of the others the nearest, and the oldest of these.
+func (s *store) nearly(partition int32, n *near, m *match) (err error) {
+	other, distance := -1, 0
+	n.search(m.of.print.Sim, s.options.MaxLooks, func(number, d int, domain uint32) {
+		if domain == uint32(m.of.domain) {
+			if err == nil {
+				err = s.considerNumber(partition, number, m)
+			}
+		} else if other < 0 || d < distance || d == distance && number < other {
+			other, distance = number, d
+		}
 	})
-	if err != nil {
-		return fmt.Errorf("search index of duplicates: %w", err)
+	if err == nil && other >= 0 && !m.original && !m.verdict.Own {
+		err = s.considerNumber(partition, other, m)
 	}
-	defer func() {
-		if closing := it.Close(); err == nil && closing != nil {
-			err = fmt.Errorf("search index of duplicates: %w", closing)
-		}
-	}()
-	for band := range bands {
-		key := bandKey(partition, band, m.of.print.Sim, m.of.domain)
-		all, err := s.scan(partition, it, band, key[:sharedBytes], s.options.MaxOthers, m)
-		if err == nil && !all {
-			_, err = s.scan(partition, it, band, key[:ownBytes], int(^uint(0)>>1), m)
-		}
-		if err != nil || m.settled() {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// scan considers the representatives under prefix, at most so many, and tells
-// whether that is all of them.
-func (s *store) scan(partition int32, it *pebble.Iterator, band int, prefix []byte, most int, m *match) (all bool, err error) {
-	end := string(after(prefix))
-	for ok := it.SeekGE(prefix); ok && string(it.Key()) < end; ok = it.Next() {
-		if most--; most < 0 {
-			return false, nil
-		}
-		if len(it.Key()) != bandKeySize || similar.Bits(simOf(it.Key(), band), m.of.print.Sim) > similar.MaxDistance {
-			continue
-		}
-		e, err := s.refer(partition, it.Value())
-		if err != nil {
-			return false, err
-		}
+// considerNumber considers the representative of a number.
+func (s *store) considerNumber(partition int32, number int, m *match) error {
+	e, err := s.representative(partition, number)
+	if err == nil {
 		m.consider(*e)
 	}
-	return true, nil
-}
-
-// refer returns the entry under a key that is kept without its partition.
-func (s *store) refer(partition int32, reference []byte) (*entry, error) {
-	var hash similar.Hash
-	if len(reference) < 1+len(hash) {
-		return nil, errEntry
-	}
-	copy(hash[:], reference[1:])
-	key := append(kindKey(partition, reference[0]), reference[1:]...)
-	e, err := s.get(key, hash)
-	if err == nil && e == nil {
-		err = errEntry
-	}
-	return e, err
+	return err
 }

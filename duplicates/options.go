@@ -18,16 +18,16 @@ type Options struct {
 	// FlushBytes of the log may have been read since the index was last on disk:
 	// that is what a process that was killed reads again.
 	FlushBytes int64
-	// MaxOthers bounds how many representatives of other domains that share a band
-	// are looked at.
-	MaxOthers int
+	// MaxLooks bounds how many of the representatives that share a band are looked
+	// at, the newest. Only pages that very many domains have share one with so many.
+	MaxLooks int
 
 	fs vfs.FS // of tests; nil: the machine's
 }
 
 // DefaultOptions are those of the loop, but for Dir.
 func DefaultOptions() Options {
-	return Options{CacheBytes: 16 << 20, MemtableBytes: 8 << 20, FlushBytes: 64 << 20, MaxOthers: 256}
+	return Options{CacheBytes: 32 << 20, MemtableBytes: 8 << 20, FlushBytes: 64 << 20, MaxLooks: 16 << 10}
 }
 
 // Validate reports every option that is out of range.
@@ -43,7 +43,7 @@ func (o Options) Validate() error {
 		{"cache bytes", o.CacheBytes, 0},
 		{"memtable bytes", o.MemtableBytes, 64 << 10},
 		{"flush bytes", o.FlushBytes, 1},
-		{"max others", int64(o.MaxOthers), 0},
+		{"max looks", int64(o.MaxLooks), 0},
 	} {
 		if bound.value < bound.least {
 			errs = append(errs, fmt.Errorf("duplicates options: %s is %d, below %d", bound.name, bound.value, bound.least))

@@ -10,9 +10,10 @@ import (
 // partition is what the process knows of one beside what is on disk.
 type partition struct {
 	// order is held from a page's judgement until its writer has it, and guards
-	// next, the offset that the fold goes on with.
+	// next, the offset that the fold goes on with, and the representatives.
 	order sync.Mutex
 	next  int64
+	near  *near
 
 	mu sync.Mutex
 	// current: the fold has reached what others wrote before the partition came
@@ -76,10 +77,16 @@ func (p *partition) wait(ctx context.Context) {
 	}
 }
 
+// release makes the next judgement begin with the log. What is in memory goes, if
+// nobody is using it.
 func (p *partition) release() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.current = false
+	p.mu.Unlock()
+	if p.order.TryLock() {
+		p.near = nil
+		p.order.Unlock()
+	}
 }
 
 func (p *partition) isCurrent() bool {
@@ -95,6 +102,9 @@ func (p *partition) resume(s *store, number int32, start, end int64) error {
 	next, err := s.next(number)
 	if err == nil && next > end {
 		next, err = 0, s.forget(number)
+	}
+	if err == nil {
+		p.near, err = s.load(number)
 	}
 	if err != nil {
 		return err
@@ -137,15 +147,15 @@ func (g gap) Unwrap() error { return errGap }
 func (p *partition) settle(s *store, number int32) error {
 	for {
 		f := p.head()
-		if f == nil {
-			return nil
+		if f == nil || p.near == nil {
+			return nil // or the log has it
 		}
 		switch {
 		case f.offset < p.next: // written nowhere, or read from the log
 		case f.offset > p.next:
 			return gap{f.offset}
 		default:
-			if err := s.fold(number, f.offset, f.bytes, f.entry); err != nil {
+			if err := s.fold(number, p.near, f.offset, f.bytes, f.entry); err != nil {
 				return err
 			}
 			p.next++

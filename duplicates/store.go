@@ -136,19 +136,64 @@ func (s *store) forget(partition int32) error {
 	return nil
 }
 
+// load reads the representatives of a partition.
+func (s *store) load(partition int32) (n *near, err error) {
+	prefix := kindKey(partition, kindRepresentative)
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: kindKey(partition, kindRepresentative+1)})
+	if err != nil {
+		return nil, fmt.Errorf("read index of duplicates: %w", err)
+	}
+	n = new(near)
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var r representative
+		if r, err = readRepresentative(it.Value()); err == nil {
+			n.add(r.sim, r.domain)
+		}
+	}
+	if err := errors.Join(err, it.Close()); err != nil {
+		return nil, fmt.Errorf("read index of duplicates: %w", err)
+	}
+	return n, nil
+}
+
+// representative returns the entry of a representative.
+func (s *store) representative(partition int32, number int) (*entry, error) {
+	value, closer, err := s.db.Get(representativeKey(partition, number))
+	if err != nil {
+		return nil, fmt.Errorf("read index of duplicates: %w", err)
+	}
+	defer closer.Close()
+	r, err := readRepresentative(value)
+	if err != nil {
+		return nil, err
+	}
+	var hash similar.Hash
+	copy(hash[:], r.entry[1:])
+	e, err := s.get(append(kindKey(partition, r.entry[0]), r.entry[1:]...), hash)
+	if err == nil && e == nil {
+		err = errEntry
+	}
+	return e, err
+}
+
 // fold takes in the record at an offset, of so many bytes; nil: it is of a page
 // without text. What is known already changes nothing.
-func (s *store) fold(partition int32, offset, bytes int64, e *entry) error {
+func (s *store) fold(partition int32, n *near, offset, bytes int64, e *entry) error {
 	batch := s.db.NewBatch()
-	defer batch.Close()
+	defer func() { _ = batch.Close() }() // it only frees memory
+	fresh := false
 	if e != nil {
-		if err := s.add(batch, partition, *e); err != nil {
+		var err error
+		if fresh, err = s.add(batch, partition, len(n.sims), *e); err != nil {
 			return err
 		}
 	}
 	next := binary.BigEndian.AppendUint64(nil, uint64(offset+1))
 	if err := errors.Join(batch.Set(kindKey(partition, kindNext), next, nil), batch.Commit(pebble.NoSync)); err != nil {
 		return fmt.Errorf("write index of duplicates: %w", err)
+	}
+	if fresh && e.representative() {
+		n.add(e.print.Sim, e.domain)
 	}
 	if s.unlogged.Add(bytes) < s.options.FlushBytes {
 		return nil
@@ -160,30 +205,29 @@ func (s *store) fold(partition int32, offset, bytes int64, e *entry) error {
 	return nil
 }
 
-// add is the part of fold that is about a page.
-func (s *store) add(batch *pebble.Batch, partition int32, e entry) error {
+// add is the part of fold that is about a page: it tells whether the page is new.
+func (s *store) add(batch *pebble.Batch, partition int32, number int, e entry) (fresh bool, err error) {
 	key := hashKey(partition, e.print.Hash)
 	first, err := s.get(key, e.print.Hash)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if first != nil {
 		if first.domain == e.domain {
-			return nil
+			return false, nil
 		}
 		key = firstKey(partition, e.print.Hash, e.domain)
 		if own, err := s.get(key, e.print.Hash); own != nil || err != nil {
-			return err
+			return false, err
 		}
 	}
 	err = batch.Set(key, e.append(nil), nil)
 	if e.representative() {
-		for band := range bands {
-			err = errors.Join(err, batch.Set(bandKey(partition, band, e.print.Sim, e.domain), key[4:], nil))
-		}
+		r := representative{e.print.Sim, e.domain, key[4:]}
+		err = errors.Join(err, batch.Set(representativeKey(partition, number), r.append(nil), nil))
 	}
 	if err != nil {
-		return fmt.Errorf("write index of duplicates: %w", err)
+		return false, fmt.Errorf("write index of duplicates: %w", err)
 	}
-	return nil
+	return true, nil
 }

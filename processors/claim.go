@@ -49,31 +49,43 @@ func (e Env) claim(ctx context.Context, r *kgo.Record) (whole *kgo.Record, reaso
 	return nil, reason, nil
 }
 
-// claiming is transforming for records of fetched; done is told of each body
+// pass works on record r of fetched, which is whole with its body, and calls
+// finish once when what became of it is acknowledged; reason is why it was
+// rejected, if it was.
+type pass func(ctx context.Context, r, whole *kgo.Record, finish func(reason string, err error))
+
+// passing is the pass that only transforms.
+func (o *outbox) passing(transform Transform) pass {
+	return func(ctx context.Context, r, whole *kgo.Record, finish func(string, error)) {
+		out, reason := o.guard(transform, whole)
+		o.write(ctx, r, out, reason, func(err error) { finish(reason, err) })
+	}
+}
+
+// claiming is the handle of records of fetched; done is told of each body
 // that is not needed any more once its record is gone. What is set aside keeps
 // its body, for it may be replayed. Stage is the context of the stage: at its
 // end nobody waits for a store.
-func (o *outbox) claiming(stage context.Context, transform Transform, done func(r *kgo.Record, key string)) handle {
-	plain := o.transforming(transform)
+func (o *outbox) claiming(stage context.Context, pass pass, done func(r *kgo.Record, key string)) handle {
 	return func(ctx context.Context, r *kgo.Record, finish func(error)) {
 		ref := bodies.Reference(r.Value)
 		if ref == nil {
-			plain(ctx, r, finish)
+			pass(ctx, r, r, func(_ string, err error) { finish(err) })
 			return
 		}
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(stage, cancel)()
 		whole, reason, err := o.env.claim(waiting, r)
-		if err != nil {
+		switch {
+		case err != nil:
 			finish(err)
 			return
+		case reason != "":
+			o.reject(ctx, r, reason, finish)
+			return
 		}
-		var out []Output
-		if reason == "" {
-			out, reason = o.guard(transform, whole)
-		}
-		o.write(ctx, r, out, reason, func(err error) {
+		pass(ctx, r, whole, func(reason string, err error) {
 			if err == nil && reason == "" {
 				done(r, ref.Key)
 			}

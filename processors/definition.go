@@ -36,6 +36,9 @@ func CheckDefinition(d topics.Definition) error {
 	if err := checkBodies(d); err != nil {
 		return err
 	}
+	if err := checkDuplicates(d); err != nil {
+		return err
+	}
 	return DefaultFetchOptions().For(d).Client.Validate()
 }
 

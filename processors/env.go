@@ -93,6 +93,11 @@ var errFatal = errors.New("cannot go on")
 
 // stateless runs a stage as a group of workers with a producer of its own.
 func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler func(out *outbox) handle) error {
+	return e.owning(ctx, stage, l, nil, handler)
+}
+
+// owning is stateless for a stage with an owner of something in each partition.
+func (e Env) owning(ctx context.Context, stage topics.Stage, l limit, owner owner, handler func(out *outbox) handle) error {
 	return e.run(ctx, stage, func(ctx context.Context) error {
 		producer, err := e.producer()
 		if err != nil {
@@ -101,6 +106,7 @@ func (e Env) stateless(ctx context.Context, stage topics.Stage, l limit, handler
 		defer producer.Close()
 		out := &outbox{env: e, stage: stage, client: producer}
 		w := newWorker(l, out.fitting(handler(out)))
+		w.owner = owner
 		if w.client, err = e.client(e.groupOptions(stage, w)...); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/parse"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/urls"
@@ -20,20 +21,27 @@ import (
 // Parse runs the stage parse until ctx ends: it reads fetched and writes
 // parsed, one page as JSON, and discovered, what the exchange names. An
 // exchange without a page (a redirect, an error, a status that is no success)
-// makes no parsed record. parse.Parser decides. What parse and all others have
-// read it removes from the store of large bodies, see collector.
+// makes no parsed record. parse.Parser decides, and what a page is a duplicate of,
+// duplicates.Index, see originals. What parse and all others have read it removes
+// from the store of large bodies, see collector.
 //
 // As many bodies as there are cores are in memory at once, besides the records
 // that were read ahead.
 func Parse(ctx context.Context, env Env) error {
-	parse, err := NewParse(env)
+	parse, err := newPages(env)
 	if err != nil {
 		return err
 	}
+	most := limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20}
 	read := func(done func(*kgo.Record, string)) error {
-		return env.stateless(ctx, topics.Parse,
-			limit{goroutines: runtime.GOMAXPROCS(0), records: 256, bytes: 16 << 20},
-			func(out *outbox) handle { return out.claiming(ctx, parse, done) })
+		if env.Definition.Duplicates == topics.IgnoreDuplicates {
+			return env.stateless(ctx, topics.Parse, most,
+				func(out *outbox) handle { return out.claiming(ctx, out.passing(parse.record), done) })
+		}
+		o := newOriginals(env, parse)
+		defer o.close()
+		return env.owning(ctx, topics.Parse, most, o,
+			func(out *outbox) handle { return out.claiming(ctx, o.judging(ctx, out), done) })
 	}
 	if env.Bodies == nil {
 		return read(func(*kgo.Record, string) {})
@@ -50,18 +58,26 @@ func Parse(ctx context.Context, env Env) error {
 	return read(c.parsed)
 }
 
-// NewParse returns what the stage parse makes of a record of fetched. Of env it
-// takes the names, the definition and the meter.
+// NewParse returns what the stage parse makes of a record of fetched, if it knows
+// of no other page. Of env it takes the names, the definition and the meter.
 func NewParse(env Env) (Transform, error) {
-	parser, err := parse.New(ParseOptions(env.Definition))
+	p, err := newPages(env)
 	if err != nil {
 		return nil, err
+	}
+	return p.record, nil
+}
+
+func newPages(env Env) (pages, error) {
+	parser, err := parse.New(ParseOptions(env.Definition))
+	if err != nil {
+		return pages{}, err
 	}
 	form, err := urls.NewForm(URLOptions(env.Definition))
 	if err != nil {
-		return nil, err
+		return pages{}, err
 	}
-	return pages{env: env, parser: parser, form: form}.record, nil
+	return pages{env: env, parser: parser, form: form}, nil
 }
 
 type pages struct {
@@ -70,15 +86,25 @@ type pages struct {
 	form   *urls.Form
 }
 
-// record answers one exchange.
+// record answers one exchange, whose page is taken for no duplicate.
 func (p pages) record(r *kgo.Record) ([]Output, string) {
+	d, out, reason := p.read(r)
+	if d != nil {
+		out = d.outputs(duplicates.Verdict{})
+	}
+	return out, reason
+}
+
+// read makes of an exchange a draft, or what is to be written where there is no
+// page.
+func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	var f weftpb.Fetched
 	if err := proto.Unmarshal(r.Value, &f); err != nil {
-		return nil, "undecodable"
+		return nil, nil, "undecodable"
 	}
 	source, refusal := urls.Parse(f.Request.GetTarget().GetUrl())
 	if refusal != urls.Accepted {
-		return nil, "source_" + string(refusal)
+		return nil, nil, "source_" + string(refusal)
 	}
 	domain := string(r.Key)
 	exchange := p.env.Names.Exchange(f.Id, f.Outcome.GetStartedMs())
@@ -87,24 +113,20 @@ func (p pages) record(r *kgo.Record) ([]Output, string) {
 	case f.Location != "":
 		to := redirected(&f)
 		to.Evidence = namesAs(weftpb.Evidence_KIND_REDIRECT, urls.NewBase(source), source, f.Location, domain)
-		return p.discovery(domain, exchange, []*weftpb.Discovered{to}), ""
+		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{to}), ""
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return p.discovery(domain, exchange, []*weftpb.Discovered{missing(&f)}), ""
+		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{missing(&f)}), ""
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
-		return nil, ""
+		return nil, nil, ""
 	}
 	page := p.parser.Document(input(&f))
 	base := p.form.Document(source, page.Base, page.Charset)
 	record := parsed(&f, page, source, base, domain, p.env.Names.Crawl)
 	p.env.Meter.Page(len(f.Body))
-	out := []Output{{
-		Topic: p.env.Names.Parsed, Domain: domain, Key: record.URL,
-		Value:   record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)),
-		Headers: exchange.Headers(topics.SchemaParsed, topics.Parse),
-	}}
-	named := discovered(&f, page)
-	named.Evidence = ofPage(f.Request.Target.Via, urls.NewBase(source), source, record.Canonical, domain)
-	return append(out, p.discovery(domain, exchange, split(named))...), ""
+	d = &draft{pages: p, exchange: exchange, record: record, named: discovered(&f, page)}
+	d.named.Evidence = ofPage(f.Request.Target.Via, urls.NewBase(source), source, record.Canonical, domain)
+	d.fingerprint()
+	return d, nil, ""
 }
 
 // discovery are the records of what an exchange names.
@@ -212,7 +234,7 @@ const (
 
 func discovery(f *weftpb.Fetched) *weftpb.Discovered {
 	t := f.Request.Target
-	return &weftpb.Discovered{Source: t.Url, Depth: t.Depth, ScopeRoot: t.ScopeRoot, SourceVia: t.Via}
+	return &weftpb.Discovered{Source: t.Url, Depth: t.Depth, ScopeRoot: t.ScopeRoot, SourceVia: t.Via, SourceRedirects: t.Redirects}
 }
 
 // parsed is the page as its users get it. Links are resolved; those that are

@@ -20,6 +20,7 @@ type worker struct {
 	client *kgo.Client
 	limit  limit
 	handle handle
+	owner  owner // nil: nobody keeps a state by partition
 
 	mu       sync.Mutex
 	progress map[topicPartition]*Progress
@@ -34,6 +35,14 @@ type handle func(ctx context.Context, r *kgo.Record, finish func(error))
 type topicPartition struct {
 	topic     string
 	partition int32
+}
+
+// owner keeps a state for each partition that the worker has.
+type owner interface {
+	// take is told of partitions that come, before their records.
+	take(partitions []int32)
+	// release may wait, until ctx ends, before partitions go to somebody else.
+	release(ctx context.Context, partitions []int32)
 }
 
 // limit bounds what a worker has begun and not finished.
@@ -55,7 +64,9 @@ func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.AutoCommitMarks(),
 		kgo.AutoCommitInterval(commitEvery),
+		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, gained map[string][]int32) { w.take(gained) }),
 		kgo.OnPartitionsRevoked(func(ctx context.Context, c *kgo.Client, lost map[string][]int32) {
+			w.release(ctx, lost)
 			// What cannot be committed is repeated by the next owner.
 			_ = c.CommitMarkedOffsets(ctx)
 			w.drop(lost)
@@ -181,6 +192,28 @@ func (w *worker) finish(j job, err error) {
 		w.client.MarkCommitRecords(last)
 	}
 }
+
+func (w *worker) take(gained map[string][]int32) {
+	for _, partitions := range gained {
+		if w.owner != nil {
+			w.owner.take(partitions)
+		}
+	}
+}
+
+// release gives the owner a while to let partitions go.
+func (w *worker) release(ctx context.Context, lost map[string][]int32) {
+	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
+	defer cancel()
+	for _, partitions := range lost {
+		if w.owner != nil {
+			w.owner.release(ctx, partitions)
+		}
+	}
+}
+
+// releaseTimeout bounds the wait of a rebalance for acknowledgements.
+const releaseTimeout = 2 * time.Second
 
 func (w *worker) drop(lost map[string][]int32) {
 	w.mu.Lock()

@@ -1,0 +1,164 @@
+package processors
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/duplicates"
+	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// originals finds out what each page is a duplicate of, in the order in which
+// pages are written to parsed: duplicates.Index decides.
+type originals struct {
+	env   Env
+	pages pages
+
+	mu    sync.Mutex
+	logs  *replay.Reader
+	index *duplicates.Index // nil until the first page
+}
+
+func newOriginals(env Env, p pages) *originals { return &originals{env: env, pages: p} }
+
+// open returns the index. It belongs to the incarnation of parsed that there is.
+func (o *originals) open(ctx context.Context) (*duplicates.Index, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.index != nil {
+		return o.index, nil
+	}
+	client, err := o.env.client()
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	parsed := o.env.Names.Parsed
+	listed, err := kadm.NewClient(client).ListTopics(ctx, parsed)
+	if err == nil {
+		err = listed.Error()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", parsed, err)
+	}
+	if o.logs == nil {
+		if o.logs, err = replay.New(o.env.connection()...); err != nil {
+			return nil, err
+		}
+	}
+	id := listed[parsed].ID
+	opts := duplicates.DefaultOptions()
+	opts.Dir = filepath.Join(o.env.Dir, "duplicates", parsed+"-"+hex.EncodeToString(id[:]))
+	o.index, err = duplicates.Open(opts, pagesLog{o.logs, parsed, urls.BundledSuffixes()})
+	return o.index, err
+}
+
+// close leaves the index on disk. No page may be judged any more.
+func (o *originals) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.index != nil {
+		if err := o.index.Close(); err != nil {
+			o.env.Logger.Warn("the index of duplicates was not closed in good order, its log makes up for that", "error", err)
+		}
+	}
+	if o.logs != nil {
+		o.logs.Close()
+	}
+}
+
+// opened is the index if it is open.
+func (o *originals) opened() *duplicates.Index {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.index
+}
+
+// take and release follow which partitions this process has.
+func (o *originals) take(partitions []int32) {
+	if index := o.opened(); index != nil {
+		index.Take(partitions)
+	}
+}
+
+func (o *originals) release(ctx context.Context, partitions []int32) {
+	if index := o.opened(); index != nil {
+		index.Release(ctx, partitions)
+	}
+}
+
+// judging is the pass of pages: what an exchange makes is written once it is known
+// what its page is a duplicate of, in that order. Stage is the context of the
+// stage: at its end nobody waits for the log.
+func (o *originals) judging(stage context.Context, out *outbox) pass {
+	if index := o.opened(); index != nil {
+		index.Reset() // a stage that is built anew has another writer
+	}
+	return func(ctx context.Context, r, whole *kgo.Record, finish func(reason string, err error)) {
+		var d *draft
+		made, reason := out.guard(func(r *kgo.Record) (made []Output, reason string) {
+			d, made, reason = o.pages.read(r)
+			return made, reason
+		}, whole)
+		if d == nil || reason != "" {
+			out.write(ctx, r, made, reason, func(err error) { finish(reason, err) })
+			return
+		}
+		reading, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(stage, cancel)()
+		index, err := o.open(reading)
+		if err == nil {
+			partition := topics.Partition(d.record.Domain, o.env.Definition.Partitions)
+			err = index.Judge(reading, partition, d.page(), func(v duplicates.Verdict, written func(int64, int64, error)) {
+				out.judged(ctx, r, d, v, written, finish)
+			})
+		}
+		if err != nil {
+			finish("", err)
+		}
+	}
+}
+
+var errRejected = errors.New("rejected")
+
+// judged writes what d makes of an exchange, and says where its page was written.
+func (o *outbox) judged(ctx context.Context, r *kgo.Record, d *draft, v duplicates.Verdict,
+	written func(offset, bytes int64, err error), finish func(reason string, err error)) {
+	made, reason := o.guard(func(*kgo.Record) ([]Output, string) { return d.outputs(v), "" }, r)
+	if reason != "" {
+		written(0, 0, errRejected)
+		o.reject(ctx, r, reason, func(err error) { finish(reason, err) })
+		return
+	}
+	acknowledged := gather(len(made), func(err error) { finish("", err) })
+	o.send(ctx, made[0], func(page *kgo.Record, err error) {
+		written(page.Offset, int64(len(page.Value)), err)
+		acknowledged(page, err)
+	})
+	for _, other := range made[1:] {
+		o.send(ctx, other, acknowledged)
+	}
+}
+
+// contentEvidence is what a page shows about its URL that is a duplicate of
+// another of its domain. A text of a few words, which pages that are otherwise
+// different may share, shows nothing.
+func contentEvidence(url string, words int, v duplicates.Verdict) []*weftpb.Evidence {
+	if !v.Duplicate() || !v.Own || v.URL == url || words < evidentWords {
+		return nil
+	}
+	return []*weftpb.Evidence{{
+		Kind: weftpb.Evidence_KIND_CONTENT, Url: url, SameAs: v.URL, Distance: uint32(v.Distance),
+	}}
+}
