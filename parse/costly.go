@@ -11,15 +11,15 @@ import (
 //   - It merges the attributes of each further html and body tag into those of
 //     the first: 128 KiB of "<body a1><body a2>…" take 5 s, 1 MiB minutes.
 //   - It joins text around tags that it ignores piece by piece: 1 MiB of
-//     "<table>x<tr>x<tr>…" takes 6 s.
+//     "<table>xxxx<tr>xxxx<tr>…" takes 17 s and 32 GiB.
 const (
 	// maxRoots is the most html and body tags of a document with a tree. Pages
 	// that were put together carelessly have a handful.
 	maxRoots = 64
-	// maxJoined bounds tags × bytes: a page of 1 MiB may have 131,072 tags, one
-	// every 8 bytes as in the densest of honest tables, and its text is then
-	// joined in a few seconds at worst.
-	maxJoined = 1 << 37
+	// maxJoined bounds tags × bytes, twice what is copied at worst: 8 GiB, some two
+	// seconds. Ordinary pages have a tag every 30 bytes and a tree up to 700 KiB,
+	// the densest of tables one every 10 and up to 400 KiB.
+	maxJoined = 1 << 34
 )
 
 // costly reports whether the tree parser may need far more time for a body than

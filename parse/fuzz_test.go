@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -23,11 +24,14 @@ func FuzzDocument(f *testing.F) {
 		}
 		f.Add(body, x.contentType, strings.Join(x.robotsTags, ","))
 	}
+	f.Add([]byte("<link rel=canonical href=/a><base href=b>\xe9\x81<div hidden>x<p>y"), "text/html", "</c>; rel=canonical; hreflang=de, <d>; rel=next")
+	f.Add([]byte("<script type=application/ld+json>{</script><meta property=og:a content=b>"), "text/html", "1; url='x'")
 	f.Add([]byte("<svg><title>a</title><p><![CDATA[b]]></svg><plaintext>c</p>"), "", "weft: none")
 	tree := newParser(f, nil)
 	tokens := newParser(f, func(o *Options) { o.MaxTreeBytes = 0 })
 	tight := func(o *Options) {
 		o.MaxTextBytes, o.MaxLinks, o.MaxHrefBytes, o.MaxAnchorBytes, o.MaxHeadings, o.MaxFieldBytes = 50, 2, 10, 5, 1, 7
+		o.MaxParts, o.MaxProperties, o.MaxDataBytes = 2, 1, 6
 	}
 	tightTree := newParser(f, tight)
 	tightTokens := newParser(f, func(o *Options) { tight(o); o.MaxTreeBytes = 0 })
@@ -35,7 +39,7 @@ func FuzzDocument(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, contentType, robotsTag string) {
 		in := Input{
 			URL: "https://www.example.org/", ContentType: contentType, ContentLanguage: robotsTag,
-			RobotsTags: []string{robotsTag}, Body: body, Truncated: len(body)%2 == 1,
+			RobotsTags: []string{robotsTag}, LinkFields: []string{robotsTag}, Refresh: robotsTag, Body: body, Truncated: len(body)%2 == 1,
 		}
 		before := bytes.Clone(body)
 		for _, p := range []*Parser{tree, tokens, tightTree, tightTokens} {
@@ -64,7 +68,23 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 	}
 	check("media type", page.MediaType, 1<<20)
 	check("title", page.Title, opts.MaxFieldBytes)
-	check("description", page.Description, opts.MaxFieldBytes)
+	for what, field := range map[string]string{
+		"description": page.Description, "keywords": page.Keywords, "author": page.Author, "date": page.Date,
+	} {
+		check(what, field, opts.MaxFieldBytes)
+	}
+	data := 0
+	for _, script := range page.JSONLD {
+		check("JSON-LD", script, opts.MaxDataBytes)
+		data += len(script)
+	}
+	if data > opts.MaxDataBytes || len(page.OpenGraph) > opts.MaxProperties {
+		t.Errorf("%d bytes of JSON-LD, %d properties", data, len(page.OpenGraph))
+	}
+	for _, property := range page.OpenGraph {
+		check("name of a property", property.Name, opts.MaxFieldBytes)
+		check("property", property.Content, opts.MaxFieldBytes)
+	}
 	check("language", page.Language, opts.MaxFieldBytes)
 	check("canonical", page.Canonical, opts.MaxHrefBytes)
 	check("base", page.Base, opts.MaxHrefBytes)
@@ -83,6 +103,10 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 		check("href", l.URL, opts.MaxHrefBytes)
 		check("anchor text", l.Text, opts.MaxAnchorBytes)
 		check("rel", l.Rel, maxRelBytes)
+		check("hreflang", l.Language, opts.MaxFieldBytes)
+		if !slices.Contains(Kinds(), l.Kind) {
+			t.Errorf("kind %q", l.Kind)
+		}
 		if l.URL == "" || trimSpace(l.URL) != l.URL || l.URL[0] == '#' || otherScheme(l.URL) {
 			t.Errorf("href %q", l.URL)
 		}
@@ -116,13 +140,13 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 	href := func() string {
 		return rapid.SampledFrom([]string{"/a", "b.html#x", "b.html#y", "?q=1&amp;r=2", "#f", "mailto:x", " c ", "//d/"}).Draw(t, "href")
 	}
-	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template"}
+	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template", "hidden", "video", "input"}
 	if !inAnchor {
 		inline = append(inline, "a", "a")
 	}
 	kinds := inline
 	if block {
-		kinds = append(kinds, "div", "p", "ul", "table", "pre", "h2", "h3", "iframe", "section", "select", "textarea")
+		kinds = append(kinds, "div", "p", "ul", "table", "pre", "h2", "h3", "iframe", "section", "select", "textarea", "form", "dialog")
 	}
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "text":
@@ -131,13 +155,29 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 		b.WriteString("<" + kind + ">")
 		children(false, inAnchor)
 		b.WriteString("</" + kind + ">")
+	case "hidden":
+		b.WriteString(`<span hidden>`)
+		children(false, inAnchor)
+		b.WriteString("</span>")
+	case "video":
+		b.WriteString(`<video src="/film" poster="/poster"><track src="/track"><b>No film</b></video>`)
+	case "input":
+		b.WriteString(`<input type="image" src="/button"><input value="x">`)
+	case "form":
+		b.WriteString(`<form action="` + href() + `">`)
+		text()
+		b.WriteString("</form>")
+	case "dialog":
+		b.WriteString(`<dialog` + rapid.SampledFrom([]string{"", " open"}).Draw(t, "open") + `>`)
+		children(true, inAnchor)
+		b.WriteString("</dialog>")
 	case "a":
 		rel := rapid.SampledFrom([]string{"", ` rel="nofollow"`, ` REL='NoOpener  UGC'`}).Draw(t, "rel")
 		b.WriteString(`<a href="` + href() + `"` + rel + `>`)
 		children(false, true)
 		b.WriteString("</a>")
 	case "img":
-		b.WriteString(`<img src="x" alt="Picture">`)
+		b.WriteString(`<img src="x" srcset="y 2x, z 3x" alt="Picture">`)
 	case "br":
 		b.WriteString("<br>")
 	case "script":
