@@ -13,8 +13,8 @@ import (
 // NAME is the name of a parameter of the query in ASCII, in any case, with
 // anything else percent-encoded. With "*" at its end it is all names that start
 // so; with ";" before it, a parameter of a path segment instead (";jsessionid");
-// and "NAME&OTHER" is NAME where there is OTHER too. HOST restricts it to a host
-// and all below it.
+// "NAME&OTHER" is NAME where there is OTHER too, and "*" every parameter of
+// queries and of paths. HOST restricts it to a host and all below it.
 //
 // Without more the parameter is removed. "=random" removes it only when its
 // value looks like a session id: 16 letters and digits or more that change between

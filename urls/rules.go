@@ -35,10 +35,12 @@ func newRules(texts []string) (*rules, error) {
 		return nil, nil
 	}
 	for n := len(r.list) - 1; n >= 0; n-- {
-		if r.list[n].segment {
-			r.segment.add(n, &r.list[n])
-		} else {
-			r.query.add(n, &r.list[n])
+		rule := &r.list[n]
+		if !rule.segment {
+			r.query.add(n, rule)
+		}
+		if rule.segment || rule.name == "" {
+			r.segment.add(n, rule)
 		}
 	}
 	return r, nil
