@@ -26,8 +26,8 @@ var allowed = map[string][]string{
 	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
 	"processors": {
 		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
-		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "traps", "urls", "variants", // decisions
-		"bodies", "fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
+		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "similar", "traps", "urls", "variants", // decisions
+		"bodies", "duplicates", "fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
 	},
 
 	// Records and ledgers.
@@ -68,19 +68,20 @@ var allowed = map[string][]string{
 	"variants":          {"codecs/weftpb", "urls"},
 
 	// Effects.
-	"bodies":    {"codecs/weftpb", "store"},
-	"broker":    {"dirlock"},
-	"cluster":   {},
-	"dirlock":   {},
-	"fetch":     {"codecs/weftpb"},
-	"lanes":     {"codecs/weftpb"},
-	"lease":     {},
-	"metrics":   {"codecs/weftpb", "drain", "fetch", "ledger", "politeness", "topics"},
-	"output":    {},
-	"progress":  {},
-	"store":     {},
-	"supervise": {},
-	"warc":      {"codecs/weftpb"},
+	"bodies":     {"codecs/weftpb", "store"},
+	"broker":     {"dirlock"},
+	"cluster":    {},
+	"dirlock":    {},
+	"duplicates": {"dirlock", "similar"},
+	"fetch":      {"codecs/weftpb"},
+	"lanes":      {"codecs/weftpb"},
+	"lease":      {},
+	"metrics":    {"codecs/weftpb", "drain", "fetch", "ledger", "politeness", "topics"},
+	"output":     {},
+	"progress":   {},
+	"store":      {},
+	"supervise":  {},
+	"warc":       {"codecs/weftpb"},
 
 	// The loop under virtual time.
 	"sim": {
