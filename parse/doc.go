@@ -19,26 +19,44 @@
 // approximation.
 //
 // The tokenizer is used where the tree cannot be had, and Page.Fallback says
-// so: the parser refuses more than 512 open elements, and a tree of a body
-// beyond Options.MaxTreeBytes would take a hundred times its memory.
+// so: the parser refuses more than 512 open elements, a tree of a body beyond
+// Options.MaxTreeBytes would take a hundred times its memory, and some bodies
+// are made so that it takes minutes (costly).
+//
+// # Encoding
+//
+// A byte order mark wins over the charset of Content-Type, and that over what
+// the first 1,024 bytes declare, read as the HTML standard has it (prescan).
+// What declares nothing is UTF-8 if it is valid UTF-8; else its letters are
+// looked at, and where they cannot tell, as in the Latin alphabets, the language
+// of the page or the country of its host (guess). The rest is windows-1252.
 //
 // # What counts as text
 //
 // Text is what a reader without style sheets sees. The contents of script,
 // style, template, noscript, noframes, noembed, iframe,
 // textarea, and of title and desc inside SVG are left out; noscript because
-// nine in ten say only that scripts should be switched on. Blocks, line breaks
-// and table rows begin a new line, table cells are parted by a space, white
-// space is folded to one space (U+00A0 included) except in pre, whose lines
-// are kept. The attribute hidden and style sheets are not evaluated.
+// nine in ten say only that scripts should be switched on. So is the text, but
+// not the links, of elements with the attribute hidden, of closed dialogs,
+// datalist, and what audio, video and canvas show those who cannot play them.
+// Blocks, line breaks and table rows begin a new line, table cells are parted by
+// a space, white space is folded to one space (U+00A0 included) except in pre,
+// whose lines are kept. The alt of an image is text of the link around it, and
+// no other. Style sheets are not evaluated.
 //
-// # What counts as an outlink
+// # What counts as a link
 //
-// Href of a, area, and of link with rel canonical, alternate (but no style
-// sheet), next or prev; src of frame and iframe; the URL of a meta refresh.
-// Links to a fragment of the page or to the page itself, and schemes other
-// than http and https, are not outlinks; Page.Skipped counts them. A URL is
-// listed once, fragments aside, with its first text that is not empty.
+// Kind lists by what a document, or its header, names pages and parts of
+// itself; Options say which kinds are followed. Links to a fragment of the page
+// or to the page itself, and schemes other than http and https, are none;
+// Page.Skipped counts them. A URL is listed once as a page and once as a part,
+// fragments aside, with its first text that is not empty; if it is named
+// several times, one that may be followed is enough.
+//
+// rel=nofollow keeps a link from being followed; ugc and sponsored do not by
+// themselves, see Options.NoFollow. Canonical URLs come from the header and from
+// link elements; two that differ count for none. Header fields resolve against
+// the response, everything else against the first base element.
 //
 // # Failure
 //
