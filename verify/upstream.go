@@ -191,7 +191,7 @@ func (u *upstream) judgeHeld(down *ledgers) {
 			u.table.mention(m.print)
 			continue
 		}
-		u.expect(m, "dedupe has read it, and it is not in "+u.names.Deduped, func(e entry) bool { return e.is(inDeduped) || e.place == heldBack || e.place == givenUp }, down)
+		u.expect(m, "dedupe has read it, and it is not in "+u.names.Deduped, func(e entry) bool { return e.is(inDeduped) || e.is(inTrap) || e.place == givenUp }, down)
 	}
 	for _, m := range u.held {
 		if m.topic != inNormalized && m.offset >= u.commits[u.topic(m.topic)][m.partition] {
