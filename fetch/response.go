@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -52,9 +51,9 @@ func isWhole(contentRange string) bool {
 	unit, spec, _ := strings.Cut(contentRange, " ")
 	bounds, size, ok := strings.Cut(spec, "/")
 	first, last, _ := strings.Cut(bounds, "-")
-	end, err := strconv.ParseInt(last, 10, 64)
-	whole, errSize := strconv.ParseInt(size, 10, 64)
-	return ok && unit == "bytes" && first == "0" && errors.Join(err, errSize) == nil && end >= 0 && end == whole-1
+	end, errEnd := strconv.ParseUint(last, 10, 63)
+	whole, errWhole := strconv.ParseUint(size, 10, 63)
+	return ok && unit == "bytes" && first == "0" && errEnd == nil && errWhole == nil && end+1 == whole
 }
 
 // doubtful reports whether the framing of an HTTP/1.x response is said in two
