@@ -37,7 +37,9 @@ type page struct {
 	Robots struct {
 		NoFollow bool `json:"nofollow"`
 	} `json:"robots"`
-	Links []struct {
+	// Unfollowed is why the crawl did not go on from the page.
+	Unfollowed string `json:"unfollowed"`
+	Links      []struct {
 		URL  string     `json:"url"`
 		Rel  string     `json:"rel"`
 		Kind parse.Kind `json:"kind"`
@@ -171,7 +173,7 @@ func (p *pages) exchange(r *kgo.Record, doc page, e entry) {
 // links judges whether what a page links to is known. Only what is not has to
 // be held against the scope, which is most of the work.
 func (p *pages) links(r *kgo.Record, doc page, e entry) {
-	if doc.Robots.NoFollow {
+	if doc.Robots.NoFollow || doc.Unfollowed != "" {
 		return
 	}
 	found := &weftpb.Discovered{Source: doc.URL, Depth: doc.Depth, Via: weftpb.Via_VIA_LINK, ScopeRoot: p.table.roots[e.root]}

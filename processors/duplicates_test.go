@@ -1,0 +1,145 @@
+package processors
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/duplicates"
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
+)
+
+// drafted is the draft of a page with a text of 40 words, a heading and a link.
+func drafted(t *testing.T, d topics.Definition) *draft {
+	t.Helper()
+	p, err := newPages(Env{Names: topics.Loop("test"), Meter: silent{}, Definition: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := exchange()
+	f.Headers = nil
+	f.Body = []byte("<title>A title</title><h1>A heading</h1><p>" + strings.Repeat("one word another ", 20) + "<a href=next>on</a>")
+	made, _, reason := p.read(&kgo.Record{Key: []byte("example.org"), Value: encode(f)})
+	if made == nil || reason != "" {
+		t.Fatalf("no draft: %q", reason)
+	}
+	return made
+}
+
+var elsewhere = duplicates.Verdict{ID: "page-0", URL: "https://example.org/same", Distance: 2, Own: true}
+
+func TestWhatBecomesOfDuplicates(t *testing.T) {
+	for name, c := range map[string]struct {
+		definition  topics.Definition
+		verdict     duplicates.Verdict
+		text, links bool
+		evidence    bool
+	}{
+		"an original":              {topics.Definition{}, duplicates.Verdict{}, true, true, false},
+		"an original, dropping":    {topics.Definition{Duplicates: topics.DropDuplicateText, DuplicateLinks: topics.IgnoreDuplicateLinks}, duplicates.Verdict{}, true, true, false},
+		"kept":                     {topics.Definition{}, elsewhere, true, true, true},
+		"without text":             {topics.Definition{Duplicates: topics.DropDuplicateText}, elsewhere, false, true, true},
+		"without links":            {topics.Definition{DuplicateLinks: topics.IgnoreDuplicateLinks}, elsewhere, true, false, true},
+		"of another domain":        {topics.Definition{}, duplicates.Verdict{ID: "page-0", URL: "https://other.example/"}, true, true, false},
+		"of the URL's former text": {topics.Definition{}, duplicates.Verdict{ID: "page-0", URL: "https://www.example.org/dir/page", Own: true}, true, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := drafted(t, c.definition).outputs(c.verdict)
+			var record codecs.Parsed
+			if err := json.Unmarshal(out[0].Value, &record); err != nil {
+				t.Fatal(err)
+			}
+			var want *codecs.ParsedOriginal
+			if c.verdict.Duplicate() {
+				want = &codecs.ParsedOriginal{ID: c.verdict.ID, URL: c.verdict.URL, Distance: c.verdict.Distance}
+			}
+			if diff := cmp.Diff(want, record.DuplicateOf); diff != "" {
+				t.Error(diff)
+			}
+			if (record.Text != "") != c.text || (len(record.Headings) > 0) != c.text || (record.Unparsed == codecs.Duplicate) == c.text {
+				t.Errorf("text %q, headings %v, unparsed %q", record.Text, record.Headings, record.Unparsed)
+			}
+			if record.Title != "A title" || len(record.ContentHash) != 32 || len(record.SimHash) != 16 || len(record.Links) != 1 {
+				t.Errorf("%+v", record)
+			}
+			if (record.Unfollowed == codecs.Duplicate) == c.links {
+				t.Errorf("unfollowed %q", record.Unfollowed)
+			}
+			var links []*weftpb.Link
+			var shown []*weftpb.Evidence
+			for _, o := range out[1:] {
+				var d weftpb.Discovered
+				if err := proto.Unmarshal(o.Value, &d); err != nil {
+					t.Fatal(err)
+				}
+				links, shown = append(links, d.Links...), append(shown, d.Evidence...)
+			}
+			if (len(links) > 0) != c.links {
+				t.Errorf("links %v", links)
+			}
+			var evidence []*weftpb.Evidence
+			if c.evidence {
+				evidence = []*weftpb.Evidence{{
+					Kind: weftpb.Evidence_KIND_CONTENT, Url: "https://www.example.org/dir/page", SameAs: elsewhere.URL, Distance: 2,
+				}}
+			}
+			if diff := cmp.Diff(evidence, shown, protocmp.Transform()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A text of a few words is a duplicate and shows nothing about its URL.
+func TestShortTextsShowNothing(t *testing.T) {
+	if got := contentEvidence("https://example.org/a", evidentWords-1, elsewhere); got != nil {
+		t.Errorf("%v", got)
+	}
+	if got := contentEvidence("https://example.org/a", evidentWords, elsewhere); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// What is written to parsed is read again as it was judged.
+func TestPagesLogReadsWhatIsWritten(t *testing.T) {
+	log := pagesLog{suffixes: urls.BundledSuffixes()}
+	for _, v := range []duplicates.Verdict{{}, elsewhere, {ID: "x", URL: "https://sub.example.org/", Own: true}, {ID: "y", URL: "https://example.com/"}} {
+		d := drafted(t, topics.Definition{Duplicates: topics.DropDuplicateText})
+		want := d.page()
+		want.Verdict = v
+		if diff := cmp.Diff(&want, log.page(d.outputs(v)[0].Value)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for _, value := range []string{"", "{", `{"id":"1"}`, `{"content_hash":"12"}`, `{"content_hash":"` + strings.Repeat("0", 32) + `","simhash":"x"}`} {
+		if got := log.page([]byte(value)); got != nil {
+			t.Errorf("%s is %v", value, got)
+		}
+	}
+}
+
+func TestDuplicatePolicies(t *testing.T) {
+	for _, c := range []struct {
+		policy, links string
+		known         bool
+	}{
+		{"", "", true},
+		{topics.KeepDuplicates, topics.FollowDuplicateLinks, true},
+		{topics.DropDuplicateText, topics.IgnoreDuplicateLinks, true},
+		{topics.IgnoreDuplicates, "", true},
+		{"burn", "", false},
+		{"", "burn", false},
+	} {
+		if err := checkDuplicates(topics.Definition{Duplicates: c.policy, DuplicateLinks: c.links}); (err == nil) != c.known {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
