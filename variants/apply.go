@@ -10,15 +10,31 @@ const www = "www."
 
 // Site is where rules are learnt: the host with its port, without "www." in
 // front if what is left belongs to the same registrable domain and has none.
-func Site(u urls.URL, domain string) string {
-	bare, ok := strings.CutPrefix(u.Host(), www)
-	if !ok || strings.HasPrefix(bare, www) || !inDomain(bare[:len(bare)-portBytes(u)], domain) {
-		return u.Host()
+func Site(u urls.URL, domain string) string { return siteOfHost(u.Host(), domain) }
+
+// siteOf is Site of a canonical URL that was not parsed.
+func siteOf(url, domain string) string {
+	host := url[strings.Index(url, "://")+len("://"):]
+	if end := strings.IndexByte(host, '/'); end >= 0 {
+		host = host[:end]
+	}
+	return siteOfHost(host, domain)
+}
+
+func siteOfHost(host, domain string) string {
+	bare, ok := strings.CutPrefix(host, www)
+	if !ok || strings.HasPrefix(bare, www) || !inDomain(withoutPort(bare), domain) {
+		return host
 	}
 	return bare
 }
 
-func portBytes(u urls.URL) int { return len(u.Host()) - len(u.Hostname()) }
+func withoutPort(host string) string {
+	if colon := strings.LastIndexByte(host, ':'); colon > strings.LastIndexByte(host, ']') {
+		return host[:colon]
+	}
+	return host
+}
 
 func inDomain(name, domain string) bool {
 	if name == domain {
@@ -37,7 +53,7 @@ func inDomain(name, domain string) bool {
 func Apply(rules Set, u urls.URL, domain string) (kept urls.URL, used Set) {
 	scheme, host, path := u.Scheme(), u.Host(), u.Path()
 	query := u.PathAndQuery()[len(path):]
-	if rules.Has(HTTPS) && scheme == "http" && portBytes(u) == 0 {
+	if rules.Has(HTTPS) && scheme == "http" && host == u.Hostname() {
 		scheme, used = "https", used|of(HTTPS)
 	}
 	switch bare := Site(u, domain); {

@@ -113,6 +113,19 @@ func (c *crawl) check() {
 	if a, b := fmt.Sprint(c.book.tracked), fmt.Sprint(Open(again).tracked); a != b {
 		c.t.Fatalf("memory holds %s, the store tells %s", a, b)
 	}
+	var want, have site
+	c.store.Scan([]byte(mergedPrefix), []byte("v/m0"), func(_, value []byte) bool {
+		want.merged, want.bytes = want.merged+1, want.bytes+bytesOf(merged(value))
+		return true
+	})
+	c.store.Scan([]byte(sitePrefix), []byte(siteEnd), func(_, value []byte) bool {
+		s := decode(value)
+		have.merged, have.bytes = have.merged+s.merged, have.bytes+s.bytes
+		return true
+	})
+	if have.merged != want.merged || have.bytes != want.bytes || have.merged != uint64(len(c.merged)) {
+		c.t.Fatalf("%d URLs of %d bytes are given up; counted are %d of %d", want.merged, want.bytes, have.merged, have.bytes)
+	}
 	for url := range c.known {
 		kept, merged := c.merged[url]
 		switch {

@@ -134,7 +134,10 @@ func (d *decision) restore(t *weftpb.Target) {
 // that has no page.
 func (d *decision) recall(n *weftpb.Normalized) {
 	for _, t := range n.Targets {
-		if name := siteOf(t.GetUrl(), d.domain); !mergeable(t) && d.keeps(name) && d.book.given(name, t.Url) != nil {
+		if mergeable(t) {
+			continue
+		}
+		if name := siteOf(t.GetUrl(), d.domain); d.keeps(name) && d.book.given(name, t.Url) != nil {
 			d.restore(t)
 		}
 	}

@@ -52,11 +52,7 @@ func (o *Options) of(url, domain string) Set {
 	if len(o.same) == 0 {
 		return 0
 	}
-	host := siteOf(url, domain)
-	if colon := strings.LastIndexByte(host, ':'); colon > strings.LastIndexByte(host, ']') {
-		host = host[:colon]
-	}
-	return o.below(host)
+	return o.below(withoutPort(siteOf(url, domain)))
 }
 
 // below are the rules for all, for a host, and for each domain above it.

@@ -134,7 +134,9 @@ func decode(b []byte) *site {
 			st.paths = append(st.paths, confirmation{binary.BigEndian.Uint64(b[n:]), b[n+8]})
 			n += 9
 		}
-		s.rules[r] = st
+		if int(r) < rules { // else it is of a newer program
+			s.rules[r] = st
+		}
 	}
 	return s
 }

@@ -2,7 +2,6 @@ package variants
 
 import (
 	"encoding/binary"
-	"strings"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/urls"
@@ -138,20 +137,4 @@ func (v *view) missing(name, url string) bool {
 func pathOf(u urls.URL) uint64 {
 	print := urls.Fingerprint(u.Path())
 	return binary.BigEndian.Uint64(print[:])
-}
-
-// siteOf is Site of a canonical URL that was not parsed.
-func siteOf(url, domain string) string {
-	host := url[strings.Index(url, "://")+len("://"):]
-	if end := strings.IndexByte(host, '/'); end >= 0 {
-		host = host[:end]
-	}
-	if !strings.HasPrefix(host, www) {
-		return host
-	}
-	u, refusal := urls.Parse(url)
-	if refusal != urls.Accepted {
-		return host
-	}
-	return Site(u, domain)
 }

@@ -61,20 +61,20 @@ func (s *slashes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // crawl is proven either way.
 func TestSiteTeachesARule(t *testing.T) {
 	for name, c := range map[string]struct {
-		site         slashes
+		site         *slashes
 		keepVariants bool
 		most         int // redirects
 	}{
-		"always":               {slashes{pages: 80, odd: none}, false, 3 + 80/8},
-		"not learnt":           {slashes{pages: 20, odd: none}, true, 20},
-		"but for a page":       {slashes{pages: 40, odd: 20, missing: true}, false, 40},
-		"the other way, there": {slashes{pages: 40, odd: 20}, false, 40},
+		"always":               {&slashes{pages: 80, odd: none}, false, 3 + 80/8},
+		"not learnt":           {&slashes{pages: 20, odd: none}, true, 20},
+		"but for a page":       {&slashes{pages: 40, odd: 20, missing: true}, false, 40},
+		"the other way, there": {&slashes{pages: 40, odd: 20}, false, 40},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			site := c.site
 			site.read = map[int]int{}
-			server := httptest.NewServer(&site)
+			server := httptest.NewServer(site)
 			defer server.Close()
 			o := crawl.Options{
 				Dir: t.TempDir(), Fetch: processors.DefaultFetchOptions(), Logger: slog.New(slog.DiscardHandler),
