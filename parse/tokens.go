@@ -116,14 +116,33 @@ func endsForeign(r role) bool {
 const maxAttributes = 256
 
 // appendAttributes appends the attributes of the tag that z is at: all, or only
-// those that may mute it.
+// those that may mute it. Of tags without any of these none is decoded.
 func appendAttributes(attrs []html.Attribute, z *html.Tokenizer, more, all bool) []html.Attribute {
+	if !all && (!more || !speaksOfMuting(z.Raw())) {
+		return attrs
+	}
 	for more && len(attrs) < maxAttributes {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if all || string(key) == "hidden" || string(key) == "open" {
-			attrs = append(attrs, html.Attribute{Key: string(key), Val: string(value)})
-		}
+		attrs = append(attrs, html.Attribute{Key: string(key), Val: string(value)})
 	}
 	return attrs
+}
+
+// speaksOfMuting reports whether a tag may have one of the attributes that mutes
+// looks for.
+func speaksOfMuting(tag []byte) bool {
+	for i, c := range tag {
+		switch c | 0x20 {
+		case 'h':
+			if len(tag)-i >= len("hidden") && bytes.EqualFold(tag[i:i+len("hidden")], []byte("hidden")) {
+				return true
+			}
+		case 'o':
+			if len(tag)-i >= len("open") && bytes.EqualFold(tag[i:i+len("open")], []byte("open")) {
+				return true
+			}
+		}
+	}
+	return false
 }
