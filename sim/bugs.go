@@ -78,6 +78,8 @@ const (
 	BugPerDomainExceeded Bug = "per-domain-exceeded"
 	// BugDepthIgnored: links are followed to any depth.
 	BugDepthIgnored Bug = "depth-ignored"
+	// BugPagesPerDomainIgnored: nothing is held back, however many URLs a domain has.
+	BugPagesPerDomainIgnored Bug = "pages-per-domain-ignored"
 	// BugPagesForgotten: pages of earlier lives do not count against the limit.
 	BugPagesForgotten Bug = "pages-forgotten"
 	// BugStopCuts: a fetcher that ends in good order cuts off what is in flight.
@@ -114,6 +116,7 @@ func Bugs() []Bug {
 		BugBacklogIgnored,
 		BugPerDomainExceeded,
 		BugDepthIgnored,
+		BugPagesPerDomainIgnored,
 		BugPagesForgotten,
 		BugStopCuts,
 	}
@@ -297,6 +300,8 @@ func (b *bugs) define(d *topics.Definition) {
 		d.MaxDepth = -1
 	case b.w.bug(BugPerDomainExceeded):
 		d.PerDomain++
+	case b.w.bug(BugPagesPerDomainIgnored):
+		d.MaxPagesPerDomain = 0
 	}
 }
 

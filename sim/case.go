@@ -21,6 +21,9 @@ type Case struct {
 	PerDomain int `json:"per_domain,omitempty"`
 	// MaxDepth is the most links between a seed and a page; 0: no limit.
 	MaxDepth int `json:"max_depth,omitempty"`
+	// PagesPerDomain is how many URLs of a domain are admitted, seeds besides; 0:
+	// all. What is held back is lifted by nobody.
+	PagesPerDomain int64 `json:"pages_per_domain,omitempty"`
 	// MaxPages ends the crawl when so many are written; 0: no limit. Only a
 	// crawl in one process has files of pages.
 	MaxPages int64 `json:"max_pages,omitempty"`
@@ -148,6 +151,9 @@ func (c *Case) limits(rng *rand.Rand) {
 	}
 	if rng.IntN(3) == 0 {
 		c.Backlog = int64(1 + rng.IntN(800))
+	}
+	if own := rand.New(rand.NewPCG(c.Seed, 5)); own.IntN(5) == 0 {
+		c.PagesPerDomain = int64(1 + own.IntN(12))
 	}
 	n := rng.IntN(3)
 	if rng.IntN(6) == 0 {

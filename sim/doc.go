@@ -64,7 +64,7 @@
 // # What people do
 //
 // A crawl may be told to keep one, two or three connections to a domain, to
-// follow links to a depth, to end after so many pages (a crawl in one process,
+// follow links to a depth, to take so many URLs of a domain, to end after so many pages (a crawl in one process,
 // which writes them to a file), and how far parse may be behind. Stages are
 // paused and resumed, in all processes, each of which hears of it in its own
 // time. A process ends in good order, stage after stage, and comes back; or all
@@ -91,7 +91,8 @@
 // only a person could mend.
 //
 // When the drained test says so, and not earlier: every seed, every link of a
-// page that was fetched and every redirect's target is admitted, once; each has
+// page that was fetched and every redirect's target is admitted, once, or held
+// back, because its domain has had as many as it may have; each admitted one has
 // one outcome, after four attempts at most; what was fetched was asked for and
 // is parsed; nothing of a healthy site was given up; no visit had to run out of
 // its lease; and if nothing went wrong in its only process, nothing was asked for

@@ -15,6 +15,8 @@ import (
 // history is what the topics say became of every URL.
 type history struct {
 	admitted map[string]int // in deduped
+	held     map[string]int // in deduped, parked
+	pages    map[string]int // admitted by domain, without seeds
 	queued   map[string]int // in scheduled
 	tried    map[string]int // attempts that were made, robots.txt included
 	depth    map[string]int // as admitted
@@ -25,13 +27,21 @@ type history struct {
 
 // readHistory folds the ledgers from their beginning.
 func (w *world) readHistory() (*history, error) {
-	h := &history{admitted: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, depth: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
+	h := &history{admitted: map[string]int{}, held: map[string]int{}, pages: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, depth: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
 	for p := range w.partitions {
 		err := w.events(w.names.Deduped, p, func(body []byte) error {
 			var d weftpb.Deduped
 			err := proto.Unmarshal(body, &d)
+			for _, trap := range d.Parked {
+				for _, t := range trap.Targets {
+					h.held[t.Url]++
+				}
+			}
 			for _, t := range d.Targets {
 				h.admitted[t.Url]++
+				if p := w.web.pages[t.Url]; p != nil && t.Via != weftpb.Via_VIA_SEED {
+					h.pages[p.origin.site.domain]++
+				}
 				h.depth[t.Url] = int(t.Depth)
 			}
 			return err
@@ -123,13 +133,14 @@ func (w *world) judgeEnd() {
 		return // what was acknowledged and is gone may be lost, and come twice
 	}
 	need := func(url, because string) {
-		if h.admitted[url] == 0 {
+		if h.admitted[url]+h.held[url] == 0 {
 			w.violate("lost", "%s, %s, was never admitted", url, because)
 		}
 	}
 	for _, url := range w.web.seeds {
 		need(url, "a seed")
 	}
+	w.judgeHeld(h)
 	for _, url := range keys(h.admitted) {
 		switch {
 		case h.admitted[url] > 1 || h.queued[url] > 1:
@@ -153,6 +164,24 @@ func (w *world) judgeEnd() {
 	for _, r := range w.cluster.places {
 		if strings.HasSuffix(r.topic, ".rejected") && w.cluster.logs[r].end() > 0 {
 			w.violate("rejected", "%v holds records", r)
+		}
+	}
+}
+
+// judgeHeld judges what is held back: what is beyond the limit of its domain, each
+// URL once, and none that is admitted, too.
+func (w *world) judgeHeld(h *history) {
+	for _, url := range keys(h.held) {
+		if h.held[url]+h.admitted[url] > 1 {
+			w.violate("twice", "%s was held back %d times and admitted %d times", url, h.held[url], h.admitted[url])
+		}
+		if w.c.PagesPerDomain == 0 {
+			w.violate("lost", "%s was held back without a limit", url)
+		}
+	}
+	for _, domain := range keys(h.pages) {
+		if most := w.c.PagesPerDomain; most > 0 && int64(h.pages[domain]) > most {
+			w.violate("limit", "%d URLs of %s were admitted", h.pages[domain], domain)
 		}
 	}
 }

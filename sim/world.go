@@ -79,6 +79,7 @@ func newWorld(c Case, lines *[]string) *world {
 	if c.MaxDepth > 0 {
 		w.env.Definition.MaxDepth = c.MaxDepth
 	}
+	w.env.Definition.MaxPagesPerDomain = c.PagesPerDomain
 	w.bugs.define(&w.env.Definition)
 	normalize, err1 := processors.NewNormalize(w.env)
 	parse, err2 := processors.NewParse(w.env)
