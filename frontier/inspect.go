@@ -154,6 +154,9 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 		if o.fetchedMS > 0 {
 			s.LearnedAt, s.EndAt = moment(o.fetchedMS), moment(o.fetchedMS+o.ttlMS)
 		}
+		if o.kept {
+			s.EndAt = s.RetryAt
+		}
 		states = append(states, s)
 		return true
 	})

@@ -67,7 +67,7 @@ func TestRulesHoldOn(t *testing.T) {
 	if ev := wanted("private", "503"); len(ev.Settled) != 1 || ev.Settled[0].Reason != ReasonDisallowed {
 		t.Errorf("the rules that hold on forbid it: %v", ev)
 	}
-	if s := l.origin(now); s.Standing != InForce || !s.Kept {
+	if s := l.origin(now); s.Standing != InForce || !s.Kept || !s.EndAt.After(now) {
 		t.Errorf("the origin is %+v", s)
 	}
 	now = now.Add(politeness.RefusedFor)

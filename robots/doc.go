@@ -4,7 +4,8 @@
 // It works in two steps, on either side of a topic. Parse turns a fetch of
 // /robots.txt into a record that holds what concerns our agent and nothing
 // else: the merged rules of its groups in normal form, its Crawl-delay, the
-// sitemaps. Compile turns that record into Rules, which answer in well under a
+// sitemaps; Lifetime tells from the response's headers how long that holds.
+// Compile turns that record into Rules, which answer in well under a
 // microsecond however many rules there are, wildcards aside.
 //
 // Where webmasters deviate from the RFC the package follows Google's parser
