@@ -72,7 +72,7 @@ func (b *breaker) Write(p []byte) (int, error) {
 	n, _ := b.Conn.Write(p[:b.left])
 	b.left = 0
 	_ = b.Conn.(*net.TCPConn).SetLinger(0)
-	b.Conn.Close()
+	b.Close()
 	return n, net.ErrClosed
 }
 
