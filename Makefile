@@ -118,6 +118,19 @@ SEEDS ?= 2000
 sim: ## The loop under virtual time, with faults, for SEEDS=2000 seeds
 	go test ./sim -run TestSeeds -v -timeout 24h -seeds $(SEEDS)
 
+FUZZ ?= ./...
+FUZZTIME ?= 1m
+
+.PHONY: fuzz
+fuzz: ## Every fuzz target in turn, FUZZTIME=1m each, of the packages FUZZ=./...; what is found is in testdata/fuzz
+	@failed=; for package in $$(go list $(FUZZ)); do \
+		listed=$$(go test -list '^Fuzz' $$package); \
+		for target in $$(grep '^Fuzz' <<<"$$listed" || true); do \
+			echo "== $$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s -parallel 1 $$package || failed+=" $$package.$$target"; \
+		done; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
 .PHONY: bench-micro
 bench-micro: ## The hot paths by themselves
 	go test -run '^$$' -bench . -benchtime 1s ./dedupe ./frontier ./ledger ./processors ./urls ./scope ./robots ./parse ./codecs ./output ./warc
