@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -13,7 +14,7 @@ func FuzzScan(f *testing.F) {
 	batch := make([]byte, batchHeaderBytes)
 	batch[batchLengthAt+3], batch[batchMagicAt] = batchHeaderBytes-12, 2
 	f.Add(batch, true)
-	f.Add(append(batch, batch...), false)
+	f.Add(slices.Concat(batch, batch), false)
 	f.Add(batch[:40], true)
 	f.Add([]byte{}, true)
 	dir := f.TempDir()
