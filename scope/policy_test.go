@@ -101,11 +101,11 @@ func TestStanding(t *testing.T) {
 		{"link of a seed", Referrer{Seed: true, Root: "https://h/a/", Via: link}, "https://h/a/b",
 			Standing{Depth: 1, Via: link, Root: "https://h/a/"}},
 		{"redirect", Referrer{Depth: 3, Root: "https://h/a/", Via: redirect}, "https://h/a/b",
-			Standing{Depth: 3, Via: redirect, Root: "https://h/a/"}},
+			Standing{Depth: 3, Via: redirect, Root: "https://h/a/", Redirects: 1}},
 		{"sitemap entry", Referrer{Depth: 3, Root: "https://h/a/", Via: sitemap}, "https://h/a/b",
 			Standing{Depth: 3, Via: sitemap, Root: "https://h/a/"}},
 		{"redirect of a seed", Referrer{Seed: true, Root: "http://h/", Via: redirect}, "https://www.h/x/y?z=/",
-			Standing{Depth: 0, Via: seed, Root: "https://www.h/x/"}},
+			Standing{Depth: 0, Via: seed, Root: "https://www.h/x/", Redirects: 1}},
 	} {
 		got, refusal := p.Judge(c.from, parse(t, c.target), "")
 		if got != c.want || refusal != Accepted {
@@ -169,6 +169,30 @@ func TestDepth(t *testing.T) {
 
 // TestScopeIsConnected walks links at random and holds the induction that the
 // package rests on: what is reached step by step is what the seed allows.
+// A chain of redirects is followed as far as browsers follow it, from a seed as
+// from any page, and a link begins anew.
+func TestRedirectsInARow(t *testing.T) {
+	p := policy(t, DefaultOptions())
+	page := parse(t, "https://h/")
+	for _, seed := range []bool{false, true} {
+		from := Referrer{URL: page, Domain: "h", Seed: seed, Via: redirect}
+		for hop := uint32(1); hop <= MaxRedirects; hop++ {
+			standing, refusal := p.Judge(from, page, "h")
+			if refusal != Accepted || standing.Redirects != hop {
+				t.Fatalf("hop %d: %+v, %q", hop, standing, refusal)
+			}
+			from.Redirects = standing.Redirects
+		}
+		if _, refusal := p.Judge(from, page, "h"); refusal != TooManyRedirects {
+			t.Errorf("one more is %q", refusal)
+		}
+		from.Via = link
+		if standing, refusal := p.Judge(from, page, "h"); refusal != Accepted || standing.Redirects != 0 {
+			t.Errorf("a link of the last: %+v, %q", standing, refusal)
+		}
+	}
+}
+
 func TestScopeIsConnected(t *testing.T) {
 	suffixes := urls.BundledSuffixes()
 	rapid.Check(t, func(t *rapid.T) {
