@@ -1,6 +1,9 @@
 package similar
 
-import "unicode"
+import (
+	"math/bits"
+	"unicode"
+)
 
 // Classes of bytes. What is firstLetter or more is a letter of ASCII, in lower
 // case.
@@ -30,6 +33,32 @@ func byteClasses() (table [256]uint8) {
 		}
 	}
 	return table
+}
+
+// letters returns the letters of ASCII that text has from i on, in lower case, the
+// first in the lowest byte, and their number, at most eight. All bytes of a word are
+// looked at in one step: that is most of what a fingerprint costs.
+func letters(text string, i int) (run uint64, n int) {
+	if i+8 > len(text) {
+		for ; i+n < len(text) && classes[text[i+n]] >= firstLetter; n++ {
+			run |= uint64(classes[text[i+n]]) << (8 * n)
+		}
+		return run, n
+	}
+	s := text[i : i+8]
+	all := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	const each, top = 0x0101010101010101, 0x80 * 0x0101010101010101
+	lower := all | 0x20*each
+	low := lower &^ top
+	// The top bit of each byte: it is at least "a", it is beyond "z", it is none of
+	// ASCII.
+	none := ^(low + (0x80-'a')*each) | (low + (0x80-'z'-1)*each) | all
+	n = bits.TrailingZeros64(none&top) / 8
+	if n == 8 {
+		return lower, n
+	}
+	return lower & (1<<(8*n) - 1), n
 }
 
 // twoByte has the letters of U+0080 to U+07FF in lower case, by their low eleven

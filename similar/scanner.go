@@ -12,8 +12,8 @@ type scanner struct {
 	last  uint64 // the word before, 0: none
 
 	// line holds the features of a line as long as it is short.
-	line        [2 * longLine]uint64
-	held, inRow int // features held, words of the line
+	line        [longLine][2]uint64
+	inLine      int // words of the line
 	short, long tally
 }
 
@@ -24,27 +24,28 @@ const longLine = 8
 // read takes a text in.
 func (s *scanner) read(text string) {
 	var word uint64 // hash of the word so far; 0: none
-	digits, letters := false, false
+	digits, inWord := false, false
 	for i := 0; i < len(text); {
 		c := text[i]
 		class := classes[c]
 		switch {
 		case class >= firstLetter:
-			word = (word ^ uint64(class)) * wordPrime
-			digits, letters = false, true
-			i++
+			run, n := letters(text, i)
+			word = join(word, run)
+			i += n
+			digits, inWord = false, true
 			continue
 		case class == isDigit:
 			if !digits {
-				word = (word ^ isDigit) * wordPrime
+				word = join(word, isDigit)
 				digits = true
 			}
 			i++
 			continue
 		case class == isTwo && i+1 < len(text) && text[i+1]&0xc0 == 0x80:
 			if folded := twoByte[(int(c)<<6|int(text[i+1]&0x3f))&0x7ff]; folded != 0 {
-				word = (word ^ uint64(folded)) * wordPrime
-				digits, letters = false, true
+				word = join(word, uint64(folded))
+				digits, inWord = false, true
 				i += 2
 				continue
 			}
@@ -53,80 +54,76 @@ func (s *scanner) read(text string) {
 			r, size := utf8.DecodeRuneInString(text[i:])
 			switch kindOf(r) {
 			case inRun:
-				word = (word ^ uint64(r)) * wordPrime
-				digits, letters = false, true
+				word = join(word, uint64(r))
+				digits, inWord = false, true
 				i += size
 				continue
 			case alone:
-				if letters {
+				if inWord {
 					s.word(word)
 				}
-				s.word(uint64(r) * wordPrime)
-				word, digits, letters = 0, false, false
+				s.word(join(0, uint64(r)))
+				word, digits, inWord = 0, false, false
 				i += size
 				continue
 			}
 			i += size - 1
 		}
-		if letters {
+		if inWord {
 			s.word(word)
 		}
-		word, digits, letters = 0, false, false
+		word, digits, inWord = 0, false, false
 		if c == '\n' {
 			s.endLine()
 		}
 		i++
 	}
-	if letters {
+	if inWord {
 		s.word(word)
 	}
 	s.endLine()
 }
 
-// wordPrime is that of FNV-1a for 64 bits.
-const wordPrime = 0x100000001b3
+// join is the hash of a word and what follows: up to eight letters, or another
+// character.
+func join(word, next uint64) uint64 { return (bits.RotateLeft64(word, 29) ^ next) * 0x9e3779b97f4a7c15 }
 
-// word takes the next word.
+// word takes the next word: its features are the word, and the word with the one
+// before it.
 func (s *scanner) word(hash uint64) {
 	s.words++
-	one := mix(hash, uint64(longLine))
+	one := mix(hash, longLine)
 	two := mix(hash, bits.RotateLeft64(s.last, 32))
-	first := s.last == 0
 	s.last = one
-	s.inRow++
-	if s.inRow > longLine {
-		s.long.add(one)
-		s.long.add(two)
+	if s.inLine >= longLine {
+		s.long.add(one, two)
 		return
 	}
-	s.line[s.held] = one
-	s.held++
-	if !first {
-		s.line[s.held] = two
-		s.held++
-	}
-	if s.inRow == longLine {
-		s.flush(&s.long)
+	s.line[s.inLine] = [2]uint64{one, two}
+	if s.inLine++; s.inLine == longLine {
+		s.pass(&s.long)
 	}
 }
 
 func (s *scanner) endLine() {
-	s.flush(&s.short)
-	s.inRow = 0
+	if s.inLine < longLine {
+		s.pass(&s.short)
+	}
+	s.inLine = 0
 }
 
-func (s *scanner) flush(t *tally) {
-	for _, feature := range s.line[:s.held] {
-		t.add(feature)
+// pass counts the features of the line's first words.
+func (s *scanner) pass(t *tally) {
+	for _, features := range s.line[:s.inLine] {
+		t.add(features[0], features[1])
 	}
-	s.held = 0
 }
 
 // sim is the SimHash of what was read: each bit that is set in more than half of
 // the features, by their weights.
 func (s *scanner) sim() (hash uint64) {
-	s.short.fold()
-	s.long.fold()
+	s.short.settle()
+	s.long.settle()
 	all := s.short.added + 2*s.long.added
 	for i := range 64 {
 		if set := s.short.count(i) + 2*s.long.count(i); 2*set > all {

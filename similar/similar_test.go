@@ -125,19 +125,41 @@ func TestTally(t *testing.T) {
 		var tally tally
 		var want [64]uint64
 		for _, w := range words {
-			tally.add(w)
+			tally.add(w, ^w<<1)
 			for i := range want {
-				want[i] += w >> i & 1
+				want[i] += w>>i&1 + ^w<<1>>i&1
 			}
 		}
-		tally.fold()
-		if tally.added != uint64(len(words)) {
+		tally.settle()
+		if tally.added != 2*uint64(len(words)) {
 			t.Fatalf("%d added of %d", tally.added, len(words))
 		}
 		for i := range want {
 			if got := tally.count(i); got != want[i] {
 				t.Fatalf("bit %d is set in %d, counted %d", i, want[i], got)
 			}
+		}
+	})
+}
+
+// Letters are the same one by one and eight at a time.
+func TestLetters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOfN(rapid.Byte(), 1, 12).Draw(t, "text"))
+		run, n := letters(text+"        ", 0)
+		if len(text) > 8 {
+			text = text[:8]
+		}
+		if slow, m := letters(text[:len(text)-1], 0); n < len(text) && (slow != run || m != n) {
+			t.Fatalf("%x, %d and %x, %d", run, n, slow, m)
+		}
+		for i := range n {
+			if byte(run>>(8*i)) != classes[text[i]] || classes[text[i]] < firstLetter {
+				t.Fatalf("byte %d of %q is %x", i, text, run)
+			}
+		}
+		if n < len(text) && classes[text[n]] >= firstLetter {
+			t.Fatalf("%q has more than %d letters", text, n)
 		}
 	})
 }

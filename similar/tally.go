@@ -4,44 +4,59 @@ import "math/bits"
 
 // tally counts, for each of 64 bits, in how many of the words added it is set.
 // Counters are vertical: bit i of planes[k] is bit k of the counter of bit i, so
-// that an addition moves all 64 of them at once. Words are added eight at a time
-// by carry-save adders (Harley and Seal; Warren, Hacker's Delight, section 5-1),
-// which takes some seven operations each.
+// that an addition moves all 64 of them at once. Words are added two at a time by
+// carry-save adders (Harley and Seal; Warren, Hacker's Delight, section 5-1): what
+// two additions carry is added to the next plane in one, so that an addition takes
+// some ten operations.
 type tally struct {
-	waiting [8]uint64
-	n       int // of waiting
-	added   uint64
-	planes  [counterBits]uint64
+	added  uint64 // words
+	planes [counterBits]uint64
+	// held are carries into a plane that wait for the next one.
+	held [heldPlanes]uint64
 }
 
-// counterBits is enough for the features of a text of 4 GiB.
-const counterBits = 32
+const (
+	// counterBits is enough for the features of a text of 4 GiB.
+	counterBits = 32
+	heldPlanes  = 4
+)
 
-func (t *tally) add(feature uint64) {
-	t.waiting[t.n] = feature
-	t.n++
-	if t.n == len(t.waiting) {
-		t.fold()
+// add adds two words.
+func (t *tally) add(a, b uint64) {
+	pairs := t.added / 2
+	t.added += 2
+	var carry uint64
+	if t.planes[0], carry = carrySave(t.planes[0], a, b); pairs&1 == 0 {
+		t.held[1] = carry
+		return
 	}
+	if t.planes[1], carry = carrySave(t.planes[1], t.held[1], carry); pairs&2 == 0 {
+		t.held[2] = carry
+		return
+	}
+	if t.planes[2], carry = carrySave(t.planes[2], t.held[2], carry); pairs&4 == 0 {
+		t.held[3] = carry
+		return
+	}
+	t.planes[3], carry = carrySave(t.planes[3], t.held[3], carry)
+	t.ripple(heldPlanes, carry)
 }
 
-// fold counts the words that wait; those that are missing are 0.
-func (t *tally) fold() {
-	w := &t.waiting
-	ones, twos, fours := t.planes[0], t.planes[1], t.planes[2]
-	ones, twoA := carrySave(ones, w[0], w[1])
-	ones, twoB := carrySave(ones, w[2], w[3])
-	twos, fourA := carrySave(twos, twoA, twoB)
-	ones, twoA = carrySave(ones, w[4], w[5])
-	ones, twoB = carrySave(ones, w[6], w[7])
-	twos, fourB := carrySave(twos, twoA, twoB)
-	fours, carry := carrySave(fours, fourA, fourB)
-	t.planes[0], t.planes[1], t.planes[2] = ones, twos, fours
-	for k := 3; carry != 0 && k < counterBits; k++ {
+// ripple adds carry into a plane, and what that carries into the next.
+func (t *tally) ripple(plane int, carry uint64) {
+	for k := plane; carry != 0 && k < counterBits; k++ {
 		t.planes[k], carry = t.planes[k]^carry, t.planes[k]&carry
 	}
-	t.added += uint64(t.n)
-	t.n, t.waiting = 0, [8]uint64{}
+}
+
+// settle adds the carries that wait. Nothing may be added after it.
+func (t *tally) settle() {
+	pairs := t.added / 2
+	for plane := 1; plane < heldPlanes; plane++ {
+		if pairs>>(plane-1)&1 == 1 {
+			t.ripple(plane, t.held[plane])
+		}
+	}
 }
 
 // carrySave adds three bits in each of 64 places.
