@@ -39,7 +39,7 @@ func (c copies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	if r.URL.Path == "/" {
 		for n := range int(c) {
-			fmt.Fprintf(w, "<p><a href=/article/%d>%s</a>", n, article(1000+n)[:30])
+			fmt.Fprintf(w, "<p><a href=/article/%d>%s</a>", n, article(1000 + n)[:30])
 		}
 		return
 	}
