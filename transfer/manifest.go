@@ -109,6 +109,11 @@ func readManifest(dir string) (*Manifest, error) {
 	if err := m.Definition.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrExport, name, err)
 	}
+	for _, l := range m.Logs {
+		if l.File != "" && !filepath.IsLocal(l.File) {
+			return nil, fmt.Errorf("%w: %s names a file outside its folder: %s", ErrExport, name, l.File)
+		}
+	}
 	return m, nil
 }
 
