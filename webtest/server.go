@@ -33,6 +33,9 @@ type Server struct {
 	server  *http.Server
 	bufs    sync.Pool
 	done    chan error
+	// ending is held by responses whose end the client may have seen while the
+	// log has not.
+	ending sync.RWMutex
 }
 
 // Serve starts to serve site.
@@ -81,13 +84,22 @@ func (s *Server) Seeds() []string {
 }
 
 // Entries is a copy of the access log so far, in order of the responses' ends.
-func (s *Server) Entries() []Entry { return s.log.snapshot() }
+// Every response is in it whose end a client has seen.
+func (s *Server) Entries() []Entry {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	return s.log.snapshot()
+}
 
 // PagesServed counts responses with status 200, without those to /robots.txt.
 func (s *Server) PagesServed() int64 { return s.log.pages.Load() }
 
-// FlushLog hands what is buffered to ServerOptions.Log.
-func (s *Server) FlushLog() error { return s.log.flush() }
+// FlushLog hands what is buffered to ServerOptions.Log: all that Entries has.
+func (s *Server) FlushLog() error {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	return s.log.flush()
+}
 
 // Close ends all connections and flushes the log.
 func (s *Server) Close() error {
@@ -147,6 +159,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if head > 0 {
 			_, err = w.Write(resp.Body[:head])
 		}
+		s.ending.RLock()
+		defer s.ending.RUnlock()
 		e.End = s.log.now()
 		if err == nil {
 			_, err = w.Write(resp.Body[head:])
