@@ -98,9 +98,8 @@ func (o *originals) release(ctx context.Context, partitions []int32) {
 }
 
 // judging is the pass of pages: what an exchange makes is written once it is known
-// what its page is a duplicate of, in that order. Stage is the context of the
-// stage: at its end nobody waits for the log.
-func (o *originals) judging(stage context.Context, out *outbox) pass {
+// what its page is a duplicate of, in that order.
+func (o *originals) judging(out *outbox) pass {
 	if index := o.opened(); index != nil {
 		index.Reset() // a stage that is built anew has another writer
 	}
@@ -114,13 +113,12 @@ func (o *originals) judging(stage context.Context, out *outbox) pass {
 			out.write(ctx, r, made, reason, func(err error) { finish(reason, err) })
 			return
 		}
-		reading, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(stage, cancel)()
-		index, err := o.open(reading)
+		// What is begun when the stage ends is finished like any other: pages after
+		// one that is not would be written again.
+		index, err := o.open(ctx)
 		if err == nil {
 			partition := topics.Partition(d.record.Domain, o.env.Definition.Partitions)
-			err = index.Judge(reading, partition, d.page(), func(v duplicates.Verdict, written func(int64, int64, error)) {
+			err = index.Judge(ctx, partition, d.page(), func(v duplicates.Verdict, written func(int64, int64, error)) {
 				out.judged(ctx, r, d, v, written, finish)
 			})
 		}

@@ -41,7 +41,7 @@ func Parse(ctx context.Context, env Env) error {
 		o := newOriginals(env, parse)
 		defer o.close()
 		return env.owning(ctx, topics.Parse, most, o,
-			func(out *outbox) handle { return out.claiming(ctx, o.judging(ctx, out), done) })
+			func(out *outbox) handle { return out.claiming(ctx, o.judging(out), done) })
 	}
 	if env.Bodies == nil {
 		return read(func(*kgo.Record, string) {})
