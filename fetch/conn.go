@@ -22,6 +22,11 @@ type conn struct {
 	// has read its body and not yet returned while the next one begins.
 	grants []*grant
 	header *headerBlock // being read; nil outside
+	// HTTP/1.1 only. reading: the transport waits for bytes. asked: there was a
+	// write since the last exchange began. turn is signalled when reading or
+	// closed become true.
+	reading, asked, closed bool
+	turn                   sync.Cond
 
 	// allowance is how many bytes an HTTP/2 peer may still send, once there was
 	// an exchange: its frames need not belong to one, or bring it on.
@@ -33,7 +38,16 @@ type conn struct {
 // it. What was on its way when an exchange was cut is at most h2Window.
 const idleAllowance = 1 << 20
 
-var errFlood = failf(ClassBadResponse, "the peer sends more than any answer can need")
+var (
+	errFlood   = failf(ClassBadResponse, "the peer sends more than any answer can need")
+	errUnasked = failf(ClassBadResponse, "the peer sent something before the request")
+)
+
+func newConn(c net.Conn, remote string) *conn {
+	guarded := &conn{Conn: c, remote: remote}
+	guarded.turn.L = &guarded.mu
+	return guarded
+}
 
 // guarded returns the conn that carries what the transport calls c, which is a
 // *tls.Conn with HTTP/2 and the conn itself otherwise.
@@ -47,12 +61,23 @@ func guarded(c net.Conn) *conn {
 // begin makes g answerable for what is written from now on. With HTTP/1.1,
 // header takes what is read until the end of the response header; with HTTP/2,
 // the peer may send so many bytes for the exchange.
+//
+// HTTP/1.1 tells responses apart by their order alone. So what a peer sent
+// beyond the last response must not be on the connection when the next request
+// is: begin waits until the transport has either asked for bytes, which it does
+// only when it has none left, or closed the connection because of what it has.
+// Both follow at once, for a connection is given to an exchange only when its
+// last response was read. What arrives from then on before the request was
+// written ends the connection, and the exchange goes to another one.
 func (c *conn) begin(g *grant, header *headerBlock, allowance int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.grants = append(c.grants, g)
 	if c.http1 {
-		c.header = header
+		for !c.reading && !c.closed {
+			c.turn.Wait()
+		}
+		c.header, c.asked = header, false
 		return
 	}
 	c.allowance += allowance
@@ -90,7 +115,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// admit asks every grant.
+// admit asks every grant, and notes that there will be something to answer.
 func (c *conn) admit() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +124,16 @@ func (c *conn) admit() error {
 			return err
 		}
 	}
+	c.asked = true
 	return nil
+}
+
+func (c *conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.turn.Broadcast()
+	c.mu.Unlock()
+	return c.Conn.Close()
 }
 
 func (c *conn) markSent() {
@@ -111,10 +145,15 @@ func (c *conn) markSent() {
 }
 
 func (c *conn) Read(b []byte) (int, error) {
+	c.setReading()
 	n, err := c.Conn.Read(b)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.reading = false
 	if c.http1 {
+		if n > 0 && !c.asked {
+			return 0, errUnasked
+		}
 		if c.header != nil && c.header.feed(b[:n]) {
 			c.header = nil
 		}
@@ -125,6 +164,13 @@ func (c *conn) Read(b []byte) (int, error) {
 		return 0, errFlood
 	}
 	return n, err
+}
+
+func (c *conn) setReading() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reading = true
+	c.turn.Signal()
 }
 
 // cut returns what ended the connection within header; nil if nothing did, or

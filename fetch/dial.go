@@ -66,7 +66,9 @@ func (d *dialer) dialTLS(ctx context.Context, _, hostport string) (net.Conn, err
 	if secure.ConnectionState().NegotiatedProtocol == "h2" {
 		return secure, nil
 	}
-	return &conn{Conn: secure, remote: raw.remote, http1: true}, nil
+	c := newConn(secure, raw.remote)
+	c.http1 = true
+	return c, nil
 }
 
 // tlsFailure names a failed handshake. A server that resets it, as filters by
@@ -123,7 +125,7 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 		}
 		return nil, err
 	}
-	return &conn{Conn: raw, remote: raw.RemoteAddr().String()}, nil
+	return newConn(raw, raw.RemoteAddr().String()), nil
 }
 
 // absolute returns the name to look up. Public names are absolute: without the
