@@ -122,7 +122,7 @@ func (a *attempt) failed(ctx context.Context, err error) error {
 		return a.cut(err)
 	}
 	if a.conn != nil && !a.conn.http1 {
-		a.conn.Close()
+		_ = a.conn.Close()
 	}
 	cause := context.Cause(ctx)
 	if known := (failure{}); errors.As(cause, &known) {

@@ -112,7 +112,7 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		return err
 	}
 	if doubtful(resp, x.Headers) {
-		defer a.conn.Close()
+		defer func() { _ = a.conn.Close() }()
 	}
 	if c.options.MinBodyRate > 0 && resp.Body != http.NoBody {
 		resp.Body = paced(resp.Body, c.options.MinBodyRate, c.options.BodyRateWindow, cancel)

@@ -60,7 +60,7 @@ func (d *dialer) dialTLS(ctx context.Context, _, hostport string) (net.Conn, err
 	config.ServerName = strings.TrimSuffix(host, ".")
 	secure := tls.Client(raw, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		raw.Close()
+		_ = raw.Close()
 		return nil, tlsFailure(ctx, host, err)
 	}
 	if secure.ConnectionState().NegotiatedProtocol == "h2" {
