@@ -1,0 +1,53 @@
+package duplicates
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// An index that cannot be read is built anew.
+func TestDamage(t *testing.T) {
+	log, dir := newMemory(), t.TempDir()
+	b := newOwner(t, dir, log)
+	b.put(t, 0, page("a", "x.example", 1, 0xff))
+	b.close(t)
+	manifests, err := filepath.Glob(filepath.Join(dir, "0", "index", "MANIFEST-*"))
+	if err != nil || len(manifests) == 0 {
+		t.Fatal(manifests, err)
+	}
+	for _, name := range manifests {
+		if err := os.WriteFile(name, []byte("no manifest"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b = newOwner(t, dir, log)
+	defer b.close(t)
+	if v := b.put(t, 0, page("b", "x.example", 1, 0xff)); v.ID != "a" || log.reads != 1 {
+		t.Errorf("%+v, %d read", v, log.reads)
+	}
+	// And one that turns out to be so while it is used.
+	b.judge(errEntry)
+	if v := b.put(t, 0, page("c", "x.example", 1, 0xff)); v.ID != "a" || log.reads != 3 {
+		t.Errorf("%+v, %d read", v, log.reads)
+	}
+}
+
+func TestTroubleWithTheLogIsTriedAgain(t *testing.T) {
+	log := newMemory()
+	log.write(0, page("a", "x.example", 1, 0xff))
+	b := newOwner(t, t.TempDir(), log)
+	defer b.close(t)
+	log.err = errors.New("no broker")
+	err := b.Judge(t.Context(), 0, page("b", "x.example", 1, 0xff), func(Verdict, func(int64, int64, error)) {
+		t.Error("judged without the log")
+	})
+	if !errors.Is(err, log.err) {
+		t.Errorf("%v", err)
+	}
+	log.err = nil
+	if v := b.put(t, 0, page("b", "x.example", 1, 0xff)); v.ID != "a" {
+		t.Errorf("%+v", v)
+	}
+}
