@@ -127,7 +127,7 @@ fuzz: ## Every fuzz target in turn, FUZZTIME=1m each, of the packages FUZZ=./...
 		listed=$$(go test -list '^Fuzz' $$package); \
 		for target in $$(grep '^Fuzz' <<<"$$listed" || true); do \
 			echo "== $$package $$target"; \
-			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s -parallel 1 $$package || failed+=" $$package.$$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x -parallel 1 $$package || failed+=" $$package.$$target"; \
 		done; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 

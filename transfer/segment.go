@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -23,7 +24,8 @@ import (
 
 const (
 	// windowBytes bounds what zstd remembers, because an import reads the files
-	// of all partitions of a topic at once.
+	// of all partitions of a topic at once. A file that asks for more is none of
+	// an export.
 	windowBytes = 512 << 10
 	// maxArchivedBytes bounds a record: 256 MiB of a body, and headers.
 	maxArchivedBytes = 272 << 20
@@ -103,7 +105,7 @@ type segmentReader struct {
 	file   *os.File
 	packed *zstd.Decoder
 	in     *bufio.Reader
-	buf    []byte
+	buf    bytes.Buffer
 }
 
 func openSegment(name string) (*segmentReader, error) {
@@ -111,7 +113,7 @@ func openSegment(name string) (*segmentReader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open file of export: %w", err)
 	}
-	packed, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	packed, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(windowBytes))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read %s: %w", name, err), file.Close())
 	}
@@ -129,12 +131,14 @@ func (r *segmentReader) next() (*weftpb.Archived, error) {
 	}
 	a := new(weftpb.Archived)
 	if err == nil {
-		if uint64(cap(r.buf)) < size {
-			r.buf = make([]byte, size)
-		}
-		r.buf = r.buf[:size]
-		if _, err = io.ReadFull(r.in, r.buf); err == nil {
-			err = proto.Unmarshal(r.buf, a)
+		// What is stated may not be there: the buffer grows with what is.
+		r.buf.Reset()
+		_, err = io.CopyN(&r.buf, r.in, int64(size))
+		switch {
+		case err == nil:
+			err = proto.Unmarshal(r.buf.Bytes(), a)
+		case errors.Is(err, io.EOF):
+			err = io.ErrUnexpectedEOF // the file ends, and not where a record does
 		}
 	}
 	if err != nil {
