@@ -36,42 +36,6 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestSrcset judges WPT's html/semantics/embedded-content/the-img-element/srcset/
-// parse-a-srcset-attribute.html (3-clause BSD licence), as far as it is about
-// where URLs begin and end.
-func TestSrcset(t *testing.T) {
-	for srcset, want := range map[string]string{
-		"": "", ",": "", ",,,": "",
-		"  data:,a  1x  ": "data:,a", "\t\tdata:,a\t\t1x\t\t": "data:,a", "\n\ndata:,a\n\n1x\n\n": "data:,a", "\f\fdata:,a\f\f1x\f\f": "data:,a", "\r\rdata:,a\r\r1x\r\r": "data:,a",
-		"\v\vdata:,a\v\v1x\v\v": "\v\vdata:,a\v\v1x\v\v", "\x0E\x0Edata:,a\x0E\x0E1x\x0E\x0E": "\x0E\x0Edata:,a\x0E\x0E1x\x0E\x0E",
-		"data:,a": "data:,a", "data:,a ": "data:,a", "data:,a ,": "data:,a", "data:,a,": "data:,a", "data:,a, ": "data:,a", "data:,a,,,": "data:,a", "data:,a,, , ": "data:,a",
-		" data:,a": "data:,a", ",,,data:,a": "data:,a", " , ,,data:,a": "data:,a",
-		"\u00a0data:,a": "\u00a0data:,a", "data:,a\u00a0": "data:,a\u00a0",
-		"data:,a 1x": "data:,a", "data:,a 1x ": "data:,a", "data:,a 1x,": "data:,a",
-		"data:,a 1x 1x ( , data:,b 1x, ), data:,c":   "data:,a data:,c",
-		"data:,a 1x 1x ((( , data:,b 1x, ), data:,c": "data:,a data:,c",
-		"data:,a 1x 1x [ , data:,b 1x, ], data:,c":   "data:,a data:,b ] data:,c",
-		"data:,a 1x 1x { , data:,b 1x, }, data:,c":   "data:,a data:,b } data:,c",
-		`data:,a 1x 1x " , data:,b 1x, ", data:,c`:   `data:,a data:,b " data:,c`,
-		`data:,a 1x 1x \,data:;\,b, data:,c`:         `data:,a data:;\,b data:,c`,
-		"data:,a, data:,b (":                         "data:,a data:,b",
-		"data:,a, data:,b (,":                        "data:,a data:,b",
-		"data:,a, data:,b ()":                        "data:,a data:,b",
-		"data:,a 1x 1x (, data:,b":                   "data:,a",
-		"data:,a 1x 1x /*, data:,b, data:,c */":      "data:,a data:,b data:,c",
-		"data:,a 1x 1x //, data:,b":                  "data:,a data:,b",
-		// Ours.
-		"/a.jpg 480w, /b.jpg 800w,/c,d.jpg 2x": "/a.jpg /b.jpg /c,d.jpg",
-		"/a.jpg, /b.jpg 2x":                    "/a.jpg /b.jpg",
-	} {
-		var got []string
-		srcsetURLs(srcset, func(url string) bool { got = append(got, url); return true })
-		if s := strings.Join(got, " "); s != want {
-			t.Errorf("%q: got %q, want %q", srcset, s, want)
-		}
-	}
-}
-
 // FuzzReferences holds that the parsers of attributes and fields give parts of
 // what they were given, and end.
 func FuzzReferences(f *testing.F) {

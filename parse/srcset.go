@@ -1,47 +1,107 @@
 package parse
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
-// srcsetURLs calls yield with each URL of a srcset attribute (WHATWG HTML,
-// parse a srcset attribute) until that says no. Descriptors are passed over: a
-// browser drops images whose width it cannot read, but they are named all the
-// same.
+// srcsetURLs calls yield with the URL of each image candidate of a srcset
+// attribute (WHATWG HTML 4.8.4.3, parse a srcset attribute) until that says no.
 func srcsetURLs(srcset string, yield func(url string) bool) {
 	for {
-		srcset = strings.TrimLeft(srcset, " \t\n\f\r,")
+		srcset = strings.TrimLeft(srcset, htmlSpace+",")
 		if srcset == "" {
 			return
 		}
-		end := strings.IndexAny(srcset, " \t\n\f\r")
+		end := strings.IndexAny(srcset, htmlSpace)
 		if end < 0 {
 			end = len(srcset)
 		}
 		url := srcset[:end]
 		srcset = srcset[end:]
+		valid := true
 		if bare := strings.TrimRight(url, ","); len(bare) < len(url) {
 			url = bare
 		} else {
-			srcset = srcset[descriptors(srcset):]
+			srcset, valid = descriptors(srcset)
 		}
-		if !yield(url) {
+		if valid && !yield(url) {
 			return
 		}
 	}
 }
 
-// descriptors returns the length of the descriptors at the beginning of s: they
-// end at a comma outside parentheses.
-func descriptors(s string) int {
+const htmlSpace = " \t\n\f\r"
+
+// descriptors reads the descriptors at the beginning of s, which end at a comma
+// outside parentheses. It returns what comes after them, and whether they make
+// an image candidate.
+func descriptors(s string) (rest string, valid bool) {
+	var seen dimensions
+	valid = true
+	for {
+		s = strings.TrimLeft(s, htmlSpace)
+		end := descriptorEnd(s)
+		if end > 0 && !seen.add(s[:end]) {
+			valid = false
+		}
+		if s = s[end:]; s == "" || s[0] == ',' {
+			return s, valid && (seen.width || !seen.height)
+		}
+	}
+}
+
+// descriptorEnd returns the length of the descriptor at the beginning of s.
+func descriptorEnd(s string) int {
 	inParens := false
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; {
 		case inParens:
 			inParens = c != ')'
 		case c == '(':
 			inParens = true
-		case c == ',':
+		case c == ',' || strings.IndexByte(htmlSpace, c) >= 0:
 			return i
 		}
 	}
 	return len(s)
+}
+
+// dimensions are those that the descriptors of a candidate name.
+type dimensions struct{ width, height, density bool }
+
+// add reports whether a descriptor is valid after those before it.
+func (d *dimensions) add(descriptor string) bool {
+	number, unit := descriptor[:len(descriptor)-1], descriptor[len(descriptor)-1]
+	before := *d
+	switch unit {
+	case 'w':
+		d.width = true
+		return !before.width && !before.density && isPositive(number)
+	case 'h':
+		d.height = true
+		return !before.height && !before.density && isPositive(number)
+	case 'x':
+		d.density = true
+		return before == dimensions{} && isDensity(number)
+	}
+	return false
+}
+
+// isPositive tells whether s is a valid non-negative integer, and not 0.
+func isPositive(s string) bool {
+	return strings.Trim(s, "0123456789") == "" && strings.Trim(s, "0") != ""
+}
+
+// isDensity tells whether s is a valid floating-point number, and not below 0.
+func isDensity(s string) bool {
+	// Go reads more than HTML does.
+	if strings.Trim(s, "0123456789.eE+-") != "" || strings.HasPrefix(s, "+") {
+		return false
+	}
+	if _, fraction, ok := strings.Cut(s, "."); ok && (fraction == "" || fraction[0] < '0' || fraction[0] > '9') {
+		return false
+	}
+	density, err := strconv.ParseFloat(s, 64)
+	return err == nil && density >= 0
 }
