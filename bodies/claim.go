@@ -42,8 +42,11 @@ func Reference(value []byte) *weftpb.BodyReference {
 		}
 		if field == storedField && kind == protowire.BytesType {
 			text, _ := protowire.ConsumeBytes(value)
-			ref = new(weftpb.BodyReference)
-			if proto.Unmarshal(text, ref) != nil {
+			if ref == nil {
+				ref = new(weftpb.BodyReference)
+			}
+			// A field that is there twice is merged.
+			if (proto.UnmarshalOptions{Merge: true}).Unmarshal(text, ref) != nil {
 				return nil
 			}
 		}
@@ -64,14 +67,14 @@ func (s *Store) Claim(ctx context.Context, value []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s has %d bytes", ErrDamaged, ref.Key, ref.Size)
 	}
 	// A field that is appended to a message belongs to it.
-	whole := make([]byte, 0, len(value)+2*protowire.SizeVarint(math.MaxInt32)+int(ref.Size))
+	whole := make([]byte, 0, len(value)+2*protowire.SizeVarint(math.MaxInt32)+int(min(ref.Size, atOnceBytes)))
 	whole = append(whole, value...)
 	whole = protowire.AppendTag(whole, bodyField, protowire.BytesType)
 	whole = protowire.AppendVarint(whole, uint64(ref.Size))
 	head := len(whole)
 	failures := 0
-	err := s.persist(ctx, func(ctx context.Context) error {
-		err := s.read(ctx, ref, whole[head:head])
+	err := s.persist(ctx, func(ctx context.Context) (err error) {
+		whole, err = s.read(ctx, ref, whole[:head])
 		if err == nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {
 			return err
 		}
@@ -83,10 +86,13 @@ func (s *Store) Claim(ctx context.Context, value []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return whole[:head+int(ref.Size)], nil
+	return whole, nil
 }
 
 const (
+	// atOnceBytes of a body have their memory before the first of them is there;
+	// what a record says of larger ones need not be so.
+	atOnceBytes = 32 << 20
 	// readings of a damaged object: the way from there may be what is damaged.
 	readings = 3
 	// patience is how many attempts fail, over more than a minute, before an
@@ -94,21 +100,23 @@ const (
 	patience = 12
 )
 
-// read reads an object into the capacity of buf.
-func (s *Store) read(ctx context.Context, ref *weftpb.BodyReference, buf []byte) error {
+// read appends an object to buf.
+func (s *Store) read(ctx context.Context, ref *weftpb.BodyReference, buf []byte) ([]byte, error) {
+	head, size := len(buf), len(buf)+int(ref.Size)
 	for range readings {
-		body := &exactly{buf: buf, size: int(ref.Size)}
+		body := &exactly{buf: buf[:head], size: size}
 		err := s.bucket.Get(ctx, ref.Key, body)
-		switch sum := sha256.Sum256(body.buf); {
-		case errors.Is(err, store.ErrNotExist):
-			return fmt.Errorf("%w: %s", ErrMissing, ref.Key)
+		buf = body.buf // as large as it has become
+		switch sum := sha256.Sum256(buf[head:]); {
+		case errors.Is(err, store.ErrNotExist) || errors.Is(err, store.ErrKey):
+			return buf, fmt.Errorf("%w: %s", ErrMissing, ref.Key)
 		case err != nil && !body.over:
-			return err
-		case !body.over && len(body.buf) == body.size && bytes.Equal(sum[:], ref.Sha256):
-			return nil
+			return buf, err
+		case !body.over && len(buf) == size && bytes.Equal(sum[:], ref.Sha256):
+			return buf, nil
 		}
 	}
-	return fmt.Errorf("%w: %s", ErrDamaged, ref.Key)
+	return buf, fmt.Errorf("%w: %s", ErrDamaged, ref.Key)
 }
 
 // lists tells whether the store lists an object.
@@ -124,7 +132,7 @@ func (s *Store) lists(ctx context.Context, key string) bool {
 	return false
 }
 
-// exactly collects size bytes and refuses more.
+// exactly collects until there are size bytes and refuses more.
 type exactly struct {
 	buf  []byte
 	size int

@@ -36,7 +36,7 @@ var (
 	topic = hex.EncodeToString(id[:])
 )
 
-func open(t *testing.T, location string) (*bodies.Store, store.Bucket) {
+func open(t testing.TB, location string) (*bodies.Store, store.Bucket) {
 	t.Helper()
 	bucket, err := store.Open(t.Context(), location)
 	if err != nil {
@@ -55,7 +55,7 @@ func text(n int) []byte {
 }
 
 // record is that of a page whose body was put into s.
-func record(t *testing.T, s *bodies.Store, partition int32, body []byte) (value []byte, ref *weftpb.BodyReference) {
+func record(t testing.TB, s *bodies.Store, partition int32, body []byte) (value []byte, ref *weftpb.BodyReference) {
 	t.Helper()
 	ref, err := s.Put(t.Context(), partition, "page", body)
 	if err != nil {

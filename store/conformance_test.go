@@ -149,13 +149,13 @@ func conformAbsent(t *testing.T, b store.Bucket) {
 }
 
 func conformKeys(t *testing.T, b store.Bucket) {
-	for _, key := range []string{"", "/", "/a", "a/", "a//b", "../a", "a/../b", "./a", ".hidden", "a/.hidden"} {
+	for _, key := range []string{"", "/", "/a", "a/", "a//b", "../a", "a/../b", "./a", ".hidden", "a/.hidden", "a\x00", "\xff", strings.Repeat("a/", 600) + "a"} {
 		for what, err := range map[string]error{
 			"put":    b.Put(t.Context(), key, strings.NewReader("x"), 1),
 			"get":    b.Get(t.Context(), key, io.Discard),
 			"delete": b.Delete(t.Context(), key),
 		} {
-			if err == nil || errors.Is(err, store.ErrNotExist) {
+			if !errors.Is(err, store.ErrKey) {
 				t.Errorf("%s %q: %v", what, key, err)
 			}
 		}
@@ -174,6 +174,8 @@ func conformList(t *testing.T, b store.Bucket) {
 		"a/1":  {"a/1=3"},
 		"d/e":  nil,
 		"c/":   nil,
+		"../":  nil,
+		"//":   nil,
 	} {
 		if got := list(t, b, prefix); !slices.Equal(got, want) {
 			t.Errorf("prefix %q: %q, want %q", prefix, got, want)

@@ -71,7 +71,11 @@ func (f *folder) Get(ctx context.Context, key string, w io.Writer) error {
 		return fmt.Errorf("get %s: %w", key, err)
 	}
 	defer file.Close()
-	if _, err := io.Copy(w, &interruptible{ctx, file}); err != nil {
+	_, err = io.Copy(w, &interruptible{ctx, file})
+	if errors.Is(err, syscall.EISDIR) {
+		err = ErrNotExist
+	}
+	if err != nil {
 		return fmt.Errorf("get %s: %w", key, err)
 	}
 	return nil
@@ -80,6 +84,9 @@ func (f *folder) Get(ctx context.Context, key string, w io.Writer) error {
 // List implements Bucket.
 func (f *folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
+		if !begins(prefix) {
+			return
+		}
 		err := filepath.WalkDir(f.path(dirOf(prefix)), func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
@@ -134,6 +141,9 @@ func (f *folder) Delete(_ context.Context, key string) error {
 // Sweep implements Bucket. A temporary file tells by its directory what it was
 // to become, and by the time of its last write that somebody is at work.
 func (f *folder) Sweep(ctx context.Context, prefix string, then time.Time) error {
+	if !begins(prefix) {
+		return nil
+	}
 	err := filepath.WalkDir(f.path(dirOf(prefix)), func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -171,9 +181,17 @@ func (f *folder) path(key string) string { return filepath.Join(f.root, filepath
 // dirOf returns the directory in which all keys with that prefix lie.
 func dirOf(prefix string) string { return prefix[:strings.LastIndex(prefix, "/")+1] }
 
-// absent tells that a path, or a directory on its way, is not there.
+// begins tells whether there can be keys with that prefix. There are none outside
+// of the folder.
+func begins(prefix string) bool {
+	dir := dirOf(prefix)
+	return dir == "" || checkKey(strings.TrimSuffix(dir, "/")) == nil
+}
+
+// absent tells that a path, or a directory on its way, is not there, or cannot
+// be.
 func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 // makeDurable makes dir and what leads to it, so that it outlives a power cut.

@@ -30,6 +30,9 @@ func Open(ctx context.Context, location string) (Bucket, error) {
 	if err != nil {
 		return nil, errors.New("the location is not a URL") // its text may hold a secret
 	}
+	if u.Fragment != "" {
+		return nil, errors.New("the location has a fragment: # is %23 in a path")
+	}
 	if u.User != nil {
 		return nil, errors.New("credentials belong in the environment or in the SDK's files, not in the location")
 	}
@@ -66,8 +69,15 @@ func s3Options(u *url.URL) (options, error) {
 		}
 		o.prefix += "/"
 	}
-	for name, values := range u.Query() {
+	parameters, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return o, errors.New("the location's parameters are not name=value&name=value")
+	}
+	for name, values := range parameters {
 		value := values[0]
+		if len(values) > 1 {
+			return o, fmt.Errorf("the location says %s more than once", name)
+		}
 		switch name {
 		case "region":
 			o.region = value

@@ -26,6 +26,11 @@ func TestOpenRefuses(t *testing.T) {
 		"s3://key:hush@bucket\x7f":               "not a URL",
 		"file://host/path":                       "a file URL is file:///path",
 		"file://":                                "a file URL is file:///path",
+		"s3://b?endpoint=%zz":                    "name=value",
+		"s3://b?region=a;path-style=true":        "name=value",
+		"s3://b?region=a&region=b":               "says region more than once",
+		"s3://b/prefix#?region=a":                "# is %23",
+		"file:///path#1":                         "# is %23",
 		"file:///path?endpoint=http://127.0.0.1": "a file URL is file:///path",
 	} {
 		_, err := store.Open(t.Context(), location)

@@ -72,7 +72,7 @@ func (b *s3Bucket) String() string { return "s3://" + b.bucket + "/" + b.prefix 
 // Put implements Bucket. A large object is sent in parts, which become visible
 // together.
 func (b *s3Bucket) Put(ctx context.Context, key string, body io.Reader, size int64) error {
-	err := checkKey(key)
+	err := checkKey(b.prefix + key)
 	if err == nil {
 		_, err = b.transfer.UploadObject(ctx, &transfermanager.UploadObjectInput{
 			Bucket: &b.bucket, Key: b.key(key), Body: exactly(body, size), ContentLength: &size,
@@ -86,7 +86,7 @@ func (b *s3Bucket) Put(ctx context.Context, key string, body io.Reader, size int
 func (b *s3Bucket) Get(ctx context.Context, key string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the reading ahead
-	err := checkKey(key)
+	err := checkKey(b.prefix + key)
 	if err != nil {
 		return describe("get", key, err)
 	}
@@ -123,7 +123,7 @@ func (b *s3Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, er
 
 // Delete implements Bucket.
 func (b *s3Bucket) Delete(ctx context.Context, key string) error {
-	err := checkKey(key)
+	err := checkKey(b.prefix + key)
 	if err == nil {
 		_, err = b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.bucket, Key: b.key(key)})
 	}

@@ -18,8 +18,9 @@ type Bucket interface {
 	// Put stores the size bytes of body under key, in place of what is there.
 	// A body of another length is an error and stores nothing.
 	Put(ctx context.Context, key string, body io.Reader, size int64) error
-	// Get writes the object to w. ErrNotExist means that there is none; any
-	// other error may come after some bytes were written.
+	// Get writes the object to w. ErrNotExist means that there is none, ErrKey
+	// that there cannot be; any other error may come after some bytes were
+	// written.
 	Get(ctx context.Context, key string, w io.Writer) error
 	// List yields the objects whose keys begin with prefix, in no particular
 	// order, and ends with the first error. What is put or deleted meanwhile
@@ -45,11 +46,18 @@ type Object struct {
 // ErrNotExist means that there is no object under a key.
 var ErrNotExist = errors.New("no such object")
 
-// checkKey refuses what is no key: slash paths without empty elements, whose
-// elements do not begin with a dot. Those are the folder's temporary files.
+// ErrKey means that a key can be no object's, whatever the place.
+var ErrKey = errors.New("no key of an object")
+
+// mostKeyBytes is what S3 permits, with the prefix of the bucket.
+const mostKeyBytes = 1024
+
+// checkKey refuses what is no key: slash paths in UTF-8 without empty elements,
+// whose elements do not begin with a dot. Those are the folder's temporary files.
 func checkKey(key string) error {
-	if !fs.ValidPath(key) || strings.HasPrefix(key, ".") || strings.Contains(key, "/.") {
-		return fmt.Errorf("%q is no key of an object", key)
+	if !fs.ValidPath(key) || len(key) > mostKeyBytes || strings.ContainsRune(key, 0) ||
+		strings.HasPrefix(key, ".") || strings.Contains(key, "/.") {
+		return fmt.Errorf("%.100q is %w", key, ErrKey)
 	}
 	return nil
 }
