@@ -67,26 +67,34 @@ func (c Crawl) Validate() error {
 		}
 	}
 	check(c.Pages >= 1, "%d pages are none", c.Pages)
-	check(c.Days > 0 && c.Days <= maxDays, "%v days are not above 0 and at most %d", c.Days, maxDays)
+	check(c.Pages <= maxPages, "%d pages are more than %g", c.Pages, maxPages)
+	check(c.Days >= leastDays && c.Days <= maxDays, "%v days are not a second at least and at most %d", c.Days, maxDays)
 	check(c.Domains >= 1 && c.Domains <= max(c.Pages, 1), "%d domains are not between 1 and the number of pages", c.Domains)
 	check(c.LargestDomain >= 0 && c.LargestDomain <= max(c.Pages, 0), "the largest domain's %d pages are not between 0 and all", c.LargestDomain)
 	check(c.PageBytes >= 1, "a page of %d bytes is empty", c.PageBytes)
-	check(c.Links >= 0, "%v links are negative", c.Links)
-	check(c.Known >= 1, "%v known URLs a page are below 1: what is fetched is known", c.Known)
+	check(c.PageBytes <= maxPageBytes, "a page of %d bytes is longer than %d", c.PageBytes, int64(maxPageBytes))
+	check(c.Links >= 0 && c.Links <= maxPerPage, "%v links are not between 0 and %v", c.Links, maxPerPage)
+	check(c.Known >= 1 && c.Known <= maxPerPage, "%v known URLs a page are not between 1, since what is fetched is known, and %v", c.Known, maxPerPage)
 	check(c.LargeShare >= 0 && c.LargeShare <= 1, "a share of %v large bodies is not between 0 and 1", c.LargeShare)
 	check(c.Delay >= 0 && c.Delay <= politeness.MaxDelay, "a delay of %v is not between 0 and %v", c.Delay, politeness.MaxDelay)
-	check(c.Response > 0, "a response in %v takes no time", c.Response)
-	check(c.Replication >= 1, "a replication of %d is below 1", c.Replication)
-	check(c.RetentionDays >= 0, "a retention of %v days is negative", c.RetentionDays)
+	check(c.Response > 0 && c.Response <= politeness.MaxDelay, "a response in %v is not above 0 and at most %v", c.Response, politeness.MaxDelay)
+	check(c.Replication >= 1 && c.Replication <= maxReplication, "a replication of %d is not between 1 and %d", c.Replication, maxReplication)
+	check(c.RetentionDays >= 0 && c.RetentionDays <= maxDays, "a retention of %v days is not between 0 and %d", c.RetentionDays, maxDays)
 	check(c.Cores >= 1 && c.Memory >= 1 && c.Disk >= 1 && c.Network >= 1, "a machine has at least one core, and memory, disk and network")
 	check(c.ProcessCores >= 1, "a process of %d cores has none", c.ProcessCores)
-	check(c.Load > 0 && c.Load <= 1, "a load of %v is not above 0 and at most 1", c.Load)
+	check(c.Load >= leastLoad && c.Load <= 1, "a load of %v is not between %v and 1", c.Load, leastLoad)
 	return errors.Join(errs...)
 }
 
 const (
-	maxDays      = 36_500
-	secondsOfDay = 24 * 60 * 60
+	secondsOfDay   = 24 * 60 * 60
+	leastDays      = 1.0 / secondsOfDay
+	maxDays        = 36_500
+	maxPages       = 1e12
+	maxPageBytes   = 1 << 40
+	maxPerPage     = 1e6
+	maxReplication = 1000
+	leastLoad      = 0.001
 )
 
 // seconds that the crawl lasts.

@@ -71,7 +71,7 @@ func (w work) politeness() Polite {
 	// More domains have more robots.txt: what is left of the time after these
 	// is for pages.
 	if left := w.c.seconds() - max(1, w.c.Days)*interval; left > 0 {
-		p.DomainsNeeded = int64(math.Ceil(w.total.Pages * interval / left))
+		p.DomainsNeeded = int64(whole(w.total.Pages * interval / left))
 	}
 	p.Possible = p.DaysNeeded <= w.c.Days
 	return p
@@ -146,10 +146,10 @@ func (w work) least() int { return min(w.c.Replication, 2) }
 // partitions are as many as asks for the most, rounded up to a power of two or
 // half more than one, which many can share evenly; and what asks.
 func (w work) partitions(p Plan) (n int, why string) {
-	most := 1.0
+	asked := 1.0
 	ask := func(partitions float64, reason string) {
-		if partitions > most {
-			most, why = partitions, reason
+		if partitions = min(partitions, most); partitions > asked {
+			asked, why = partitions, reason
 		}
 	}
 	visits := w.rate.Pages * w.c.interval() // that are out at once, one of a domain
@@ -162,8 +162,8 @@ func (w work) partitions(p Plan) (n int, why string) {
 	}
 	ask(float64(shares*p.Workers.Count), "for even shares of the machines of stages")
 	ask(float64(shares*p.Brokers.Count), "for even shares of the brokers")
-	for n = 1; float64(n) < most; n *= 2 {
-		if half := n + n/2; float64(half) >= most {
+	for n = 1; float64(n) < asked; n *= 2 {
+		if half := n + n/2; float64(half) >= asked {
 			return half, why
 		}
 	}
@@ -217,5 +217,9 @@ func storesDisk(p Plan) (disk float64) {
 	return disk
 }
 
+// most is the largest number of machines, processes or partitions that is
+// counted: more are as many.
+const most = 1e15
+
 // whole rounds up.
-func whole(v float64) int { return int(math.Ceil(v)) }
+func whole(v float64) int { return int(math.Ceil(min(v, most))) }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 )
 
@@ -38,8 +39,14 @@ func (c Cost) Of(l Load) float64 {
 }
 
 func (c Cost) valid() bool {
-	return c.Page >= 0 && c.Link >= 0 && c.KiB >= 0 && c.Domain >= 0 && c.Queued >= 0
+	return figure(c.Page) && figure(c.Link) && figure(c.KiB) && figure(c.Domain) && figure(c.Queued)
 }
+
+// mostOf bounds the figures of a model: µs, bytes or records for one of
+// something.
+const mostOf = 1e12
+
+func figure(v float64) bool { return v >= 0 && v <= mostOf }
 
 // Model says what one of everything costs, and where that was measured.
 type Model struct {
@@ -118,6 +125,9 @@ func ParseModel(text []byte) (Model, error) {
 	if err := decoder.Decode(&m); err != nil {
 		return Model{}, fmt.Errorf("read the model: %w", err)
 	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return Model{}, errors.New("read the model: something follows it")
+	}
 	return m, m.Validate()
 }
 
@@ -132,7 +142,7 @@ func (m Model) Validate() error {
 	var errs []error
 	for _, name := range stages {
 		s, ok := m.Stages[name]
-		errs = append(errs, check(ok && s.CPU.valid() && s.CPU != (Cost{}) && s.Idle >= 0 && s.PeakMiB > 0, "stage %s is missing or no cost", name))
+		errs = append(errs, check(ok && s.CPU.valid() && s.CPU != (Cost{}) && figure(s.Idle) && s.PeakMiB > 0 && figure(s.PeakMiB), "stage %s is missing or no cost", name))
 	}
 	for _, name := range loop {
 		t, ok := m.Topics[name]
@@ -144,8 +154,8 @@ func (m Model) Validate() error {
 			check(m.Replay[name].valid() && m.Replay[name] != (Cost{}), "replay of %s is missing or no cost", name))
 	}
 	return errors.Join(append(errs,
-		check(m.BrokerCPU.valid(), "broker has a negative cost"),
-		check(m.BloomBits > 0 && m.TLS.Handshake >= 0 && m.TLS.KiB >= 0, "filter or TLS has no cost"),
+		check(m.BrokerCPU.valid(), "broker has no cost"),
+		check(m.BloomBits > 0 && figure(m.BloomBits) && figure(m.TLS.Handshake) && figure(m.TLS.KiB), "filter or TLS has no cost"),
 	)...)
 }
 

@@ -232,7 +232,7 @@ func TestValidateNamesWhatIsNoCrawl(t *testing.T) {
 		"known URLs":       func(c *plan.Crawl) { c.Known = 0.5 },
 		"large bodies":     func(c *plan.Crawl) { c.LargeShare = 2 },
 		"delay":            func(c *plan.Crawl) { c.Delay = -1 },
-		"takes no time":    func(c *plan.Crawl) { c.Response = 0 },
+		"a response in 0s": func(c *plan.Crawl) { c.Response = 0 },
 		"replication of 0": func(c *plan.Crawl) { c.Replication = 0 },
 		"retention":        func(c *plan.Crawl) { c.RetentionDays = -1 },
 		"a machine":        func(c *plan.Crawl) { c.Cores = 0 },
