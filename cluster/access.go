@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -12,7 +15,7 @@ import (
 // Access says how to reach a cluster. Begin with its Brokers: the rest is
 // plaintext without a user.
 type Access struct {
-	// Brokers are host:port addresses, of which one that answers is enough.
+	// Brokers are host:port, of which one that answers is enough.
 	Brokers []string
 	TLS     TLS
 	SASL    SASL
@@ -27,10 +30,28 @@ func (a Access) Validate() error {
 	if len(a.Brokers) == 0 {
 		return errors.New("no brokers")
 	}
+	for _, broker := range a.Brokers {
+		if !isAddress(broker) {
+			return fmt.Errorf("broker %q is not host:port", broker)
+		}
+	}
 	if err := a.TLS.Validate(); err != nil {
 		return err
 	}
 	return a.SASL.Validate()
+}
+
+// isAddress tells whether both clients, kgo and sarama, take a text for the same
+// host and port.
+func isAddress(text string) bool {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || host == "" || net.JoinHostPort(host, port) != text {
+		return false
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0 && !strings.ContainsFunc(host, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune(`/\?#@[]`, r)
+	})
 }
 
 // Client returns the options of a franz-go client that reaches the cluster.

@@ -34,7 +34,15 @@ func TestValidate(t *testing.T) {
 		{sasl(cluster.SASL{Mechanism: cluster.Plain, User: "u", Password: secret}), ""},
 		{sasl(cluster.SASL{Mechanism: cluster.ScramSHA512, User: "u", PasswordFile: good.KeyFile}), ""},
 
+		{cluster.At("a:1", "[::1]:9092"), ""},
+
 		{cluster.At(), "no brokers"},
+		{cluster.At("a:1", ""), `broker "" is not host:port`},
+		{cluster.At("a"), `broker "a" is not host:port`},
+		{cluster.At("a:1", " b:1"), `broker " b:1" is not host:port`},
+		{cluster.At("http://a:1"), `is not host:port`},
+		{cluster.At("a:65536"), `is not host:port`},
+		{cluster.At("::1:9092"), `is not host:port`},
 		{cluster.Access{Brokers: []string{"a:1"}, TLS: cluster.TLS{CAFile: good.CertFile}}, "but TLS is off"},
 		{tls(cluster.TLS{CertFile: good.CertFile}), "a client certificate without its key"},
 		{tls(cluster.TLS{KeyFile: good.KeyFile}), "a key without its client certificate"},
