@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"math"
 	"regexp"
 	"strings"
 
@@ -89,9 +90,10 @@ func (p *Policy) Seed(target urls.URL) (Standing, Refusal) {
 func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing, Refusal) {
 	var redirects uint32
 	if from.Via == weftpb.Via_VIA_REDIRECT {
-		if redirects = from.Redirects + 1; redirects > MaxRedirects {
+		if from.Redirects >= MaxRedirects {
 			return Standing{}, TooManyRedirects
 		}
+		redirects = from.Redirects + 1
 	}
 	if from.Seed && from.Via == weftpb.Via_VIA_REDIRECT {
 		standing, refusal := p.Seed(target)
@@ -99,7 +101,7 @@ func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing,
 		return standing, refusal
 	}
 	standing := Standing{Depth: from.Depth, Via: from.Via, Redirects: redirects}
-	if from.Via == weftpb.Via_VIA_LINK {
+	if from.Via == weftpb.Via_VIA_LINK && from.Depth < math.MaxUint32 {
 		standing.Depth++
 	}
 	if p.mode == Prefix {
