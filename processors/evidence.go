@@ -8,7 +8,9 @@ import (
 
 // namesAs is the evidence that the exchange at source says that reference, a
 // redirect's target or a canonical URL, is the same page: none unless rules that
-// can be learnt make one of the other, since no other is of use to dedupe.
+// can be learnt make one of the other, since no other is of use to dedupe. base
+// gives the form of the crawl: /a that redirects to /a/?PHPSESSID=1 says that it
+// is /a/.
 func namesAs(kind weftpb.Evidence_Kind, base *urls.Base, source urls.URL, reference, domain string) []*weftpb.Evidence {
 	if reference == "" {
 		return nil

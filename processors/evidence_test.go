@@ -29,9 +29,13 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 		{"a redirect to a variant", redirect("/a/"), evidence(weftpb.Evidence_KIND_REDIRECT, at+"/")},
 		{"a redirect elsewhere", redirect("/b"), nil},
 		{"a redirect to another domain", redirect("https://example.com/a/"), nil},
+		{"a redirect to a variant, with a session id", redirect("/a/?PHPSESSID=1"), evidence(weftpb.Evidence_KIND_REDIRECT, at+"/")},
+		{"a redirect to itself, with a session id", redirect("/a?PHPSESSID=1"), nil},
 		{"a canonical variant", page(`<link rel=canonical href="//example.org/a"><a href=/b>b</a>`),
 			evidence(weftpb.Evidence_KIND_CANONICAL, "https://example.org/a")},
 		{"a canonical variant on a page without links", page(`<link rel=canonical href="/a/">`),
+			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
+		{"a canonical variant, with a session id", page(`<link rel=canonical href="/a/?PHPSESSID=1">`),
 			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
 		{"a canonical URL of its own", page(`<link rel=canonical href="/a"><a href=/b>b</a>`), nil},
 		{"a canonical home", page(`<link rel=canonical href="/"><a href=/b>b</a>`), nil},
@@ -73,7 +77,7 @@ func page(body string) func(*weftpb.Fetched) {
 // arriving is the evidence about example.org in normalized.
 func arriving(t *testing.T, f *weftpb.Fetched) (shown []*weftpb.Evidence) {
 	t.Helper()
-	env := Env{Names: topics.Loop("test"), Meter: silent{}}
+	env := Env{Names: topics.Loop("test"), Meter: silent{}, Definition: topics.Definition{StripParams: urls.DefaultStrip()}}
 	parse, err := NewParse(env)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +86,7 @@ func arriving(t *testing.T, f *weftpb.Fetched) (shown []*weftpb.Evidence) {
 	if reason != "" {
 		t.Fatal(reason)
 	}
-	n := newNormalizer(t, scope.DefaultOptions())
+	n := forming(t)
 	for _, o := range out {
 		if o.Topic != env.Names.Discovered {
 			continue

@@ -112,7 +112,7 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	switch {
 	case f.Location != "":
 		to := redirected(&f)
-		to.Evidence = namesAs(weftpb.Evidence_KIND_REDIRECT, urls.NewBase(source), source, f.Location, domain)
+		to.Evidence = namesAs(weftpb.Evidence_KIND_REDIRECT, p.form.Document(source, "", ""), source, f.Location, domain)
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{to}), ""
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{missing(&f)}), ""
@@ -124,7 +124,7 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	record := parsed(&f, page, source, base, domain, p.env.Names.Crawl)
 	p.env.Meter.Page(len(f.Body))
 	d = &draft{pages: p, exchange: exchange, record: record, named: discovered(&f, page)}
-	d.named.Evidence = ofPage(f.Request.Target.Via, urls.NewBase(source), source, record.Canonical, domain)
+	d.named.Evidence = ofPage(f.Request.Target.Via, base, source, record.Canonical, domain)
 	d.fingerprint()
 	return d, nil, ""
 }
