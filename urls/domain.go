@@ -25,9 +25,11 @@ func (s *Suffixes) Version() string { return s.list.String() }
 // Domain is the registrable domain of a canonical host name without port: the
 // public suffix and one label more. An IP address, a single label and a public
 // suffix are their own domain. A final dot, which names the same host, does
-// not count. The result shares memory with hostname.
+// not count, unless there is nothing else. The result shares memory with hostname.
 func (s *Suffixes) Domain(hostname string) string {
-	hostname = strings.TrimSuffix(hostname, ".")
+	if len(hostname) > 1 {
+		hostname = strings.TrimSuffix(hostname, ".")
+	}
 	if isAddress(hostname) {
 		return hostname
 	}

@@ -165,15 +165,15 @@ func trimSlashes(s string) string { return strings.TrimLeft(s, "/\\") }
 // normalizeEscapes decodes the escapes of unreserved characters in a path and
 // query and writes the others in upper case (RFC 3986 section 6.2.2).
 //
-// A "%" that starts no escape stays as it is. What follows it is not decoded
-// for two bytes: "%%36%31" would become "%61", an escape that was not there,
-// and the next parse would read it as "a".
+// A "%" that starts no escape stays as it is, and decoding makes none of it:
+// "%%36%31" does not become "%61", an escape that was not there, and that the
+// next parse would read as "a".
 func normalizeEscapes(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
 	}
 	b := make([]byte, 0, len(s))
-	bare := -3 // where in b the last "%" without an escape stands
+	bare := 0 // where in b the last "%" without an escape stands
 	for i := 0; i < len(s); i++ {
 		if s[i] != '%' {
 			b = append(b, s[i])
@@ -185,7 +185,7 @@ func normalizeEscapes(s string) string {
 			bare = len(b)
 			b = append(b, '%')
 			continue
-		case isUnreserved(c) && len(b)-bare > 2:
+		case isUnreserved(c) && !(hexDigit(c) < 16 && mayBecomeEscape(b[bare:])):
 			b = append(b, c)
 		default:
 			b = appendEscape(b, c)
@@ -193,4 +193,9 @@ func normalizeEscapes(s string) string {
 		i += 2
 	}
 	return string(b)
+}
+
+// mayBecomeEscape reports whether s is "%" and at most one hexadecimal digit.
+func mayBecomeEscape(s []byte) bool {
+	return len(s) > 0 && s[0] == '%' && (len(s) == 1 || len(s) == 2 && hexDigit(s[1]) < 16)
 }
