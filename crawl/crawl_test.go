@@ -92,7 +92,7 @@ func TestCrawlReachesEveryPageOnce(t *testing.T) {
 		t.Errorf("the web was too easy:\n%v", report)
 	}
 	written := lines(t, o)
-	if result.Pages != int64(len(written)) || result.Pending != 0 {
+	if result.Pages != int64(len(written)) || result.Bytes == 0 || result.Pending != 0 {
 		t.Errorf("result %+v with %d lines", result, len(written))
 	}
 	if repeats := holds(t, w, read(t, written)); repeats > 0 {

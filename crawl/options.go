@@ -103,8 +103,10 @@ func (o Options) bodiesDir() string { return filepath.Join(o.Dir, "bodies") }
 type Result struct {
 	// Ended says why: one of the Ended constants.
 	Ended string
-	// Pages are written since the crawl began, Exchanges made by this run.
+	// Pages are written since the crawl began.
 	Pages int64
+	// Bytes are those of the bodies of pages that this run parsed, decoded.
+	Bytes int64
 	// Outcomes count the URLs settled since the crawl began by reason.
 	Outcomes map[string]int64
 	// Pending URLs are left for the next run.

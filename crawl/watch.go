@@ -74,7 +74,7 @@ func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progr
 }
 
 func (s *session) result(ended string, sink *processors.PageSink) Result {
-	return Result{Ended: ended, Pages: sink.Written(), Outcomes: s.meter.total(), Pending: s.meter.pending()}
+	return Result{Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: s.meter.total(), Pending: s.meter.pending()}
 }
 
 // observe keeps the metrics of a process of stages up to date until ctx ends.

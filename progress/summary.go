@@ -16,7 +16,7 @@ type Summary struct {
 	// Elapsed is the time of this run, Rate its pages a second; 0: unknown.
 	Elapsed time.Duration
 	Rate    float64
-	// Pages and Bytes since the crawl began.
+	// Pages since the crawl began, Bytes of their bodies in this run.
 	Pages, Bytes int64
 	// Left is the URLs still to be fetched.
 	Left int64

@@ -68,7 +68,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 		return err
 	}
 	_, err = progress.Summary{
-		Ended: result.Ended, Elapsed: time.Since(begun), Pages: result.Pages, Bytes: watch.bytes(),
+		Ended: result.Ended, Elapsed: time.Since(begun), Pages: result.Pages, Bytes: result.Bytes,
 		Rate: watch.rate(), Left: result.Pending, Outcomes: result.Outcomes,
 	}.WriteTo(std.err)
 	if err != nil {

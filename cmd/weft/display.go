@@ -57,9 +57,3 @@ func (w *watcher) rate() float64 {
 	}
 	return float64(w.latest.Pages-w.first.Pages) / seconds
 }
-
-func (w *watcher) bytes() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.latest.Bytes
-}
