@@ -25,7 +25,7 @@ type definitionFlags struct {
 	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; of several, one."`
 	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs may not match; of several, any."`
 	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow: a, area, frame, iframe, refresh, canonical, alternate, next and prev by default; form, image, media, script, stylesheet and icon if named."`
-	NofollowRel        []string `placeholder:"REL" help:"Values of rel that keep a link from being followed (default nofollow): ugc and sponsored are others, none is none."`
+	NofollowRel        []string `placeholder:"REL" help:"Values of rel that keep a link from being followed (default nofollow), such as ugc and sponsored; none: no value does."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
 	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
 	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs, below one host with NAME@HOST; NAME=off keeps it, '*=off' all. Tracking parameters and session ids go by default."`
@@ -50,8 +50,8 @@ type definitionFlags struct {
 	Insecure     *bool          `help:"Take certificates that have expired, are of another name or signed by nobody who is trusted."`
 	Partitions   *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); they never change."`
 
-	Duplicates     *string `enum:"keep,drop-text,off" help:"What becomes of a page whose text another page had before it: keep (default) says which, drop-text leaves the text out besides, off does not look."`
-	DuplicateLinks *string `enum:"follow,ignore" help:"What becomes of its links: follow (default) or ignore."`
+	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What becomes of a page whose text another page had before it: keep (default) says which, drop-text leaves the text out besides, off does not look."`
+	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What becomes of the links of such a page: follow (default) or ignore."`
 
 	MaxBody       *byteSize `placeholder:"SIZE" help:"Where bodies are cut (default 10MiB); 256MiB at most."`
 	MinRate       *byteSize `placeholder:"SIZE" help:"Least rate of a body, a second (default 1KiB); one that comes more slowly is given up."`
