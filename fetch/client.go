@@ -35,7 +35,7 @@ func New(o Options) (*Client, error) {
 		tls: &tls.Config{
 			RootCAs:    o.RootCAs,
 			NextProtos: []string{"h2", "http/1.1"},
-			// Who asked for it is told at Options.Insecure.
+			// Off unless somebody asks for it: see Options.Insecure.
 			InsecureSkipVerify: o.Insecure,
 		},
 		timeout: o.ConnectTimeout,

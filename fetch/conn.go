@@ -67,8 +67,9 @@ func guarded(c net.Conn) *conn {
 // is: begin waits until the transport has either asked for bytes, which it does
 // only when it has none left, or closed the connection because of what it has.
 // Both follow at once, for a connection is given to an exchange only when its
-// last response was read. What arrives from then on before the request was
-// written ends the connection, and the exchange goes to another one.
+// last response was read. What is read from then on before the request is
+// written ends the connection, and the exchange goes to another one. What comes
+// while it is being written cannot be told from a hasty answer to it.
 func (c *conn) begin(g *grant, header *headerBlock, allowance int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

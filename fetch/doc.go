@@ -11,7 +11,7 @@
 //	             │           ─▶ connect ─▶ TLS (ALPN)      ▼
 //	             │                                  permit? write request
 //	             ▼                                         │
-//	   Exchange{Class, Err, …} ◀─ decode, cut ◀─ body ◀─ header
+//	   Exchange{Class, Error, …} ◀─ decode, cut ◀─ body ◀─ header
 //
 // A response that was read whole, or cut at a limit and flagged, has an empty
 // [Class], whatever its status. Everything else has a named class; see the

@@ -18,8 +18,8 @@
 // Waiting costs no slot: slots count open requests. One that hangs gives its
 // slot up after a while and goes on in a place of its own, so that servers that
 // do not answer are not in the way of those that do; there is a bound for both.
-// The gate holds requests
-// back while parse is too far behind or the lease is in doubt.
+// The gate holds requests back while parse is too far behind or the lease is in
+// doubt.
 //
 // A visit whose context ends is dropped where it is, without a report: its
 // partition belongs to somebody else, or the process stops and finds the visit
