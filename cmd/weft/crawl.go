@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/progress"
 )
@@ -74,14 +75,20 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 	if err != nil {
 		return fmt.Errorf("write summary: %w", err)
 	}
-	if result.Ended == crawl.EndedDrained && result.Pages == 0 {
-		return errNothing
+	switch {
+	case result.Ended != crawl.EndedDrained || result.Pages > 0:
+		return nil
+	case result.Outcomes[string(fetch.ClassAddressRefused)] > 0:
+		return errNotPublic
 	}
-	return nil
+	return errNothing
 }
 
-// errNothing makes scripts notice a crawl that found its only door closed.
-var errNothing = errors.New("the crawl ended without a page")
+// A crawl that found its only door closed is a failure, which scripts notice.
+var (
+	errNothing   = errors.New("the crawl ended without a page")
+	errNotPublic = errors.New("the crawl ended without a page: addresses that are not public take --allow-network or --allow-private")
+)
 
 func (c *crawlCmd) check() error {
 	for _, check := range []func() error{c.clusterFlags.check, c.serviceFlags.check, c.groupFlags.check, c.definitionFlags.check} {
