@@ -49,7 +49,11 @@
 // Pebble for them took 50 µs a page, and 800 when its tables did not fit into its
 // cache; so the SimHashes of the partitions that the process has are in memory, in
 // chains by band, 28 bytes for each representative, and read from Pebble when a
-// partition is taken. Pebble is asked only for what was found.
+// partition is taken. Pebble is asked only for what was found. It is not asked for
+// texts that are new, either, which is most of them: some 8 bytes for each text that
+// is known tell which are. Judging and folding a page with a new text takes 4 µs of
+// a core (16 when Pebble was asked for it), 10 µs a page if one of five is a
+// duplicate.
 //
 // # Owners
 //
@@ -59,6 +63,11 @@
 // calls [Index.Release], which waits for what is in flight. An owner that was thought
 // dead and writes late can make two pages each other's duplicates, in records that
 // are there twice for the same reason; the first record of each page is right.
+//
+// A partition that was given away goes on where it was when it comes back. After
+// [Options.Keep], an hour, it is no longer on disk, and would be read from the start
+// of the log; that of one which an earlier life of the process had and this one has
+// not, an hour after the start.
 //
 // # Failure
 //

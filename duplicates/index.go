@@ -29,6 +29,7 @@ type Index struct {
 
 	mu         sync.Mutex
 	partitions map[int32]*partition
+	away       away
 
 	// open guards store: those who use it hold it for reading.
 	open   sync.RWMutex
@@ -73,6 +74,9 @@ func (x *Index) Judge(ctx context.Context, number int32, page Page, hand func(v 
 	}
 	x.open.RLock()
 	defer x.open.RUnlock()
+	if err := x.judge(x.sweep()); err != nil {
+		return err
+	}
 	p := x.partition(number)
 	p.order.Lock()
 	defer p.order.Unlock()
@@ -84,7 +88,7 @@ func (x *Index) Judge(ctx context.Context, number int32, page Page, hand func(v 
 	m := match{of: entryOf(page)}
 	err := x.current(ctx, number, p)
 	if err == nil {
-		err = x.judge(x.store.search(number, p.near, &m))
+		err = x.judge(x.store.search(number, p.known, &m))
 	}
 	if err != nil {
 		return err
@@ -100,7 +104,7 @@ func (x *Index) Judge(ctx context.Context, number int32, page Page, hand func(v 
 // have written to them.
 func (x *Index) Take(partitions []int32) {
 	for _, number := range partitions {
-		x.partition(number).release()
+		x.partition(number).take()
 	}
 }
 
@@ -164,7 +168,7 @@ func (x *Index) mend() error {
 	}
 	x.store, x.broken = s, false
 	for _, p := range x.partitions {
-		p.release()
+		p.begins(p.isHere())
 	}
 	return nil
 }
@@ -202,7 +206,7 @@ func (x *Index) read(ctx context.Context, number int32, p *partition, to int64) 
 			of := entryOf(*r.Page)
 			e = &of
 		}
-		if err := x.judge(x.store.fold(number, p.near, r.Offset, r.Bytes, e)); err != nil {
+		if err := x.judge(x.store.fold(number, p.known, r.Offset, r.Bytes, e)); err != nil {
 			return err
 		}
 		p.next = r.Offset + 1

@@ -9,9 +9,14 @@ import (
 	"testing"
 )
 
-// BenchmarkJudge judges and folds pages of 50 domains: one of ten a duplicate, one
-// of ten nearly so.
+// BenchmarkJudge judges and folds pages of 50 domains: texts that are all new, and
+// such that one of ten is a duplicate and one of ten nearly so.
 func BenchmarkJudge(b *testing.B) {
+	b.Run("new", func(b *testing.B) { benchmarkJudge(b, false) })
+	b.Run("mixed", func(b *testing.B) { benchmarkJudge(b, true) })
+}
+
+func benchmarkJudge(b *testing.B, mixed bool) {
 	log := &silentLog{}
 	o := DefaultOptions()
 	o.Dir = b.TempDir()
@@ -27,7 +32,7 @@ func BenchmarkJudge(b *testing.B) {
 		domain := fmt.Sprintf("site-%d.example", r.IntN(50))
 		p := Page{ID: fmt.Sprintf("%032x", r.Uint64()), URL: fmt.Sprintf("https://www.%s/articles/%d/page", domain, offset), Domain: domain}
 		switch {
-		case n == 0 && len(known) > 0:
+		case mixed && n == 0 && len(known) > 0:
 			p.Print = known[r.IntN(len(known))].Print
 		default:
 			for i := range 2 {
@@ -37,7 +42,7 @@ func BenchmarkJudge(b *testing.B) {
 				}
 			}
 			p.Print.Sim = r.Uint64() | 1
-			if n == 1 && len(known) > 0 {
+			if mixed && n == 1 && len(known) > 0 {
 				p.Print.Sim = known[r.IntN(len(known))].Print.Sim ^ 1<<40
 			}
 			known = append(known, p)

@@ -24,6 +24,15 @@ func hashKey(partition int32, hash similar.Hash) []byte {
 	return append(kindKey(partition, kindHash), hash[:]...)
 }
 
+// readHashKey is the inverse.
+func readHashKey(key []byte) (hash similar.Hash, err error) {
+	if len(key) != 5+len(hash) {
+		return hash, errEntry
+	}
+	copy(hash[:], key[5:])
+	return hash, nil
+}
+
 // firstKey is that of the first page of a domain with a text, if another domain
 // had it first.
 func firstKey(partition int32, hash similar.Hash, domain uint64) []byte {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"go.uber.org/goleak"
@@ -17,21 +18,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // owner is an index over a log, of one process.
 type owner struct {
 	*Index
-	log *memory
-	dir string
+	log   *memory
+	dir   string
+	clock time.Time
 }
 
 func newOwner(t rapid.TB, dir string, log *memory) *owner { return newOwnerOn(t, nil, dir, log) }
 
 func newOwnerOn(t rapid.TB, fs vfs.FS, dir string, log *memory) *owner {
+	w := &owner{log: log, dir: dir, clock: time.Unix(1e9, 0)}
 	o := DefaultOptions()
-	o.fs = fs
+	o.fs, o.now = fs, func() time.Time { return w.clock }
 	o.Dir, o.MemtableBytes, o.FlushBytes = dir, 256<<10, 1000
-	x, err := Open(o, log)
-	if err != nil {
+	var err error
+	if w.Index, err = Open(o, log); err != nil {
 		t.Fatal(err)
 	}
-	return &owner{x, log, dir}
+	return w
 }
 
 // kill ends the index without a flush: what is not in tables is gone.

@@ -36,9 +36,9 @@ func (m *match) consider(e entry) {
 
 // search looks in the index for what a page is a duplicate of. A page that is
 // known by the same id and text is answered as it was.
-func (s *store) search(partition int32, n *near, m *match) error {
+func (s *store) search(partition int32, k *known, m *match) error {
 	hash := m.of.print.Hash
-	first, err := s.get(hashKey(partition, hash), hash)
+	first, err := s.first(partition, k, hash)
 	if err != nil {
 		return err
 	}
@@ -63,14 +63,14 @@ func (s *store) search(partition int32, n *near, m *match) error {
 	if m.verdict.Duplicate() || m.of.print.Sim == 0 {
 		return nil
 	}
-	return s.nearly(partition, n, m)
+	return s.nearly(partition, k, m)
 }
 
 // nearly looks for representatives that are nearly the same: all of those of the
 // page's own domain, and of the others the nearest, and the oldest of these.
-func (s *store) nearly(partition int32, n *near, m *match) (err error) {
+func (s *store) nearly(partition int32, k *known, m *match) (err error) {
 	other, distance := -1, 0
-	n.search(m.of.print.Sim, s.options.MaxLooks, func(number, d int, domain uint32) {
+	k.near.search(m.of.print.Sim, s.options.MaxLooks, func(number, d int, domain uint32) {
 		if domain == uint32(m.of.domain) {
 			if err == nil {
 				err = s.considerNumber(partition, number, m)

@@ -3,6 +3,7 @@ package duplicates
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -21,13 +22,16 @@ type Options struct {
 	// MaxLooks bounds how many of the representatives that share a band are looked
 	// at, the newest. Only pages that very many domains have share one with so many.
 	MaxLooks int
+	// Keep is how long a partition stays on disk that is somebody else's.
+	Keep time.Duration
 
-	fs vfs.FS // of tests; nil: the machine's
+	fs  vfs.FS           // of tests; nil: the machine's
+	now func() time.Time // time.Now but in tests
 }
 
 // DefaultOptions are those of the loop, but for Dir.
 func DefaultOptions() Options {
-	return Options{CacheBytes: 32 << 20, MemtableBytes: 8 << 20, FlushBytes: 64 << 20, MaxLooks: 16 << 10}
+	return Options{CacheBytes: 32 << 20, MemtableBytes: 8 << 20, FlushBytes: 64 << 20, MaxLooks: 16 << 10, Keep: time.Hour, now: time.Now}
 }
 
 // Validate reports every option that is out of range.
@@ -44,6 +48,7 @@ func (o Options) Validate() error {
 		{"memtable bytes", o.MemtableBytes, 64 << 10},
 		{"flush bytes", o.FlushBytes, 1},
 		{"max looks", int64(o.MaxLooks), 0},
+		{"nanoseconds that partitions are kept", int64(o.Keep), 0},
 	} {
 		if bound.value < bound.least {
 			errs = append(errs, fmt.Errorf("duplicates options: %s is %d, below %d", bound.name, bound.value, bound.least))

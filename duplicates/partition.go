@@ -10,12 +10,13 @@ import (
 // partition is what the process knows of one beside what is on disk.
 type partition struct {
 	// order is held from a page's judgement until its writer has it, and guards
-	// next, the offset that the fold goes on with, and the representatives.
+	// next, the offset that the fold goes on with, and known, nil until it is loaded.
 	order sync.Mutex
 	next  int64
-	near  *near
+	known *known
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	here bool // the process was given it
 	// current: the fold has reached what others wrote before the partition came
 	// here.
 	current bool
@@ -77,22 +78,48 @@ func (p *partition) wait(ctx context.Context) {
 	}
 }
 
-// release makes the next judgement begin with the log. What is in memory goes, if
+// take makes the next judgement begin with the log: others may have written to it.
+func (p *partition) take() { p.begins(true) }
+
+// release is take for a partition that goes to somebody else.
+func (p *partition) release() { p.begins(false) }
+
+// begins makes the next judgement begin with the log. What is in memory goes, if
 // nobody is using it.
-func (p *partition) release() {
+func (p *partition) begins(here bool) {
+	p.mu.Lock()
+	p.here, p.current = here, false
+	p.mu.Unlock()
+	if p.order.TryLock() {
+		p.known = nil
+		p.order.Unlock()
+	}
+}
+
+// forget removes what is on disk, unless a page is being judged.
+func (p *partition) forget(s *store, number int32) error {
+	if !p.order.TryLock() {
+		return nil // it is here
+	}
+	defer p.order.Unlock()
 	p.mu.Lock()
 	p.current = false
 	p.mu.Unlock()
-	if p.order.TryLock() {
-		p.near = nil
-		p.order.Unlock()
-	}
+	p.known = nil
+	return s.forget(number)
 }
 
 func (p *partition) isCurrent() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.current
+}
+
+// isHere tells whether the process has the partition. Who judges its pages does.
+func (p *partition) isHere() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.here || p.current
 }
 
 // resume finds where the fold goes on in a log with these bounds. An index that
@@ -104,7 +131,7 @@ func (p *partition) resume(s *store, number int32, start, end int64) error {
 		next, err = 0, s.forget(number)
 	}
 	if err == nil {
-		p.near, err = s.load(number)
+		p.known, err = s.load(number)
 	}
 	if err != nil {
 		return err
@@ -147,7 +174,7 @@ func (g gap) Unwrap() error { return errGap }
 func (p *partition) settle(s *store, number int32) error {
 	for {
 		f := p.head()
-		if f == nil || p.near == nil {
+		if f == nil || p.known == nil {
 			return nil // or the log has it
 		}
 		switch {
@@ -155,7 +182,7 @@ func (p *partition) settle(s *store, number int32) error {
 		case f.offset > p.next:
 			return gap{f.offset}
 		default:
-			if err := s.fold(number, p.near, f.offset, f.bytes, f.entry); err != nil {
+			if err := s.fold(number, p.known, f.offset, f.bytes, f.entry); err != nil {
 				return err
 			}
 			p.next++

@@ -111,6 +111,14 @@ func (s *store) get(key []byte, hash similar.Hash) (*entry, error) {
 	return &e, errors.Join(err, closer.Close())
 }
 
+// first is the entry of the first page with a text, nil if there is none.
+func (s *store) first(partition int32, k *known, hash similar.Hash) (*entry, error) {
+	if !k.texts.mayHave(hash) {
+		return nil, nil
+	}
+	return s.get(hashKey(partition, hash), hash)
+}
+
 // next is the offset that the fold of a partition goes on with.
 func (s *store) next(partition int32) (int64, error) {
 	value, closer, err := s.db.Get(kindKey(partition, kindNext))
@@ -136,24 +144,37 @@ func (s *store) forget(partition int32) error {
 	return nil
 }
 
-// load reads the representatives of a partition.
-func (s *store) load(partition int32) (n *near, err error) {
-	prefix := kindKey(partition, kindRepresentative)
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: kindKey(partition, kindRepresentative+1)})
+// load reads what is to be in memory of a partition.
+func (s *store) load(partition int32) (*known, error) {
+	k := new(known)
+	err := s.scan(partition, kindHash, func(key, _ []byte) error {
+		hash, err := readHashKey(key)
+		k.texts.add(hash)
+		return err
+	})
+	if err == nil {
+		err = s.scan(partition, kindRepresentative, func(_, value []byte) error {
+			r, err := readRepresentative(value)
+			k.near.add(r.sim, r.domain)
+			return err
+		})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read index of duplicates: %w", err)
 	}
-	n = new(near)
+	return k, nil
+}
+
+// scan visits what a partition has of a kind of keys.
+func (s *store) scan(partition int32, kind byte, visit func(key, value []byte) error) error {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: kindKey(partition, kind), UpperBound: kindKey(partition, kind+1)})
+	if err != nil {
+		return err
+	}
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		var r representative
-		if r, err = readRepresentative(it.Value()); err == nil {
-			n.add(r.sim, r.domain)
-		}
+		err = visit(it.Key(), it.Value())
 	}
-	if err := errors.Join(err, it.Close()); err != nil {
-		return nil, fmt.Errorf("read index of duplicates: %w", err)
-	}
-	return n, nil
+	return errors.Join(err, it.Close())
 }
 
 // representative returns the entry of a representative.
@@ -178,13 +199,13 @@ func (s *store) representative(partition int32, number int) (*entry, error) {
 
 // fold takes in the record at an offset, of so many bytes; nil: it is of a page
 // without text. What is known already changes nothing.
-func (s *store) fold(partition int32, n *near, offset, bytes int64, e *entry) error {
+func (s *store) fold(partition int32, k *known, offset, bytes int64, e *entry) error {
 	batch := s.db.NewBatch()
 	defer func() { _ = batch.Close() }() // it only frees memory
 	fresh := false
 	if e != nil {
 		var err error
-		if fresh, err = s.add(batch, partition, len(n.sims), *e); err != nil {
+		if fresh, err = s.add(batch, partition, k, *e); err != nil {
 			return err
 		}
 	}
@@ -192,8 +213,11 @@ func (s *store) fold(partition int32, n *near, offset, bytes int64, e *entry) er
 	if err := errors.Join(batch.Set(kindKey(partition, kindNext), next, nil), batch.Commit(pebble.NoSync)); err != nil {
 		return fmt.Errorf("write index of duplicates: %w", err)
 	}
-	if fresh && e.representative() {
-		n.add(e.print.Sim, e.domain)
+	if fresh {
+		k.texts.add(e.print.Hash)
+		if e.representative() {
+			k.near.add(e.print.Sim, e.domain)
+		}
 	}
 	if s.unlogged.Add(bytes) < s.options.FlushBytes {
 		return nil
@@ -206,9 +230,9 @@ func (s *store) fold(partition int32, n *near, offset, bytes int64, e *entry) er
 }
 
 // add is the part of fold that is about a page: it tells whether the page is new.
-func (s *store) add(batch *pebble.Batch, partition int32, number int, e entry) (fresh bool, err error) {
+func (s *store) add(batch *pebble.Batch, partition int32, k *known, e entry) (fresh bool, err error) {
 	key := hashKey(partition, e.print.Hash)
-	first, err := s.get(key, e.print.Hash)
+	first, err := s.first(partition, k, e.print.Hash)
 	if err != nil {
 		return false, err
 	}
@@ -224,7 +248,7 @@ func (s *store) add(batch *pebble.Batch, partition int32, number int, e entry) (
 	err = batch.Set(key, e.append(nil), nil)
 	if e.representative() {
 		r := representative{e.print.Sim, e.domain, key[4:]}
-		err = errors.Join(err, batch.Set(representativeKey(partition, number), r.append(nil), nil))
+		err = errors.Join(err, batch.Set(representativeKey(partition, len(k.near.sims)), r.append(nil), nil))
 	}
 	if err != nil {
 		return false, fmt.Errorf("write index of duplicates: %w", err)

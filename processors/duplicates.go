@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -27,9 +29,12 @@ type originals struct {
 	mu    sync.Mutex
 	logs  *replay.Reader
 	index *duplicates.Index // nil until the first page
+	here  map[int32]bool    // the partitions of this process
 }
 
-func newOriginals(env Env, p pages) *originals { return &originals{env: env, pages: p} }
+func newOriginals(env Env, p pages) *originals {
+	return &originals{env: env, pages: p, here: map[int32]bool{}}
+}
 
 // open returns the index. It belongs to the incarnation of parsed that there is.
 func (o *originals) open(ctx context.Context) (*duplicates.Index, error) {
@@ -59,8 +64,11 @@ func (o *originals) open(ctx context.Context) (*duplicates.Index, error) {
 	id := listed[parsed].ID
 	opts := duplicates.DefaultOptions()
 	opts.Dir = filepath.Join(o.env.Dir, "duplicates", parsed+"-"+hex.EncodeToString(id[:]))
-	o.index, err = duplicates.Open(opts, pagesLog{o.logs, parsed, urls.BundledSuffixes()})
-	return o.index, err
+	if o.index, err = duplicates.Open(opts, pagesLog{o.logs, parsed, urls.BundledSuffixes()}); err != nil {
+		return nil, err
+	}
+	o.index.Take(slices.Collect(maps.Keys(o.here)))
+	return o.index, nil
 }
 
 // close leaves the index on disk. No page may be judged any more.
@@ -77,32 +85,47 @@ func (o *originals) close() {
 	}
 }
 
-// opened is the index if it is open.
-func (o *originals) opened() *duplicates.Index {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.index
-}
-
 // take and release follow which partitions this process has.
 func (o *originals) take(partitions []int32) {
-	if index := o.opened(); index != nil {
+	if index := o.note(partitions, true); index != nil {
 		index.Take(partitions)
 	}
 }
 
 func (o *originals) release(ctx context.Context, partitions []int32) {
-	if index := o.opened(); index != nil {
+	if index := o.note(partitions, false); index != nil {
 		index.Release(ctx, partitions)
+	}
+}
+
+// note keeps which partitions are here, and returns the index if it is open.
+func (o *originals) note(partitions []int32, here bool) *duplicates.Index {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, partition := range partitions {
+		if here {
+			o.here[partition] = true
+		} else {
+			delete(o.here, partition)
+		}
+	}
+	return o.index
+}
+
+// reset begins anew: without partitions, and with nothing in flight.
+func (o *originals) reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.here)
+	if o.index != nil {
+		o.index.Reset()
 	}
 }
 
 // judging is the pass of pages: what an exchange makes is written once it is known
 // what its page is a duplicate of, in that order.
 func (o *originals) judging(out *outbox) pass {
-	if index := o.opened(); index != nil {
-		index.Reset() // a stage that is built anew has another writer
-	}
+	o.reset() // a stage that is built anew has another writer
 	return func(ctx context.Context, r, whole *kgo.Record, finish func(reason string, err error)) {
 		var d *draft
 		made, reason := out.guard(func(r *kgo.Record) (made []Output, reason string) {

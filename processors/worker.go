@@ -71,7 +71,12 @@ func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 			_ = c.CommitMarkedOffsets(ctx)
 			w.drop(lost)
 		}),
-		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { w.drop(lost) }),
+		kgo.OnPartitionsLost(func(ctx context.Context, _ *kgo.Client, lost map[string][]int32) {
+			gone, cancel := context.WithCancel(ctx)
+			cancel()
+			w.release(gone, lost) // for which nobody waits
+			w.drop(lost)
+		}),
 		// Without it a batch could outlast the partition's loss and return, and
 		// its old offsets would be marked before the ones read again.
 		kgo.BlockRebalanceOnPoll(),
