@@ -33,7 +33,7 @@ func span(d time.Duration) string {
 	}
 	switch {
 	case d < 0:
-		return "-" + span(-d)
+		return "-" + span(d.Abs())
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < 10*time.Second:
@@ -82,7 +82,7 @@ func (c clock) away(t time.Time) string {
 	case d >= time.Second:
 		return "in " + span(d)
 	case d <= -time.Second:
-		return span(-d) + " ago"
+		return span(d.Abs()) + " ago"
 	}
 	return "now"
 }
