@@ -1,6 +1,8 @@
 package crawl_test
 
 import (
+	"context"
+	"net/netip"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -78,6 +80,68 @@ func TestTraps(t *testing.T) {
 		t.Errorf("%d requests more", more)
 	}
 	proven(t, o)
+}
+
+// TestSubdomainsWithoutEnd crawls the site of traps under a name all of whose
+// subdomains there are: each new one has a page that names two more, and a
+// robots.txt to be asked for.
+func TestSubdomainsWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const domain = "trap.example"
+	site := webtest.NewTrapSite(domain)
+	server, err := webtest.Serve(site, webtest.ServerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	o := configured(t.TempDir())
+	o.Definition.Scope = "domain"
+	o.Fetch.Client.Resolver = everyName{}
+	o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
+	run(t, o, crawl.EndedDrained)
+
+	asked, hosts := map[string]int{}, map[string]bool{}
+	for _, e := range server.Entries() {
+		if e.Domain == domain {
+			asked[e.Path]++
+		}
+		hosts[e.Domain] = true
+	}
+	for _, path := range site.Real() {
+		if asked[path] != 1 {
+			t.Errorf("%s was asked for %d times", path, asked[path])
+		}
+	}
+	if n := len(server.Entries()); n > mostOfTraps {
+		t.Errorf("%d requests for %d real pages", n, len(site.Real()))
+	}
+	// Those that were told apart, and what they had named by then.
+	if n := len(hosts); n < 32 || n > 200 {
+		t.Errorf("%d hosts were asked", n)
+	}
+	held := 0
+	for _, trap := range trapsOf(t, o, nil) {
+		if trap.Host == "*."+domain {
+			held += trap.Held
+		}
+	}
+	t.Logf("%d requests for %d real pages, to %d hosts; %d URLs of others held back", len(server.Entries()), len(site.Real()), len(hosts), held)
+	if held == 0 {
+		t.Error("no URL of a further subdomain is held back")
+	}
+	proven(t, o)
+}
+
+// everyName resolves every name to the address of a web of tests.
+type everyName struct{}
+
+// LookupNetIP implements fetch.Resolver.
+func (everyName) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr(webtest.DomainAddr(0))}, nil
 }
 
 // mostOfTraps is how many requests a crawl of the site of traps may make. What was

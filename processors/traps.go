@@ -43,7 +43,7 @@ func (s *seen) holdBack(o traps.Options, domain string, n *weftpb.Normalized, ev
 		return
 	}
 	event.Showing = showing(domain, n, event.Targets[0])
-	event.Targets, event.Parked = s.book.Judge(o, domain, event.Targets)
+	event.Targets, event.Parked = s.book.Judge(o, domain, event.Showing, event.Targets)
 }
 
 // lifted answers people who lift a trap; nil: nothing changes.

@@ -27,15 +27,15 @@ type identityOf struct {
 func Open(store Store) *Book { return &Book{store: store} }
 
 // Judge says which of the URLs of a domain that nobody has seen before are
-// admitted, in order, and which are parked, by trap. Seeds are admitted always.
-// It changes no later answer.
-func (b *Book) Judge(o Options, domain string, fresh []*weftpb.Target) (admitted []*weftpb.Target, parked []*weftpb.Parked) {
+// admitted, in order, and which are parked, by trap, knowing what the page showed
+// that names them. Seeds are admitted always. It changes no later answer.
+func (b *Book) Judge(o Options, domain string, shows weftpb.Showing, fresh []*weftpb.Target) (admitted []*weftpb.Target, parked []*weftpb.Parked) {
 	b.trim()
 	room, limited := b.room(o, domain)
 	for i, t := range fresh {
 		id, reason := identity{}, Reason("")
 		if t.GetVia() != weftpb.Via_VIA_SEED {
-			if id, reason = b.verdict(o, domain, t.GetUrl()); reason == "" && limited && room <= 0 {
+			if id, reason = b.verdict(o, domain, shows, t.GetUrl()); reason == "" && limited && room <= 0 {
 				id, reason = identity{domain, whole}, TooManyPages
 			}
 		}
@@ -70,7 +70,8 @@ func (b *Book) room(o Options, domain string) (room int64, limited bool) {
 
 // verdict tells of which trap a URL is; the reason is empty when it is of none.
 // Who lifted one of its templates wants its URLs.
-func (b *Book) verdict(o Options, domain, url string) (in identity, why Reason) {
+func (b *Book) verdict(o Options, domain string, shows weftpb.Showing, url string) (in identity, why Reason) {
+	again := shows == weftpb.Showing_SHOWING_AGAIN
 	for _, id := range b.identities(domain, url) {
 		if id.template == "" {
 			break
@@ -82,8 +83,10 @@ func (b *Book) verdict(o Options, domain, url string) (in identity, why Reason) 
 			return identity{}, ""
 		case why != "":
 		case p.reason != "":
-			in, why = id, p.reason
-		case o.Evidence > 0 && p.same(o.Evidence):
+			if again || p.spared >= mostSpared {
+				in, why = id, p.reason
+			}
+		case again && o.Evidence > 0 && p.same(o.Evidence):
 			in, why = id, reasonOf(id.template)
 		case o.URLsPerTemplate > 0 && p.admitted >= uint64(o.URLsPerTemplate) && id.template != scattered:
 			in, why = id, TooManyURLs

@@ -42,7 +42,7 @@ func (s *stage) names(source string, again bool, paths ...string) int {
 	if again {
 		event.Showing = weftpb.Showing_SHOWING_AGAIN
 	}
-	event.Targets, event.Parked = s.book.Judge(s.options, domain, targets)
+	event.Targets, event.Parked = s.book.Judge(s.options, domain, event.Showing, targets)
 	s.append(event)
 	return len(event.Targets)
 }
@@ -178,7 +178,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d URLs more of the domain were admitted", n)
 	}
 	seed := []*weftpb.Target{{Url: root + "/item/seed/1", Via: weftpb.Via_VIA_SEED}}
-	if admitted, parked := s.book.Judge(s.options, domain, seed); len(admitted) != 1 || parked != nil {
+	if admitted, parked := s.book.Judge(s.options, domain, weftpb.Showing_SHOWING_AGAIN, seed); len(admitted) != 1 || parked != nil {
 		t.Errorf("a seed is parked: %v", parked)
 	}
 	reasons := map[string]int{}
@@ -206,7 +206,7 @@ func TestLiftBringsBackWhatWasParked(t *testing.T) {
 		paths[i] = path(100 + i)
 		want = append(want, root+paths[i])
 	}
-	if s.names("/", false, paths...) != 0 {
+	if s.names(path(99), true, paths...) != 0 {
 		t.Fatal("the calendar is no trap")
 	}
 	if s.names("/", false, "/about") != 1 {
@@ -221,6 +221,27 @@ func TestLiftBringsBackWhatWasParked(t *testing.T) {
 	}
 	if again := s.lift(domain, "/cal/{year}/{n}"); again != nil {
 		t.Errorf("came back again: %v", again)
+	}
+}
+
+// What no trap is called cannot be lifted: the keys of its pattern would be those
+// of another.
+func TestLiftOfNoTrap(t *testing.T) {
+	s := open(DefaultOptions())
+	for _, name := range [][2]string{
+		{"a.examp", "le/{n}"}, {"a.example/", "{n}"}, {"a.example/", "/{n}"}, {"", ""}, {"a.example", "/\x00"},
+	} {
+		if got := s.book.Lift(domain, &weftpb.Lift{Host: name[0], Template: name[1]}); got != nil {
+			t.Errorf("%q is lifted", name)
+		}
+	}
+	for _, template := range []string{"/{n}", scattered, whole} {
+		if s.book.Lift(domain, &weftpb.Lift{Host: domain, Template: template}) == nil {
+			t.Errorf("%s cannot be lifted", template)
+		}
+	}
+	if s.book.Lift(domain, &weftpb.Lift{Host: "*." + domain, Template: "/{n}"}) == nil {
+		t.Error("the template of the other hosts cannot be lifted")
 	}
 }
 
@@ -242,7 +263,7 @@ func TestStateIsBounded(t *testing.T) {
 		host := letters(n*7919) + ".a.example"
 		url := &weftpb.Target{Url: fmt.Sprintf("https://%s/%s/%s/", host, letters(n), letters(n*31)), Via: weftpb.Via_VIA_LINK}
 		event := &weftpb.Deduped{Source: url.Url, Showing: weftpb.Showing_SHOWING_AGAIN}
-		event.Targets, event.Parked = s.book.Judge(s.options, domain, []*weftpb.Target{url})
+		event.Targets, event.Parked = s.book.Judge(s.options, domain, event.Showing, []*weftpb.Target{url})
 		admitted += len(event.Targets)
 		if event.Parked != nil {
 			break
@@ -255,7 +276,7 @@ func TestStateIsBounded(t *testing.T) {
 	if admitted > mostPatterns+100 {
 		t.Errorf("%d URLs were admitted", admitted)
 	}
-	last, parked := s.book.Judge(s.options, domain, []*weftpb.Target{{Url: root + "/x/y/", Via: weftpb.Via_VIA_LINK}})
+	last, parked := s.book.Judge(s.options, domain, weftpb.Showing_SHOWING_AGAIN, []*weftpb.Target{{Url: root + "/x/y/", Via: weftpb.Via_VIA_LINK}})
 	if len(last) != 0 || len(parked) != 1 || parked[0].Template != scattered {
 		t.Errorf("the rest is %v", parked)
 	}
@@ -287,7 +308,7 @@ func TestFold(t *testing.T) {
 			paths := rapid.SliceOfN(path, 1, 8).Draw(t, "paths")
 			before := maps.Clone(s.store)
 			targets := []*weftpb.Target{{Url: root + paths[0], Via: weftpb.Via_VIA_LINK}}
-			s.book.Judge(s.options, domain, targets)
+			s.book.Judge(s.options, domain, weftpb.Showing_SHOWING_AGAIN, targets)
 			if !maps.Equal(before, s.store) {
 				t.Fatal("judging changed the store")
 			}
@@ -364,7 +385,7 @@ func BenchmarkBook(b *testing.B) {
 			targets[i] = &weftpb.Target{Url: fmt.Sprintf("%s/section/page-%d.html", root, n*10+i), Via: weftpb.Via_VIA_LINK}
 		}
 		event := &weftpb.Deduped{Source: root + "/section/page-1.html", Showing: weftpb.Showing_SHOWING_NEW}
-		event.Targets, event.Parked = s.book.Judge(s.options, domain, targets)
+		event.Targets, event.Parked = s.book.Judge(s.options, domain, event.Showing, targets)
 		s.book.Apply(domain, event)
 	}
 	b.ReportMetric(float64(b.N*10)/b.Elapsed().Seconds(), "URLs/s")

@@ -20,11 +20,18 @@
 // never is a trap, however much they look alike. Count alone condemns only beyond
 // Options.URLsPerTemplate.
 //
+// Honest pages may look like a trap's: all names in the root of a site do. So the
+// URLs of a trap are judged by the page that names them, too: of one that shows
+// something new they are admitted, 1,000 of them. If these bring pages that show
+// something new, the trap is none any more; if not, they were all.
+//
 // # States of a template
 //
 //	open     its URLs are admitted
 //	trap     seven of eight of its last pages, Options.Evidence at least, showed
-//	         what others had shown. Its URLs are parked, for good
+//	         what others had shown. Its URLs are parked if pages name them that do
+//	         so, or 1,000 were admitted meanwhile. It is open again once less than
+//	         half of its last pages show what others do; what is parked stays so
 //	full     more than Options.URLsPerTemplate were admitted. Further URLs are
 //	         parked as long as that option stands
 //	exempt   people lifted it. Its URLs are admitted, whatever they show

@@ -19,7 +19,7 @@ func (b *Book) Apply(domain string, event *weftpb.Deduped) {
 		f.each(event.GetSource(), func(p *pattern) { p.show(event.GetShowing() == weftpb.Showing_SHOWING_AGAIN) })
 	}
 	for _, t := range event.GetTargets() {
-		f.each(t.GetUrl(), func(p *pattern) { p.admitted++ })
+		f.each(t.GetUrl(), (*pattern).admit)
 	}
 	f.census.admitted += uint64(len(event.GetTargets()))
 	for _, p := range event.GetParked() {
@@ -106,10 +106,13 @@ const (
 
 // Lift answers who wants the URLs of a trap: the trap is none any more, and its
 // oldest parked URLs are in the crawl, as many as an event has room for. It is
-// nil when nothing is to be done.
+// nil when nothing is to be done, or when no trap can have such a name.
 func (b *Book) Lift(domain string, lift *weftpb.Lift) *weftpb.Deduped {
 	b.trim()
 	id := identity{lift.GetHost(), lift.GetTemplate()}
+	if !id.valid() {
+		return nil
+	}
 	p := b.pattern(domain, id)
 	if p == nil {
 		p = new(pattern)

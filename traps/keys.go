@@ -1,6 +1,9 @@
 package traps
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // Store is an ordered map of bytes with a sticky first error. Keys and values
 // passed in are valid only during the call.
@@ -38,8 +41,15 @@ func parkedKey(domain string, id identity, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte(parkedKind+domain+"\x00"+id.host+id.template+"\x00"), seq)
 }
 
-// identity names a pattern of a domain.
+// identity names a pattern of a domain. Keys have the host and the template one
+// behind the other, and what begins a template is in no host.
 type identity struct{ host, template string }
+
+// valid tells whether a name that comes from outside is one.
+func (id identity) valid() bool {
+	templates := strings.HasPrefix(id.template, "/") || id.template == scattered || id.template == whole
+	return templates && !strings.ContainsAny(id.host, "/\x00") && !strings.Contains(id.template, "\x00")
+}
 
 const (
 	// scattered is the template, on the domain as its host, of the URLs whose own

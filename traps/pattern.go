@@ -12,8 +12,10 @@ type pattern struct {
 	// pages counts those of the last pages that named new URLs, again those of
 	// them that showed what others had shown.
 	pages, again uint8
-	// reason is set for good once content made it a trap.
+	// reason is set while content makes it a trap. spared counts the URLs that
+	// were admitted since it is one.
 	reason Reason
+	spared uint64
 	// exempt: people lifted it.
 	exempt bool
 	// The parked URLs have the numbers from first to next, without next.
@@ -25,7 +27,13 @@ type pattern struct {
 // thousands of months with something in them before those without.
 const window = 32
 
-// show books a page that named new URLs.
+// mostSpared bounds the URLs of a trap that are admitted because pages name them
+// that show something new. One event may go beyond it.
+const mostSpared = 1000
+
+// show books a page that named new URLs. A trap most of whose pages show
+// something new by now is none: it was an honest template in which a trap had
+// been.
 func (p *pattern) show(again bool) {
 	p.pages++
 	if again {
@@ -33,6 +41,17 @@ func (p *pattern) show(again bool) {
 	}
 	if p.pages == window {
 		p.pages, p.again = p.pages/2, p.again/2
+	}
+	if p.reason != "" && 2*p.again < p.pages {
+		p.reason, p.spared = "", 0
+	}
+}
+
+// admit books a URL that was let into the crawl.
+func (p *pattern) admit() {
+	p.admitted++
+	if p.reason != "" {
+		p.spared++
 	}
 }
 
@@ -51,7 +70,7 @@ func (p *pattern) encode(dst []byte) []byte {
 		flags |= isExempt
 	}
 	dst = append(dst, flags, byte(slices.Index(reasons[:], p.reason)), p.pages, p.again)
-	for _, n := range []uint64{p.admitted, p.first, p.next} {
+	for _, n := range []uint64{p.admitted, p.first, p.next, p.spared} {
 		dst = binary.AppendUvarint(dst, n)
 	}
 	return dst
@@ -65,7 +84,7 @@ func decodePattern(b []byte) *pattern {
 	}
 	p := &pattern{exempt: b[0]&isExempt != 0, reason: reasons[b[1]], pages: b[2], again: b[3]}
 	b = b[4:]
-	for _, field := range []*uint64{&p.admitted, &p.first, &p.next} {
+	for _, field := range []*uint64{&p.admitted, &p.first, &p.next, &p.spared} {
 		n, size := binary.Uvarint(b)
 		if size <= 0 {
 			return nil

@@ -23,8 +23,8 @@ const (
 	TooManyPages Reason = "too_many_pages"
 )
 
-// byContent tells whether the reason is what pages showed. It then holds until
-// people lift it; the others hold as long as the limit does.
+// byContent tells whether the reason is what pages showed; the others hold as long
+// as a limit does.
 func (r Reason) byContent() bool { return r != TooManyURLs && r != TooManyPages }
 
 // reasons in the order of their codes in the store, which never change.

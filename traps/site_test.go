@@ -23,7 +23,7 @@ var (
 
 // TestTrapSite crawls a site of traps without a network: what is decided is
 // decided by the packages that decide in a crawl, and what is the same content is
-// the same text. Subdomains without end can only be had like this.
+// the same text.
 func TestTrapSite(t *testing.T) {
 	const domain = "trap.example"
 	site := webtest.NewTrapSite(domain)
@@ -77,7 +77,7 @@ func TestTrapSite(t *testing.T) {
 		if len(fresh) == 0 {
 			continue
 		}
-		event.Targets, event.Parked = book.Judge(traps.DefaultOptions(), domain, fresh)
+		event.Targets, event.Parked = book.Judge(traps.DefaultOptions(), domain, event.Showing, fresh)
 		set.Apply(event)
 		book.Apply(domain, event)
 		queue = append(queue, event.Targets...)

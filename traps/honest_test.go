@@ -1,0 +1,79 @@
+package traps
+
+import (
+	"fmt"
+	"testing"
+)
+
+// A trap whose URLs look like honest ones, as all names in the root of a site do,
+// takes none of them: what pages name that show something new is admitted, and
+// the template is no trap any more once such pages are most. The trap begins
+// anew with them, at one honest page in ten, and ends with them.
+func TestHonestPagesBesideATrap(t *testing.T) {
+	for _, c := range []struct{ name, honest, lure string }{
+		{"names in the root", "/%s", "/lure-%s"},
+		{"pages of a list", "/list?page=%s", "/list?page=0%s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := open(DefaultOptions())
+			honest := func(n int) string { return fmt.Sprintf(c.honest, letters(n)) }
+			lures := 0
+			lure := func() string {
+				lures++
+				return fmt.Sprintf(c.lure, letters(lures))
+			}
+			if n := s.walk(true, 1000, func(int) string { return lure() }); n == 1000 {
+				t.Fatal("the trap is none")
+			}
+			const pages = 3000
+			asked := lures
+			for queue, found := []string{""}, 1; len(queue) > 0 && asked < 100*pages; asked++ {
+				at := queue[0]
+				queue = queue[1:]
+				if at != "" { // of the trap
+					for range 2 {
+						if next := lure(); s.names(at, true, next) == 1 {
+							queue = append(queue, next)
+						}
+					}
+					continue
+				}
+				for range min(3, pages-found) {
+					if s.names(honest(found/3), false, honest(found)) == 0 {
+						t.Fatalf("page %d is held back", found)
+					}
+					queue, found = append(queue, ""), found+1
+				}
+				if entrance := lure(); found%10 == 0 && s.names(honest(found/3), false, entrance) == 1 {
+					queue = append(queue, entrance)
+				}
+			}
+			t.Logf("%d requests for %d pages", asked, pages)
+			if asked > 4*pages {
+				t.Errorf("%d requests for %d pages", asked, pages)
+			}
+		})
+	}
+}
+
+// A trap that shows something new now and then ends nevertheless.
+func TestTrapThatVaries(t *testing.T) {
+	s := open(DefaultOptions())
+	path := func(n int) string { return fmt.Sprintf("/r/%s", letters(n)) }
+	admitted, named := 1, 1
+	for queue := []int{0}; len(queue) > 0 && admitted < 20_000; queue = queue[1:] {
+		paths := make([]string, 20)
+		for i := range paths {
+			paths[i] = path(named + i)
+		}
+		n := s.names(path(queue[0]), queue[0]%10 != 0, paths...)
+		for i := range n {
+			queue = append(queue, named+i)
+		}
+		admitted, named = admitted+n, named+len(paths)
+	}
+	t.Logf("%d URLs were admitted", admitted)
+	if admitted > mostSpared+1000 {
+		t.Errorf("%d URLs were admitted", admitted)
+	}
+}
