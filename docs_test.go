@@ -78,6 +78,29 @@ func TestDocsLinkToWhatIs(t *testing.T) {
 	}
 }
 
+// Every document can be reached from the README by links.
+func TestDocsAreReached(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+\.md)(?:#[^)]*)?\)`)
+	texts := docs(t)
+	reached := map[string]bool{}
+	var follow func(doc string)
+	follow = func(doc string) {
+		if reached[doc] || texts[doc] == "" {
+			return
+		}
+		reached[doc] = true
+		for _, match := range link.FindAllStringSubmatch(texts[doc], -1) {
+			follow(filepath.Join(filepath.Dir(doc), match[1]))
+		}
+	}
+	follow("README.md")
+	for doc := range texts {
+		if !reached[doc] && doc != "CHANGELOG.md" {
+			t.Errorf("no link leads to %s", doc)
+		}
+	}
+}
+
 // anchors are the names of a document's headings, as GitHub makes them.
 func anchors(text string) map[string]bool {
 	names := map[string]bool{}
