@@ -5,6 +5,7 @@ package metrics
 const (
 	namePages         = "weft_pages_total"
 	namePageBytes     = "weft_page_bytes_total"
+	nameDuplicates    = "weft_duplicate_pages_total"
 	nameExchanges     = "weft_exchanges_total"
 	nameWireBytes     = "weft_exchange_wire_bytes_total"
 	nameExchangeTime  = "weft_exchange_seconds"

@@ -19,10 +19,12 @@ func (s *Set) Normalized(reason string, n int) {
 	s.normalized.WithLabelValues(reason).Add(float64(n))
 }
 
-// Deduped counts URLs that were new and URLs that had been seen.
-func (s *Set) Deduped(fresh, seen int) {
+// Deduped counts URLs that were new, URLs that had been seen, and URLs that were
+// given up for others which stand for them.
+func (s *Set) Deduped(fresh, seen, merged int) {
 	s.fresh.Add(float64(fresh))
 	s.seen.Add(float64(seen))
+	s.merged.Add(float64(merged))
 }
 
 // Ledger counts a ledger.Happening by its kind.
@@ -47,6 +49,16 @@ func (s *Set) Exchange(x *fetch.Exchange) {
 func (s *Set) Page(bytes int) {
 	s.pages.Inc()
 	s.pageBytes.Add(float64(bytes))
+}
+
+// Duplicate counts a page that is a duplicate of another, at a distance; 0 is the
+// same text.
+func (s *Set) Duplicate(distance int) {
+	if distance == 0 {
+		s.identical.Inc()
+	} else {
+		s.near.Inc()
+	}
 }
 
 // Slots notes that a request began (1) or ended (-1).

@@ -9,6 +9,7 @@ import (
 // Set is the metrics of one process. Its methods are safe for concurrent use.
 type Set struct {
 	pages, pageBytes        prometheus.Counter
+	identical, near         prometheus.Counter
 	exchanges               *prometheus.CounterVec
 	wireBytes               prometheus.Counter
 	exchangeTime, firstByte prometheus.Histogram
@@ -17,6 +18,7 @@ type Set struct {
 	normalized *prometheus.CounterVec
 	fresh      prometheus.Counter
 	seen       prometheus.Counter
+	merged     prometheus.Counter
 
 	settled    *prometheus.GaugeVec
 	urls       *prometheus.GaugeVec
@@ -34,12 +36,15 @@ type Set struct {
 // the Go runtime. It panics when the registry has them already.
 func New(registry prometheus.Registerer) *Set {
 	m := maker{registry}
-	deduped := m.counters(nameDeduped, "URLs asked about by whether they were new.", labelResult)
+	deduped := m.counters(nameDeduped, "URLs asked about: new, seen before, or merged, which another URL stands for.", labelResult)
+	duplicate := m.counters(nameDuplicates, "Pages with the same text as an earlier one (identical) or nearly the same (near).", labelKind)
 	// 1 ms to about a minute.
 	times := prometheus.ExponentialBuckets(0.001, 2, 17)
 	s := &Set{
 		pages:     m.counter(namePages, "Pages handed out in parsed."),
 		pageBytes: m.counter(namePageBytes, "Bytes of the bodies of pages, decoded."),
+		identical: duplicate.WithLabelValues("identical"),
+		near:      duplicate.WithLabelValues("near"),
 		exchanges: m.counters(nameExchanges, "HTTP exchanges by class of error, empty when a response was read, and class of status.",
 			labelClass, labelStatus),
 		wireBytes:    m.counter(nameWireBytes, "Bytes of bodies as they came over the wire."),
@@ -50,6 +55,7 @@ func New(registry prometheus.Registerer) *Set {
 		normalized: m.counters(nameNormalized, "URLs named by pages and seeds, accepted or refused for a reason.", labelReason),
 		fresh:      deduped.WithLabelValues("new"),
 		seen:       deduped.WithLabelValues("seen"),
+		merged:     deduped.WithLabelValues("merged"),
 
 		settled:    m.gauges(nameSettled, "URLs settled since the crawl began: fetched, failed or refused.", labelState),
 		urls:       m.gauges(nameFrontierURLs, "URLs in the frontier: pending of any kind, and of those queued and out.", labelState),

@@ -61,9 +61,9 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 			return s.lifted(in.Key, n.Lift), nil
 		}
 		event, restored := s.standing.decide(s, in.Key, &n)
-		fresh := len(event.Targets) + len(restored)
-		env.Meter.Deduped(fresh, max(len(n.Targets)-fresh, 0))
-		if fresh+len(event.Merged)+len(event.Evidence) == 0 {
+		fresh, merged := len(event.Targets)+len(restored), len(event.Merged)
+		env.Meter.Deduped(fresh, max(len(n.Targets)-fresh-merged, 0), merged)
+		if fresh+merged+len(event.Evidence) == 0 {
 			return nil, nil
 		}
 		s.holdBack(trapOptions, in.Key, &n, event)

@@ -142,6 +142,9 @@ func (o *originals) judging(out *outbox) pass {
 		if err == nil {
 			partition := topics.Partition(d.record.Domain, o.env.Definition.Partitions)
 			err = index.Judge(ctx, partition, d.page(), func(v duplicates.Verdict, written func(int64, int64, error)) {
+				if v.Duplicate() {
+					o.env.Meter.Duplicate(v.Distance)
+				}
 				out.judged(ctx, r, d, v, written, finish)
 			})
 		}

@@ -18,7 +18,7 @@ import (
 // deaf is a Meter of the stages with ledgers.
 type deaf struct{ silent }
 
-func (deaf) Deduped(int, int)                 {}
+func (deaf) Deduped(int, int, int)            {}
 func (deaf) Tripped()                         {}
 func (deaf) Outcomes(int32, map[string]int64) {}
 

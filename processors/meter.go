@@ -13,14 +13,18 @@ type Meter interface {
 	Rejected(stage topics.Stage, reason string)
 	// Normalized counts n URLs taken ("accepted") or refused for a reason.
 	Normalized(reason string, n int)
-	// Deduped counts URLs that were new and URLs that had been seen.
-	Deduped(fresh, seen int)
+	// Deduped counts URLs that were new, URLs that had been seen, and URLs that
+	// were given up for others which stand for them.
+	Deduped(fresh, seen, merged int)
 	// Ledger counts a ledger.Happening by its kind.
 	Ledger(stage topics.Stage, kind string)
 	// Exchange counts an HTTP exchange.
 	Exchange(x *fetch.Exchange)
 	// Page counts a page handed out; bytes is the size of its body.
 	Page(bytes int)
+	// Duplicate counts a page that is a duplicate of another, at a distance; 0 is the
+	// same text.
+	Duplicate(distance int)
 	// Slots notes that a request began (1) or ended (-1).
 	Slots(change int)
 	// Hurried counts a request that began when its domain should have been left

@@ -178,4 +178,4 @@ func TestTrapOptions(t *testing.T) {
 	}
 }
 
-func (silent) Deduped(int, int) {}
+func (silent) Deduped(int, int, int) {}

@@ -88,7 +88,7 @@ func newWorld(c Case, lines *[]string) *world {
 	}
 	w.transforms = map[topics.Stage]processors.Transform{topics.Normalize: normalize, topics.Parse: parse}
 	w.cluster = newCluster(w, w.names, partitions)
-	w.web = newWeb(w, c.Seed, c.Sites, c.Pages)
+	w.web = newWeb(w, c.Seed, c.Sites, c.Pages, c.Twins)
 	w.seed()
 	for i := range c.Processes {
 		p := &process{
@@ -217,10 +217,11 @@ type deaf struct{}
 
 func (deaf) Rejected(topics.Stage, string)    {}
 func (deaf) Normalized(string, int)           {}
-func (deaf) Deduped(int, int)                 {}
+func (deaf) Deduped(int, int, int)            {}
 func (deaf) Ledger(topics.Stage, string)      {}
 func (deaf) Exchange(*fetch.Exchange)         {}
 func (deaf) Page(int)                         {}
+func (deaf) Duplicate(int)                    {}
 func (deaf) Slots(int)                        {}
 func (deaf) Hurried(politeness.Violation)     {}
 func (deaf) Tripped()                         {}

@@ -131,10 +131,11 @@ type unmetered struct{}
 
 func (unmetered) Rejected(topics.Stage, string)    {}
 func (unmetered) Normalized(string, int)           {}
-func (unmetered) Deduped(int, int)                 {}
+func (unmetered) Deduped(int, int, int)            {}
 func (unmetered) Ledger(topics.Stage, string)      {}
 func (unmetered) Exchange(*fetch.Exchange)         {}
 func (unmetered) Page(int)                         {}
+func (unmetered) Duplicate(int)                    {}
 func (unmetered) Slots(int)                        {}
 func (unmetered) Hurried(politeness.Violation)     {}
 func (unmetered) Tripped()                         {}
