@@ -82,6 +82,10 @@ const (
 	BugPagesPerDomainIgnored Bug = "pages-per-domain-ignored"
 	// BugPagesForgotten: pages of earlier lives do not count against the limit.
 	BugPagesForgotten Bug = "pages-forgotten"
+	// BugMergesUnwritten: dedupe does not write down what others stand for.
+	BugMergesUnwritten Bug = "merges-unwritten"
+	// BugMissingUnheard: dedupe does not hear that there is no page.
+	BugMissingUnheard Bug = "missing-unheard"
 	// BugStopCuts: a fetcher that ends in good order cuts off what is in flight.
 	BugStopCuts Bug = "stop-cuts"
 )
@@ -118,6 +122,8 @@ func Bugs() []Bug {
 		BugDepthIgnored,
 		BugPagesPerDomainIgnored,
 		BugPagesForgotten,
+		BugMergesUnwritten,
+		BugMissingUnheard,
 		BugStopCuts,
 	}
 }
@@ -197,6 +203,9 @@ func (b *bugs) reread(r record) []byte {
 // arrived looks at a record that reaches its log.
 func (b *bugs) arrived(l *log, r *record) {
 	var ev weftpb.Event
+	if b.w.bug(BugMergesUnwritten) && l.topic == b.w.names.Deduped {
+		r.value = withoutMerges(r.value)
+	}
 	if !b.w.bug(BugAnyEpoch) || l.topic != b.w.names.Deduped && l.topic != b.w.names.Scheduled || proto.Unmarshal(r.value, &ev) != nil {
 		return
 	}
@@ -206,6 +215,18 @@ func (b *bugs) arrived(l *log, r *record) {
 	r.latest = b.latest[l.place]
 }
 
+// withoutMerges is an event of deduped that does not say what was given up.
+func withoutMerges(event []byte) []byte {
+	var ev weftpb.Event
+	var d weftpb.Deduped
+	if proto.Unmarshal(event, &ev) != nil || proto.Unmarshal(ev.Body, &d) != nil || len(d.Merged) == 0 {
+		return event
+	}
+	d.Merged = nil
+	ev.Body = encode(&d)
+	return encode(&ev)
+}
+
 // input returns an input's record for a decision.
 func (b *bugs) input(t *table, topic string, r record) []byte {
 	switch {
@@ -213,10 +234,22 @@ func (b *bugs) input(t *table, topic string, r record) []byte {
 		return b.reread(r)
 	case topic == b.w.names.Normalized && b.w.bug(BugTrustFilter):
 		return b.filtered(t, r)
+	case topic == b.w.names.Normalized && b.w.bug(BugMissingUnheard):
+		return withoutMissing(r.value)
 	case topic == b.w.names.Visited && b.w.bug(BugSettleUnknown):
 		return b.anyVisit(t, r)
 	}
 	return r.value
+}
+
+// withoutMissing is a record of normalized that does not say what has no page.
+func withoutMissing(value []byte) []byte {
+	var n weftpb.Normalized
+	if proto.Unmarshal(value, &n) != nil {
+		return value
+	}
+	n.Evidence = slices.DeleteFunc(n.Evidence, func(e *weftpb.Evidence) bool { return e.Kind == weftpb.Evidence_KIND_MISSING })
+	return encode(&n)
 }
 
 // filtered leaves out what a small filter may know.

@@ -12,6 +12,8 @@ type Case struct {
 	// Sites and Pages of each, made from the seed.
 	Sites int `json:"sites"`
 	Pages int `json:"pages"`
+	// Twins: pages may have two URLs, see web.twins.
+	Twins bool `json:"twins,omitempty"`
 	// Processes, of which some run all stages and some a few.
 	Processes int `json:"processes"`
 	// Embedded: the brokers are in the only process, and what is in their logs
@@ -155,6 +157,7 @@ func (c *Case) limits(rng *rand.Rand) {
 	if own := rand.New(rand.NewPCG(c.Seed, 5)); own.IntN(5) == 0 {
 		c.PagesPerDomain = int64(1 + own.IntN(12))
 	}
+	c.Twins = rand.New(rand.NewPCG(c.Seed, 7)).IntN(2) == 0
 	n := rng.IntN(3)
 	if rng.IntN(6) == 0 {
 		c.Faults, n = nil, 1+rng.IntN(5)

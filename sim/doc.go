@@ -48,8 +48,9 @@
 //     goes on with all that it was about to do: it is the zombie.
 //   - web: sites from the seed, with redirects, errors, Retry-After, robots.txt
 //     that disallow, ask for delays, fail, are missing or redirect to another
-//     domain's. Its access log, in true
-//     time, is what politeness is judged from.
+//     domain's. Sites may have two URLs for their pages, and exceptions, so that
+//     dedupe learns rules, gives URLs up, and finds that it was wrong. Its access
+//     log, in true time, is what politeness is judged from.
 //
 // # Faults
 //
@@ -92,13 +93,14 @@
 //
 // When the drained test says so, and not earlier: every seed, every link of a
 // page that was fetched and every redirect's target is admitted, once, or held
-// back, because its domain has had as many as it may have; each admitted one has
-// one outcome, after four attempts at most; what was fetched was asked for and
-// is parsed; nothing of a healthy site was given up; no visit had to run out of
-// its lease; and if nothing went wrong in its only process, nothing was asked for
-// but what counts as an attempt, however often that was ended and started. By
-// induction that is all that the rules reach. And the test does say so within a few hours
-// of virtual time after the last fault.
+// back, because its domain has had as many as it may have, or given up, once, for
+// its other URL, which is admitted or held back, and has a page if it has an
+// answer; each admitted one has one outcome, after four attempts at most; what was
+// fetched was asked for and is parsed; nothing of a healthy site failed for good;
+// no visit had to run out of its lease; and if nothing went wrong in its only
+// process, nothing was asked for but what counts as an attempt, however often that
+// was ended and started. By induction that is all that the rules reach. And the
+// test does say so within a few hours of virtual time after the last fault.
 //
 // # Failing seeds
 //

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -14,12 +16,13 @@ import (
 
 // history is what the topics say became of every URL.
 type history struct {
-	admitted map[string]int // in deduped
-	held     map[string]int // in deduped, parked
-	pages    map[string]int // admitted by domain, without seeds
-	queued   map[string]int // in scheduled
-	tried    map[string]int // attempts that were made, robots.txt included
-	depth    map[string]int // as admitted
+	admitted map[string]int      // in deduped
+	held     map[string]int      // in deduped, parked
+	merged   map[string][]string // in deduped, with what stands for them
+	pages    map[string]int      // admitted by domain, without seeds
+	queued   map[string]int      // in scheduled
+	tried    map[string]int      // attempts that were made, robots.txt included
+	depth    map[string]int      // as admitted
 	ended    map[string][]string
 	parsed   map[string]bool
 	expired  []string // visits that ran out of their lease
@@ -27,7 +30,7 @@ type history struct {
 
 // readHistory folds the ledgers from their beginning.
 func (w *world) readHistory() (*history, error) {
-	h := &history{admitted: map[string]int{}, held: map[string]int{}, pages: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, depth: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
+	h := &history{admitted: map[string]int{}, held: map[string]int{}, merged: map[string][]string{}, pages: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, depth: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
 	for p := range w.partitions {
 		err := w.events(w.names.Deduped, p, func(body []byte) error {
 			var d weftpb.Deduped
@@ -39,10 +42,14 @@ func (w *world) readHistory() (*history, error) {
 			}
 			for _, t := range d.Targets {
 				h.admitted[t.Url]++
-				if p := w.web.pages[t.Url]; p != nil && t.Via != weftpb.Via_VIA_SEED {
+				back := len(h.merged[t.Url]) > 0 // whatever the limit
+				if p := w.web.pages[t.Url]; p != nil && t.Via != weftpb.Via_VIA_SEED && !back {
 					h.pages[p.origin.site.domain]++
 				}
 				h.depth[t.Url] = int(t.Depth)
+			}
+			for _, m := range d.Merged {
+				h.merged[m.Target.Url] = append(h.merged[m.Target.Url], m.Kept)
 			}
 			return err
 		})
@@ -133,7 +140,7 @@ func (w *world) judgeEnd() {
 		return // what was acknowledged and is gone may be lost, and come twice
 	}
 	need := func(url, because string) {
-		if h.admitted[url]+h.held[url] == 0 {
+		if h.admitted[url]+h.held[url]+len(h.merged[url]) == 0 {
 			w.violate("lost", "%s, %s, was never admitted", url, because)
 		}
 	}
@@ -141,6 +148,7 @@ func (w *world) judgeEnd() {
 		need(url, "a seed")
 	}
 	w.judgeHeld(h)
+	w.judgeMerged(h)
 	for _, url := range keys(h.admitted) {
 		switch {
 		case h.admitted[url] > 1 || h.queued[url] > 1:
@@ -182,6 +190,27 @@ func (w *world) judgeHeld(h *history) {
 	for _, domain := range keys(h.pages) {
 		if most := w.c.PagesPerDomain; most > 0 && int64(h.pages[domain]) > most {
 			w.violate("limit", "%d URLs of %s were admitted", h.pages[domain], domain)
+		}
+	}
+}
+
+// judgeMerged judges what others stand for: each URL is given up once at most, for
+// its twin, which has a page or a reason not to, and comes back if that has none.
+func (w *world) judgeMerged(h *history) {
+	for _, url := range keys(h.merged) {
+		kept := h.merged[url][0]
+		p := w.web.pages[url]
+		switch {
+		case len(h.merged[url]) > 1:
+			w.violate("twice", "%s was given up for %q", url, h.merged[url])
+		case p == nil || p.twin == nil || p.twin.url != kept:
+			w.violate("merged", "%s is said to be %s", url, kept)
+		case h.admitted[url] > 0:
+			// It came back.
+		case h.admitted[kept]+h.held[kept] == 0:
+			w.violate("lost", "%s stands for %s and was never admitted", kept, url)
+		case p.twin.status == http.StatusNotFound && slices.Contains(h.ended[kept], "fetched"):
+			w.violate("lost", "%s was given up for %s, which has no page", url, kept)
 		}
 	}
 }

@@ -44,6 +44,12 @@ func fewerFaults(c Case, fails func(Case) bool) Case {
 
 // fewerOf makes the web and the processes fewer.
 func fewerOf(c Case, fails func(Case) bool) Case {
+	if smaller := c; c.Twins {
+		smaller.Twins = false
+		if fails(smaller) {
+			c = smaller
+		}
+	}
 	for _, field := range []func(*Case) *int{
 		func(c *Case) *int { return &c.Sites },
 		func(c *Case) *int { return &c.Pages },

@@ -31,6 +31,7 @@ type site struct {
 	origins []*origin
 	down    bool // nobody answers, ever
 	healthy bool // nothing of it fails for good
+	habit   habit
 }
 
 // origin has a robots.txt, which may fail a few times before it is had.
@@ -68,11 +69,14 @@ type page struct {
 	url        string
 	status     int
 	location   string
+	canonical  string // that it names; empty: none
 	links      []string
 	failures   int
 	failing    fetch.Class // how it fails; empty: with 503
 	retryAfter time.Duration
 	depth      int // least number of links from a seed, -1: none leads here
+	// twin is the page at the other URL, see web.twins; nil: there is none.
+	twin *page
 }
 
 // access is a line of the log. end is -1 while the request is open.
@@ -88,14 +92,20 @@ type access struct {
 
 const product = "weftsim"
 
-// newWeb makes sites of so many pages.
-func newWeb(w *world, seed uint64, sites, pages int) *web {
-	rng := rand.New(rand.NewPCG(seed, 1))
+// newWeb makes sites of so many pages, some of which have two URLs if there are
+// twins.
+func newWeb(w *world, seed uint64, sites, pages int, twins bool) *web {
+	rng, own := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 6))
 	b := &web{w: w, pages: map[string]*page{}, hosts: map[string]*origin{}, of: map[string][]*access{}}
 	for i := range sites {
 		b.sites = append(b.sites, b.newSite(rng, fmt.Sprintf("site%d.com", i)))
 	}
 	b.refer(rng)
+	if twins {
+		for _, s := range b.sites {
+			s.habit = habit(own.IntN(int(habits)))
+		}
+	}
 	var all []string
 	for _, s := range b.sites {
 		for i := range pages {
@@ -103,6 +113,9 @@ func newWeb(w *world, seed uint64, sites, pages int) *web {
 			path := fmt.Sprintf("/p%d", i)
 			if rng.IntN(8) == 0 {
 				path = "/private" + path
+			}
+			if s.habit == indexed {
+				path += "/"
 			}
 			p := newPage(rng, o, o.name+path)
 			b.pages[p.url] = p
@@ -130,6 +143,9 @@ func newWeb(w *world, seed uint64, sites, pages int) *web {
 		}
 		before := b.pages[all[i-1]]
 		before.links = append(before.links, url+"#part")
+	}
+	if twins {
+		b.twins(own, all)
 	}
 	b.measure()
 	return b
@@ -299,14 +315,17 @@ func (b *web) page(x *fetch.Exchange, p *page) {
 func (p *page) body() []byte {
 	var body strings.Builder
 	body.WriteString("<title>page</title>")
+	if p.canonical != "" {
+		fmt.Fprintf(&body, "<link rel=canonical href=%q>", p.canonical)
+	}
 	for _, link := range p.links {
 		fmt.Fprintf(&body, "<a href=%q>link</a>\n", link)
 	}
 	return []byte(body.String())
 }
 
-// measure finds how many links each page is away from a seed. A redirect is no
-// link.
+// measure finds how many links each page is at least away from a seed. A redirect
+// is no link, and a URL may stand for its twin.
 func (b *web) measure() {
 	for _, p := range b.pages {
 		p.depth = -1
@@ -323,6 +342,9 @@ func (b *web) measure() {
 			p.depth = depth
 			if p.location != "" {
 				reached = append(reached, p.location)
+			}
+			if p.twin != nil {
+				reached = append(reached, p.twin.url)
 			}
 			for _, link := range p.links {
 				linked = append(linked, canonical(link))
