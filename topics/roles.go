@@ -92,7 +92,7 @@ func (n Names) Roles() []Role {
 			Name: "consume", Does: "weft consume parsed, and consumers of pages in a group of a name that begins like this",
 			Grants: []Grant{{MayRead, OfTopic, n.Parsed, false}, {MayRead, OfGroup, n.Crawl + ".consumers", true}},
 		},
-		Role{Name: "look", Does: "weft status, topics, why, verify, rejected, and consume of any topic", Grants: look},
+		Role{Name: "look", Does: "weft status, topics, why, verify, rejected, traps, and consume of any topic", Grants: look},
 		Role{
 			Name: "control", Does: "weft pause, resume and stop",
 			Grants: []Grant{
@@ -106,6 +106,14 @@ func (n Names) Roles() []Role {
 		Role{
 			Name: "replay", Does: "weft rejected --replay",
 			Grants: append(on(MayRead, OfTopic, n.Rejected), on(MayWrite, OfTopic, n.transient()...)...),
+		},
+		Role{
+			Name: "lift", Does: "weft traps --lift and --lift-all",
+			Grants: append(
+				on(MayRead, OfTopic, n.Config, n.Deduped),
+				Grant{MayWrite, OfTopic, n.Normalized, false},
+				Grant{MayDescribe, OfGroup, n.Group(Dedupe), false}, // how far dedupe is
+			),
 		},
 		Role{
 			Name: "trim", Does: "weft ledger trim",

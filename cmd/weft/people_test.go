@@ -23,7 +23,7 @@ func (g *guarded) people(t *testing.T) {
 			return g.worksOf("consume", []string{"consume", "parsed", "-n", "1"})(t, crawl) + g.consumes(t, crawl)
 		},
 		"look": g.worksOf("look", []string{"status", "--interval", "0s"}, []string{"topics"}, []string{"verify"},
-			[]string{"why"}, []string{"rejected"}, []string{"consume", "fetched", "-n", "1"}),
+			[]string{"why"}, []string{"rejected"}, []string{"traps"}, []string{"consume", "fetched", "-n", "1"}),
 		"control": g.controls,
 		"replay":  g.worksOf("replay", []string{"rejected", "--replay"}),
 	}
@@ -45,6 +45,7 @@ func (g *guarded) people(t *testing.T) {
 			t.Errorf("%s with all its grants is denied something:\n%s", role.Name, said)
 		}
 	}
+	g.lifts(t)
 	g.trims(t)
 	g.eachGrantOfCreate(t)
 }
@@ -99,6 +100,30 @@ func (g *guarded) members(t *testing.T, crawl string) (with int) {
 		}
 	}
 	return with
+}
+
+// lifts lifts the traps of a crawl that holds pages back, and does not run
+// meanwhile, so that they are there to be lifted again.
+func (g *guarded) lifts(t *testing.T) {
+	const crawl = "lifted"
+	g.must(t, anybody, crawl, "crawl", "--seeds", g.seeds, "--data", t.TempDir(), "--max-pages-per-domain", "2",
+		"--delay", "0s", "--allow-private", "--scope", "any", "--partitions", "1")
+	role := roleOf(topics.Loop(crawl), "lift")
+	if err := g.grant(t.Context(), role); err != nil {
+		t.Fatal(err)
+	}
+	if said := g.must(t, role.Name, crawl, "traps", "--lift-all"); !strings.Contains(said, "come back") {
+		t.Errorf("nothing is lifted: %s", said)
+	}
+	for _, grant := range role.Grants {
+		g.revoke(t, role.Name, grant)
+		if said := g.worksOf(role.Name, []string{"traps", "--lift-all"})(t, crawl); !denied(said) {
+			t.Errorf("lift without %v: nothing is denied:\n%s", grant, said)
+		}
+		if err := g.grant(t.Context(), topics.Role{Name: role.Name, Grants: []topics.Grant{grant}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // trims trims the ledgers of "base". What is trimmed cannot be trimmed again, and
