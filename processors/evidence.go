@@ -22,7 +22,8 @@ func namesAs(kind weftpb.Evidence_Kind, base *urls.Base, source urls.URL, refere
 	return []*weftpb.Evidence{{Kind: kind, Url: source.String(), SameAs: other.String()}}
 }
 
-// missing is what an exchange names that says that there is nothing.
+// missing is what an exchange names that says that there is nothing for the crawl:
+// not only 404 and 410, for stores of files answer 403 for what they do not have.
 func missing(f *weftpb.Fetched) *weftpb.Discovered {
 	d := discovery(f)
 	d.Evidence = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: d.Source}}

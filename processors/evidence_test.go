@@ -49,6 +49,8 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 		}, evidence(weftpb.Evidence_KIND_REDIRECT, at+"/")},
 		{"nothing there", func(f *weftpb.Fetched) { f.Outcome.Status = 404 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
 		{"gone", func(f *weftpb.Fetched) { f.Outcome.Status = 410 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
+		{"not for us", func(f *weftpb.Fetched) { f.Outcome.Status = 403 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
+		{"too fast", func(f *weftpb.Fetched) { f.Outcome.Status = 429 }, nil},
 		{"an error", func(f *weftpb.Fetched) { f.Outcome.Status = 500 }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 		to := redirected(&f)
 		to.Evidence = namesAs(weftpb.Evidence_KIND_REDIRECT, p.form.Document(source, "", ""), source, f.Location, domain)
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{to}), ""
-	case status == http.StatusNotFound || status == http.StatusGone:
+	case status >= 400 && status < 500 && status != http.StatusTooManyRequests:
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{missing(&f)}), ""
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
 		return nil, nil, ""

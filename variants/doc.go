@@ -48,7 +48,7 @@
 //     the event that breaks it;
 //   - when a redirect leads to it, or somebody asks for it by a seed: these are
 //     never given up;
-//   - when the URL that stands for it has no page (404, 410); as a probe.
+//   - when the URL that stands for it has no page (4xx, but not 429); as a probe.
 //
 // What has no page is remembered: nothing is given up for it later.
 //
