@@ -40,6 +40,8 @@ type process struct {
 	// MaxBody and Bodies of the definition.
 	MaxBody int64
 	Bodies  string
+	// Copies are crawled however many pages of a site have the same text.
+	Copies bool
 }
 
 // childMain is the main function of a process. It ends as cmd/weft does: an
@@ -64,6 +66,9 @@ func childMain(config string) int {
 func (p process) options() crawl.Options {
 	o := configured(p.Dir)
 	o.Definition.DelayMS, o.Definition.MaxBody, o.Definition.Bodies = p.DelayMS, p.MaxBody, p.Bodies
+	if p.Copies {
+		o.Definition.TrapEvidence = -1
+	}
 	o.Cluster.Brokers = p.Brokers
 	if p.SessionMS > 0 {
 		session := time.Duration(p.SessionMS) * time.Millisecond

@@ -22,6 +22,8 @@ type web struct {
 	// swell is how many bytes a page has besides its own, of which nothing is
 	// seen; nil: none.
 	swell func(path string) int
+	// alter makes another answer of that of the generated web; nil: none.
+	alter func(domain, path string, answer *webtest.Response)
 
 	closed sync.Once
 	mu     sync.Mutex
@@ -85,6 +87,9 @@ func (w *web) answer(domain string, port int, path string, buf []byte) webtest.R
 		if n := w.swell(path); n > 0 {
 			answer.Body = append(append(append(answer.Body, "<!-- "...), bytes.Repeat([]byte("x"), n)...), " -->"...)
 		}
+	}
+	if w.alter != nil {
+		w.alter(domain, path, &answer)
 	}
 	return answer
 }
