@@ -2,10 +2,14 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"iter"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/store"
 )
 
 // A record of a ledger is an event or named corrupt. One that is an event means
@@ -68,6 +72,87 @@ func FuzzUnseal(f *testing.F) {
 		var same manifest
 		if err := unseal(again, &same); err != nil || same.name() != m.name() {
 			t.Fatalf("%+v, sealed again %+v, %v", m, same, err)
+		}
+	})
+}
+
+// shelf is a bucket of which only the keys are known.
+type shelf struct {
+	store.Bucket
+	keys []string
+}
+
+func (s shelf) List(_ context.Context, prefix string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
+		for _, key := range s.keys {
+			if strings.HasPrefix(key, prefix) && !yield(store.Object{Key: key, Size: 1}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Whatever others keep in the bucket, manifests have the names of manifests, the
+// newest first, and every object is one of the partition's own.
+func FuzzInventory(f *testing.F) {
+	p := place{cluster: "c", topic: "t", id: "i", partition: 7}
+	f.Add(nameOf(12, 3), nameOf(9, 1), "CURRENT")
+	f.Add("12-3", nameOf(9, 1)+"/x", "../../8/objects/a")
+	f.Add("00000000000000000012-+0000000000000000003", "-1-1", "")
+	f.Fuzz(func(t *testing.T, first, second, object string) {
+		in := p
+		in.bucket = shelf{keys: []string{
+			p.key(manifestsDir, first), p.key(manifestsDir, second), p.key(objectsDir, object), p.key(pinsDir, second), p.key("other", first),
+			strings.Replace(p.key(manifestsDir, nameOf(99, 9)), "/7/", "/71/", 1),
+		}}
+		have, err := in.list(t.Context())
+		if err != nil || len(have.manifests) > 2 || len(have.objects) != 1 {
+			t.Fatalf("%+v, %v", have, err)
+		}
+		for i, name := range have.manifests {
+			if name != first && name != second || offsetOf(name) < 0 || strings.ContainsAny(name, "/.") {
+				t.Fatalf("a manifest %q", name)
+			}
+			if i > 0 && offsetOf(name) > offsetOf(have.manifests[i-1]) {
+				t.Fatalf("%q are out of order", have.manifests)
+			}
+		}
+	})
+}
+
+// Of the records of a ledger those are events that the latest claim's owner wrote
+// to where they stand, wherever the reading begins behind that claim.
+//
+// Of script each byte is a record: a claim if it is divisible by 4, else an event
+// of the epoch, and for the place, that are so much behind.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte{0, 1, 1, 0, 1, 5, 1, 2})
+	f.Add([]byte{1, 0, 17, 0, 33})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		var r Reader
+		claim := int64(0)
+		for at, step := range script {
+			offset := int64(at)
+			ev := &weftpb.Event{Claim: &weftpb.Claim{Owner: "a"}}
+			epoch, meant := offset, offset
+			if step%4 != 0 {
+				epoch, meant = claim-int64(step>>4), offset-int64(step>>2&3)
+				ev = &weftpb.Event{Epoch: epoch, Offset: meant, Body: []byte{1}}
+			}
+			got, err := r.Read(encode(ev), "t", 0, offset)
+			switch {
+			case step%4 == 0:
+				claim = offset + 1
+				if got != nil || err != nil || r.Epoch != claim {
+					t.Fatalf("a claim at %d: %v, %v, epoch %d", offset, got, err, r.Epoch)
+				}
+			case epoch == 0:
+				if !errors.Is(err, ErrCorrupt) {
+					t.Fatalf("an event without a claim at %d: %v", offset, err)
+				}
+			case err != nil || (got != nil) != (epoch == claim && meant == offset):
+				t.Fatalf("at %d, epoch %d of %d, meant for %d: %v, %v", offset, epoch, claim, meant, got, err)
+			}
 		}
 	})
 }

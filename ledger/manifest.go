@@ -54,18 +54,19 @@ type manifest struct {
 }
 
 // name of a manifest; their order is that of their offsets.
-func (m manifest) name() string {
-	return fmt.Sprintf("%020d-%020d", m.Checkpoint.Offset, m.Checkpoint.Epoch)
-}
+func (m manifest) name() string { return nameOf(m.Checkpoint.Offset, m.Checkpoint.Epoch) }
+
+func nameOf(offset, epoch int64) string { return fmt.Sprintf("%020d-%020d", offset, epoch) }
 
 // offsetOf returns the offset in a manifest's name, -1 when it is none.
 func offsetOf(name string) int64 {
-	offset, _, _ := strings.Cut(name, "-")
-	n, err := strconv.ParseInt(offset, 10, 64)
-	if err != nil {
+	first, second, _ := strings.Cut(name, "-")
+	offset, err1 := strconv.ParseInt(first, 10, 64)
+	epoch, err2 := strconv.ParseInt(second, 10, 64)
+	if err1 != nil || err2 != nil || nameOf(offset, epoch) != name {
 		return -1
 	}
-	return n
+	return offset
 }
 
 // inventory is what a place holds.
@@ -123,7 +124,7 @@ func (p place) read(ctx context.Context, name string, have inventory, log source
 		return manifest{}, fmt.Errorf("%w: it is of cluster %s, topic %s, partition %d", errNoCheckpoint, m.Cluster, c.Ledger, m.Partition)
 	}
 	for file, size := range c.Files {
-		if got, ok := have.objects[m.Objects[file]]; !ok || got != size || filepath.Base(file) != file {
+		if got, ok := have.objects[m.Objects[file]]; !ok || got != size || filepath.Base(file) != file || !filepath.IsLocal(file) || file == "." {
 			return manifest{}, fmt.Errorf("%w: its file %s is not there as a whole", errNoCheckpoint, file)
 		}
 	}

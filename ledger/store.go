@@ -10,23 +10,16 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/weftcrawl/weft/state"
 )
 
-// Store is the ordered key-value state of one partition. It keeps its first
-// error; after that reads find nothing and writes do nothing. Err must be
+// Store is the state of one partition, and whether it is sound: Err must be
 // checked before anything decided from it is written.
 //
 // One goroutine writes; any number may read.
 type Store interface {
-	// Get returns a copy of the value of key, nil when absent.
-	Get(key []byte) []byte
-	// Set stores value under key. Neither is retained.
-	Set(key, value []byte)
-	// Delete removes key.
-	Delete(key []byte)
-	// Scan calls visit for the keys of [lower, upper) in ascending order until
-	// it returns false. The slices are valid only during the call.
-	Scan(lower, upper []byte, visit func(key, value []byte) bool)
+	state.Store
 	// Err returns the first error, nil while the store is sound.
 	Err() error
 }
