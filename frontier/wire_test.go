@@ -1,7 +1,9 @@
 package frontier
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -133,13 +135,13 @@ func FuzzDecode(f *testing.F) {
 	f.Add(gauges{queued: 1, out: 2}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if d, err := decodeDomain(b); err == nil {
-			if _, err := decodeDomain(d.encode()); err != nil {
-				t.Errorf("domain %+v cannot be read back", d)
+			if again, err := decodeDomain(d.encode()); err != nil || !bytes.Equal(again.encode(), d.encode()) {
+				t.Errorf("domain %+v is read back as %+v, %v", d, again, err)
 			}
 		}
 		if o, err := decodeOrigin(b); err == nil {
-			if _, err := decodeOrigin(o.encode()); err != nil {
-				t.Errorf("origin %+v cannot be read back", o)
+			if again, err := decodeOrigin(o.encode()); err != nil || *again != *o {
+				t.Errorf("origin %+v is read back as %+v, %v", o, again, err)
 			}
 		}
 		if qs, err := decodeRequests(b); err == nil {
@@ -147,9 +149,18 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("requests %v cannot be read back", qs)
 			}
 		}
+		if g, err := decodeGauges(b); err == nil {
+			if again, err := decodeGauges(g.encode()); err != nil || again != g {
+				t.Errorf("gauges %+v are read back as %+v, %v", g, again, err)
+			}
+		}
+		if offset, index, err := splitID(0, string(b)); err == nil && visitID(0, offset, index) != string(b) {
+			t.Errorf("visit %q is %d, %d", b, offset, index)
+		}
+		if origin, ok := originOf(string(b)); ok && !strings.HasPrefix(string(b), origin) {
+			t.Errorf("the origin of %q is %q", b, origin)
+		}
 		_, _ = decodeRequest(b)
-		_, _ = decodeGauges(b)
-		_, _, _ = splitID(0, string(b))
-		_, _ = originOf(string(b))
+		_, _ = decodeRobots(b)
 	})
 }
