@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"codecs":        {"codecs/weftpb"},
 	"codecs/weftpb": {},
 	"topics":        {},
-	"ledger":        {"cluster", "codecs/weftpb", "dirlock", "store", "supervise"},
+	"ledger":        {"cluster", "codecs/weftpb", "dirlock", "state", "store", "supervise"},
 	"drain":         {"codecs/weftpb", "replay", "topics"},
 	"replay":        {"codecs/weftpb", "ledger"},
 	"why": {
@@ -55,17 +55,18 @@ var allowed = map[string][]string{
 	"transfer": {"bodies", "codecs", "codecs/weftpb", "frontier", "ledger", "replay", "store", "topics", "urls"},
 
 	// Domain packages: pure. The frontier applies politeness.
-	"dedupe":            {"codecs/weftpb", "urls"},
-	"frontier":          {"codecs/weftpb", "politeness", "urls"},
+	"dedupe":            {"codecs/weftpb", "state", "urls"},
+	"frontier":          {"codecs/weftpb", "politeness", "state", "urls"},
 	"frontier/memstore": {},
 	"parse":             {"codecs/weftpb", "urls"},
 	"politeness":        {"codecs/weftpb", "urls"},
 	"robots":            {"codecs/weftpb", "urls"},
 	"scope":             {"codecs/weftpb", "urls"},
 	"similar":           {},
-	"traps":             {"codecs/weftpb"},
+	"state":             {},
+	"traps":             {"codecs/weftpb", "state"},
 	"urls":              {},
-	"variants":          {"codecs/weftpb", "urls"},
+	"variants":          {"codecs/weftpb", "state", "urls"},
 
 	// Effects.
 	"bodies":     {"codecs/weftpb", "store"},
@@ -85,7 +86,7 @@ var allowed = map[string][]string{
 
 	// The loop under virtual time.
 	"sim": {
-		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "politeness", "processors", "replay", "topics", "urls",
+		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "politeness", "processors", "replay", "state", "topics", "urls",
 	},
 
 	// What tests and benchmarks crawl, and crawl with.
@@ -107,7 +108,7 @@ var allowed = map[string][]string{
 }
 
 // domain packages, and plan, take time, randomness and state as arguments.
-var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "similar", "traps", "urls", "variants"}
+var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "similar", "state", "traps", "urls", "variants"}
 
 // impure is what domain packages may not import, by prefix.
 var impure = []string{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/dedupe"
+	"github.com/weftcrawl/weft/state"
 )
 
 // BenchmarkFilter prints, for a crawl of n URLs, the filter's bits per URL and
@@ -36,9 +37,9 @@ func BenchmarkFilter(b *testing.B) {
 // BenchmarkSet decides and folds pages of 40 links of which one is new, as on
 // the web; the repeats fall on few URLs more often than on many.
 func BenchmarkSet(b *testing.B) {
-	stores := map[string]func() dedupe.Store{
-		"memory": func() dedupe.Store { return memory{} },
-		"pebble": func() dedupe.Store { return openDisk(b) },
+	stores := map[string]func() state.Store{
+		"memory": func() state.Store { return memory{} },
+		"pebble": func() state.Store { return openDisk(b) },
 	}
 	for _, name := range []string{"memory", "pebble"} {
 		for _, n := range []int{100_000, 1_000_000} {

@@ -27,7 +27,7 @@
 //
 // # Failure
 //
-// A Store has a sticky first error and answers "absent" after it; whoever owns
+// A [state.Store] has a sticky first error and answers "absent" after it; whoever owns
 // the partition must look at that error before an event decided meanwhile is
 // written. The filter and the cache are rebuilt from the Store by [Open] and
 // are never persisted: they cannot disagree with it after a crash.

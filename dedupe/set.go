@@ -4,19 +4,9 @@ import (
 	"encoding/binary"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/state"
 	"github.com/weftcrawl/weft/urls"
 )
-
-// Store is an ordered map of bytes with a sticky first error. Keys and values
-// passed in are valid only during the call.
-type Store interface {
-	// Get returns nil when key is absent.
-	Get(key []byte) []byte
-	Set(key, value []byte)
-	Delete(key []byte)
-	// Scan visits lower ≤ key < upper in order until visit returns false.
-	Scan(lower, upper []byte, visit func(key, value []byte) bool)
-}
 
 // Fingerprints are stored as keyPrefix + 16 bytes, big endian. The value is one
 // byte and not none, for stores that cannot tell empty from absent.
@@ -43,7 +33,7 @@ func fingerprintFrom(b []byte) fingerprint {
 
 // Set is the URLs seen by one partition. It belongs to one goroutine at a time.
 type Set struct {
-	store  Store
+	store  state.Store
 	filter filter
 	cache  cache
 	count  int64
@@ -55,7 +45,7 @@ type Set struct {
 
 // Open rebuilds the filter from the fingerprints in store.
 // It panics if options do not validate.
-func Open(options Options, store Store) *Set {
+func Open(options Options, store state.Store) *Set {
 	if err := options.Validate(); err != nil {
 		panic("dedupe: " + err.Error())
 	}

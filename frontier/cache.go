@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/state"
 )
 
 // cache remembers values by key within a bound, and forgets the ones that were
@@ -47,7 +48,7 @@ type heldRules struct {
 }
 
 // rulesOf returns the rules in force of an origin that has some.
-func (f *Frontier) rulesOf(store Store, key []byte, name string, o *origin) (*weftpb.Robots, error) {
+func (f *Frontier) rulesOf(store state.Store, key []byte, name string, o *origin) (*weftpb.Robots, error) {
 	held, ok := f.rules.get(name)
 	if ok && held.fetchedMS == o.fetchedMS && held.hash == o.hash {
 		return held.robots, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/politeness"
+	"github.com/weftcrawl/weft/state"
 )
 
 // candidate is the URL that goes out next, if it may.
@@ -18,7 +19,7 @@ type candidate struct {
 // which they are served, without removing anything.
 type cursors struct {
 	keys    keys
-	store   Store
+	store   state.Store
 	queues  [priorities]queueCursor
 	retries retryCursor
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/state"
 )
 
 // ErrImpossible means that an event cannot follow what the store holds: it is
@@ -22,7 +23,7 @@ func impossible(format string, args ...any) error {
 // an overlay and Apply into the store, with the same code. The record of the
 // domain, the gauges and the indexes are written only at the end, by save.
 type fold struct {
-	store     Store
+	store     state.Store
 	partition int32
 	offset    int64
 	nowMS     int64
@@ -43,7 +44,7 @@ type visitKey struct {
 }
 
 // openFold reads the state of a domain.
-func openFold(store Store, partition int32, name string, offset, nowMS int64) (fold, error) {
+func openFold(store state.Store, partition int32, name string, offset, nowMS int64) (fold, error) {
 	x := fold{store: store, partition: partition, offset: offset, nowMS: nowMS, keys: keysOf(name)}
 	var err error
 	if x.d, err = decodeDomain(store.Get(x.keys.record())); err != nil {

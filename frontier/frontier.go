@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/politeness"
+	"github.com/weftcrawl/weft/state"
 )
 
 // Frontier decides for one partition. All its state is in the store, but for
@@ -15,7 +16,7 @@ import (
 // anew. It is not safe for concurrent use.
 type Frontier struct {
 	opts  Options
-	store Store
+	store state.Store
 
 	// due is the back queue: one entry for every domain that is due.
 	due index
@@ -48,7 +49,7 @@ type Moment struct {
 
 // New returns the frontier of the partition whose state store holds. It costs
 // nothing: state is read when it is needed. opts must be valid.
-func New(opts Options, store Store) *Frontier {
+func New(opts Options, store state.Store) *Frontier {
 	return &Frontier{
 		opts:     opts,
 		store:    store,

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+
+	"github.com/weftcrawl/weft/state"
 )
 
 // index is an ordered index of the whole partition: entries PREFIX NUMBER8
@@ -32,7 +34,7 @@ func (x *index) key(number uint64, suffix ...byte) []byte {
 // end is the upper bound of all entries.
 func (x *index) end() []byte { return []byte{x.prefix + 1} }
 
-func (x *index) set(s Store, number uint64, suffix ...byte) {
+func (x *index) set(s state.Store, number uint64, suffix ...byte) {
 	key := x.key(number, suffix...)
 	s.Set(key, nil)
 	if x.floor != nil && bytes.Compare(key, x.floor) < 0 {
@@ -40,7 +42,7 @@ func (x *index) set(s Store, number uint64, suffix ...byte) {
 	}
 }
 
-func (x *index) remove(s Store, number uint64, suffix ...byte) {
+func (x *index) remove(s state.Store, number uint64, suffix ...byte) {
 	key := x.key(number, suffix...)
 	s.Delete(key)
 	if bytes.Equal(key, x.floor) {
@@ -49,7 +51,7 @@ func (x *index) remove(s Store, number uint64, suffix ...byte) {
 }
 
 // first returns the smallest number, or noEntry.
-func (x *index) first(s Store) uint64 {
+func (x *index) first(s state.Store) uint64 {
 	if !x.exact {
 		lower := x.floor
 		if lower == nil {
@@ -78,18 +80,18 @@ func (x *index) split(key []byte) (number uint64, suffix []byte, ok bool) {
 
 // upTo calls visit for the entries up to a number in order, until it returns
 // false. The suffix is valid only during the call.
-func (x *index) upTo(s Store, number uint64, visit func(suffix []byte) bool) {
+func (x *index) upTo(s state.Store, number uint64, visit func(suffix []byte) bool) {
 	if x.first(s) <= number {
 		x.scan(s, x.floor, x.key(number+1), visit)
 	}
 }
 
 // beyond calls visit for the entries above a number.
-func (x *index) beyond(s Store, number uint64, visit func(suffix []byte) bool) {
+func (x *index) beyond(s state.Store, number uint64, visit func(suffix []byte) bool) {
 	x.scan(s, x.key(number+1), x.end(), visit)
 }
 
-func (x *index) scan(s Store, lower, upper []byte, visit func(suffix []byte) bool) {
+func (x *index) scan(s state.Store, lower, upper []byte, visit func(suffix []byte) bool) {
 	s.Scan(lower, upper, func(key, _ []byte) bool {
 		_, suffix, ok := x.split(key)
 		return !ok || visit(suffix)

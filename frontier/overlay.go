@@ -4,17 +4,19 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/weftcrawl/weft/state"
 )
 
 // overlay is a store whose writes stay in memory over a base that is only
 // read. A decision folds what it has decided so far into one, and goes on from
 // there: what it sees is what Apply will make of its event.
 type overlay struct {
-	base   Store
+	base   state.Store
 	writes map[string][]byte // nil: deleted
 }
 
-func (o *overlay) reset(base Store) {
+func (o *overlay) reset(base state.Store) {
 	o.base = base
 	if o.writes == nil {
 		o.writes = map[string][]byte{}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/frontier/memstore"
+	"github.com/weftcrawl/weft/state"
 )
 
 func TestPriority(t *testing.T) {
@@ -166,7 +167,7 @@ func TestOverlay(t *testing.T) {
 	})
 }
 
-func listing(s Store, lower, upper []byte, limit int) []string {
+func listing(s state.Store, lower, upper []byte, limit int) []string {
 	var list []string
 	s.Scan(lower, upper, func(key, value []byte) bool {
 		list = append(list, string(key)+"="+string(value))

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/state"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -145,7 +146,7 @@ func (w *world) define(p *process, name topics.Stage) ledger.Definition {
 }
 
 // frontier returns a frontier that is only looked at.
-func (w *world) frontier(partition int32, store frontier.Store) *frontier.Frontier {
+func (w *world) frontier(partition int32, store state.Store) *frontier.Frontier {
 	opts := processors.FrontierOptions(w.env.Definition)
 	opts.Partition = partition
 	return frontier.New(opts, store)

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/state"
 )
 
 // Book is what is known of the URLs of one partition. It belongs to one
 // goroutine at a time.
 type Book struct {
-	store Store
+	store state.Store
 	// What was read from the store and is in it; nil is absent.
 	patterns cache[identityOf, *pattern]
 	censuses cache[string, *census]
@@ -24,7 +25,7 @@ type identityOf struct {
 }
 
 // Open returns the book that is in store.
-func Open(store Store) *Book { return &Book{store: store} }
+func Open(store state.Store) *Book { return &Book{store: store} }
 
 // Judge says which of the URLs of a domain that nobody has seen before are
 // admitted, in order, and which are parked, by trap, knowing what the page showed

@@ -56,6 +56,6 @@
 //
 // # Failure
 //
-// As in package dedupe: a Store has a sticky first error and answers "absent"
+// As in package dedupe: a [state.Store] has a sticky first error and answers "absent"
 // after it. The caches hold what is in the store, and are never more than it.
 package traps

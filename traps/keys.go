@@ -5,17 +5,6 @@ import (
 	"strings"
 )
 
-// Store is an ordered map of bytes with a sticky first error. Keys and values
-// passed in are valid only during the call.
-type Store interface {
-	// Get returns nil when key is absent. The slice is the caller's.
-	Get(key []byte) []byte
-	Set(key, value []byte)
-	Delete(key []byte)
-	// Scan visits lower ≤ key < upper in order until visit returns false.
-	Scan(lower, upper []byte, visit func(key, value []byte) bool)
-}
-
 // The keys of a partition. A domain, a host and a template have no zero byte.
 //
 //	t/ d DOMAIN                    the domain's census

@@ -4,19 +4,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/state"
 	"github.com/weftcrawl/weft/urls"
 )
-
-// Store is an ordered map of bytes with a sticky first error. Keys and values
-// passed in are valid only during the call.
-type Store interface {
-	// Get returns nil when key is absent.
-	Get(key []byte) []byte
-	Set(key, value []byte)
-	Delete(key []byte)
-	// Scan visits lower ≤ key < upper in order until visit returns false.
-	Scan(lower, upper []byte, visit func(key, value []byte) bool)
-}
 
 // What is in the store, below "v/":
 //
@@ -36,7 +26,7 @@ const (
 // Book is what one partition knows of its sites. It belongs to one goroutine at
 // a time.
 type Book struct {
-	store   Store
+	store   state.Store
 	tracked map[string]tracked
 }
 
@@ -47,7 +37,7 @@ type tracked struct {
 }
 
 // Open reads the sites in store.
-func Open(store Store) *Book {
+func Open(store state.Store) *Book {
 	b := &Book{store: store, tracked: map[string]tracked{}}
 	store.Scan([]byte(sitePrefix), []byte(siteEnd), func(key, value []byte) bool {
 		b.track(string(key[len(sitePrefix):]), decode(value))

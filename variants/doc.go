@@ -69,6 +69,6 @@
 //
 // # Failure
 //
-// A [Store] has a sticky first error and answers "absent" after it; its owner
+// A [state.Store] has a sticky first error and answers "absent" after it; its owner
 // looks at that before an event decided meanwhile is written.
 package variants

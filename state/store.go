@@ -1,4 +1,7 @@
-package frontier
+// Package state says what decisions are kept in: the state of one partition is an
+// ordered map of bytes. Packages that decide ask for a Store and know no disk;
+// package ledger has one.
+package state
 
 // Store is the ordered key-value state of one partition. It keeps its first
 // error; after that reads find nothing and writes do nothing, and the ledger
