@@ -40,6 +40,7 @@ func (c *counted) Ledger(topics.Stage, string) {}
 func (c *counted) Exchange(*fetch.Exchange)    {}
 func (c *counted) Slots(int)                   {}
 func (c *counted) Page(int)                    {}
+func (c *counted) Duplicate(int)               {}
 
 // safeBuffer is a log that may be read while it is written.
 type safeBuffer struct {

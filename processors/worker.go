@@ -19,6 +19,7 @@ import (
 type worker struct {
 	client *kgo.Client
 	limit  limit
+	open   *open // what is begun and not finished
 	handle handle
 	owner  owner // nil: nobody keeps a state by partition
 
@@ -89,7 +90,7 @@ func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 const commitEvery = 200 * time.Millisecond
 
 func newWorker(l limit, h handle) *worker {
-	return &worker{limit: l, handle: h, progress: map[topicPartition]*Progress{}}
+	return &worker{limit: l, open: newOpen(l), handle: h, progress: map[topicPartition]*Progress{}}
 }
 
 // run consumes until ctx ends or a record fails, then waits for what is in
@@ -101,24 +102,23 @@ func (w *worker) run(ctx context.Context) error {
 	polling, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	w.fail = fail
-	open := newOpen(w.limit)
 	jobs := make(chan job)
 	var crew sync.WaitGroup
 	for range w.limit.goroutines {
 		crew.Go(func() {
 			for j := range jobs {
-				w.handle(drained, j.record, func(err error) { w.finish(j, err); open.release(j.bytes) })
+				w.handle(drained, j.record, func(err error) { w.finish(j, err); w.open.release(j.bytes) })
 			}
 		})
 	}
-	err := w.poll(polling, jobs, open)
+	err := w.poll(polling, jobs)
 	if ctx.Err() == nil {
 		err = errors.Join(err, context.Cause(polling))
 	}
 	close(jobs)
 	defer time.AfterFunc(drainTimeout, stop).Stop()
 	crew.Wait()
-	open.drain(drained)
+	w.open.drain(drained)
 	return errors.Join(err, w.client.CommitMarkedOffsets(drained))
 }
 
@@ -133,7 +133,7 @@ type job struct {
 }
 
 // poll hands records to the crew until ctx ends.
-func (w *worker) poll(ctx context.Context, jobs chan<- job, open *open) error {
+func (w *worker) poll(ctx context.Context, jobs chan<- job) error {
 	for {
 		w.client.AllowRebalance()
 		fetches := w.client.PollRecords(ctx, w.limit.records)
@@ -146,13 +146,13 @@ func (w *worker) poll(ctx context.Context, jobs chan<- job, open *open) error {
 		for it := fetches.RecordIter(); !it.Done(); {
 			r := it.Next()
 			j := job{r, len(r.Value), w.begin(r)}
-			if !open.acquire(ctx, j.bytes) {
+			if !w.open.acquire(ctx, j.bytes) {
 				return nil
 			}
 			select {
 			case jobs <- j:
 			case <-ctx.Done():
-				open.release(j.bytes)
+				w.open.release(j.bytes)
 				return nil
 			}
 		}
@@ -206,14 +206,18 @@ func (w *worker) take(gained map[string][]int32) {
 	}
 }
 
-// release gives the owner a while to let partitions go.
+// release gives the owner a while to let partitions go, and what is begun the same
+// while to end: a record that is worked on when the next owner reads the partition's
+// state would not be in it.
 func (w *worker) release(ctx context.Context, lost map[string][]int32) {
+	if w.owner == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
+	w.open.drain(ctx)
 	for _, partitions := range lost {
-		if w.owner != nil {
-			w.owner.release(ctx, partitions)
-		}
+		w.owner.release(ctx, partitions)
 	}
 }
 

@@ -1,7 +1,10 @@
 package processors
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
@@ -45,4 +48,35 @@ func indexes(n int) []int {
 		out[i] = i
 	}
 	return out
+}
+
+// partitions is an owner that says what it is told.
+type partitions chan string
+
+func (p partitions) take(numbers []int32) { p <- fmt.Sprint("take ", numbers) }
+func (p partitions) release(_ context.Context, numbers []int32) {
+	p <- fmt.Sprint("release ", numbers)
+}
+
+// What is begun ends before its partition is released, if it ends in time.
+func TestReleaseWaitsForWhatIsBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(partitions, 2)
+		w := newWorker(limit{records: 2, bytes: 100}, nil)
+		w.owner = told
+		lost := map[string][]int32{"weft.fetched": {3}}
+		w.open.acquire(t.Context(), 10)
+		go w.release(t.Context(), lost)
+		synctest.Wait()
+		if len(told) > 0 {
+			t.Error(<-told)
+		}
+		w.open.release(10)
+		if got := <-told; got != "release [3]" {
+			t.Error(got)
+		}
+		w.open.acquire(t.Context(), 10)
+		w.release(t.Context(), lost) // until its time is over
+		<-told
+	})
 }
