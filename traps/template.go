@@ -32,9 +32,10 @@ const (
 // Of returns where a canonical URL is and what it looks like there: its host
 // (with the port, unless that is the default one) and its template, "/path" or
 // "/path?names". In a path, numbers, dates, identifiers and names are what they
-// are instances of, but for the first two directories, and for what is asked with a
-// query in the root, which keep their names; a placeholder that stands several times in a row has a plus. Of a query only the
-// names of parameters are left, each once, in order.
+// are instances of, but for the first two directories, and for what is asked with
+// a query in the root, which keep their names; a placeholder that stands several
+// times in a row has a plus. Of a query only the names of parameters are left,
+// each once, in order.
 func Of(url string) (host, template string) {
 	host, path, query := split(url)
 	b := appendPath(nil, path, query != "")
