@@ -39,5 +39,6 @@ func stateful[S ledger.State](ctx context.Context, env Env, name topics.Stage, s
 	})
 }
 
-// undecodable is the rejection of a record that is no record of its topic.
+// undecodable is the rejection of a record that is no record of its topic, or of
+// no domain.
 func undecodable() error { return &ledger.Rejection{Reason: "undecodable"} }

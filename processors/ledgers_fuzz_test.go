@@ -103,6 +103,9 @@ func FuzzDedupe(f *testing.F) {
 			if rejected := (*ledger.Rejection)(nil); err != nil && !errors.As(err, &rejected) {
 				t.Fatalf("neither decided nor rejected: %v", err)
 			}
+			if err != nil {
+				continue
+			}
 			note(t, known, event)
 			var n weftpb.Normalized
 			if proto.Unmarshal(value, &n) != nil || n.Lift != nil {
@@ -152,6 +155,7 @@ func FuzzSchedule(f *testing.F) {
 		f.Add("a.example", targets, encode(v), encode(&weftpb.Visited{Visit: "0-3-0", Done: true, Outcomes: []*weftpb.Outcome{{Status: 200}, {Index: 1, ErrorClass: "reset"}}}), uint32(1500))
 	}
 	f.Add("", []byte{}, []byte{0xff}, targets, uint32(0))
+	f.Add("", []byte{}, encode(&weftpb.Visited{Referral: &weftpb.Target{Url: "https://a.example/robots.txt"}}), []byte{}, uint32(0))
 	f.Fuzz(func(t *testing.T, key string, admitted, first, second []byte, gapMS uint32) {
 		s := newFolding(t, stage)
 		now := time.UnixMilli(1e12)

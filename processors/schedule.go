@@ -82,7 +82,11 @@ func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
 
 func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {
 	var d weftpb.Deduped
-	if err := proto.Unmarshal(in.Value, &d); err != nil {
+	err := proto.Unmarshal(in.Value, &d)
+	if in.Key == "" {
+		err = errors.New("it is of no domain")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s at %d: %w", ledger.ErrCorrupt, in.Topic, in.Offset, err)
 	}
 	return scheduled(q.frontier.Admit(in.Key, d.Targets, q.moment(now, offset)))
@@ -90,7 +94,7 @@ func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, er
 
 func settle(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {
 	var v weftpb.Visited
-	if err := proto.Unmarshal(in.Value, &v); err != nil {
+	if in.Key == "" || proto.Unmarshal(in.Value, &v) != nil {
 		return nil, undecodable()
 	}
 	event, err := q.frontier.Settle(in.Key, &v, q.moment(now, offset))
