@@ -32,13 +32,13 @@ type RobotsFinding struct {
 	Answer    lanes.Answer
 }
 
-// RobotsOf says what a request for a robots.txt found that was made for domain.
-// last is its last exchange, after some redirects; product is our product token.
-func RobotsOf(asked *weftpb.Target, domain string, redirects int, last *fetch.Exchange, product string) RobotsFinding {
+// RobotsOf says what a request for a robots.txt found. last is its last exchange,
+// after some redirects; product is our product token.
+func RobotsOf(asked *weftpb.Target, redirects int, last *fetch.Exchange, product string) RobotsFinding {
 	found := RobotsFinding{Answer: AnswerOf(last)}
 	origin, followed, referral := robotsAsked(asked)
 	followed += redirects
-	if next := referred(last, domain, followed); next != nil {
+	if next := referred(last, followed); next != nil {
 		next.ScopeRoot = origin
 		found.Elsewhere, found.Domain = &weftpb.Visited{Referral: next}, domainOf(next.Url)
 		if !referral {
@@ -79,21 +79,25 @@ func robotsAsked(t *weftpb.Target) (origin string, followed int, referral bool) 
 }
 
 // referred is the referral that an exchange asks for, nil when it does not
-// redirect to another domain, or does after too many redirects.
-func referred(last *fetch.Exchange, domain string, followed int) *weftpb.Target {
+// redirect, or does after too many redirects.
+func referred(last *fetch.Exchange, followed int) *weftpb.Target {
 	if last.Class != fetch.ClassNone || last.Location == "" || followed >= fetch.MaxRobotsRedirects {
 		return nil
 	}
 	u, refusal := urls.Parse(last.Location)
-	if refusal != urls.Accepted || domainOf(u.String()) == domain {
+	if refusal != urls.Accepted {
 		return nil
 	}
 	return &weftpb.Target{Url: u.String(), Depth: uint32(followed + 1), Via: weftpb.Via_VIA_ROBOTS}
 }
 
-// domainOf is the registrable domain of a canonical URL or an origin.
+// domainOf is the registrable domain of a canonical URL or an origin; empty for
+// what is neither.
 func domainOf(url string) string {
-	u, _ := urls.Parse(url)
+	u, refusal := urls.Parse(url)
+	if refusal != urls.Accepted {
+		return ""
+	}
 	return urls.BundledSuffixes().Domain(u.Hostname())
 }
 
@@ -110,9 +114,9 @@ func robotsStatus(x *fetch.Exchange) int {
 	return x.Status
 }
 
-// robots makes a request for a robots.txt, with its redirects within the domain.
-// One to another domain is followed by that domain's fetcher, whose delay and
-// lane it is; see package frontier.
+// robots makes a request for a robots.txt, with its redirects within the domain as
+// far as there is time for them. One to another domain is followed by that
+// domain's fetcher, whose delay and lane it is; see package frontier.
 func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
 	report, asked := q.report(ctx, v), v.Requests[i].Target
 	if _, refusal := urls.Parse(asked.Url); refusal != urls.Accepted {
@@ -128,7 +132,7 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 	for _, x := range hops {
 		q.env.Meter.Exchange(x)
 	}
-	last, found := q.findingOf(asked, v.Domain, len(hops)-1, last)
+	last, found := q.findingOf(asked, len(hops)-1, last)
 	outcome := last.Outcome()
 	outcome.Index = uint32(i)
 	if found.Rules != nil {
@@ -151,6 +155,12 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 	return found.Answer
 }
 
+// robotsSpan is how long redirects are followed in one request. With the delay and
+// the exchange after it that is what the lease of a visit has for a request
+// (politeness.Lease): a chain that outlived it would be begun anew for ever. The
+// rest is the domain's to ask for in another visit, by a referral to itself.
+const robotsSpan = 30 * time.Second
+
 // robotsHops makes the exchanges of a request for a robots.txt.
 func (q *requests) robotsHops(ctx context.Context, v *lanes.Visit, asked *weftpb.Target) (hops []*fetch.Exchange) {
 	began := time.Now()
@@ -162,7 +172,7 @@ func (q *requests) robotsHops(ctx context.Context, v *lanes.Visit, asked *weftpb
 	_, followed, _ := robotsAsked(asked)
 	return q.http.Robots(ctx, asked.Url, q.permitted, func(next string) bool {
 		u, refusal := urls.Parse(next)
-		if refusal != urls.Accepted || followed >= fetch.MaxRobotsRedirects || domainOf(u.String()) != v.Domain {
+		if refusal != urls.Accepted || followed >= fetch.MaxRobotsRedirects || domainOf(u.String()) != v.Domain || time.Since(began) > robotsSpan {
 			return false
 		}
 		followed++
@@ -176,13 +186,13 @@ func (q *requests) robotsHops(ctx context.Context, v *lanes.Visit, asked *weftpb
 }
 
 // findingOf is RobotsOf, but that a panic is the exchange's outcome.
-func (q *requests) findingOf(asked *weftpb.Target, domain string, redirects int, last *fetch.Exchange) (x *fetch.Exchange, found RobotsFinding) {
+func (q *requests) findingOf(asked *weftpb.Target, redirects int, last *fetch.Exchange) (x *fetch.Exchange, found RobotsFinding) {
 	agent := product(q.env.Definition)
 	defer func() {
 		if cause := recover(); cause != nil {
 			x = q.panicked(last.URL, last.Started, cause)
-			found = RobotsOf(asked, domain, redirects, x, agent)
+			found = RobotsOf(asked, redirects, x, agent)
 		}
 	}()
-	return last, RobotsOf(asked, domain, redirects, last, agent)
+	return last, RobotsOf(asked, redirects, last, agent)
 }

@@ -1,14 +1,18 @@
 package processors
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lanes"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/robots"
 )
 
@@ -48,7 +52,7 @@ func TestRobotsOf(t *testing.T) {
 		{name: "the sixth redirect, elsewhere", redirects: 5, last: fetch.Exchange{Status: 301, Location: "http://b.example/6"}, access: allow, ttl: robots.TTL},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found := RobotsOf(own, "a.example", test.redirects, &test.last, "weft")
+			found := RobotsOf(own, test.redirects, &test.last, "weft")
 			if found.Elsewhere != nil || found.Rules.GetOrigin() != "http://a.example" || found.Rules.GetReferred() {
 				t.Fatalf("found %v, elsewhere %v", found.Rules, found.Elsewhere)
 			}
@@ -64,7 +68,7 @@ func TestRobotsOf(t *testing.T) {
 // reports, and what it writes for another.
 func TestRobotsElsewhere(t *testing.T) {
 	to := func(url string) *fetch.Exchange { return &fetch.Exchange{Status: 301, Location: url} }
-	first := RobotsOf(&weftpb.Target{Url: "http://a.example/robots.txt"}, "a.example", 1, to("HTTP://www.B.example/r#x"), "weft")
+	first := RobotsOf(&weftpb.Target{Url: "http://a.example/robots.txt"}, 1, to("HTTP://www.B.example/r#x"), "weft")
 	wantTarget(t, first, "b.example", &weftpb.Target{
 		Url: "http://www.b.example/r", Depth: 2, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
 	})
@@ -72,7 +76,7 @@ func TestRobotsElsewhere(t *testing.T) {
 		t.Errorf("the first reports %v", r)
 	}
 
-	second := RobotsOf(first.Elsewhere.Referral, "b.example", 0, to("https://c.example:8443/robots.txt"), "weft")
+	second := RobotsOf(first.Elsewhere.Referral, 0, to("https://c.example:8443/robots.txt"), "weft")
 	wantTarget(t, second, "c.example", &weftpb.Target{
 		Url: "https://c.example:8443/robots.txt", Depth: 3, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
 	})
@@ -81,7 +85,7 @@ func TestRobotsElsewhere(t *testing.T) {
 	}
 
 	last := &fetch.Exchange{Status: 200, Body: []byte("User-agent: weft\nDisallow: /x\nCrawl-delay: 9")}
-	third := RobotsOf(second.Elsewhere.Referral, "c.example", 2, last, "weft")
+	third := RobotsOf(second.Elsewhere.Referral, 2, last, "weft")
 	answer := third.Elsewhere.GetRules()
 	if third.Domain != "a.example" || third.Rules != nil || answer.GetOrigin() != "http://a.example" || answer.Robots.GetCrawlDelayMs() != 9000 ||
 		!strings.Contains(answer.Robots.GetRules(), "Disallow: /x") || len(third.Elsewhere.Outcomes) != 1 || third.Elsewhere.Visit != "" {
@@ -100,7 +104,7 @@ func TestRobotsElsewhere(t *testing.T) {
 		if name == "a sixth redirect" || name == "one back and forth" {
 			redirects = fetch.MaxRobotsRedirects - 3
 		}
-		found := RobotsOf(second.Elsewhere.Referral, "c.example", redirects, x, "weft")
+		found := RobotsOf(second.Elsewhere.Referral, redirects, x, "weft")
 		want := weftpb.Robots_ACCESS_ALLOW_ALL
 		if x.Class != fetch.ClassNone {
 			want = weftpb.Robots_ACCESS_DISALLOW_ALL
@@ -108,6 +112,64 @@ func TestRobotsElsewhere(t *testing.T) {
 		if found.Domain != "a.example" || found.Elsewhere.GetRules().GetRobots().GetAccess() != want {
 			t.Errorf("%s: %v", name, found.Elsewhere)
 		}
+	}
+}
+
+// slowChain answers each request for a robots.txt after some time, with a
+// redirect within the domain.
+type slowChain struct {
+	exchanger
+	took time.Duration
+}
+
+func (c slowChain) Robots(_ context.Context, url string, _ func() bool, hop func(string) bool) []*fetch.Exchange {
+	var list []*fetch.Exchange
+	for {
+		time.Sleep(c.took)
+		list = append(list, &fetch.Exchange{URL: url, Status: 301, Location: "http://a.example/next"})
+		if !hop("http://a.example/next") {
+			return list
+		}
+	}
+}
+
+// TestSlowRedirectsOfRobots holds that a visit for a robots.txt is over within its
+// lease, whatever the server and its delay, and that the rest of its redirects is
+// left to a referral.
+func TestSlowRedirectsOfRobots(t *testing.T) {
+	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+	for name, c := range map[string]struct {
+		took, delay time.Duration
+		exchanges   int
+	}{
+		"quick":           {took: time.Second, delay: time.Second, exchanges: fetch.MaxRobotsRedirects + 1},
+		"slow":            {took: 60 * time.Second, delay: 10 * time.Second, exchanges: 1},
+		"rather slow":     {took: 12 * time.Second, delay: time.Second, exchanges: 3},
+		"with long waits": {took: time.Second, delay: 300 * time.Second, exchanges: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				q := &requests{fetcher: &fetcher{http: slowChain{took: c.took}}}
+				hops := q.robotsHops(t.Context(), &lanes.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}, own)
+				if len(hops) != c.exchanges {
+					t.Errorf("%d exchanges, want %d", len(hops), c.exchanges)
+				}
+				if took := time.Since(began); took > politeness.Lease(1, c.delay) {
+					t.Errorf("they took %v, longer than the lease", took)
+				}
+				found := RobotsOf(own, len(hops)-1, hops[len(hops)-1], "weft")
+				if c.exchanges > fetch.MaxRobotsRedirects {
+					if found.Elsewhere != nil {
+						t.Errorf("it is referred after all redirects: %v", found.Elsewhere)
+					}
+					return
+				}
+				wantTarget(t, found, "a.example", &weftpb.Target{
+					Url: "http://a.example/next", Depth: uint32(c.exchanges), Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
+				})
+			})
+		})
 	}
 }
 

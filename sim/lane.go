@@ -185,7 +185,7 @@ func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
 
 // robots reports an exchange for a robots.txt.
 func (ln *lane) robots(v *lanes.Visit, i int, x *fetch.Exchange, report *processors.Report) lanes.Answer {
-	found := processors.RobotsOf(v.Requests[i].Target, v.Domain, 0, x, product)
+	found := processors.RobotsOf(v.Requests[i].Target, 0, x, product)
 	outcome := x.Outcome()
 	outcome.Index = uint32(i)
 	if found.Rules != nil {
