@@ -33,7 +33,7 @@ type Page struct {
 	// Unparsed says why there is no text: UnsupportedType, NoIndex, or empty.
 	Unparsed string
 	// Fallback says why the tokenizer read the document instead of the tree
-	// parser: TooDeep, TooLarge, or empty.
+	// parser: TooDeep, TooLarge, TooCostly, or empty.
 	Fallback string
 
 	Title string

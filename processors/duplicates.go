@@ -17,7 +17,6 @@ import (
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/urls"
 )
 
 // originals finds out what each page is a duplicate of, in the order in which
@@ -64,7 +63,7 @@ func (o *originals) open(ctx context.Context) (*duplicates.Index, error) {
 	id := listed[parsed].ID
 	opts := duplicates.DefaultOptions()
 	opts.Dir = filepath.Join(o.env.Dir, "duplicates", parsed+"-"+hex.EncodeToString(id[:]))
-	if o.index, err = duplicates.Open(opts, pagesLog{o.logs, parsed, urls.BundledSuffixes()}); err != nil {
+	if o.index, err = duplicates.Open(opts, pagesLog{o.logs, parsed}); err != nil {
 		return nil, err
 	}
 	o.index.Take(slices.Collect(maps.Keys(o.here)))

@@ -14,7 +14,6 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/urls"
 )
 
 // drafted is the draft of a page with a text of 40 words, a heading and a link.
@@ -110,7 +109,7 @@ func TestShortTextsShowNothing(t *testing.T) {
 
 // What is written to parsed is read again as it was judged.
 func TestPagesLogReadsWhatIsWritten(t *testing.T) {
-	log := pagesLog{suffixes: urls.BundledSuffixes()}
+	log := pagesLog{}
 	for _, v := range []duplicates.Verdict{{}, elsewhere, {ID: "x", URL: "https://sub.example.org/", Own: true}, {ID: "y", URL: "https://example.com/"}} {
 		d := drafted(t, topics.Definition{Duplicates: topics.DropDuplicateText})
 		want := d.page()

@@ -11,14 +11,12 @@ import (
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/similar"
-	"github.com/weftcrawl/weft/urls"
 )
 
 // pagesLog is the topic parsed as the index of duplicates reads it.
 type pagesLog struct {
-	reader   *replay.Reader
-	topic    string
-	suffixes *urls.Suffixes
+	reader *replay.Reader
+	topic  string
 }
 
 // Bounds of a partition.
@@ -35,7 +33,7 @@ func (l pagesLog) Range(ctx context.Context, partition int32, from, to int64, vi
 }
 
 // page is what a record of parsed says of fingerprints; nil if that is nothing.
-func (l pagesLog) page(value []byte) *duplicates.Page {
+func (pagesLog) page(value []byte) *duplicates.Page {
 	var doc struct {
 		ID          string                 `json:"id"`
 		URL         string                 `json:"url"`
@@ -58,16 +56,7 @@ func (l pagesLog) page(value []byte) *duplicates.Page {
 		}
 	}
 	if o := doc.DuplicateOf; o != nil {
-		p.Verdict = duplicates.Verdict{ID: o.ID, URL: o.URL, Distance: o.Distance, Own: l.domain(o.URL) == doc.Domain}
+		p.Verdict = duplicates.Verdict{ID: o.ID, URL: o.URL, Distance: o.Distance, Own: domainOf(o.URL) == doc.Domain}
 	}
 	return p
-}
-
-// domain is the registrable domain of a canonical URL.
-func (l pagesLog) domain(url string) string {
-	u, refusal := urls.Parse(url)
-	if refusal != urls.Accepted {
-		return ""
-	}
-	return l.suffixes.Domain(u.Hostname())
 }
