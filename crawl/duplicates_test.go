@@ -12,7 +12,9 @@ import (
 
 	"github.com/IBM/sarama"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weftcrawl/weft/crawl"
 	index "github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/similar"
 	"github.com/weftcrawl/weft/topics"
@@ -97,6 +99,33 @@ func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 		if len(isFold(t, p.Dir, log)) == 0 {
 			t.Error("an index has nothing")
 		}
+	}
+}
+
+// Each page of parsed with an original is counted, by how alike they are.
+func TestDuplicatesAreCounted(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webtest.Options{Pages: 200, Domains: 3}, webtest.ServerOptions{})
+	copies(w)
+	o := options(t, w)
+	o.Definition.TrapEvidence, o.Registry = -1, prometheus.NewRegistry()
+	run(t, o, crawl.EndedDrained)
+	found := namesOriginals(t, readTopic(t, reopened(t, o), topics.Loop("weft").Parsed))
+	families, err := o.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := map[string]int{}
+	for _, family := range families {
+		if family.GetName() != "weft_duplicate_pages_total" {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			counted[m.GetLabel()[0].GetValue()] = int(m.GetCounter().GetValue())
+		}
+	}
+	if d := cmp.Diff(map[string]int{"identical": found.identical, "near": found.near}, counted); d != "" {
+		t.Errorf("(-parsed +counted):\n%s", d)
 	}
 }
 
