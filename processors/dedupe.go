@@ -60,9 +60,10 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 		if n.Lift != nil {
 			return s.lifted(in.Key, n.Lift), nil
 		}
-		event, restored := s.standing.decide(s, in.Key, &n)
+		unseen := s.set.Unseen(n.Targets)
+		event, restored := s.standing.decide(s, in.Key, &n, unseen)
 		fresh, merged := len(event.Targets)+len(restored), len(event.Merged)
-		env.Meter.Deduped(fresh, max(len(n.Targets)-fresh-merged, 0), merged)
+		env.Meter.Deduped(fresh, len(n.Targets)-len(unseen), merged)
 		if fresh+merged+len(event.Evidence) == 0 {
 			return nil, nil
 		}

@@ -29,10 +29,10 @@ func newStanding(d topics.Definition) (standing, error) {
 	return standing{options, policy}, err
 }
 
-// decide begins the event of a record of normalized: what is new in it, less
+// decide begins the event of a record of normalized: what is new in it, unseen, less
 // what others stand for, and what is learnt. restored are URLs that come back.
-func (w standing) decide(s *seen, domain string, n *weftpb.Normalized) (event *weftpb.Deduped, restored []*weftpb.Target) {
-	d := s.sites.Decide(w.options, domain, n, s.set.Unseen(n.Targets), variants.Surroundings{
+func (w standing) decide(s *seen, domain string, n *weftpb.Normalized, unseen []*weftpb.Target) (event *weftpb.Deduped, restored []*weftpb.Target) {
+	d := s.sites.Decide(w.options, domain, n, unseen, variants.Surroundings{
 		Known:   func(url string) bool { return len(s.set.Unseen([]*weftpb.Target{{Url: url}})) == 0 },
 		InScope: w.inScope,
 	})
