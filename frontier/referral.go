@@ -9,7 +9,8 @@ import (
 
 // A robots.txt may redirect to another domain (RFC 9309 section 2.3.1.2), whose
 // delay is kept by somebody else. So that domain asks for it, in a visit of its
-// own, and answers:
+// own, and answers. A chain of redirects within the domain that outlasts a visit
+// goes on in the same way, with the domain as its own target:
 //
 //	domain of the origin            domain of the target
 //	visit for robots.txt
