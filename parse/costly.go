@@ -20,11 +20,17 @@ const (
 	// seconds. Ordinary pages have a tag every 30 bytes and a tree up to 700 KiB,
 	// the densest of tables one every 10 and up to 400 KiB.
 	maxJoined = 1 << 34
+	// alwaysCheap is a size that is neither: of 32 KiB full of root tags the tree
+	// takes 0.4 s.
+	alwaysCheap = 32 << 10
 )
 
 // costly reports whether the tree parser may need far more time for a body than
 // for others of its size.
 func costly(body []byte) bool {
+	if len(body) <= alwaysCheap {
+		return false
+	}
 	tags := bytes.Count(body, []byte("<"))
 	if tags*len(body) > maxJoined {
 		return true

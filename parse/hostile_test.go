@@ -98,6 +98,7 @@ func TestCostly(t *testing.T) {
 	for i := 0; honest.Len() < 400<<10; i++ {
 		fmt.Fprintf(&honest, "<tr><td>%d</td><td><a href='/item/%d'>An entry of this table</a></td></tr>\n", i, i)
 	}
+	large := strings.Repeat("x", alwaysCheap)
 	for name, test := range map[string]struct {
 		body string
 		want bool
@@ -105,11 +106,12 @@ func TestCostly(t *testing.T) {
 		"a page":               {string(docPage()), false},
 		"a large table":        {honest.String(), false},
 		"pages put together":   {strings.Repeat(string(docPage()), 20), false},
-		"many bodies":          {strings.Repeat("<body a>", maxRoots+1), true},
-		"as many as may be":    {strings.Repeat("<body a>", maxRoots), false},
-		"many roots, capitals": {strings.Repeat("<p><HtMl a>", maxRoots+1), true},
+		"many bodies":          {large + strings.Repeat("<body a>", maxRoots+1), true},
+		"as many as may be":    {large + strings.Repeat("<body a>", maxRoots), false},
+		"many roots, capitals": {large + strings.Repeat("<p><HtMl a>", maxRoots+1), true},
+		"many in a small page": {strings.Repeat("<body a>", maxRoots+1), false},
 		"tags and nothing":     {strings.Repeat("</x>y", 1<<20/5), true},
-		"ends":                 {strings.Repeat("<", maxRoots+1), false},
+		"ends":                 {large + strings.Repeat("<", maxRoots+1), false},
 	} {
 		if got := costly([]byte(test.body)); got != test.want {
 			t.Errorf("%s: got %v", name, got)

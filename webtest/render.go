@@ -18,6 +18,7 @@ func (g *Generated) render(d, n, port int, buf []byte, page *Page) []byte {
 	size := g.size(rng)
 	title := g.title(d, n)
 	links := g.links(rng, d, n, port, size)
+	about := g.subject(rng)
 
 	w := writer{buf, page}
 	start := len(buf)
@@ -51,6 +52,7 @@ func (g *Generated) render(d, n, port int, buf []byte, page *Page) []byte {
 			continue
 		}
 		w.block(g.blocks[rng.IntN(len(g.blocks))])
+		w.terms(rng, about)
 	}
 	w.html("</main>\n<footer>\n<p>Generated documentation.</p>\n</footer>\n</body>\n</html>\n")
 	if page != nil {
@@ -60,6 +62,17 @@ func (g *Generated) render(d, n, port int, buf []byte, page *Page) []byte {
 		page.Bytes = len(w.buf) - start
 	}
 	return w.buf
+}
+
+// subject is the terms that a page speaks of all the time, and others do not:
+// without them pages of so many blocks would be near duplicates of each other.
+type subject [12]string
+
+func (g *Generated) subject(rng *rand.Rand) (s subject) {
+	for i := range s {
+		s[i] = g.slugs[rng.IntN(len(g.slugs))]
+	}
+	return s
 }
 
 // closing is about the size of what follows the last block.
@@ -146,6 +159,23 @@ func (w *writer) link(l link) {
 		w.page.text.WriteString(" " + l.anchor)
 		w.page.Links = append(w.page.Links, l.href)
 	}
+}
+
+// terms writes a sentence about a subject.
+func (w *writer) terms(rng *rand.Rand, s subject) {
+	w.html("<p>About")
+	if w.page != nil {
+		w.page.text.WriteString(" About")
+	}
+	for range 10 {
+		term := s[rng.IntN(len(s))]
+		w.html(" ")
+		w.html(term)
+		if w.page != nil {
+			w.page.text.WriteString(" " + term)
+		}
+	}
+	w.html("</p>\n")
 }
 
 func (w *writer) paragraph(links []link) {
