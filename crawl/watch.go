@@ -10,9 +10,11 @@ import (
 	"github.com/weftcrawl/weft/supervise"
 )
 
-// How often the crawl's status is read, and how often Options.Watch is told.
+// How often the crawl's status is read, while URLs are pending and when none is
+// any more, and how often Options.Watch is told.
 const (
 	statusEvery = 250 * time.Millisecond
+	endingEvery = 50 * time.Millisecond
 	watchEvery  = time.Second
 )
 
@@ -44,6 +46,11 @@ func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) 
 			continue
 		}
 		s.meter.Status(status)
+		if status.Gauges.GetPending() > 0 {
+			ticker.Reset(statusEvery)
+		} else {
+			ticker.Reset(endingEvery)
+		}
 		if now := time.Now(); s.opts.Watch != nil && now.Sub(told) >= watchEvery {
 			told = now
 			s.opts.Watch(s.snapshot(status, sink))

@@ -75,6 +75,9 @@ func (r *runner) sarama(clientID string) (*sarama.Config, error) {
 	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{Rendezvous{}}
 	config.Consumer.Group.Member.UserData = []byte(r.opts.Member)
 	config.Consumer.Offsets.AutoCommit.Interval = r.opts.CarryIdle
+	// A fetch that waits for records holds up the commits and heartbeats behind it
+	// on its connection.
+	config.Consumer.MaxWaitTime = r.opts.CarryIdle
 	return config, r.opts.Cluster.Configure(config)
 }
 

@@ -142,7 +142,7 @@ const (
 func (o Options) withDefaults() Options {
 	setDefault(&o.CheckpointEvery, 30*time.Second)
 	setDefault(&o.CarryEvery, 10*time.Second)
-	setDefault(&o.CarryIdle, 200*time.Millisecond)
+	setDefault(&o.CarryIdle, 100*time.Millisecond)
 	setDefault(&o.Resolution, 20*time.Millisecond)
 	setDefault(&o.CacheBytes, 16<<20)
 	setDefault(&o.MemtableBytes, 1<<20)

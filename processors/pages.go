@@ -18,7 +18,7 @@ type PageSink struct {
 	out pageFiles
 
 	mu    sync.Mutex
-	next  map[int32]int64 // offsets that the files go on with
+	next  map[int32]int64 // offsets that the sink goes on with
 	quota Quota
 	full  chan struct{}
 }
@@ -28,7 +28,6 @@ type pageFiles interface {
 	Append(partition int32, offset int64, record []byte) error
 	Skip(partition int32, offset int64)
 	Flush() error
-	Offsets() map[int32]int64
 }
 
 // NewPageSink returns a sink into out that stops after max pages, counted from
@@ -55,7 +54,8 @@ func (s *PageSink) Written() int64 {
 	return s.quota.Written()
 }
 
-// Reached tells whether the files hold everything below ends.
+// Reached tells whether everything below ends is written; it is recorded when Run
+// has ended.
 func (s *PageSink) Reached(ends map[int32]int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,6 @@ func (s *PageSink) Run(ctx context.Context) error {
 				return err
 			}
 			flushed = time.Now()
-			s.record()
 		}
 		if full {
 			close(s.full)
@@ -138,27 +137,24 @@ func (s *PageSink) append(ctx context.Context, fetches kgo.Fetches, aside *outbo
 		}
 		if panicked {
 			s.out.Skip(r.Partition, r.Offset)
-			continue
 		}
-		s.mu.Lock()
-		s.quota.Write()
-		s.mu.Unlock()
+		s.pass(r, !panicked)
 	}
 	return s.isFull(), nil
+}
+
+// pass notes that a record is dealt with.
+func (s *PageSink) pass(r *kgo.Record, written bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if written {
+		s.quota.Write()
+	}
+	s.next[r.Partition] = r.Offset + 1
 }
 
 func (s *PageSink) isFull() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.quota.Full()
-}
-
-// record publishes what the files hold for certain.
-func (s *PageSink) record() {
-	offsets := s.out.Offsets()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for p, next := range offsets {
-		s.next[p] = next
-	}
 }

@@ -167,10 +167,13 @@ func (w *writer) terms(rng *rand.Rand, s subject) {
 	if w.page != nil {
 		w.page.text.WriteString(" About")
 	}
-	for range 10 {
+	for i := range 10 {
 		term := s[rng.IntN(len(s))]
-		w.html(" ")
-		w.html(term)
+		if i%2 == 0 { // markup as dense as in the blocks
+			w.html(" <em>" + term + "</em>")
+		} else {
+			w.html(" " + term)
+		}
 		if w.page != nil {
 			w.page.text.WriteString(" " + term)
 		}
