@@ -62,7 +62,11 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	if c.Drain {
-		if err := c.drain(ctx, std, members); err != nil {
+		switch err := c.drain(ctx, std, members); {
+		case err != nil && c.embedded && ctx.Err() == nil && c.ended(ctx, admin, stages) == nil:
+			// Nothing was queued, so that the crawl came to its end by itself.
+			return c.stopped(std)
+		case err != nil:
 			return err
 		}
 	}
@@ -81,7 +85,11 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(std.out, "crawl %s: stopped\n", c.Crawl)
+	return c.stopped(std)
+}
+
+func (c *stopCmd) stopped(std streams) error {
+	_, err := fmt.Fprintf(std.out, "crawl %s: stopped\n", c.Crawl)
 	return err
 }
 
