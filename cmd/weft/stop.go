@@ -62,12 +62,12 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	if c.Drain {
-		switch err := c.drain(ctx, std, members); {
-		case err != nil && c.embedded && ctx.Err() == nil && c.ended(ctx, admin, stages) == nil:
-			// Nothing was queued, so that the crawl came to its end by itself.
-			return c.stopped(std)
-		case err != nil:
+		ended, err := c.drain(ctx, std, admin, members)
+		if err != nil {
 			return err
+		}
+		if ended {
+			return c.stopped(std)
 		}
 	}
 	if _, err := c.ask(ctx, func(control topics.Control) topics.Control {
@@ -115,30 +115,31 @@ func (c *stopCmd) members(ctx context.Context, admin *kadm.Client, stages []topi
 	return members, nil
 }
 
-// drain lets the crawl finish what is under way.
-func (c *stopCmd) drain(ctx context.Context, std streams, members map[topics.Stage]int) error {
+// drain lets the crawl finish what is under way. It tells whether the crawl came
+// to its end by itself, as an embedded one does when nothing is queued.
+func (c *stopCmd) drain(ctx context.Context, std streams, admin *kadm.Client, members map[topics.Stage]int) (ended bool, err error) {
 	names := topics.Loop(c.Crawl)
 	control, _, err := topics.ReadControl(ctx, names, c.client()...)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, s := range topics.Stages() {
 		switch {
 		case control.Pauses(s) && s != topics.Fetch: // which has given back what it had
-			return usagef("%s is paused, so that what is under way cannot be finished: weft resume %s", s, s)
+			return false, usagef("%s is paused, so that what is under way cannot be finished: weft resume %s", s, s)
 		case members[s] == 0:
-			return fmt.Errorf("no process runs %s, so that what is under way cannot be finished", s)
+			return false, fmt.Errorf("no process runs %s, so that what is under way cannot be finished", s)
 		}
 	}
 	if _, err := c.ask(ctx, func(control topics.Control) topics.Control {
 		control.Draining = true
 		return control
 	}); err != nil {
-		return err
+		return false, err
 	}
 	reader, err := drain.NewReader(names, c.client()...)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer reader.Close()
 	// Schedulers hear of it at about the same moment, and what one of them has
@@ -146,8 +147,11 @@ func (c *stopCmd) drain(ctx context.Context, std streams, members map[topics.Sta
 	var quiet, told time.Time
 	for {
 		status, err := reader.Read(ctx)
+		if err != nil && c.embedded && ctx.Err() == nil && c.ended(ctx, admin, topics.Stages()) == nil {
+			return true, nil
+		}
 		if err != nil {
-			return errors.Join(err, errors.New("the crawl is draining still: weft resume ends that"))
+			return false, errors.Join(err, errors.New("the crawl is draining still: weft resume ends that"))
 		}
 		now, left := time.Now(), status.InFlight()
 		switch {
@@ -156,7 +160,7 @@ func (c *stopCmd) drain(ctx context.Context, std streams, members map[topics.Sta
 		case quiet.IsZero():
 			quiet = now
 		case now.Sub(quiet) >= time.Second:
-			return nil
+			return false, nil
 		}
 		if left != "" && now.Sub(told) >= 5*time.Second {
 			told = now
@@ -164,7 +168,7 @@ func (c *stopCmd) drain(ctx context.Context, std streams, members map[topics.Sta
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: the crawl is draining still, weft resume ends that", ctx.Err())
+			return false, fmt.Errorf("%w: the crawl is draining still, weft resume ends that", ctx.Err())
 		case <-time.After(stopLook):
 		}
 	}
