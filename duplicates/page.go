@@ -107,7 +107,7 @@ func readEntry(hash similar.Hash, value []byte) (entry, error) {
 		value = value[size:]
 		*s, value = string(value[:n]), value[n:]
 	}
-	if len(value) > 0 {
+	if len(value) > 0 || e.verdict.Duplicate() != (flags&isDuplicate != 0) || !e.verdict.Duplicate() && e.verdict != (Verdict{}) {
 		return e, errEntry
 	}
 	return e, nil
