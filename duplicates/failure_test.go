@@ -4,7 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
+	"syscall"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // An index that cannot be read is built anew.
@@ -47,6 +51,36 @@ func TestTroubleWithTheLogIsTriedAgain(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	log.err = nil
+	if v := b.put(t, 0, page("b", "x.example", 1, 0xff)); v.ID != "a" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// full is a disk that takes no further file for as long as it is full.
+type full struct {
+	vfs.FS
+	is atomic.Bool
+}
+
+func (f *full) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
+	if f.is.Load() {
+		return nil, syscall.ENOSPC
+	}
+	return f.FS.Create(name, category)
+}
+
+// On a full disk an index ends all the same; the log makes up for it.
+func TestFullDiskHoldsNobodyUp(t *testing.T) {
+	log, disk, dir := newMemory(), &full{FS: vfs.NewMem()}, t.TempDir()
+	b := newOwnerOn(t, disk, dir, log)
+	b.put(t, 0, page("a", "x.example", 1, 0xff))
+	disk.is.Store(true)
+	if err := b.Close(); !errors.Is(err, errUnflushed) {
+		t.Error(err)
+	}
+	disk.is.Store(false)
+	b = newOwnerOn(t, disk, dir, log)
+	defer b.close(t)
 	if v := b.put(t, 0, page("b", "x.example", 1, 0xff)); v.ID != "a" {
 		t.Errorf("%+v", v)
 	}

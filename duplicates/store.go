@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -22,6 +23,8 @@ type store struct {
 	lock     *dirlock.Lock
 	options  Options
 	unlogged atomic.Int64 // bytes of the log folded since the last flush
+	// broken is closed when a flush or compaction has failed, as on a full disk.
+	broken chan struct{}
 }
 
 // slots are the directories that processes which share one take one each of.
@@ -57,12 +60,18 @@ func (s *store) open(dir string, fresh bool) error {
 	}
 	cache := pebble.NewCache(s.options.CacheBytes)
 	defer cache.Unref()
+	broken := make(chan struct{})
+	var once sync.Once
+	s.broken = broken
 	options := &pebble.Options{
 		Cache: cache, DisableWAL: true, MemTableSize: uint64(s.options.MemtableBytes),
 		MemTableStopWritesThreshold: 4, FormatMajorVersion: pebble.FormatNewest, Logger: silent{},
 		FS: s.files(), // without the watch over slow disks that is Pebble's default
 		// Unless it is told here, Pebble calls Fatalf; the read fails, too.
-		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
+		EventListener: &pebble.EventListener{
+			DataCorruption:  func(pebble.DataCorruptionInfo) {},
+			BackgroundError: func(error) { once.Do(func() { close(broken) }) },
+		},
 	}
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -93,10 +102,21 @@ func (silent) Infof(string, ...any)  {}
 func (silent) Errorf(string, ...any) {}
 func (silent) Fatalf(string, ...any) {}
 
-// close leaves all that was folded on disk.
+// close leaves all that was folded on disk, if it can: what it cannot write, Pebble
+// would try for ever, and the log makes up for it.
 func (s *store) close() error {
-	return errors.Join(s.db.Flush(), s.db.Close(), s.lock.Release())
+	flushed, err := s.db.AsyncFlush()
+	if err == nil {
+		select {
+		case <-flushed:
+		case <-s.broken:
+			err = errUnflushed
+		}
+	}
+	return errors.Join(err, s.db.Close(), s.lock.Release())
 }
+
+var errUnflushed = errors.New("index of duplicates could not be written")
 
 // get returns the entry under key, whose hash is given, nil if there is none.
 func (s *store) get(key []byte, hash similar.Hash) (*entry, error) {
