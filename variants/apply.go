@@ -12,9 +12,9 @@ const www = "www."
 // front if what is left belongs to the same registrable domain and has none.
 func Site(u urls.URL, domain string) string { return siteOfHost(u.Host(), domain) }
 
-// siteOf is Site of a canonical URL that was not parsed.
+// siteOf is Site of a canonical URL that was not parsed; "" of what is none.
 func siteOf(url, domain string) string {
-	host := url[strings.Index(url, "://")+len("://"):]
+	_, host, _ := strings.Cut(url, "://")
 	if end := strings.IndexByte(host, '/'); end >= 0 {
 		host = host[:end]
 	}
