@@ -45,7 +45,7 @@ func TestZombies(t *testing.T) {
 		t.Skip("waits for sessions to end")
 	}
 	t.Parallel()
-	const delay, session = 100 * time.Millisecond, 2 * time.Second
+	const delay, session = 100 * time.Millisecond, 3 * time.Second
 	w := serve(t, webtest.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
 	brokers := newCluster(t)
 	var ps [2]process

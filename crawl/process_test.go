@@ -141,7 +141,7 @@ func (c *child) end(t *testing.T) (status int, out, err string) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // drains runs the process until its crawl is drained.
 func (p process) drains(t *testing.T) {
