@@ -61,7 +61,7 @@ func configured(dir string) crawl.Options {
 // does not hang.
 func run(t *testing.T, o crawl.Options, ended string) crawl.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	result, err := crawl.Run(ctx, o)
 	if err != nil {
