@@ -60,15 +60,7 @@ func (bouncing) Answer(domain string, port int, path string, buf []byte) webtest
 func TestReferralsAreFewAndPolite(t *testing.T) {
 	t.Parallel()
 	const delay = 40 * time.Millisecond
-	server, err := webtest.Serve(bouncing{}, webtest.ServerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	server := serveSite(t, bouncing{})
 	o := configured(t.TempDir())
 	o.Definition.DelayMS = delay.Milliseconds()
 	for _, seed := range server.Seeds() {

@@ -21,15 +21,7 @@ import (
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	site := webtest.NewTrapSite(webtest.DomainAddr(0))
-	server, err := webtest.Serve(site, webtest.ServerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	server := serveSite(t, site)
 	o := configured(t.TempDir())
 	o.Definition.Crawl = "weft"
 	o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
@@ -89,15 +81,7 @@ func TestSubdomainsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	const domain = "trap.example"
 	site := webtest.NewTrapSite(domain)
-	server, err := webtest.Serve(site, webtest.ServerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	server := serveSite(t, site)
 	o := configured(t.TempDir())
 	o.Definition.Scope = "domain"
 	o.Fetch.Client.Resolver = everyName{}

@@ -54,6 +54,21 @@ func serve(t *testing.T, o webtest.Options, so webtest.ServerOptions) *web {
 	return w
 }
 
+// serveSite serves a site until the test ends.
+func serveSite(t *testing.T, site webtest.Site) *webtest.Server {
+	t.Helper()
+	server, err := webtest.Serve(site, webtest.ServerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
 func (w *web) close(t *testing.T) {
 	w.closed.Do(func() {
 		w.mu.Lock()
