@@ -63,6 +63,9 @@ func trimSpace(s string) string {
 	return s
 }
 
+// htmlSpace is ASCII whitespace, and isSpace reports whether c is of it.
+const htmlSpace = " \t\n\f\r"
+
 func isSpace(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
 }

@@ -31,8 +31,6 @@ func srcsetURLs(srcset string, yield func(url string) bool) {
 	}
 }
 
-const htmlSpace = " \t\n\f\r"
-
 // descriptors reads the descriptors at the beginning of s, which end at a comma
 // outside parentheses. It returns what comes after them, and whether they make
 // an image candidate.
@@ -60,7 +58,7 @@ func descriptorEnd(s string) int {
 			inParens = c != ')'
 		case c == '(':
 			inParens = true
-		case c == ',' || strings.IndexByte(htmlSpace, c) >= 0:
+		case c == ',' || isSpace(c):
 			return i
 		}
 	}
