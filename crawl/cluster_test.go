@@ -6,7 +6,18 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/weftcrawl/weft/kafkatest"
 )
+
+// withShortSessions starts Apache Kafka whose groups may have sessions of a
+// second. Crawlers whose fellow is frozen need it: the broker in the test's process
+// forgets who waits for a group's rebalance longer than a session, and lets it wait
+// for a minute.
+func withShortSessions(t *testing.T) *kafkatest.Cluster {
+	t.Helper()
+	return kafkatest.Start(t, kafkatest.Options{Properties: map[string]string{"group.min.session.timeout.ms": "1000"}})
+}
 
 // cluster is a broker in the test's process that crawlers in processes of their
 // own reach over a road, which can be cut.

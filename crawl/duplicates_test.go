@@ -58,7 +58,7 @@ func TestKilledCrawlNamesOriginals(t *testing.T) {
 	})
 }
 
-// Two crawlers share brokers, and come and go, with and without a word.
+// Two crawlers share Apache Kafka, and come and go, with and without a word.
 func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for sessions of the dead")
@@ -66,10 +66,10 @@ func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 	t.Parallel()
 	w := serve(t, webtest.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webtest.ServerOptions{})
 	copies(w)
-	brokers := newCluster(t)
+	cluster := withShortSessions(t)
 	member := func() process {
 		return process{
-			Dir: t.TempDir(), Brokers: []string{brokers.addr.String()}, DelayMS: 100, SessionMS: 2000, Seeds: w.server.Seeds(), Copies: true,
+			Dir: t.TempDir(), Brokers: cluster.Addrs(), DelayMS: 100, SessionMS: 2000, Seeds: w.server.Seeds(), Copies: true,
 		}
 	}
 	one, two := member(), member()
@@ -93,7 +93,7 @@ func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 	a.drains(t)
 	b.drains(t)
 	w.audit(t, webtest.Expect{Pages: w.Pages()})
-	log := readTopic(t, outsider(t, brokers.addr.String()), topics.Loop("weft").Parsed)
+	log := readTopic(t, outsider(t, cluster.Addrs()[0]), topics.Loop("weft").Parsed)
 	t.Logf("%+v", namesOriginals(t, log))
 	for _, p := range []process{one, two} {
 		if len(isFold(t, p.Dir, log)) == 0 {

@@ -8,6 +8,10 @@ import (
 	"github.com/weftcrawl/weft/webtest"
 )
 
+// signalled is how long a process may take to stop or to go on when it is told to
+// (SIGSTOP, SIGCONT).
+const signalled = 100 * time.Millisecond
+
 // A whole crawl is stopped (SIGSTOP) for longer than its leases and sessions
 // last, and continued: as a laptop that slept.
 func TestFrozenCrawlGoesOn(t *testing.T) {
@@ -37,7 +41,7 @@ func TestFrozenCrawlGoesOn(t *testing.T) {
 	t.Logf("the server's log:\n%v", report)
 }
 
-// Two crawlers share brokers. One is stopped until the other has its
+// Two crawlers share Apache Kafka. One is stopped until the other has its
 // partitions and works on them, and wakes up as the owner that it is no more;
 // then the other.
 func TestZombies(t *testing.T) {
@@ -45,19 +49,20 @@ func TestZombies(t *testing.T) {
 		t.Skip("waits for sessions to end")
 	}
 	t.Parallel()
-	const delay, session = 100 * time.Millisecond, 3 * time.Second
+	const delay, session = 100 * time.Millisecond, 2 * time.Second
 	w := serve(t, webtest.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
-	brokers := newCluster(t)
+	cluster := withShortSessions(t)
 	var ps [2]process
 	var crawlers [2]*child
 	for i := range ps {
 		ps[i] = process{
-			Dir: t.TempDir(), Brokers: []string{brokers.addr.String()}, DelayMS: delay.Milliseconds(), SessionMS: session.Milliseconds(),
+			Dir: t.TempDir(), Brokers: cluster.Addrs(), DelayMS: delay.Milliseconds(), SessionMS: session.Milliseconds(),
 			Seeds: w.server.Seeds(),
 		}
 		crawlers[i] = ps[i].start(t)
 	}
 	var frozen []webtest.Trouble
+	var awake []int64
 	for i := range 4 {
 		w.reaches(t, 120, crawlers[0])
 		from := time.Now()
@@ -65,16 +70,17 @@ func TestZombies(t *testing.T) {
 		stopped.signal(syscall.SIGSTOP)
 		time.Sleep(2 * session)
 		w.reaches(t, 120, other) // with all partitions
-		stopped.signal(syscall.SIGCONT)
 		woke := time.Now()
-		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: from.UnixNano()},
+		stopped.signal(syscall.SIGCONT)
+		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: from.Add(signalled).UnixNano()},
 			webtest.Trouble{From: woke.UnixNano(), To: woke.Add(2 * session).UnixNano()})
+		awake = append(awake, woke.UnixNano())
 	}
 	for i, c := range crawlers {
 		c.drains(t)
 		holds(t, w, read(t, lines(t, ps[i].options())))
 	}
 	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
-	w.repeatsOnlyIn(t, frozen)
+	w.repeatsOnlyIn(t, frozen, awake...)
 	t.Logf("the server's log:\n%v", report)
 }

@@ -22,12 +22,17 @@ func (w *web) requests() map[string][]webtest.Entry {
 }
 
 // repeatsOnlyIn checks that nothing is asked for again but what was in flight
-// when something was wrong. The rules of a robots.txt hold for a day at most.
-func (w *web) repeatsOnlyIn(t *testing.T, troubles []webtest.Trouble) {
+// when something was wrong, and by a process that woke up between its last check
+// and its request. The rules of a robots.txt hold for a day at most.
+func (w *web) repeatsOnlyIn(t *testing.T, troubles []webtest.Trouble, woke ...int64) {
 	t.Helper()
 	for url, all := range w.requests() {
 		for i, e := range all[:len(all)-1] {
-			if e.Path == "/robots.txt" && slices.ContainsFunc(w.days, func(day int64) bool { return day > e.End && day < all[i+1].Start }) {
+			again := all[i+1].Start
+			if e.Path == "/robots.txt" && slices.ContainsFunc(w.days, func(day int64) bool { return day > e.End && day < again }) {
+				continue
+			}
+			if slices.ContainsFunc(woke, func(at int64) bool { return again >= at && again < at+int64(signalled) }) {
 				continue
 			}
 			if !slices.ContainsFunc(troubles, func(trouble webtest.Trouble) bool { return trouble.Meets(e) }) {
