@@ -2,7 +2,6 @@ package processors
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -34,29 +33,21 @@ func (l pagesLog) Range(ctx context.Context, partition int32, from, to int64, vi
 
 // page is what a record of parsed says of fingerprints; nil if that is nothing.
 func (pagesLog) page(value []byte) *duplicates.Page {
-	var doc struct {
-		ID          string                 `json:"id"`
-		URL         string                 `json:"url"`
-		Domain      string                 `json:"domain"`
-		ContentHash string                 `json:"content_hash"`
-		SimHash     string                 `json:"simhash"`
-		DuplicateOf *codecs.ParsedOriginal `json:"duplicate_of"`
-	}
-	if json.Unmarshal(value, &doc) != nil || doc.ContentHash == "" {
+	print, err := codecs.DecodeParsedPrint(value)
+	if err != nil || print.ContentHash == "" {
 		return nil
 	}
-	p := &duplicates.Page{ID: doc.ID, URL: doc.URL, Domain: doc.Domain}
-	var err error
-	if p.Print.Hash, err = similar.ParseHash(doc.ContentHash); err != nil {
+	p := &duplicates.Page{ID: print.ID, URL: print.URL, Domain: print.Domain}
+	if p.Print.Hash, err = similar.ParseHash(print.ContentHash); err != nil {
 		return nil
 	}
-	if doc.SimHash != "" {
-		if p.Print.Sim, err = strconv.ParseUint(doc.SimHash, 16, 64); err != nil {
+	if print.SimHash != "" {
+		if p.Print.Sim, err = strconv.ParseUint(print.SimHash, 16, 64); err != nil {
 			return nil
 		}
 	}
-	if o := doc.DuplicateOf; o != nil {
-		p.Verdict = duplicates.Verdict{ID: o.ID, URL: o.URL, Distance: o.Distance, Own: domainOf(o.URL) == doc.Domain}
+	if o := print.DuplicateOf; o != nil {
+		p.Verdict = duplicates.Verdict{ID: o.ID, URL: o.URL, Distance: o.Distance, Own: domainOf(o.URL) == print.Domain}
 	}
 	return p
 }
