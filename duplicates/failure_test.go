@@ -56,6 +56,34 @@ func TestTroubleWithTheLogIsTriedAgain(t *testing.T) {
 	}
 }
 
+// A log that is read in part makes nobody an original.
+func TestLogReadInPart(t *testing.T) {
+	log := newMemory()
+	for i, id := range []string{"a", "b", "c"} {
+		log.write(0, page(id, "x.example", byte(i+1), 0))
+	}
+	b := newOwner(t, t.TempDir(), log)
+	defer b.close(t)
+	log.cut = 2
+	if err := b.Load(t.Context(), 0); !errors.Is(err, errCut) {
+		t.Error(err)
+	}
+	err := b.Judge(t.Context(), 0, page("d", "x.example", 3, 0), func(Verdict, func(int64, int64, error)) {
+		t.Error("judged without the log")
+	})
+	if !errors.Is(err, errCut) {
+		t.Error(err)
+	}
+	log.cut = 0
+	if err := b.Load(t.Context(), 0); err != nil {
+		t.Error(err)
+	}
+	reads := log.reads
+	if v := b.put(t, 0, page("d", "x.example", 3, 0)); v.ID != "c" || log.reads != reads || reads != len(log.pages[0])-1 {
+		t.Errorf("%+v, %d records read, then %d", v, reads, log.reads-reads)
+	}
+}
+
 // full is a disk that takes no further file for as long as it is full.
 type full struct {
 	vfs.FS

@@ -100,6 +100,20 @@ func (x *Index) Judge(ctx context.Context, number int32, page Page, hand func(v 
 	return nil
 }
 
+// Load reads of the log what the first judgement of a partition would have to read.
+// After an error either goes on where it was.
+func (x *Index) Load(ctx context.Context, number int32) error {
+	if err := x.mend(); err != nil {
+		return err
+	}
+	x.open.RLock()
+	defer x.open.RUnlock()
+	p := x.partition(number)
+	p.order.Lock()
+	defer p.order.Unlock()
+	return x.current(ctx, number, p)
+}
+
 // Take notes that partitions have come, or come back, to this process: others may
 // have written to them.
 func (x *Index) Take(partitions []int32) {
@@ -184,6 +198,7 @@ func (x *Index) current(ctx context.Context, number int32, p *partition) error {
 			err = x.read(ctx, number, p, end)
 		}
 		if err != nil {
+			p.lapse()
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package duplicates
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -12,6 +13,8 @@ type memory struct {
 	pages map[int32][]Page
 	reads int
 	err   error
+	// cut is the offset that Range does not come to; 0: none.
+	cut int64
 }
 
 func newMemory() *memory { return &memory{start: map[int32]int64{}, pages: map[int32][]Page{}} }
@@ -26,6 +29,9 @@ func (m *memory) Range(_ context.Context, p int32, from, to int64, visit func(Re
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for o := from; o < to && m.err == nil; o++ {
+		if o > 0 && o == m.cut {
+			return errCut
+		}
 		m.reads++
 		page := m.pages[p][o]
 		r := Record{Offset: o, Bytes: 100, Page: &page}
@@ -45,6 +51,8 @@ func (m *memory) write(p int32, page Page) int64 {
 	m.pages[p] = append(m.pages[p], page)
 	return int64(len(m.pages[p]) - 1)
 }
+
+var errCut = errors.New("the broker is gone")
 
 type silentLog struct{}
 

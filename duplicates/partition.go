@@ -96,16 +96,20 @@ func (p *partition) begins(here bool) {
 	}
 }
 
+// lapse makes the next judgement begin with the log. The order is held.
+func (p *partition) lapse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.current, p.known = false, nil
+}
+
 // forget removes what is on disk, unless a page is being judged.
 func (p *partition) forget(s *store, number int32) error {
 	if !p.order.TryLock() {
 		return nil // it is here
 	}
 	defer p.order.Unlock()
-	p.mu.Lock()
-	p.current = false
-	p.mu.Unlock()
-	p.known = nil
+	p.lapse()
 	return s.forget(number)
 }
 

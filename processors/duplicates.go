@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -27,12 +28,17 @@ type originals struct {
 
 	mu    sync.Mutex
 	logs  *replay.Reader
-	index *duplicates.Index // nil until the first page
+	index *duplicates.Index // nil until it is needed
 	here  map[int32]bool    // the partitions of this process
+
+	loads chan struct{} // holds as many as are loaded at the same time
 }
 
+// loadsAtOnce bounds the memory that it takes to read parsed.
+const loadsAtOnce = 4
+
 func newOriginals(env Env, p pages) *originals {
-	return &originals{env: env, pages: p, here: map[int32]bool{}}
+	return &originals{env: env, pages: p, here: map[int32]bool{}, loads: make(chan struct{}, loadsAtOnce)}
 }
 
 // open returns the index. It belongs to the incarnation of parsed that there is.
@@ -88,6 +94,29 @@ func (o *originals) close() {
 func (o *originals) take(partitions []int32) {
 	if index := o.note(partitions, true); index != nil {
 		index.Take(partitions)
+	}
+}
+
+// load reads what others wrote to parsed. Trouble is met again by the first page.
+func (o *originals) load(ctx context.Context, partition int32) {
+	select {
+	case o.loads <- struct{}{}:
+		defer func() { <-o.loads }()
+	case <-ctx.Done():
+		return
+	}
+	began := time.Now()
+	index, err := o.open(ctx)
+	if err == nil {
+		err = index.Load(ctx, partition)
+	}
+	log := o.env.Logger.With("partition", partition, "took", time.Since(began))
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		log.Warn("the index of duplicates could not be brought up to date", "error", err)
+	case time.Since(began) > time.Second:
+		log.Info("the index of duplicates is up to date")
 	}
 }
 

@@ -110,6 +110,7 @@ func (e Env) owning(ctx context.Context, stage topics.Stage, l limit, owner owne
 		if w.client, err = e.client(e.groupOptions(stage, w)...); err != nil {
 			return err
 		}
+		defer w.loads.Wait() // which the client's end ends
 		defer w.client.CloseAllowingRebalance()
 		defer e.brake(ctx, stage, w.client)()
 		return w.run(ctx)

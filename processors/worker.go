@@ -25,7 +25,10 @@ type worker struct {
 
 	mu       sync.Mutex
 	progress map[topicPartition]*Progress
-	fail     context.CancelCauseFunc // ends the polling with a record's failure
+	loading  map[topicPartition]context.CancelFunc // what the owner loads
+	fail     context.CancelCauseFunc               // ends the polling with a record's failure
+
+	loads sync.WaitGroup
 }
 
 // handle works on one record and calls finish exactly once, from any
@@ -42,6 +45,9 @@ type topicPartition struct {
 type owner interface {
 	// take is told of partitions that come, before their records.
 	take(partitions []int32)
+	// load makes a partition's state ready, or ends with ctx. The partition's records
+	// come after it; those of others do not wait.
+	load(ctx context.Context, partition int32)
 	// release may wait, until ctx ends, before partitions go to somebody else.
 	release(ctx context.Context, partitions []int32)
 }
@@ -65,7 +71,7 @@ func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.AutoCommitMarks(),
 		kgo.AutoCommitInterval(commitEvery),
-		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, gained map[string][]int32) { w.take(gained) }),
+		kgo.OnPartitionsAssigned(func(ctx context.Context, c *kgo.Client, gained map[string][]int32) { w.take(ctx, c, gained) }),
 		kgo.OnPartitionsRevoked(func(ctx context.Context, c *kgo.Client, lost map[string][]int32) {
 			w.release(ctx, lost)
 			// What cannot be committed is repeated by the next owner.
@@ -90,7 +96,10 @@ func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 const commitEvery = 200 * time.Millisecond
 
 func newWorker(l limit, h handle) *worker {
-	return &worker{limit: l, open: newOpen(l), handle: h, progress: map[topicPartition]*Progress{}}
+	return &worker{
+		limit: l, open: newOpen(l), handle: h,
+		progress: map[topicPartition]*Progress{}, loading: map[topicPartition]context.CancelFunc{},
+	}
 }
 
 // run consumes until ctx ends or a record fails, then waits for what is in
@@ -198,10 +207,31 @@ func (w *worker) finish(j job, err error) {
 	}
 }
 
-func (w *worker) take(gained map[string][]int32) {
-	for _, partitions := range gained {
-		if w.owner != nil {
-			w.owner.take(partitions)
+// fetching is what take needs of a client.
+type fetching interface {
+	PauseFetchPartitions(map[string][]int32) map[string][]int32
+	ResumeFetchPartitions(map[string][]int32)
+}
+
+// take has the owner load partitions that have come before their records are
+// fetched.
+func (w *worker) take(ctx context.Context, client fetching, gained map[string][]int32) {
+	if w.owner == nil {
+		return
+	}
+	client.PauseFetchPartitions(gained)
+	for topic, partitions := range gained {
+		w.owner.take(partitions)
+		for _, p := range partitions {
+			ctx, cancel := context.WithCancel(ctx)
+			w.mu.Lock()
+			w.loading[topicPartition{topic, p}] = cancel
+			w.mu.Unlock()
+			w.loads.Go(func() {
+				defer cancel()
+				w.owner.load(ctx, p)
+				client.ResumeFetchPartitions(map[string][]int32{topic: {p}})
+			})
 		}
 	}
 }
@@ -229,7 +259,12 @@ func (w *worker) drop(lost map[string][]int32) {
 	defer w.mu.Unlock()
 	for topic, partitions := range lost {
 		for _, p := range partitions {
-			delete(w.progress, topicPartition{topic, p})
+			key := topicPartition{topic, p}
+			delete(w.progress, key)
+			if cancel := w.loading[key]; cancel != nil {
+				cancel()
+				delete(w.loading, key)
+			}
 		}
 	}
 }

@@ -3,9 +3,11 @@ package processors
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
 )
@@ -54,8 +56,53 @@ func indexes(n int) []int {
 type partitions chan string
 
 func (p partitions) take(numbers []int32) { p <- fmt.Sprint("take ", numbers) }
+func (p partitions) load(ctx context.Context, number int32) {
+	p <- fmt.Sprint("load ", number)
+	if number > 0 {
+		<-ctx.Done()
+	}
+}
 func (p partitions) release(_ context.Context, numbers []int32) {
 	p <- fmt.Sprint("release ", numbers)
+}
+
+// consumer is a client that says what it is told.
+type consumer struct{ partitions }
+
+func (p consumer) PauseFetchPartitions(which map[string][]int32) map[string][]int32 {
+	p.partitions <- fmt.Sprint("pause ", which)
+	return nil
+}
+
+func (p consumer) ResumeFetchPartitions(which map[string][]int32) {
+	p.partitions <- fmt.Sprint("resume ", which)
+}
+
+// The records of a partition wait until it is loaded, and no others; what loads it
+// ends when it is lost.
+func TestPartitionsWaitForTheirState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(partitions, 10)
+		w := newWorker(limit{}, nil)
+		w.owner = told
+		says := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			var got []string
+			for len(told) > 0 {
+				got = append(got, <-told)
+			}
+			slices.Sort(got[min(2, len(got)):])
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		w.take(t.Context(), consumer{told}, map[string][]int32{"weft.fetched": {0, 1}})
+		says("pause map[weft.fetched:[0 1]]", "take [0 1]", "load 0", "load 1", "resume map[weft.fetched:[0]]")
+		w.drop(map[string][]int32{"weft.fetched": {1}})
+		says("resume map[weft.fetched:[1]]")
+		w.loads.Wait()
+	})
 }
 
 // What is begun ends before its partition is released, if it ends in time.
