@@ -1,6 +1,7 @@
 package topics_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,9 +67,7 @@ func TestCopiesOnThreeBrokers(t *testing.T) {
 		t.Fatalf("%+v, %v", created, err)
 	}
 	for _, topic := range topics.Loop("weft").Topics() {
-		if have := config(t, admin, topic.Name, "min.insync.replicas"); have != "2" {
-			t.Errorf("%s has min.insync.replicas=%s", topic.Name, have)
-		}
+		comesToHave(t, admin, topic.Name, "min.insync.replicas", "2")
 	}
 	created, err = topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 2, Replication: 1})
 	if err != nil || len(created.Differs) != 10 || !strings.HasSuffix(created.Differs[0].String(), "replication.factor=3 instead of 1") {
@@ -82,27 +81,27 @@ func TestCopiesOnThreeBrokers(t *testing.T) {
 	if left, err := topics.Alter(ctx, admin, created.Differs); err != nil || len(left) > 0 {
 		t.Errorf("alter: %v, %v", left, err)
 	}
-	if have := config(t, admin, topics.Loop("theirs").Deduped, "min.insync.replicas"); have != "2" {
-		t.Errorf("altered to min.insync.replicas=%s", have)
-	}
+	comesToHave(t, admin, topics.Loop("theirs").Deduped, "min.insync.replicas", "2")
 }
 
-// config is a setting of a topic.
-func config(t *testing.T, admin *kadm.Client, topic, name string) string {
+// comesToHave waits until a topic has a setting: Kafka's brokers hear of it a moment
+// later than whoever set it.
+func comesToHave(t *testing.T, admin *kadm.Client, topic, name, want string) {
 	t.Helper()
-	described, err := admin.DescribeTopicConfigs(deadline(t), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rc, err := described.On(topic, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range rc.Configs {
-		if c.Key == name {
-			return c.MaybeValue()
+	ctx := deadline(t)
+	for have := ""; have != want; {
+		described, err := admin.DescribeTopicConfigs(ctx, topic)
+		if err != nil {
+			t.Fatalf("%s has %s=%s: %v", topic, name, have, err) // at the deadline, if not before
 		}
+		rc, err := described.On(topic, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(rc.Configs, func(c kadm.Config) bool { return c.Key == name })
+		if i < 0 {
+			t.Fatalf("%s has no %s", topic, name)
+		}
+		have = rc.Configs[i].MaybeValue()
 	}
-	t.Fatalf("%s has no %s", topic, name)
-	return ""
 }
