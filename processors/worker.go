@@ -236,6 +236,21 @@ func (w *worker) take(ctx context.Context, client fetching, gained map[string][]
 	}
 }
 
+// unload ends what the owner still loads.
+func (w *worker) unload(lost map[string][]int32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for topic, partitions := range lost {
+		for _, p := range partitions {
+			key := topicPartition{topic, p}
+			if cancel := w.loading[key]; cancel != nil {
+				cancel()
+				delete(w.loading, key)
+			}
+		}
+	}
+}
+
 // release gives the owner a while to let partitions go, and what is begun the same
 // while to end: a record that is worked on when the next owner reads the partition's
 // state would not be in it.
@@ -243,6 +258,7 @@ func (w *worker) release(ctx context.Context, lost map[string][]int32) {
 	if w.owner == nil {
 		return
 	}
+	w.unload(lost)
 	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
 	w.open.drain(ctx)
@@ -259,12 +275,7 @@ func (w *worker) drop(lost map[string][]int32) {
 	defer w.mu.Unlock()
 	for topic, partitions := range lost {
 		for _, p := range partitions {
-			key := topicPartition{topic, p}
-			delete(w.progress, key)
-			if cancel := w.loading[key]; cancel != nil {
-				cancel()
-				delete(w.loading, key)
-			}
+			delete(w.progress, topicPartition{topic, p})
 		}
 	}
 }
