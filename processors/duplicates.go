@@ -105,18 +105,19 @@ func (o *originals) load(ctx context.Context, partition int32) {
 	case <-ctx.Done():
 		return
 	}
+	log := o.env.Logger.With("stage", topics.Parse, "partition", partition)
 	began := time.Now()
+	long := time.AfterFunc(time.Second, func() { log.Info("pages wait until parsed is read for the index of duplicates") })
 	index, err := o.open(ctx)
 	if err == nil {
 		err = index.Load(ctx, partition)
 	}
-	log := o.env.Logger.With("partition", partition, "took", time.Since(began))
-	switch {
+	switch quick := long.Stop(); {
 	case ctx.Err() != nil:
 	case err != nil:
-		log.Warn("the index of duplicates could not be brought up to date", "error", err)
-	case time.Since(began) > time.Second:
-		log.Info("the index of duplicates is up to date")
+		log.Warn("the index of duplicates was not read", "error", err)
+	case !quick:
+		log.Info("the index of duplicates is read", "took", time.Since(began))
 	}
 }
 
