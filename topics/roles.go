@@ -145,6 +145,7 @@ func (n Names) stage(s Stage) []Grant {
 		reads = append(reads, n.Fetched) // what a former owner fetched and did not report
 		writes = append(writes, n.Fetched, n.Visited)
 	case Parse:
+		reads = append(reads, n.Parsed)   // what is there already, of which others may be duplicates
 		reads = append(reads, n.Rejected) // which large bodies may be asked for again
 		writes = append(writes, n.Parsed, n.Discovered)
 	}

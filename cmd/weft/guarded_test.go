@@ -167,8 +167,8 @@ func (g *guarded) revoke(t *testing.T, role string, grants ...topics.Grant) {
 	}
 }
 
-// garbage writes to each transient topic a record that is none of it.
-func (g *guarded) garbage(ctx context.Context, crawl string) error {
+// garbage writes to each transient topic, and to others, a record that is none of it.
+func (g *guarded) garbage(ctx context.Context, crawl string, others ...string) error {
 	client, err := kgo.NewClient(cluster.At(g.Inside()...).Client()...)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (g *guarded) garbage(ctx context.Context, crawl string) error {
 	defer client.Close()
 	n := topics.Loop(crawl)
 	var records []*kgo.Record
-	for _, topic := range []string{n.Seeds, n.Discovered, n.Normalized, n.Visited, n.Fetched} {
+	for _, topic := range append(others, n.Seeds, n.Discovered, n.Normalized, n.Visited, n.Fetched) {
 		records = append(records, &kgo.Record{Topic: topic, Key: []byte("x"), Value: []byte("\xff\xffgarbage")})
 	}
 	return client.ProduceSync(ctx, records...).FirstErr()

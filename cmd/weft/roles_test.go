@@ -195,7 +195,7 @@ func (g *guarded) without(ctx context.Context, dir, crawl string, role topics.Ro
 			return out.String(), fmt.Errorf("exit code %d", code)
 		}
 	}
-	if err := g.garbage(ctx, crawl); err != nil {
+	if err := g.garbage(ctx, crawl, topics.Loop(crawl).Parsed); err != nil { // so that parse has something to read there
 		return "", err
 	}
 	var others []string
