@@ -23,6 +23,8 @@
 //   - Copies of a partition cost their broker as much CPU as the first one.
 //   - A page travels from the web compressed to a quarter (wireShare).
 //   - A Pebble store takes twice its size while it compacts (storeSlack).
+//   - Duplicates are looked for, no page has the text of another, and parse knows
+//     each that it ever parsed (indexMemory).
 //   - Records that are kept until they are consumed are consumed within ten
 //     minutes (backlog).
 //   - A machine is used up to Crawl.Load of its cores, disk and network, so that

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/lanes"
@@ -19,6 +20,7 @@ const (
 	sessionTimeout = 10.0    // seconds, of `weft run`
 	checkpoints    = 30.0    // seconds between those of a partition, see ledger
 	keptObjects    = 2       // checkpoints of each partition in the object store
+	indexMemory    = 36      // bytes for each page in the index of duplicates, see there
 )
 
 // For computes what a crawl takes. Both arguments are valid.
@@ -30,7 +32,7 @@ func For(c Crawl, m Model) Plan {
 		Politeness: w.politeness(),
 		Topics:     w.topics(),
 	}
-	for _, name := range []string{"dedupe", "schedule"} {
+	for _, name := range stores {
 		p.Stores = append(p.Stores, Store{name, m.Stores[name].Of(c.state()) * storeSlack})
 	}
 	p.Network = w.network(p.Topics)
@@ -40,7 +42,7 @@ func For(c Crawl, m Model) Plan {
 	p.Workers, p.Brokers = w.workers(p), w.brokers(p)
 	p.Partitions, p.PartitionsWhy = w.partitions(p)
 	p.Objects = Objects{
-		Checkpoints: keptObjects * storesDisk(p) / storeSlack,
+		Checkpoints: keptObjects * checkpoint(p),
 		BodiesRate:  w.rate.Pages * c.LargeShare * largeBody,
 	}
 	p.Objects.Bodies = p.Objects.BodiesRate * backlog
@@ -121,6 +123,8 @@ func (w work) stage(name string, stores []Store) Part {
 		open = (w.rate.Pages + w.rate.Domains) * c.Response.Seconds()
 	case "dedupe":
 		memory = float64(c.Pages) * c.Known * w.m.BloomBits / 8
+	case "parse":
+		memory = float64(c.Pages) * indexMemory
 	}
 	for _, store := range stores {
 		if store.Stage == name {
@@ -156,7 +160,7 @@ func (w work) partitions(p Plan) (n int, why string) {
 	ask(visits/w.c.Load/float64(frontier.DefaultOptions().Window), "for the visits that are out at once")
 	for _, part := range p.Stages {
 		ask(float64(shares*part.Processes), "for even shares of the processes of "+part.Stage)
-		if part.Stage == "dedupe" || part.Stage == "schedule" {
+		if slices.Contains(ledgers, part.Stage) {
 			ask(part.Cores/w.c.Load, "since "+part.Stage+" works on each with one core")
 		}
 	}
@@ -215,6 +219,16 @@ func storesDisk(p Plan) (disk float64) {
 		disk += s.Disk
 	}
 	return disk
+}
+
+// checkpoint is one of each partition, in bytes. The index of duplicates has none.
+func checkpoint(p Plan) (bytes float64) {
+	for _, s := range p.Stores {
+		if slices.Contains(ledgers, s.Stage) {
+			bytes += s.Disk / storeSlack
+		}
+	}
+	return bytes
 }
 
 // most is the largest number of machines, processes or partitions that is

@@ -57,9 +57,10 @@ type Model struct {
 	BrokerCPU Cost `json:"broker_cpu_us"`
 	// Topics by their short names.
 	Topics map[string]Topic `json:"topics"`
-	// Stores are bytes on disk, by stage: dedupe and schedule.
+	// Stores are bytes on disk, by stage: dedupe, schedule and parse.
 	Stores map[string]Cost `json:"store_bytes"`
-	// Replay is µs of CPU to fold what a load left in a ledger, by stage.
+	// Replay is µs of CPU to fold what a load left in a ledger, by stage: dedupe and
+	// schedule.
 	Replay map[string]Cost `json:"replay_cpu_us"`
 	// BloomBits of memory per URL.
 	BloomBits float64 `json:"bloom_bits_per_url"`
@@ -99,10 +100,13 @@ type TLS struct {
 	KiB       float64 `json:"kib_us"`
 }
 
-// The loop's stages and topics, in its order.
+// The loop's stages and topics, in its order; the stages that have a ledger, and
+// those that have a store.
 var (
-	stages = []string{"normalize", "dedupe", "schedule", "fetch", "parse"}
-	loop   = []string{"discovered", "normalized", "deduped", "scheduled", "fetched", "visited", "parsed"}
+	stages  = []string{"normalize", "dedupe", "schedule", "fetch", "parse"}
+	loop    = []string{"discovered", "normalized", "deduped", "scheduled", "fetched", "visited", "parsed"}
+	ledgers = []string{"dedupe", "schedule"}
+	stores  = []string{"dedupe", "schedule", "parse"}
 )
 
 //go:embed model.json
@@ -148,10 +152,11 @@ func (m Model) Validate() error {
 		t, ok := m.Topics[name]
 		errs = append(errs, check(ok && t.Bytes.valid() && t.Records.valid() && t.Bytes != (Cost{}), "topic %s is missing or no cost", name))
 	}
-	for _, name := range []string{"dedupe", "schedule"} {
-		errs = append(errs,
-			check(m.Stores[name].valid() && m.Stores[name] != (Cost{}), "store of %s is missing or no cost", name),
-			check(m.Replay[name].valid() && m.Replay[name] != (Cost{}), "replay of %s is missing or no cost", name))
+	for _, name := range stores {
+		errs = append(errs, check(m.Stores[name].valid() && m.Stores[name] != (Cost{}), "store of %s is missing or no cost", name))
+	}
+	for _, name := range ledgers {
+		errs = append(errs, check(m.Replay[name].valid() && m.Replay[name] != (Cost{}), "replay of %s is missing or no cost", name))
 	}
 	return errors.Join(append(errs,
 		check(m.BrokerCPU.valid(), "broker has no cost"),

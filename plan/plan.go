@@ -88,10 +88,12 @@ type Objects struct {
 }
 
 // Recovery is the seconds for which the domains of a lost machine are not asked,
-// when one new machine takes its place.
+// when one new machine takes its place, and those for which pages that were fetched
+// of its partitions are not parsed.
 type Recovery struct {
 	WithCheckpoints    float64 `json:"with_checkpoints_s"`
 	WithoutCheckpoints float64 `json:"without_checkpoints_s"`
+	Pages              float64 `json:"pages_s"`
 }
 
 // Bottleneck is a resource: machines are those that it asks for, by itself. Of

@@ -136,7 +136,7 @@ func TestByHand(t *testing.T) {
 	m := plan.Model{
 		Stages: map[string]plan.Stage{}, Topics: map[string]plan.Topic{},
 		BrokerCPU: plan.Cost{Page: 50},
-		Stores:    map[string]plan.Cost{"dedupe": {Page: 20, Queued: 20}, "schedule": {Domain: 100, Queued: 50}},
+		Stores:    map[string]plan.Cost{"dedupe": {Page: 20, Queued: 20}, "schedule": {Domain: 100, Queued: 50}, "parse": {Page: 130}},
 		Replay:    map[string]plan.Cost{"dedupe": {Page: 1}, "schedule": {Page: 1}},
 		BloomBits: 16,
 	}
@@ -172,6 +172,8 @@ func TestByHand(t *testing.T) {
 		{"disk of fetched, ten minutes", p.Topics[4].Disk, 600 * 1e6 * 3},
 		{"store of dedupe, doubled", p.Stores[0].Disk, 2 * 20 * 3_456_000_000},
 		{"store of schedule, doubled", p.Stores[1].Disk, 2 * (100*1e6 + 50*2_592_000_000)},
+		{"store of parse, doubled", p.Stores[2].Disk, 2 * 130 * 864e6},
+		{"memory of parse: 36 bytes a page and two processes", stages[4].Memory, 36*864e6 + 200<<20},
 		{"checkpoints", p.Objects.Checkpoints, 2 * (20*3_456_000_000 + 100*1e6 + 50*2_592_000_000)},
 		{"brokers by disk: 7 TB on 2.6 TB each", float64(p.Brokers.Count), 3},
 		{"partitions: two of each broker", float64(p.Partitions), 6},
@@ -180,6 +182,7 @@ func TestByHand(t *testing.T) {
 		// Half of the ledgers, at 60 % of 10 Gbit/s; half of 1,728 s of CPU on the
 		// cores of three partitions.
 		{"a cold recovery", p.Recovery.WithoutCheckpoints, 10 + 864e6*2000/2/0.75e9 + 1728/2.0/3},
+		{"pages of a lost machine: half of seven days of parsed", p.Recovery.Pages, 10 + 7*86_400*1e6/2/0.75e9},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-6*tt.want {
 			t.Errorf("%s: %v, want %v", tt.what, tt.got, tt.want)

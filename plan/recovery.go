@@ -2,17 +2,20 @@ package plan
 
 // recovery is the session time-out, after which the partitions of a lost machine
 // are given away, and then either the download of their checkpoints and a replay
-// of what came since the last one began, or a replay of all.
+// of what came since the last one began, or a replay of all. Pages wait until parse
+// has read parsed, which it does as fast as the network brings it.
 func (w work) recovery(p Plan) Recovery {
-	var stores, ledgers, replay, replayRate float64
-	for _, s := range p.Stores {
-		stores += s.Disk / storeSlack
-		replay += w.m.Replay[s.Stage].Of(w.total)
-		replayRate += w.m.Replay[s.Stage].Of(w.rate)
+	var logs, pages, replay, replayRate float64
+	for _, name := range ledgers {
+		replay += w.m.Replay[name].Of(w.total)
+		replayRate += w.m.Replay[name].Of(w.rate)
 	}
 	for _, log := range p.Topics {
-		if log.Kept == "whole" {
-			ledgers += log.Disk / float64(w.c.Replication)
+		switch bytes := log.Disk / float64(w.c.Replication); {
+		case log.Kept == "whole":
+			logs += bytes
+		case log.Topic == "parsed":
+			pages = bytes
 		}
 	}
 	machines := float64(p.Workers.Count)
@@ -24,6 +27,10 @@ func (w work) recovery(p Plan) Recovery {
 	}
 	// Two checkpoints' time: one is made while the one before is sent.
 	since := min(2*checkpoints, w.c.seconds())
-	without := took(ledgers, replay)
-	return Recovery{WithCheckpoints: min(took(stores, replayRate*since), without), WithoutCheckpoints: without}
+	without := took(logs, replay)
+	return Recovery{
+		WithCheckpoints:    min(took(checkpoint(p), replayRate*since), without),
+		WithoutCheckpoints: without,
+		Pages:              took(pages, 0),
+	}
 }

@@ -33,10 +33,10 @@ func (m Model) Table() string {
 	for _, name := range loop {
 		row("records in "+name, m.Topics[name].Records, "")
 	}
-	for _, name := range []string{"dedupe", "schedule"} {
+	for _, name := range stores {
 		row("bytes of store of "+name, m.Stores[name], "")
 	}
-	for _, name := range []string{"dedupe", "schedule"} {
+	for _, name := range ledgers {
 		row("µs to replay "+name, m.Replay[name], "")
 	}
 	_ = t.Flush() // a builder takes all

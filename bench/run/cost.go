@@ -168,6 +168,7 @@ func modelOf(samples []sample) plan.Model {
 	} {
 		m.Topics[topic] = plan.Topic{Bytes: fit(samples, "bytes/"+topic, drivers...), Records: fit(samples, "records/"+topic, drivers...)}
 	}
+	m.Stores["parse"] = fit(samples, "store/parse", page)
 	for stage, drivers := range map[string][]driver{"dedupe": {page, queued}, "schedule": {page, domain, queued}} {
 		m.Stores[stage] = fit(samples, "store/"+stage, drivers...)
 		m.Replay[stage] = fit(samples, "replay/"+stage, drivers...)

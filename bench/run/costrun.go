@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -329,7 +330,10 @@ func (c *costCrawl) end(s sample) (err error) {
 		err = errors.Join(err, c.up[stage].interrupt(patience))
 		delete(c.up, stage)
 	}
-	for _, stage := range []topics.Stage{topics.Dedupe, topics.Schedule} {
+	for _, stage := range []topics.Stage{topics.Dedupe, topics.Schedule, topics.Parse} {
+		if !slices.Contains(c.stages, stage) {
+			continue
+		}
 		bytes, errSize := diskBytes(filepath.Join(c.dir, string(stage)))
 		s.taken["store/"+string(stage)] = float64(bytes)
 		err = errors.Join(err, errSize)

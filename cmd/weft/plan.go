@@ -152,7 +152,8 @@ func writePlan(out io.Writer, p plan.Plan, from plan.Measured) error {
 	n := p.Network
 	section("\nNETWORK  %s from the web; %s to brokers, %s from them, %s between them", rate(n.FromWeb), rate(n.ToBrokers), rate(n.FromBrokers), rate(n.Replicas))
 	section("OBJECTS  %s of checkpoints, %s of large bodies (%s)", size(p.Objects.Checkpoints), size(p.Objects.Bodies), rate(p.Objects.BodiesRate))
-	section("A MACHINE LOST  its domains wait %s with checkpoints in the object store, %s without", lasting(p.Recovery.WithCheckpoints), lasting(p.Recovery.WithoutCheckpoints))
+	section("A MACHINE LOST  its domains wait %s with checkpoints in the object store, %s without; its pages %s, while parse reads parsed",
+		lasting(p.Recovery.WithCheckpoints), lasting(p.Recovery.WithoutCheckpoints), lasting(p.Recovery.Pages))
 	section("\nBy costs of %s, on %s: weft plan --costs, docs/scale.md.", from.Date, from.Machine)
 	return errors.Join(errs...)
 }
