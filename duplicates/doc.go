@@ -58,11 +58,12 @@
 // # Owners
 //
 // Who gets a partition calls [Index.Take]: before the first judgement, or by
-// [Index.Load], the log is read to its end. When offsets that are acknowledged have a gap, somebody else wrote
-// meanwhile, and that part is read, too. Who gives a partition away in good order
-// calls [Index.Release], which waits for what is in flight. An owner that was thought
-// dead and writes late can make two pages each other's duplicates, in records that
-// are there twice for the same reason; the first record of each page is right.
+// [Index.Load], the log is read to its end. When offsets that are acknowledged have
+// a gap, somebody else wrote meanwhile, and that part is read, too. Who gives a
+// partition away in good order calls [Index.Release], which waits for what is in
+// flight. An owner that was thought dead and writes late can make two pages each
+// other's duplicates, in records that are there twice for the same reason; the first
+// record of each page is right.
 //
 // A partition that was given away goes on where it was when it comes back. After
 // [Options.Keep], an hour, it is no longer on disk, and would be read from the start
