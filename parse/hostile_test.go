@@ -20,6 +20,8 @@ func hostile(size int) map[string]string {
 		return b.String()
 	}
 	wide := numbered(" a%d=x")
+	formatted := "<p>" + numbered("<b a%d>")[:size/2] + "</p>"
+	paragraphs := fill("<p>x")[:size/2]
 	return map[string]string{
 		"nesting": fill("<div>"), "nesting, inline": fill("<b>"), "nesting, closed": fill("<i>") + fill("</i>"),
 		"nested lists": fill("<ul><li>"), "nested tables": fill("<table><tr><td>"), "nested forms": fill("<form>"),
@@ -29,7 +31,10 @@ func hostile(size int) map[string]string {
 		"cells without rows": "<table>" + fill("<col>x"), "misnested": fill("<b><p>x</b>"), "formatting in a table": "<table>" + fill("<b>x"),
 		"attributes": "<a href=/x" + wide + ">x</a>", "attributes, twice": "<b" + wide + "></b x><b" + wide + ">",
 		"long attribute": "<a href='" + fill("x") + "' title='" + fill("y") + "'>x</a>", "attribute that does not end": "<a href='" + fill("x"),
-		"bodies": numbered("<body a%d>"), "roots": numbered("<HTML a%d>"), "long name": "<" + fill("x") + ">",
+		"formatting after its paragraph": formatted + paragraphs, "and seemingly ended": "<p>" + numbered("<b a%d><!--</b>-->")[:size/2] + "</p>" + paragraphs,
+		"much of it in one tag": "<p><b" + wide[:size/2] + "></p>" + paragraphs, "tags in tags": fill("<b "), "tags in values": fill("<b a='"),
+		"alt for many images": "<img alt='" + fill(" ")[:size/2] + "' srcset='" + fill("a, ")[:size/2] + "'>",
+		"bodies":              numbered("<body a%d>"), "roots": numbered("<HTML a%d>"), "long name": "<" + fill("x") + ">",
 		"links": numbered("<a href=/%d>x</a>"), "images": "<img srcset='" + numbered("/%d 2x, ") + "'>", "one link": fill("<a href=/x>x</a>"),
 		"properties": numbered("<meta property=og:x content=%d>"), "data": fill("<script type=application/ld+json>{}</script>"),
 		"open data": "<script type=application/ld+json>" + fill("{"), "canonicals": numbered("<link rel=canonical href=/%d>"),
@@ -92,6 +97,16 @@ func TestManyLinks(t *testing.T) {
 	}
 }
 
+// reopening is a small body of numbered formatting elements, and paragraphs after
+// what they stand in.
+func reopening(start, numbered, end string) string {
+	var b strings.Builder
+	for i := range 480 {
+		fmt.Fprintf(&b, numbered, i)
+	}
+	return start + b.String() + end + strings.Repeat("<p>x", 4<<10)
+}
+
 // TestCostly tells bodies that are made to be expensive from large honest ones.
 func TestCostly(t *testing.T) {
 	var honest strings.Builder
@@ -112,6 +127,14 @@ func TestCostly(t *testing.T) {
 		"many in a small page": {strings.Repeat("<body a>", maxRoots+1), false},
 		"tags and nothing":     {strings.Repeat("</x>y", 1<<20/5), true},
 		"ends":                 {large + strings.Repeat("<", maxRoots+1), false},
+
+		"formatting that stays open": {reopening("<p>", "<b a%d>", "</p>"), true},
+		"in another paragraph":       {reopening("<p>", "<b>a%d", "</p>"), false},
+		"an index":                   {reopening("<p>", "<strong id=a%d><code>x</code></strong>", "</p>"), false},
+		"ended in a comment":         {reopening("<p>", "<i a%d>x<!--</i>-->", "</p>"), true},
+		"ended in a value":           {reopening("<p>", "<i a%d='>x</i>'>", "</p>"), true},
+		"ended in an object":         {reopening("<p>", "<i a%d><object>x</i></object>", "</p>"), true},
+		"ended in a block":           {reopening("<p>", "<tt a%d><div>x</tt></div>", "</p>"), true},
 	} {
 		if got := costly([]byte(test.body)); got != test.want {
 			t.Errorf("%s: got %v", name, got)

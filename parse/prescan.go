@@ -77,10 +77,16 @@ func (s *scanner) tag() {
 	for len(s.rest) > 0 && !isSpace(s.rest[0]) && s.rest[0] != '>' {
 		s.rest = s.rest[1:]
 	}
+	s.attributes()
+}
+
+// attributes passes over the attributes of a tag, up to its ">", and counts them.
+func (s *scanner) attributes() (n int) {
 	for {
-		if _, _, ok := s.attribute(); !ok {
-			return
+		if _, _, ok := s.next(); !ok {
+			return n
 		}
+		n++
 	}
 }
 
@@ -143,40 +149,45 @@ func declared(name string) string {
 }
 
 // attribute returns the next attribute of a tag, in lower case, or false at its
-// end (WHATWG HTML, get an attribute when sniffing the encoding).
+// end.
 func (s *scanner) attribute() (name, value string, ok bool) {
+	rawName, rawValue, ok := s.next()
+	return lowerASCII(rawName), lowerASCII(rawValue), ok
+}
+
+// next returns the next attribute of a tag, or false at its end (WHATWG HTML, get
+// an attribute when sniffing the encoding).
+func (s *scanner) next() (name, value []byte, ok bool) {
 	for len(s.rest) > 0 && (isSpace(s.rest[0]) || s.rest[0] == '/') {
 		s.rest = s.rest[1:]
 	}
 	if len(s.rest) == 0 || s.rest[0] == '>' {
-		return "", "", false
+		return nil, nil, false
 	}
 	i := 0
 	for i < len(s.rest) && s.rest[i] != '/' && s.rest[i] != '>' && !isSpace(s.rest[i]) && (s.rest[i] != '=' || i == 0) {
 		i++
 	}
-	name = lowerASCII(s.rest[:i])
-	s.rest = s.rest[i:]
+	name, s.rest = s.rest[:i], s.rest[i:]
 	s.spaces()
 	if len(s.rest) == 0 || s.rest[0] != '=' {
-		return name, "", len(s.rest) > 0
+		return name, nil, len(s.rest) > 0
 	}
 	s.rest = s.rest[1:]
 	s.spaces()
 	if len(s.rest) == 0 {
-		return "", "", false
+		return nil, nil, false
 	}
 	if quote := s.rest[0]; quote == '"' || quote == '\'' {
-		raw, rest, closed := bytes.Cut(s.rest[1:], s.rest[:1])
+		value, rest, closed := bytes.Cut(s.rest[1:], s.rest[:1])
 		s.rest = rest
-		return name, lowerASCII(raw), closed
+		return name, value, closed
 	}
 	i = 0
 	for i < len(s.rest) && !isSpace(s.rest[i]) && s.rest[i] != '>' {
 		i++
 	}
-	value = lowerASCII(s.rest[:i])
-	s.rest = s.rest[i:]
+	value, s.rest = s.rest[:i], s.rest[i:]
 	return name, value, len(s.rest) > 0
 }
 

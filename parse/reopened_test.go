@@ -1,0 +1,60 @@
+package parse
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// pieces open formatting elements, close them, seem to, or close what is around
+// them.
+var pieces = []string{
+	"<b a%d b=1>", "<FONT id=%d>x", "<nobr>x", "<i x=%d>x</i>", `<code a="%d>"'></code>'>x`, "<!--</b>--></b>", "</font>x",
+	"<b x=%d><span><i>x</i></span></b>", "<a href=%d><i y=%d></a>", "<object>", "</object>", "<table>", "<td>", "</table>",
+	"<svg>", "</svg>", "<select>", "<div><div><div><div><div><div><div><div><div></b></div></div></div></div></div></div></div></div></div>",
+	"<p>x</p>", "<p>", "</p>x", "<p>x",
+}
+
+// soup strings some of the pieces together at random.
+func soup(random *rand.Rand, n int) string {
+	some := random.Perm(len(pieces))[:2+random.IntN(4)]
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(pieces[some[random.IntN(len(some))]], "%d", strconv.Itoa(i)))
+	}
+	return b.String()
+}
+
+// TestReopenedIsABound compares it with the formatting elements of trees.
+func TestReopenedIsABound(t *testing.T) {
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	most := 0.0
+	for range 300 {
+		body := soup(random, 1000)
+		doc, err := html.Parse(strings.NewReader(body))
+		if err != nil {
+			continue // too deep
+		}
+		held := 0
+		for n := range doc.Descendants() {
+			if n.Type == html.ElementNode && formattingName([]byte(n.Data)) != nil {
+				held += elementBytes + attributeBytes*len(n.Attr)
+			}
+		}
+		// What was written stands once; an end of misnested elements makes at most
+		// eight more of it.
+		bound := reopened([]byte(body)) + 9*elementBytes*strings.Count(body, "<")
+		most = max(most, float64(held)/float64(bound))
+		if held > bound {
+			t.Fatalf("seed %d: %d bytes of formatting elements, bound %d:\n%s", seed, held, bound, body)
+		}
+	}
+	if most < 0.1 {
+		t.Errorf("seed %d: no more than %.2f of the bound: no test of it", seed, most)
+	}
+	t.Logf("at most %.2f of the bound", most)
+}
