@@ -35,10 +35,20 @@ func (c *collector) add(link Link) int {
 
 // addNamed lists a reference whose text is the value of an attribute.
 func (c *collector) addNamed(link Link, text string) {
-	if i := c.add(link); i >= 0 && text != "" {
-		c.label.reset()
-		c.label.fold(text)
-		c.label.trim()
+	c.name(text)
+	c.addLabelled(link)
+}
+
+// name makes the value of an attribute the label.
+func (c *collector) name(text string) {
+	c.label.reset()
+	c.label.fold(text)
+	c.label.trim()
+}
+
+// addLabelled lists a reference whose text is the label.
+func (c *collector) addLabelled(link Link) {
+	if i := c.add(link); i >= 0 {
 		c.links.setText(i, c.label.buf)
 	}
 }
@@ -121,11 +131,12 @@ func (c *collector) image(attrs []html.Attribute) {
 			alt = a.Val
 		}
 	}
+	c.name(alt)
 	if src != "" {
-		c.addNamed(Link{URL: src, Kind: KindImage}, alt)
+		c.addLabelled(Link{URL: src, Kind: KindImage})
 	}
 	srcsetURLs(srcset, func(url string) bool {
-		c.addNamed(Link{URL: url, Kind: KindImage}, alt)
+		c.addLabelled(Link{URL: url, Kind: KindImage})
 		// Beyond the bound nothing is listed: what is left need not be read.
 		return len(c.links.parts) < c.opts.MaxParts
 	})
