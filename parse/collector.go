@@ -17,7 +17,7 @@ type collector struct {
 
 	prose prose
 	// pre counts open preformatted elements; fresh is set right after such a
-	// start, where one newline is not text.
+	// start, where one newline is not text. The tree does without.
 	pre   int
 	fresh bool
 
@@ -40,8 +40,10 @@ type collector struct {
 	// reader sees.
 	foreign, muted int
 
-	// hasBase: a base element with href was there.
-	hasBase bool
+	// hasBase: a base element with href was there; elsewhere: it names another
+	// page. References before it that are empty or a fragment count as the page's
+	// own all the same.
+	hasBase, elsewhere bool
 	// canonicals are further canonical URLs beside the page's.
 	canonicals []string
 
@@ -75,7 +77,7 @@ func (c *collector) begin(page *Page, self string) {
 	c.heading.reset()
 	c.pre, c.fresh, c.inTitle, c.foreign, c.muted = 0, false, false, 0, 0
 	c.link, c.level = -1, 0
-	c.hasBase, c.canonicals = false, nil
+	c.hasBase, c.elsewhere, c.canonicals = false, false, nil
 	c.data, c.dataRoom, c.inData, c.dataOver = c.data[:0], c.opts.MaxDataBytes, false, false
 }
 
@@ -117,17 +119,16 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 		c.space()
 	case imageRole:
 		c.space()
-		c.image(attrs)
+		c.image(name, attrs)
 	case inputRole:
 		if strings.EqualFold(attribute(attrs, "type"), "image") {
-			c.image(attrs)
+			c.image(name, attrs)
 		}
 	case mediaRole:
 		c.media(name, attrs)
 	case preRole:
 		c.line()
 		c.pre++
-		c.fresh = true
 	case headingRole:
 		c.line()
 		c.endHeading()

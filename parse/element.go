@@ -48,7 +48,7 @@ func roleOf(name atom.Atom) role {
 		atom.Div, atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure,
 		atom.Footer, atom.Header, atom.Hgroup, atom.Hr, atom.Legend,
 		atom.Li, atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup,
-		atom.Option, atom.P, atom.Section, atom.Select, atom.Summary, atom.Table,
+		atom.Option, atom.P, atom.Search, atom.Section, atom.Select, atom.Summary, atom.Table,
 		atom.Tbody, atom.Tfoot, atom.Thead, atom.Tr, atom.Ul:
 		return blockRole
 	case atom.Td, atom.Th:

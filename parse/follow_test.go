@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -42,5 +43,24 @@ func TestFollow(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHashBang tells states apart, or takes them for parts of one page.
+func TestHashBang(t *testing.T) {
+	body := []byte(`<a href="#!/one">x</a><a href="#!/two">x</a><a href="/app#!/three">x</a><a href="/app#!/four">x</a><a href="/app#five">x</a><a href="#six">x</a>`)
+	for hashBang, want := range map[bool]string{
+		true:  "#!/one #!/two /app#!/three /app#!/four /app#five, 1 of the page itself",
+		false: "/app#!/three, 3 of the page itself",
+	} {
+		p := newParser(t, func(o *Options) { o.HashBang = hashBang })
+		page := p.Document(Input{URL: "https://www.example.org/", ContentType: "text/html", Body: body})
+		var found []string
+		for _, link := range page.Links {
+			found = append(found, link.URL)
+		}
+		if got := fmt.Sprintf("%s, %d of the page itself", strings.Join(found, " "), page.Skipped.Self); got != want {
+			t.Errorf("hash bang %v: got %s, want %s", hashBang, got, want)
+		}
 	}
 }

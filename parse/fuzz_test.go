@@ -107,13 +107,13 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 		if !slices.Contains(Kinds(), l.Kind) {
 			t.Errorf("kind %q", l.Kind)
 		}
-		if l.URL == "" || trimSpace(l.URL) != l.URL || l.URL[0] == '#' || otherScheme(l.URL) {
+		if l.URL == "" || trimSpace(l.URL) != l.URL || l.URL[0] == '#' && page.Base == "" || otherScheme(l.URL) {
 			t.Errorf("href %q", l.URL)
 		}
 		if trimSpace(l.Text) != l.Text || strings.ContainsAny(l.Text, "\n\t\r\f") {
 			t.Errorf("anchor text %q", l.Text)
 		}
-		if key := fmt.Sprint(l.Kind.part(), withoutFragment(l.URL)); seen[key] {
+		if key := fmt.Sprint(l.Kind.part(), opts.withoutFragment(l.URL)); seen[key] {
 			t.Errorf("%q twice", key)
 		} else {
 			seen[key] = true

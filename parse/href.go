@@ -8,6 +8,8 @@ type hrefVerdict int
 const (
 	hrefOutlink hrefVerdict = iota
 	hrefSelf
+	// hrefBase is that of the document's base, which is the page itself in most.
+	hrefBase
 	hrefScheme
 	hrefLong
 )
@@ -15,15 +17,16 @@ const (
 // judgeHref says whether a trimmed reference on the page self may lead
 // anywhere. It looks no further than is cheap: what it lets pass is resolved
 // and judged again by normalize.
-func judgeHref(href, self string, maxBytes int) hrefVerdict {
+func judgeHref(href, self string, opts *Options) hrefVerdict {
+	target := opts.withoutFragment(href)
 	switch {
-	case href == "" || href[0] == '#':
-		return hrefSelf
+	case target == "":
+		return hrefBase
 	case otherScheme(href):
 		return hrefScheme
-	case len(href) > maxBytes:
+	case len(href) > opts.MaxHrefBytes:
 		return hrefLong
-	case len(href) >= len(self) && withoutFragment(href) == self:
+	case target == self:
 		return hrefSelf
 	}
 	return hrefOutlink
@@ -45,11 +48,13 @@ func otherScheme(href string) bool {
 	return false
 }
 
-func withoutFragment(href string) string {
-	if i := strings.IndexByte(href, '#'); i >= 0 {
-		return href[:i]
+// withoutFragment returns what of an href names a page.
+func (o *Options) withoutFragment(href string) string {
+	page, fragment, _ := strings.Cut(href, "#")
+	if o.HashBang && strings.HasPrefix(fragment, "!") {
+		return href
 	}
-	return href
+	return page
 }
 
 // trimSpace removes ASCII whitespace (WHATWG Infra) at both ends.

@@ -7,10 +7,12 @@ import (
 
 func TestJudgeHref(t *testing.T) {
 	const self = "https://www.example.org/a?b=c"
+	opts := DefaultOptions()
 	for href, want := range map[string]hrefVerdict{
-		"":                                   hrefSelf,
-		"#":                                  hrefSelf,
-		"#part":                              hrefSelf,
+		"":                                   hrefBase,
+		"#":                                  hrefBase,
+		"#part":                              hrefBase,
+		"#!/state":                           hrefBase,
 		self:                                 hrefSelf,
 		self + "#part":                       hrefSelf,
 		self + "d":                           hrefOutlink,
@@ -37,7 +39,7 @@ func TestJudgeHref(t *testing.T) {
 		"/" + strings.Repeat("x", 8192):      hrefLong,
 		"/" + strings.Repeat("x", 8191):      hrefOutlink,
 	} {
-		if got := judgeHref(href, self, 8192); got != want {
+		if got := judgeHref(href, self, &opts); got != want {
 			t.Errorf("%.60q: got %d, want %d", href, got, want)
 		}
 	}

@@ -19,13 +19,12 @@ func (c *collector) meta(attrs []html.Attribute) {
 	if !ok {
 		return
 	}
-	if name := trimSpace(attribute(attrs, "name")); name != "" {
+	name, property := trimSpace(attribute(attrs, "name")), trimSpace(attribute(attrs, "property"))
+	if name != "" {
 		c.named(name, content)
-		return
 	}
-	if property := trimSpace(attribute(attrs, "property")); property != "" {
+	if property != "" && !strings.EqualFold(property, name) {
 		c.property(property, content)
-		return
 	}
 	switch pragma := attribute(attrs, "http-equiv"); {
 	case pragma == "":

@@ -15,6 +15,8 @@ func mutes(name atom.Atom, attrs []html.Attribute) bool {
 	switch name {
 	case atom.Audio, atom.Video, atom.Canvas, atom.Datalist:
 		return true
+	case atom.Annotation, atom.AnnotationXml: // what a formula is in TeX, for one (MathML Core)
+		return true
 	case atom.Dialog:
 		if _, open := lookup(attrs, "open"); !open {
 			return true
@@ -23,9 +25,12 @@ func mutes(name atom.Atom, attrs []html.Attribute) bool {
 		return false
 	}
 	for i := range attrs {
-		if attrs[i].Key == "hidden" {
+		switch attrs[i].Key {
+		case "hidden":
 			// Of what is hidden until it is found, the finding is the point.
 			return !strings.EqualFold(attrs[i].Val, "until-found")
+		case "popover":
+			return true
 		}
 	}
 	return false

@@ -24,6 +24,9 @@ type Options struct {
 	// visits through such links say nofollow too.
 	NoFollow []string
 
+	// HashBang tells links apart by fragments that begin with "!" (urls.Options).
+	HashBang bool
+
 	// MaxTreeBytes is the largest body, as UTF-8, of which a tree is made;
 	// larger ones go through the tokenizer. A node takes 112 bytes and can
 	// stand for three bytes of the body. See costly for bodies below that.

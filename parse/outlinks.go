@@ -4,8 +4,9 @@ import "strings"
 
 // Link is one reference of a document.
 type Link struct {
-	// URL is as written, trimmed, and neither empty nor a fragment; in a header
-	// field it is made absolute, for that ignores the document's base.
+	// URL is as written, trimmed, and not empty; in a header field it is made
+	// absolute, for that ignores the document's base. A fragment alone is the base,
+	// where that is another page.
 	URL string
 	// Text is what stands between the tags with the alt texts of images, or the
 	// alt or title of elements without text, on one line.
@@ -73,7 +74,7 @@ func (o *outlinks) add(link Link, limit int) int {
 		index = o.parts
 	}
 	link.Follow = o.opts.Follows(link.Kind, link.Rel)
-	key := withoutFragment(link.URL)
+	key := o.opts.withoutFragment(link.URL)
 	if i, ok := index[key]; ok {
 		// One link that may be followed is enough.
 		if known := &o.found[i]; link.Follow && !known.Follow {

@@ -44,6 +44,8 @@ var exchanges = []struct {
 	{file: "windows-1252-guess.html", contentType: "text/html"},
 	{file: "utf-8-wrong-label.html", contentType: "text/html"},
 	{file: "metadata.html", contentType: "text/html; charset=utf-8"},
+	{file: "references.html", contentType: "text/html; charset=utf-8"},
+	{file: "rendering.html", contentType: "text/html; charset=utf-8"},
 	{file: "canonical-conflict.html", contentType: "text/html; charset=utf-8"},
 	{file: "unknown-label.html", contentType: "text/html; charset=none-of-them"},
 }

@@ -11,14 +11,18 @@ import (
 // link.
 func (c *collector) add(link Link) int {
 	link.URL = trimSpace(link.URL)
-	switch judgeHref(link.URL, c.self, c.opts.MaxHrefBytes) {
-	case hrefSelf:
+	switch verdict := judgeHref(link.URL, c.self, c.opts); {
+	case verdict == hrefBase && c.elsewhere:
+		if link.URL == "" {
+			link.URL = "#"
+		}
+	case verdict == hrefSelf, verdict == hrefBase:
 		c.page.Skipped.Self++
 		return -1
-	case hrefScheme:
+	case verdict == hrefScheme:
 		c.page.Skipped.Scheme++
 		return -1
-	case hrefLong:
+	case verdict == hrefLong:
 		c.page.Skipped.Long++
 		return -1
 	}
@@ -55,23 +59,26 @@ func (c *collector) addLabelled(link Link) {
 
 func (c *collector) startAnchor(attrs []html.Attribute) {
 	c.endAnchor()
-	var href, rel, language string
-	found := false
-	for i := range attrs {
-		switch a := &attrs[i]; a.Key {
-		case "href", "xlink:href":
-			if !found {
-				href, found = a.Val, true
-			}
-		case "rel":
-			rel = a.Val
-		case "hreflang":
-			language = a.Val
-		}
+	href, found := lookup(attrs, "href")
+	if !found && c.foreign > 0 {
+		href, found = lookupXLink(attrs)
 	}
 	if found {
-		c.link = c.add(Link{URL: href, Rel: normalRel(rel), Kind: KindAnchor, Language: c.language(language)})
+		c.link = c.add(Link{
+			URL: href, Rel: normalRel(attribute(attrs, "rel")), Kind: KindAnchor, Language: c.language(attribute(attrs, "hreflang")),
+		})
 	}
+}
+
+// lookupXLink returns the href that SVG 1.1 had, and SVG 2 has where there is no
+// other. The tree gives it a name space, the tokenizer does not.
+func lookupXLink(attrs []html.Attribute) (string, bool) {
+	for i := range attrs {
+		if a := &attrs[i]; a.Key == "xlink:href" || a.Namespace == "xlink" && a.Key == "href" {
+			return a.Val, true
+		}
+	}
+	return "", false
 }
 
 func (c *collector) endAnchor() {
@@ -118,16 +125,17 @@ func (c *collector) form(attrs []html.Attribute) {
 }
 
 // image lists what an img, or another element with an image's attributes, may
-// show. Its alt is text of the link around it.
-func (c *collector) image(attrs []html.Attribute) {
+// show: an input has no srcset, and the src of a source is not a picture's. Its alt
+// is text of the link around it.
+func (c *collector) image(name atom.Atom, attrs []html.Attribute) {
 	var src, srcset, alt string
 	for i := range attrs {
-		switch a := &attrs[i]; a.Key {
-		case "src":
+		switch a := &attrs[i]; {
+		case a.Key == "src" && name != atom.Source:
 			src = a.Val
-		case "srcset":
+		case a.Key == "srcset" && name != atom.Input:
 			srcset = a.Val
-		case "alt":
+		case a.Key == "alt":
 			alt = a.Val
 		}
 	}
@@ -151,7 +159,7 @@ func (c *collector) image(attrs []html.Attribute) {
 func (c *collector) media(name atom.Atom, attrs []html.Attribute) {
 	if name == atom.Source {
 		if _, ok := lookup(attrs, "srcset"); ok {
-			c.image(attrs)
+			c.image(name, attrs)
 			return
 		}
 	}
@@ -189,6 +197,7 @@ func (c *collector) base(attrs []html.Attribute) {
 	c.hasBase = true
 	if href = trimSpace(href); !otherScheme(href) {
 		c.page.Base = cut(href, c.opts.MaxHrefBytes)
+		c.elsewhere = c.opts.withoutFragment(href) != "" && c.opts.withoutFragment(href) != c.self
 	}
 }
 
@@ -216,8 +225,11 @@ func (c *collector) root(attrs []html.Attribute) {
 // HTML, the http-equiv attribute: content language).
 func singleLanguage(value string, limit int) string {
 	value = trimSpace(value)
-	if strings.ContainsAny(value, ", ") {
+	if strings.Contains(value, ",") {
 		return ""
+	}
+	if end := strings.IndexAny(value, htmlSpace); end >= 0 {
+		value = value[:end]
 	}
 	return cut(strings.ToValidUTF8(value, "\uFFFD"), limit)
 }
@@ -238,7 +250,7 @@ func attribute(attrs []html.Attribute, key string) string {
 // start tag repeats it.
 func lookup(attrs []html.Attribute, key string) (string, bool) {
 	for i := range attrs {
-		if attrs[i].Key == key {
+		if attrs[i].Key == key && attrs[i].Namespace == "" {
 			return attrs[i].Val, true
 		}
 	}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -45,6 +46,7 @@ func (c *collector) tokens(body []byte) {
 			}
 			attrs = appendAttributes(attrs[:0], z, more, role.readsAttributes())
 			inside := c.open(name, role, attrs)
+			c.fresh = name == atom.Pre || name == atom.Listing
 			if !selfClosing && (mute.active() || closes(name) && mutes(name, attrs)) {
 				mute.start(name)
 				c.muted = mute.depth
@@ -129,17 +131,14 @@ func appendAttributes(attrs []html.Attribute, z *html.Tokenizer, more, all bool)
 	return attrs
 }
 
-// speaksOfMuting reports whether a tag may have one of the attributes that mutes
-// looks for.
+// mutingAttributes are those that mutes looks for.
+var mutingAttributes = [...]string{"hidden", "open", "popover"}
+
+// speaksOfMuting reports whether a tag may have one of them.
 func speaksOfMuting(tag []byte) bool {
 	for i, c := range tag {
-		switch c | 0x20 {
-		case 'h':
-			if len(tag)-i >= len("hidden") && bytes.EqualFold(tag[i:i+len("hidden")], []byte("hidden")) {
-				return true
-			}
-		case 'o':
-			if len(tag)-i >= len("open") && bytes.EqualFold(tag[i:i+len("open")], []byte("open")) {
+		for _, name := range mutingAttributes {
+			if c|0x20 == name[0] && len(tag)-i >= len(name) && strings.EqualFold(string(tag[i:i+len(name)]), name) {
 				return true
 			}
 		}

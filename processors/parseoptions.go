@@ -9,6 +9,7 @@ import (
 func ParseOptions(d topics.Definition) parse.Options {
 	opts := parse.DefaultOptions()
 	opts.Agent = product(d)
+	opts.HashBang = d.HashBang
 	if len(d.FollowLinks) > 0 {
 		opts.Follow = make([]parse.Kind, len(d.FollowLinks))
 		for i, kind := range d.FollowLinks {
