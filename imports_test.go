@@ -58,7 +58,8 @@ var allowed = map[string][]string{
 	"dedupe":            {"codecs/weftpb", "state", "urls"},
 	"frontier":          {"codecs/weftpb", "politeness", "state", "urls"},
 	"frontier/memstore": {},
-	"parse":             {"codecs/weftpb", "urls"},
+	"mediatype":         {},
+	"parse":             {"codecs/weftpb", "mediatype", "urls"},
 	"politeness":        {"codecs/weftpb", "urls"},
 	"robots":            {"codecs/weftpb", "urls"},
 	"scope":             {"codecs/weftpb", "urls"},
@@ -74,7 +75,7 @@ var allowed = map[string][]string{
 	"cluster":    {},
 	"dirlock":    {},
 	"duplicates": {"dirlock", "similar"},
-	"fetch":      {"codecs/weftpb"},
+	"fetch":      {"codecs/weftpb", "mediatype"},
 	"lanes":      {"codecs/weftpb"},
 	"lease":      {},
 	"metrics":    {"codecs/weftpb", "drain", "fetch", "ledger", "politeness", "topics"},
@@ -108,7 +109,7 @@ var allowed = map[string][]string{
 }
 
 // domain packages, and plan, take time, randomness and state as arguments.
-var domain = []string{"dedupe", "frontier", "parse", "plan", "politeness", "robots", "scope", "similar", "state", "traps", "urls", "variants"}
+var domain = []string{"dedupe", "frontier", "mediatype", "parse", "plan", "politeness", "robots", "scope", "similar", "state", "traps", "urls", "variants"}
 
 // impure is what domain packages may not import, by prefix.
 var impure = []string{

@@ -5,7 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 // h2Window bounds what an HTTP/2 peer may send ahead of the reader on one
@@ -119,7 +122,7 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 	}
 	x.Location = redirectTarget(resp, r.URL)
 	x.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), resp.Header.Get("Date"), time.Now())
-	if media := mediaType(resp.Header.Get("Content-Type")); !c.wants(r.Kind, resp.StatusCode, media) {
+	if media := mediatype.Of(strings.Join(resp.Header.Values("Content-Type"), ",")).Essence; !c.wants(r.Kind, resp.StatusCode, media) {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}

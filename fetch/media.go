@@ -58,10 +58,3 @@ var refusedApplications = map[string]bool{
 	"zstd":                              true,
 	"vnd.adobe.flash.movie":             true,
 }
-
-// mediaType returns the media type of a Content-Type without its parameters,
-// in lower case.
-func mediaType(contentType string) string {
-	media, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(media))
-}

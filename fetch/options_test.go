@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 func TestValidate(t *testing.T) {
@@ -67,6 +69,8 @@ func TestDocuments(t *testing.T) {
 		"application/rss+xml":          true,
 		"nonsense":                     true,
 		"image/png":                    false,
+		"text/html, image/png":         false,
+		"image/png, text/html":         true,
 		" Video/MP4 ; codecs=x":        false,
 		"audio/mpeg":                   false,
 		"font/woff2":                   false,
@@ -74,7 +78,7 @@ func TestDocuments(t *testing.T) {
 		"Application/X-ISO9660-Image":  false,
 		"application/x-rar-compressed": false,
 	} {
-		if got := Documents(mediaType(contentType)); got != want {
+		if got := Documents(mediatype.Of(contentType).Essence); got != want {
 			t.Errorf("Documents(%q) = %v", contentType, got)
 		}
 	}

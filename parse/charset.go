@@ -17,8 +17,8 @@ const (
 
 // hint is what is known of a body besides its bytes.
 type hint struct {
-	// contentType and contentLanguage are the header fields.
-	contentType, contentLanguage string
+	// label is the charset of the Content-Type, contentLanguage the header field.
+	label, contentLanguage string
 	// domain is the last label of the host, lower case.
 	domain    string
 	truncated bool
@@ -62,10 +62,8 @@ func determine(body []byte, hint hint) (name string, mark int) {
 	if name, mark = byteOrderMark(body); mark > 0 {
 		return name, mark
 	}
-	if label := parameter(hint.contentType, "charset"); label != "" {
-		if name = nameOfLabel(label); name != "" {
-			return name, 0
-		}
+	if name = nameOfLabel(hint.label); name != "" {
+		return name, 0
 	}
 	if name = prescan(body); name != "" {
 		return name, 0
@@ -95,22 +93,6 @@ func byteOrderMark(body []byte) (name string, length int) {
 		return "utf-16le", 2
 	}
 	return "", 0
-}
-
-// parameter returns a parameter of a media type, unquoted, or "". Unlike
-// mime.ParseMediaType it makes do with what servers send: a broken parameter
-// elsewhere does not hide the one asked for.
-func parameter(mediaType, name string) string {
-	_, rest, _ := strings.Cut(mediaType, ";")
-	for rest != "" {
-		var part string
-		part, rest, _ = strings.Cut(rest, ";")
-		key, value, ok := strings.Cut(part, "=")
-		if ok && strings.EqualFold(trimSpace(key), name) {
-			return strings.Trim(trimSpace(value), `"'`)
-		}
-	}
-	return ""
 }
 
 // asciiIsItself reports whether bytes below 0x80 decode to themselves. They do

@@ -3,6 +3,8 @@ package parse
 import (
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 // Documents of testdata/pages show the encodings; here is what decides between
@@ -19,7 +21,7 @@ func TestDecode(t *testing.T) {
 		{name: "mark over header", body: "\xef\xbb\xbfé", contentType: "text/html;charset=koi8-r", text: "é", charset: "utf-8"},
 		{name: "meta is believed", body: "<meta charset=latin1>é", text: "<meta charset=latin1>Ã©", charset: "windows-1252"},
 		{name: "meta beyond the first kilobyte", body: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>\xe9", text: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>é", charset: "windows-1252"},
-		{name: "broken parameters", body: "\xe9", contentType: "text/html; =; x; CHARSET = 'ISO-8859-2' ; y", text: "é", charset: "iso-8859-2"},
+		{name: "broken parameters", body: "\xe9", contentType: "text/html; =; x; CHARSET=\"ISO-8859-2\" ; y", text: "é", charset: "iso-8859-2"},
 		{name: "UTF-16 declared by meta", body: "<meta charset=utf-16>é", text: "<meta charset=utf-16>é", charset: "utf-8"},
 		{name: "UTF-16 declared by XML", body: `<?xml version="1.0" encoding="UTF-16"?>é`, text: `<?xml version="1.0" encoding="UTF-16"?>é`, charset: "utf-8"},
 		{name: "cut within a character", body: "é\xe2\x80", contentType: "text/html; charset=utf-8", truncated: true, text: "é", charset: "utf-8"},
@@ -30,7 +32,7 @@ func TestDecode(t *testing.T) {
 		{name: "attack by encoding", body: "<script>", contentType: "text/html; charset=hz-gb-2312", text: "\uFFFD", charset: "replacement"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			text, charset := decode([]byte(test.body), hint{contentType: test.contentType, truncated: test.truncated})
+			text, charset := decode([]byte(test.body), hint{label: mediatype.Of(test.contentType).Charset, truncated: test.truncated})
 			if string(text) != test.text || charset != test.charset {
 				t.Errorf("got %q in %s, want %q in %s", text, charset, test.text, test.charset)
 			}
@@ -47,7 +49,7 @@ func TestDecodeKeepsBytes(t *testing.T) {
 		"text/plain":                      "é",
 	} {
 		in := []byte(body)
-		if out, _ := decode(in, hint{contentType: contentType}); &out[0] != &in[0] {
+		if out, _ := decode(in, hint{label: mediatype.Of(contentType).Charset}); &out[0] != &in[0] {
 			t.Errorf("%s: %q was copied", contentType, body)
 		}
 	}
@@ -72,9 +74,9 @@ func TestMediaType(t *testing.T) {
 		{"", "\x00\x01\x02", "application/octet-stream", mediaOther},
 		{"html", "<html>", "text/html", mediaHTML},
 		{"*/*", "<html>", "text/html", mediaHTML},
-		{"text/\xff", "", "text/\uFFFD", mediaOther},
+		{"text/\xff", "<html>", "text/html", mediaHTML},
 	} {
-		got := mediaType(test.contentType, []byte(test.body))
+		got := essenceOf(mediatype.Of(test.contentType), []byte(test.body))
 		if got != test.want || kindOfMedia(got) != test.kind {
 			t.Errorf("%q, %q: got %q, want %q", test.contentType, test.body, got, test.want)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html/charset"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 // TestLabels judges every label of the Encoding Standard, as it stands, in other
@@ -137,7 +139,7 @@ func TestW3CEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, name := decode(body, hint{contentType: test.contentType}); name != test.want {
+		if _, name := decode(body, hint{label: mediatype.Of(test.contentType).Charset}); name != test.want {
 			t.Errorf("%s: got %s, want %s", file, name, test.want)
 		}
 	}

@@ -2,7 +2,8 @@ package parse
 
 import (
 	"net/http"
-	"strings"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 type mediaKind int
@@ -13,28 +14,15 @@ const (
 	mediaPlain
 )
 
-// mediaType returns the type/subtype of a Content-Type, lower case. Without a
-// usable one it sniffs (WHATWG MIME Sniffing, section 7: identifying a
-// resource with an unknown MIME type). A type that is stated is believed.
-func mediaType(contentType string, body []byte) string {
-	essence := essenceOf(contentType)
-	switch essence {
-	case "", "unknown/unknown", "application/unknown", "*/*":
-		return essenceOf(http.DetectContentType(body))
+// essenceOf returns the type/subtype by which to read a body. Without a usable
+// one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
+// unknown MIME type). A type that is stated is believed.
+func essenceOf(stated mediatype.Type, body []byte) string {
+	switch stated.Essence {
+	case "", "unknown/unknown", "application/unknown":
+		return mediatype.Of(http.DetectContentType(body)).Essence
 	}
-	return essence
-}
-
-// essenceOf cuts the parameters off. It returns "" for what has no slash.
-func essenceOf(contentType string) string {
-	essence, _, _ := strings.Cut(contentType, ";")
-	// Several Content-Type fields arrive joined by commas: the first counts.
-	essence, _, _ = strings.Cut(essence, ",")
-	essence = trimSpace(essence)
-	if !strings.Contains(essence, "/") {
-		return ""
-	}
-	return strings.ToValidUTF8(strings.ToLower(essence), "\uFFFD")
+	return stated.Essence
 }
 
 func kindOfMedia(essence string) mediaKind {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 // Property is one Open Graph property as the page states it (ogp.me): a name
@@ -102,7 +104,7 @@ func (c *collector) script(attrs []html.Attribute) bool {
 		c.add(Link{URL: src, Kind: KindScript})
 		return false
 	}
-	c.inData = kind != "" && c.foreign == 0 && strings.EqualFold(essenceOf(kind), "application/ld+json")
+	c.inData = kind != "" && c.foreign == 0 && mediatype.Of(kind).Essence == "application/ld+json"
 	return c.inData
 }
 

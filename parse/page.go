@@ -5,8 +5,8 @@ type Input struct {
 	// URL is the canonical URL of the page. A link that spells exactly this is
 	// no outlink.
 	URL string
-	// ContentType and ContentLanguage are the header fields as received; empty
-	// when there was none.
+	// ContentType and ContentLanguage are the header fields as received, those of
+	// several lines joined by commas; empty when there was none.
 	ContentType     string
 	ContentLanguage string
 	// RobotsTags are the values of all X-Robots-Tag fields, LinkFields those of

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 // Parser reads documents. It is safe for concurrent use and keeps nothing but
@@ -28,16 +30,17 @@ func New(opts Options) (*Parser, error) {
 // Page.Fallback.
 func (p *Parser) Document(in Input) *Page {
 	page := &Page{Robots: robotsOfTags(in.RobotsTags, p.opts.Agent)}
-	page.MediaType = mediaType(in.ContentType, in.Body)
+	stated := mediatype.Of(in.ContentType)
+	page.MediaType = essenceOf(stated, in.Body)
 
 	c := p.collectors.Get().(*collector)
 	c.begin(page, in.URL)
 	c.header(in)
 	switch kindOfMedia(page.MediaType) {
 	case mediaHTML:
-		c.html(in)
+		c.html(in, stated)
 	case mediaPlain:
-		c.plain(in)
+		c.plain(in, stated)
 	default:
 		page.Unparsed = UnsupportedType
 	}
@@ -55,8 +58,8 @@ func (p *Parser) Document(in Input) *Page {
 	return page
 }
 
-func (c *collector) html(in Input) {
-	body, charset := decode(in.Body, hintOf(in))
+func (c *collector) html(in Input, stated mediatype.Type) {
+	body, charset := decode(in.Body, hintOf(in, stated))
 	c.page.Charset = charset
 	switch {
 	case len(body) > c.opts.MaxTreeBytes:
@@ -72,8 +75,8 @@ func (c *collector) html(in Input) {
 }
 
 // plain takes the body as one preformatted block.
-func (c *collector) plain(in Input) {
-	body, charset := decode(in.Body, hintOf(in))
+func (c *collector) plain(in Input, stated mediatype.Type) {
+	body, charset := decode(in.Body, hintOf(in, stated))
 	c.page.Charset = charset
 	// One character more than fits is enough to know that it does not.
 	head := cutPartialRune(body[:min(len(body), c.opts.MaxTextBytes+utf8.UTFMax)])
@@ -81,13 +84,13 @@ func (c *collector) plain(in Input) {
 }
 
 // hintOf is what a response tells of its encoding besides its bytes.
-func hintOf(in Input) hint {
+func hintOf(in Input, stated mediatype.Type) hint {
 	_, host, _ := strings.Cut(in.URL, "://")
 	if end := strings.IndexAny(host, "/:?"); end >= 0 {
 		host = host[:end]
 	}
 	return hint{
-		contentType: in.ContentType, contentLanguage: in.ContentLanguage,
+		label: stated.Charset, contentLanguage: in.ContentLanguage,
 		domain: host[strings.LastIndexByte(host, '.')+1:], truncated: in.Truncated,
 	}
 }

@@ -109,7 +109,7 @@ func BenchmarkPrescan(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		decode(body, hint{contentType: "text/html"})
+		decode(body, hint{})
 	}
 }
 

@@ -144,10 +144,10 @@ func input(f *weftpb.Fetched) parse.Input {
 	in := parse.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated}
 	for _, h := range f.Headers {
 		switch {
-		case strings.EqualFold(h.Name, "Content-Type") && in.ContentType == "":
-			in.ContentType = h.Value
-		case strings.EqualFold(h.Name, "Content-Language") && in.ContentLanguage == "":
-			in.ContentLanguage = h.Value
+		case strings.EqualFold(h.Name, "Content-Type"):
+			in.ContentType = joined(in.ContentType, h.Value)
+		case strings.EqualFold(h.Name, "Content-Language"):
+			in.ContentLanguage = joined(in.ContentLanguage, h.Value)
 		case strings.EqualFold(h.Name, "X-Robots-Tag"):
 			in.RobotsTags = append(in.RobotsTags, h.Value)
 		case strings.EqualFold(h.Name, "Link"):
@@ -157,6 +157,15 @@ func input(f *weftpb.Fetched) parse.Input {
 		}
 	}
 	return in
+}
+
+// joined are the values of one more field and those before it as one value (RFC
+// 9110 section 5.3).
+func joined(values, value string) string {
+	if values == "" {
+		return value
+	}
+	return values + ", " + value
 }
 
 // redirected is what a redirect names: its target, to be judged like any URL.

@@ -32,7 +32,7 @@ func exchange() *weftpb.Fetched {
 
 func TestInputOfTheParser(t *testing.T) {
 	want := parse.Input{
-		URL: "https://www.example.org/dir/page", ContentType: "text/html; charset=utf-8", ContentLanguage: "de",
+		URL: "https://www.example.org/dir/page", ContentType: "text/html; charset=utf-8, text/plain", ContentLanguage: "de",
 		RobotsTags: []string{"noindex", "other: nofollow"}, Body: []byte("<p>body"), Truncated: true,
 	}
 	if diff := cmp.Diff(want, input(exchange())); diff != "" {
