@@ -85,3 +85,13 @@ func TestOptionsValidate(t *testing.T) {
 		t.Errorf("two negative bounds: %v", err)
 	}
 }
+
+// TestPlainTextDeclaresNothing: what looks like markup in it is text.
+func TestPlainTextDeclaresNothing(t *testing.T) {
+	for _, text := range []string{"é <meta charset=koi8-r>", "<?xml version='1.0' encoding='koi8-r'?> é"} {
+		page := newParser(t, nil).Document(Input{ContentType: "text/plain", Body: []byte(text)})
+		if page.Text != text || page.Charset != "utf-8" {
+			t.Errorf("%q: got %q in %s", text, page.Text, page.Charset)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // Names of encodings that the standards treat apart.
@@ -20,8 +19,9 @@ type hint struct {
 	// label is the charset of the Content-Type, contentLanguage the header field.
 	label, contentLanguage string
 	// domain is the last label of the host, lower case.
-	domain    string
-	truncated bool
+	domain string
+	// plain: it is not markup, and declares nothing.
+	plain, truncated bool
 }
 
 // decode returns the body as valid UTF-8 without byte order mark, and the
@@ -43,13 +43,9 @@ func decode(body []byte, hint hint) (text []byte, name string) {
 	case asciiIsItself(name) && isASCII(body):
 		return body, name
 	}
-	enc, _ := charset.Lookup(name)
-	if name == nameUTF8 {
-		enc = unicode.UTF8
-	}
 	// The decoders replace what they cannot read by U+FFFD; an error would be
 	// that of a reader or of a short buffer, which Bytes excludes.
-	text, err := enc.NewDecoder().Bytes(body)
+	text, err := decoderOf(name).Bytes(body)
 	if err != nil || !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
@@ -65,7 +61,7 @@ func determine(body []byte, hint hint) (name string, mark int) {
 	if name = nameOfLabel(hint.label); name != "" {
 		return name, 0
 	}
-	if name = prescan(body); name != "" {
+	if name = prescan(body); name != "" && !hint.plain {
 		return name, 0
 	}
 	return guess(body, hint), 0

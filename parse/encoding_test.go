@@ -221,6 +221,26 @@ func TestGuess(t *testing.T) {
 	}
 }
 
+// TestFits looks at texts that are cut within a character, by what is looked at or
+// by what was read.
+func TestFits(t *testing.T) {
+	for _, name := range []string{"gbk", "big5", "euc-kr", "euc-jp", "shift_jis"} {
+		enc, _ := charset.Lookup(name)
+		text, err := enc.NewEncoder().Bytes([]byte("北京"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		within := text[:len(text)-1]
+		if !fits(name, text, false) || !fits(name, text, true) || fits(name, within, false) || !fits(name, within, true) {
+			t.Errorf("%s: %x or %x", name, text, within)
+		}
+	}
+	body := "<html lang=zh>\xb1\xb1\xbe\xa9" + strings.Repeat(" ", guessedBytes-5) + "\xb1\xb1\xbe\xa9"
+	if got := guess([]byte(body), hint{}); got != "gbk" {
+		t.Errorf("cut within a character: %s", got)
+	}
+}
+
 func BenchmarkGuess(b *testing.B) {
 	enc, _ := charset.Lookup("windows-1251")
 	body, err := enc.NewEncoder().Bytes([]byte(strings.Repeat("<p>"+samples["ru"], 150)))

@@ -2,11 +2,12 @@ package parse
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/wlynxg/chardet"
-	"golang.org/x/net/html/charset"
+	"golang.org/x/text/transform"
 )
 
 const (
@@ -37,6 +38,7 @@ func guess(body []byte, hint hint) string {
 		start = bytes.IndexByte(body, escape)
 	}
 	sample := body[start:min(len(body), start+guessedBytes)]
+	cut := hint.truncated || start+guessedBytes < len(body)
 	found := chardet.Detect(sample)
 	switch name := nameOfGuess(found.Encoding); name {
 	case "", nameWindows1252, "windows-1254", "macintosh":
@@ -57,7 +59,11 @@ func guess(body []byte, hint hint) string {
 			return name
 		}
 	}
-	return legacyEncoding(languageOf(body, hint), sample)
+	name := legacyEncoding(languageOf(body, hint), sample)
+	if !fits(name, sample, cut) {
+		return nameWindows1252
+	}
+	return name
 }
 
 const (
@@ -86,50 +92,52 @@ func nameOfGuess(found string) string {
 	}
 }
 
+// fits reports whether a sample can be in an encoding. One that is cut may end
+// within a character.
+func fits(name string, sample []byte, cut bool) bool {
+	text := make([]byte, utf8.UTFMax*len(sample))
+	n, _, err := decoderOf(name).Transform(text, sample, !cut)
+	return (err == nil || errors.Is(err, transform.ErrShortSrc)) && !bytes.Contains(text[:n], []byte("\uFFFD"))
+}
+
 // legacyEncoding returns the encoding that pages in a language had before
-// UTF-8, if the sample can be in it, and windows-1252 otherwise (WHATWG HTML,
-// the table of suggested defaults that ends determining the character
-// encoding; of Central European ones it gives sometimes this, sometimes that).
+// UTF-8 (WHATWG HTML, the table of suggested defaults that ends determining the
+// character encoding; of Central European ones it gives sometimes this, sometimes
+// that).
 func legacyEncoding(language string, sample []byte) string {
-	name := nameWindows1252
 	switch language {
 	case "ar", "fa", "ur":
-		name = "windows-1256"
+		return "windows-1256"
 	case "az", "ku", "tr":
-		name = "windows-1254"
+		return "windows-1254"
 	case "ba", "be", "bg", "kk", "ky", "mk", "mn", "ru", "sah", "sr", "tg", "tt", "uk":
-		name = "windows-1251"
+		return "windows-1251"
 	case "bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq":
 		// ISO-8859-2 has controls where windows-1250 has letters and quotes.
-		name = "iso-8859-2"
 		if hasC1(sample) {
-			name = "windows-1250"
+			return "windows-1250"
 		}
+		return "iso-8859-2"
 	case "el":
-		name = "windows-1253"
+		return "windows-1253"
 	case "et", "lt", "lv":
-		name = "windows-1257"
+		return "windows-1257"
 	case "he":
-		name = "windows-1255"
+		return "windows-1255"
 	case "ja":
-		name = "shift_jis"
+		return "shift_jis"
 	case "ko":
-		name = "euc-kr"
+		return "euc-kr"
 	case "th":
-		name = "windows-874"
+		return "windows-874"
 	case "vi":
-		name = "windows-1258"
+		return "windows-1258"
 	case "zh":
-		name = "gbk"
+		return "gbk"
 	case "zh-hant", "zh-tw", "zh-hk", "zh-mo":
-		name = "big5"
+		return "big5"
 	}
-	enc, _ := charset.Lookup(name)
-	text, err := enc.NewDecoder().Bytes(sample)
-	if err != nil || bytes.Contains(text, []byte("\uFFFD")) {
-		return nameWindows1252
-	}
-	return name
+	return nameWindows1252
 }
 
 // languageOf returns the language of a page as its root element, its header or

@@ -76,7 +76,9 @@ func (c *collector) html(in Input, stated mediatype.Type) {
 
 // plain takes the body as one preformatted block.
 func (c *collector) plain(in Input, stated mediatype.Type) {
-	body, charset := decode(in.Body, hintOf(in, stated))
+	hint := hintOf(in, stated)
+	hint.plain = true
+	body, charset := decode(in.Body, hint)
 	c.page.Charset = charset
 	// One character more than fits is enough to know that it does not.
 	head := cutPartialRune(body[:min(len(body), c.opts.MaxTextBytes+utf8.UTFMax)])
