@@ -27,7 +27,7 @@ func essenceOf(stated mediatype.Type, body []byte) string {
 
 func kindOfMedia(essence string) mediaKind {
 	switch essence {
-	case "text/html", "application/xhtml+xml":
+	case "text/html", mediaXHTML:
 		return mediaHTML
 	case "text/plain":
 		return mediaPlain

@@ -46,6 +46,7 @@ var exchanges = []struct {
 	{file: "metadata.html", contentType: "text/html; charset=utf-8"},
 	{file: "references.html", contentType: "text/html; charset=utf-8"},
 	{file: "rendering.html", contentType: "text/html; charset=utf-8"},
+	{file: "xhtml.html", contentType: "application/xhtml+xml"},
 	{file: "canonical-conflict.html", contentType: "text/html; charset=utf-8"},
 	{file: "unknown-label.html", contentType: "text/html; charset=none-of-them"},
 }

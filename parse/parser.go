@@ -61,6 +61,9 @@ func (p *Parser) Document(in Input) *Page {
 func (c *collector) html(in Input, stated mediatype.Type) {
 	body, charset := decode(in.Body, hintOf(in, stated))
 	c.page.Charset = charset
+	if stated.Essence == mediaXHTML {
+		body = htmlOf(body)
+	}
 	switch {
 	case len(body) > c.opts.MaxTreeBytes:
 		c.page.Fallback = TooLarge
