@@ -34,7 +34,7 @@ const (
 // costly reports whether the tree parser may need far more time for a body than
 // for others of its size.
 func costly(body []byte) bool {
-	if reopened(body) > maxReopened {
+	if reopened(body, false) > maxReopened && reopened(body, true) > maxReopened {
 		return true
 	}
 	if len(body) <= alwaysCheap {

@@ -21,10 +21,11 @@ const neverReopens = 4 << 10
 // after every tag, as often as an end or another start has closed them, all that
 // have not been ended. It stops counting beyond maxReopened.
 //
-// It takes no end for granted but that of a simple element: in comments, attributes and cells, and for misnested elements, ends
-// may end nothing. Tags within tags, which cannot all be tags, are reason enough to
-// stop.
-func reopened(body []byte) int {
+// It takes no end for granted but, if simple, that of a simple element, which takes
+// longer to find: in comments, attributes and cells, and for misnested elements,
+// ends may end nothing. Tags within tags, which cannot all be tags, are reason
+// enough to stop.
+func reopened(body []byte, simple bool) int {
 	if len(body) <= neverReopens {
 		return 0
 	}
@@ -37,16 +38,18 @@ func reopened(body []byte) int {
 		}
 		body = body[start+1:]
 		total += open.bytes
-		if name := formattingName(body); name != nil {
-			tag := scanner{rest: body[len(name):]}
-			attributes := tag.attributes()
-			raw := body[:len(body)-len(tag.rest)]
-			if unread -= len(raw); unread < 0 {
-				return maxReopened + 1
-			}
-			if !isSimple(tag.rest, name) {
-				open.add(raw, elementBytes+attributes*attributeBytes)
-			}
+		name := formattingName(body)
+		if name == nil || open.again(body) {
+			continue
+		}
+		tag := scanner{rest: body[len(name):]}
+		attributes := tag.attributes()
+		raw := body[:len(body)-len(tag.rest)]
+		if unread -= len(raw); unread < 0 {
+			return maxReopened + 1
+		}
+		if !simple || !isSimple(tag.rest, name) {
+			open.add(raw, elementBytes+attributes*attributeBytes)
 		}
 	}
 	return total
@@ -58,34 +61,45 @@ type formatting struct {
 	tags  []formattingTag
 }
 
-// formattingTag is a start tag as written, and how many there were of it.
+// formattingTag is a start tag as written, but for its ">", how many there were of
+// it, and the bytes of its element.
 type formattingTag struct {
-	raw   []byte
-	count int
+	raw         []byte
+	count, size int
 }
 
 func (f *formatting) add(raw []byte, size int) {
-	for i := range f.tags {
-		if t := &f.tags[i]; bytes.Equal(t.raw, raw) {
-			if t.count++; t.count <= mostAlike {
-				f.bytes += size
-			}
-			return
-		}
-	}
-	f.tags = append(f.tags, formattingTag{raw, 1})
+	f.tags = append(f.tags, formattingTag{raw, 1, size})
 	f.bytes += size
+}
+
+// again takes the start tag at the beginning of s, if it is one of those before.
+func (f *formatting) again(s []byte) bool {
+	for i := range f.tags {
+		t := &f.tags[i]
+		if len(s) <= len(t.raw) || s[len(t.raw)] != '>' || !bytes.HasPrefix(s, t.raw) {
+			continue
+		}
+		if t.count++; t.count <= mostAlike {
+			f.bytes += t.size
+		}
+		return true
+	}
+	return false
 }
 
 // formattingName returns the name of the start tag at the beginning of tag, which
 // is without its "<", if it is that of a formatting element, else nil. Of a
 // elements only one is active at a time.
 func formattingName(tag []byte) []byte {
-	end := 0
+	if len(tag) == 0 || !startsFormatting(tag[0]|0x20) {
+		return nil
+	}
+	end := 1
 	for end < len(tag) && end <= len("strong") && isLetter(tag[end]) {
 		end++
 	}
-	if end == 0 || end < len(tag) && !endsName(tag[end]) {
+	if end < len(tag) && !endsName(tag[end]) {
 		return nil
 	}
 	switch lowerASCII(tag[:end]) {
@@ -93,6 +107,11 @@ func formattingName(tag []byte) []byte {
 		return tag[:end]
 	}
 	return nil
+}
+
+func startsFormatting(c byte) bool {
+	const first = 1<<('b'-'a') | 1<<('c'-'a') | 1<<('e'-'a') | 1<<('f'-'a') | 1<<('i'-'a') | 1<<('n'-'a') | 1<<('s'-'a') | 1<<('t'-'a') | 1<<('u'-'a')
+	return 'a' <= c && c <= 'z' && first>>(c-'a')&1 != 0
 }
 
 func endsName(c byte) bool { return isSpace(c) || c == '/' || c == '>' }
