@@ -3,6 +3,7 @@ package urls
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -46,6 +47,7 @@ func TestForm(t *testing.T) {
 		{"an empty segment may be", DefaultOptions(), "/;jsessionid=1", "/"},
 		{"well-known session ids", DefaultOptions(), "/a?PHPSESSID=1&jsessionid=2&ASPSESSIONIDQQABCDEF=3&b", "/a?b"},
 		{"ColdFusion", DefaultOptions(), "/a?CFID=1&CFTOKEN=2&b", "/a?b"},
+		{"ColdFusion, far apart", DefaultOptions(), "/a?CFTOKEN&b" + strings.Repeat("&cfid", 300), "/a?b"},
 		{"cfid alone", DefaultOptions(), "/a?cfid=1", "/a?cfid=1"},
 		{"sid, 32 digits", DefaultOptions(), "/a?sid=" + hex32 + "&b", "/a?b"},
 		{"sid, a UUID", DefaultOptions(), "/a?sid=" + uuid, "/a"},
@@ -104,6 +106,25 @@ func TestFormTooLong(t *testing.T) {
 	}
 }
 
+// TestFormIsLinear holds that a query full of parameters that have a rule only
+// beside another costs little more than one full of parameters that have none.
+func TestFormIsLinear(t *testing.T) {
+	form := formOf(t, DefaultOptions())
+	cost := func(parameter string) time.Duration {
+		u, _ := Parse("http://h/?" + strings.Repeat(parameter+"&", 400))
+		least := time.Hour
+		for range 20 {
+			start := time.Now()
+			form.Of(u)
+			least = min(least, time.Since(start))
+		}
+		return least
+	}
+	if asked, plain := cost("cfid"), cost("abcd"); asked > 25*plain {
+		t.Errorf("400 of cfid take %v, of another parameter %v", asked, plain)
+	}
+}
+
 func TestRulesThatAreNone(t *testing.T) {
 	for _, rule := range []string{
 		"", "=off", "@h", "ref=on", "ref=on=off", "a b", "é", "a#", "*a", "a**", "ref@", "ref@h:80", "ref@a/b", "ref@é.example", ";a&b", ";", "&a", "a/b",
@@ -119,7 +140,7 @@ func TestRulesThatAreNone(t *testing.T) {
 
 // TestFormIsAFixedPoint draws forms and URLs of what forms are about.
 func TestFormIsAFixedPoint(t *testing.T) {
-	rules := append(DefaultStrip(), "*", "*=off", "b", "c=off", "a*=random", "a@h.example", ";*", ";b=off", "d&e", "é%c3"[2:])
+	rules := append(DefaultStrip(), "*", "*=off", "b", "c=off", "a*=random", "a@h.example", ";*", ";b=off", "d&e", "*&b", "é%c3"[2:])
 	piece := rapid.SampledFrom([]string{
 		"a", "b=1", "b=2", "c", "", "utm_x=1", "sid=a1b2c3d4e5f6a7b8", "d", "e", "cfid=1", "cftoken=1", "%", "%%36%31", "_escaped_fragment_=x", "A=%c3%a9",
 	})

@@ -103,7 +103,7 @@ func FuzzForm(f *testing.F) {
 
 // FuzzRule holds that a rule which is taken can be used.
 func FuzzRule(f *testing.F) {
-	for _, rule := range append(DefaultStrip(), "ref@h.example=off", "*=off", ";", "a&b", "a@[::1]") {
+	for _, rule := range append(DefaultStrip(), "ref@h.example=off", "*=off", ";", "a&b", "*&a", "a@[::1]") {
 		f.Add(rule)
 	}
 	u, _ := Parse("http://h.example/a;b=1/c?a=b&c=d")

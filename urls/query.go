@@ -11,13 +11,14 @@ import (
 func (f *Form) query(host, query string) (_ string, changed bool) {
 	var array [32]string
 	kept := array[:0]
+	beside := names{query: query}
 	stripped := false
 	for rest, more := query, true; more; {
 		var parameter string
 		parameter, rest, more = strings.Cut(rest, "&")
 		switch {
 		case parameter == "":
-		case f.rules != nil && f.rules.strips(host, parameter, query):
+		case f.rules != nil && f.rules.strips(host, parameter, &beside):
 			stripped = true
 		default:
 			kept = append(kept, parameter)
@@ -41,6 +42,27 @@ func byName(a, b string) int { return strings.Compare(nameOf(a), nameOf(b)) }
 func nameOf(parameter string) string {
 	name, _, _ := strings.Cut(parameter, "=")
 	return name
+}
+
+// names are the names of the parameters of a query; nil are none. They are read
+// when the first rule asks for one, and once: a query may have a thousand that make
+// a rule ask.
+type names struct {
+	query string
+	known map[string]bool // in lower case; nil before the query is read
+}
+
+func (n *names) has(name string) bool {
+	if n == nil {
+		return false
+	}
+	if n.known == nil {
+		n.known = map[string]bool{}
+		for parameter := range strings.SplitSeq(n.query, "&") {
+			n.known[strings.ToLower(nameOf(parameter))] = true
+		}
+	}
+	return n.known[name]
 }
 
 // withParameter returns u with a parameter at the end of its query, instead of

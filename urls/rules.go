@@ -63,19 +63,19 @@ func (x *ruleIndex) add(n int, r *Rule) {
 }
 
 // strips reports whether a parameter "name=value" of a query goes.
-func (r *rules) strips(host, parameter, query string) bool {
-	return r.query.first[parameter[0]] && r.decide(&r.query, host, parameter, query)
+func (r *rules) strips(host, parameter string, beside *names) bool {
+	return r.query.first[parameter[0]] && r.decide(&r.query, host, parameter, beside)
 }
 
 // decide finds the last rule that is about a parameter.
-func (r *rules) decide(x *ruleIndex, host, parameter, query string) bool {
+func (r *rules) decide(x *ruleIndex, host, parameter string, beside *names) bool {
 	name, value, _ := strings.Cut(parameter, "=")
 	var array [64]byte
 	name = string(appendLower(array[:0], name))
 	best := -1
 	consider := func(n int) bool {
 		rule := &r.list[n]
-		if n < best || !rule.covers(host) || rule.with != "" && !hasParameter(query, rule.with) {
+		if n < best || !rule.covers(host) || rule.with != "" && !beside.has(rule.with) {
 			return false
 		}
 		best = n
@@ -104,16 +104,6 @@ func (r *rules) decide(x *ruleIndex, host, parameter, query string) bool {
 	}
 }
 
-// hasParameter reports whether a query has a parameter of a lower-case name.
-func hasParameter(query, name string) bool {
-	for parameter := range strings.SplitSeq(query, "&") {
-		if strings.EqualFold(nameOf(parameter), name) {
-			return true
-		}
-	}
-	return false
-}
-
 // stripPath removes parameters of segments, ";name=value", from a path.
 func (r *rules) stripPath(host, path string) (_ string, changed bool) {
 	b := make([]byte, 0, len(path))
@@ -138,7 +128,7 @@ func (r *rules) stripSegment(host, segment string) string {
 	for has {
 		var parameter string
 		parameter, rest, has = strings.Cut(rest, ";")
-		if parameter == "" || !r.segment.first[parameter[0]] || !r.decide(&r.segment, host, parameter, "") {
+		if parameter == "" || !r.segment.first[parameter[0]] || !r.decide(&r.segment, host, parameter, nil) {
 			name += ";" + parameter
 		}
 	}
