@@ -48,7 +48,7 @@ func (c *charset) encodeQuery(ref string) string {
 		return ref
 	}
 	// No longer query than this is handed to the parser.
-	if len(ref) > maxRawBytes || refuseScheme(ref) != Accepted {
+	if len(cutFragment(ref)) > maxRawBytes || refuseScheme(ref) != Accepted {
 		return ref
 	}
 	return ref[:start+1] + c.encode(tabsAndNewlines.Replace(query)) + fragment

@@ -1,6 +1,9 @@
 package urls
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestQueryInCharset(t *testing.T) {
 	page, _ := Parse("https://example.org/dir/page?x")
@@ -14,6 +17,7 @@ func TestQueryInCharset(t *testing.T) {
 		{"windows-1252", "a?q=\u2020", "/dir/a?q=%86"},
 		{"windows-1252", "a?q=Ω\té", "/dir/a?q=%26%23937%3B%E9"},
 		{"windows-1252", "a#?é", "/dir/a"},
+		{"windows-1252", "a?é#" + strings.Repeat("x", 2*maxRawBytes), "/dir/a?%E9"},
 		{"windows-1252", "a?q=plain", "/dir/a?q=plain"},
 		{"latin1", "a?é", "/dir/a?%E9"}, // a label
 		{"windows-1251", "a?дa", "/dir/a?%E4a"},
