@@ -49,8 +49,9 @@
 //     again and again.
 //
 // When everything is removed, so is the "?". Empty parameters go once anything
-// else does. A parameter of a segment stays where the rest would be a dot segment.
-// MaxBytes bounds the plain form.
+// else does. What ";" joins in a query goes only where all of it would: there are
+// servers for which "gclid=1;id=5" is two parameters. A parameter of a segment
+// stays where the rest would be a dot segment. MaxBytes bounds the plain form.
 //
 // The plain form is a fixed point of Parse; a Form's URL is in plain form, is a
 // fixed point of that Form, and has the same origin.

@@ -41,6 +41,10 @@ func TestForm(t *testing.T) {
 		{"empty parameters alone stay", DefaultOptions(), "/a?&b&", "/a?&b&"},
 		{"an empty query stays", DefaultOptions(), "/a?", "/a?"},
 		{"a second question mark is of the value", DefaultOptions(), "/a?b=c?utm_source=x", "/a?b=c?utm_source=x"},
+		{"a semicolon may be another ampersand", DefaultOptions(), "/a?gclid=1;id=5&utm_source=x;b&fbclid=y", "/a?gclid=1;id=5&utm_source=x;b"},
+		{"a semicolon at the end", DefaultOptions(), "/a?gclid=1;", "/a?gclid=1;"},
+		{"tracking joined by semicolons", DefaultOptions(), "/a?gclid=1;UTM_source=x&b", "/a?b"},
+		{"tracking behind a semicolon", DefaultOptions(), "/a?b;gclid=1", "/a?b;gclid=1"},
 		{"jsessionid in a path", DefaultOptions(), "/a;jsessionid=1A!2/b;JSESSIONID=3?c", "/a/b?c"},
 		{"other parameters of segments", DefaultOptions(), "/a;v=1;jsessionid=2;w=3/b;x", "/a;v=1;w=3/b;x"},
 		{"no dot segment is made", DefaultOptions(), "/a/..;jsessionid=1/b", "/a/..;jsessionid=1/b"},
@@ -58,7 +62,7 @@ func TestForm(t *testing.T) {
 		{"a rule less", with("utm_campaign=off"), "/a?utm_campaign=x&utm_source=y", "/a?utm_campaign=x"},
 		{"a prefix less, a name more", with("utm_*=off", "utm_id"), "/a?utm_id=x&utm_source=y", "/a?utm_source=y"},
 		{"none", with("*=off"), "/a;jsessionid=1?utm_id=x", "/a;jsessionid=1?utm_id=x"},
-		{"all", with("*"), "/a;v=1?b=c&d", "/a"},
+		{"all", with("*"), "/a;v=1?b=c&d;e&;", "/a"},
 		{"of this host", with("ref@www.shop.example"), "/a?ref=x", "/a"},
 		{"of this host and below", with("ref@shop.example"), "/a?ref=x", "/a"},
 		{"of another host", with("ref@hop.example"), "/a?ref=x", "/a?ref=x"},
@@ -142,7 +146,7 @@ func TestRulesThatAreNone(t *testing.T) {
 func TestFormIsAFixedPoint(t *testing.T) {
 	rules := append(DefaultStrip(), "*", "*=off", "b", "c=off", "a*=random", "a@h.example", ";*", ";b=off", "d&e", "*&b", "é%c3"[2:])
 	piece := rapid.SampledFrom([]string{
-		"a", "b=1", "b=2", "c", "", "utm_x=1", "sid=a1b2c3d4e5f6a7b8", "d", "e", "cfid=1", "cftoken=1", "%", "%%36%31", "_escaped_fragment_=x", "A=%c3%a9",
+		"a", "b=1", "b=2", "c", "", "utm_x=1", "sid=a1b2c3d4e5f6a7b8", "d", "e", "cfid=1", "cftoken=1", "%", "%%36%31", "_escaped_fragment_=x", "A=%c3%a9", "b;a", "utm_x;cfid=1;", ";",
 	})
 	segment := rapid.SampledFrom([]string{"", "a", "..", ".", "..;b", ";jsessionid=1", "a;b=1;c;jsessionid=2", "%2e;b"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -62,9 +62,18 @@ func (x *ruleIndex) add(n int, r *Rule) {
 	x.exact[r.name] = append(x.exact[r.name], n)
 }
 
-// strips reports whether a parameter "name=value" of a query goes.
+// strips reports whether a parameter "name=value" of a query goes. What ";" joins
+// goes only together: some servers take it for "&".
 func (r *rules) strips(host, parameter string, beside *names) bool {
-	return r.query.first[parameter[0]] && r.decide(&r.query, host, parameter, beside)
+	if !r.query.first[parameter[0]] {
+		return false
+	}
+	for part := range strings.SplitSeq(parameter, ";") {
+		if !r.decide(&r.query, host, part, beside) {
+			return false
+		}
+	}
+	return true
 }
 
 // decide finds the last rule that is about a parameter.
