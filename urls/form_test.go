@@ -63,6 +63,7 @@ func TestForm(t *testing.T) {
 		{"a prefix less, a name more", with("utm_*=off", "utm_id"), "/a?utm_id=x&utm_source=y", "/a?utm_source=y"},
 		{"none", with("*=off"), "/a;jsessionid=1?utm_id=x", "/a;jsessionid=1?utm_id=x"},
 		{"all", with("*"), "/a;v=1?b=c&d;e&;", "/a"},
+		{"all beside another", with("*&b"), "/a;v=1?b=c&d", "/a;v=1"},
 		{"of this host", with("ref@www.shop.example"), "/a?ref=x", "/a"},
 		{"of this host and below", with("ref@shop.example"), "/a?ref=x", "/a"},
 		{"of another host", with("ref@hop.example"), "/a?ref=x", "/a?ref=x"},
@@ -131,7 +132,7 @@ func TestFormIsLinear(t *testing.T) {
 
 func TestRulesThatAreNone(t *testing.T) {
 	for _, rule := range []string{
-		"", "=off", "@h", "ref=on", "ref=on=off", "a b", "é", "a#", "*a", "a**", "ref@", "ref@h:80", "ref@a/b", "ref@é.example", ";a&b", ";", "&a", "a/b",
+		"", "=off", "@h", "ref=on", "ref=on=off", "a b", "é", "a#", "*a", "a**", "ref@", "ref@h:80", "ref@a/b", "ref@é.example", ";a&b", ";", "&a", "a/b", "a&b=off", "a&b=random",
 	} {
 		if err := (Options{Strip: []string{rule}}).Validate(); err == nil {
 			t.Errorf("rule %q is taken", rule)
@@ -144,7 +145,7 @@ func TestRulesThatAreNone(t *testing.T) {
 
 // TestFormIsAFixedPoint draws forms and URLs of what forms are about.
 func TestFormIsAFixedPoint(t *testing.T) {
-	rules := append(DefaultStrip(), "*", "*=off", "b", "c=off", "a*=random", "a@h.example", ";*", ";b=off", "d&e", "*&b", "é%c3"[2:])
+	rules := append(DefaultStrip(), "*", "*=off", "b", "c=off", "a*=random", "a@h.example", ";*", ";b=off", "d", "d&e", "d=off", "e", "*&b", "é%c3"[2:])
 	piece := rapid.SampledFrom([]string{
 		"a", "b=1", "b=2", "c", "", "utm_x=1", "sid=a1b2c3d4e5f6a7b8", "d", "e", "cfid=1", "cftoken=1", "%", "%%36%31", "_escaped_fragment_=x", "A=%c3%a9", "b;a", "utm_x;cfid=1;", ";",
 	})

@@ -71,6 +71,7 @@ func FuzzForm(f *testing.F) {
 	for _, ref := range append(nasty, "?utm_source=a&b", "/x;jsessionid=1/..;y?sid=a1b2c3d4e5f6a7b8", "?b&a&&a", "#!/state?a=b&c", "?cfid=1&cftoken=2") {
 		f.Add(ref, "ref sid=random ;v *@h.example=off", true, true)
 		f.Add(ref, "*", false, false)
+		f.Add(ref, "cfid cfid&cftoken=off a&b b", false, false)
 	}
 	page, _ := Parse("http://www.h.example/a/b?_escaped_fragment_=c&gclid=1")
 	f.Fuzz(func(t *testing.T, ref, rules string, sorted, hashBang bool) {

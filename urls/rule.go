@@ -19,7 +19,8 @@ import (
 // Without more the parameter is removed. "=random" removes it only when its
 // value looks like a session id: 16 letters and digits or more that change between
 // the two four times at least, or a UUID. "=off" keeps it. Of the rules that are
-// about a parameter the last one counts.
+// about a parameter the last one counts. One with "&" can only remove: if it kept
+// NAME beside OTHER and OTHER went, the form of the form would lack NAME too.
 type Rule struct {
 	name    string // lower case, without "*" and ";"
 	prefix  bool
@@ -70,6 +71,8 @@ func ParseRule(text string) (Rule, error) {
 		return Rule{}, fmt.Errorf("rule %q names no parameter", text)
 	case r.segment && r.with != "":
 		return Rule{}, fmt.Errorf("rule %q asks for two parameters of a path segment", text)
+	case r.with != "" && r.verdict != remove:
+		return Rule{}, fmt.Errorf("rule %q asks for two parameters, and may not end with =%s", text, verdict)
 	}
 	return r, nil
 }
