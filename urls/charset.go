@@ -1,19 +1,15 @@
 package urls
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/transform"
 )
 
 // charset writes the queries of a document that is not in UTF-8: their bytes
 // are those of the document's encoding (WHATWG URL, query state), while paths
 // are always UTF-8.
-type charset struct{ encoding encoding.Encoding }
+type charset struct{ encode func(query string) string }
 
 // charsetNamed is nil for UTF-8, for what is written in UTF-8 although it is
 // read otherwise (WHATWG Encoding, get an output encoding), and for names that
@@ -29,8 +25,11 @@ func charsetNamed(name string) *charset {
 	switch canonical, err := htmlindex.Name(enc); {
 	case err != nil, canonical == "utf-8", canonical == "utf-16le", canonical == "utf-16be", canonical == "replacement":
 		return nil
+	case canonical == "iso-2022-jp":
+		return &charset{encode: encodeISO2022JP}
+	default:
+		return &charset{encode: newEncoder(canonical, enc).encode}
 	}
-	return &charset{encoding: enc}
 }
 
 // encodeQuery returns a trimmed reference with the query in the encoding,
@@ -52,39 +51,4 @@ func (c *charset) encodeQuery(ref string) string {
 		return ref
 	}
 	return ref[:start+1] + c.encode(tabsAndNewlines.Replace(query)) + fragment
-}
-
-// encode is "percent-encode after encoding" with the special-query set. A
-// character that the encoding lacks becomes its decimal reference, "&#931;",
-// percent-encoded.
-func (c *charset) encode(query string) string {
-	var (
-		out     []byte
-		buffer  [256]byte
-		encoder = c.encoding.NewEncoder()
-		rest    = []byte(query)
-	)
-	for {
-		written, read, err := encoder.Transform(buffer[:], rest, true)
-		for _, b := range buffer[:written] {
-			// Bytes stand for themselves here, as ISO-2022-JP shows.
-			if b < utf8.RuneSelf && (queryClass[b] == keep || queryClass[b] == percent) {
-				out = append(out, b)
-			} else {
-				out = appendEscape(out, b)
-			}
-		}
-		rest = rest[read:]
-		switch {
-		case err == transform.ErrShortDst:
-		case err == nil || len(rest) == 0:
-			return string(out)
-		default:
-			r, size := utf8.DecodeRune(rest)
-			out = append(out, "%26%23"...)
-			out = strconv.AppendInt(out, int64(r), 10)
-			out = append(out, "%3B"...)
-			rest = rest[size:]
-		}
-	}
 }

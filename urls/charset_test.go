@@ -25,10 +25,19 @@ func TestQueryInCharset(t *testing.T) {
 		{"shift_jis", "a?1+1 ≡ 2%20‽", "/dir/a?1+1%20%81%DF%202%20%26%238253%3B"},
 		{"shift_jis", "a?表", "/dir/a?%95\\"},
 		{"euc-jp", "a?日本", "/dir/a?%C6%FC%CB%DC"},
+		{"shift_jis", "a?髙島屋ⅰ", "/dir/a?%FB%FC%93%87%89%AE%FA@"},
+		{"shift_jis", "a?1−¥100‾\u0080", "/dir/a?1%81|\\100~%80"},
+		{"euc-jp", "a?café=丂−¥‾ｱ", "/dir/a?caf%26%23233%3B=%26%2319970%3B%A1%DD\\~%8E%B1"},
 		{"iso-2022-jp", "a?日x", "/dir/a?%1B$BF|%1B(Bx"},
+		{"iso-2022-jp", "a?ｱﾞ−日", "/dir/a?%1B$B%%22!+!]F|%1B(B"},
+		{"iso-2022-jp", "a?日¥a‾\\x", "/dir/a?%1B$BF|%1B(J\\a~%1B(B\\x"},
+		{"iso-2022-jp", "a?日😀¥😀日", "/dir/a?%1B$BF|%1B(B%26%23128512%3B%1B(J\\%26%23128512%3B%1B$BF|%1B(B"},
+		{"iso-2022-jp", "a?日\x0e\x1bx", "/dir/a?%1B$BF|%1B(B%26%2365533%3B%26%2365533%3Bx"},
 		{"gbk", "a?中€", "/dir/a?%D6%D0%80"},
 		{"gb18030", "a?中😀", "/dir/a?%D6%D0%949%FC6"},
+		{"gb18030", "a?\xff\x00é", "/dir/a?%841%A47%00%A8%A6"}, // U+FFFD for what is not UTF-8
 		{"big5", "a?中", "/dir/a?%A4%A4"},
+		{"big5", "a?café咗╞十", "/dir/a?caf%26%23233%3B%26%2321655%3B%F9%E9%A4Q"},
 		{"euc-kr", "a?한", "/dir/a?%C7%D1"},
 		{"utf-16le", "a?é", "/dir/a?%C3%A9"},    // written in UTF-8
 		{"replacement", "a?é", "/dir/a?%C3%A9"}, // likewise
