@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"cluster":    {},
 	"dirlock":    {},
 	"duplicates": {"dirlock", "similar"},
-	"fetch":      {"codecs/weftpb", "mediatype"},
+	"fetch":      {"codecs/weftpb", "mediatype", "urls"},
 	"lanes":      {"codecs/weftpb"},
 	"lease":      {},
 	"metrics":    {"codecs/weftpb", "drain", "fetch", "ledger", "politeness", "topics"},

@@ -35,7 +35,8 @@ type Exchange struct {
 	Truncated bool
 	// WireBytes counts the body before decoding, without chunk framing.
 	WireBytes int64
-	// Location is the absolute target of a redirect, not normalised.
+	// Location is the target of a redirect: an absolute URL, or what the server
+	// wrote where no crawl goes.
 	Location string
 	// RetryAfter is between 0 and 24 h.
 	RetryAfter time.Duration

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/nlnwa/whatwg-url/url"
+	"github.com/weftcrawl/weft/urls"
 )
 
-// redirectTarget returns the absolute target of a redirect: Location resolved
-// against the URL of the request as browsers do it (WHATWG URL; RFC 9110
-// section 10.2.2). Empty when resp is no redirect, or names no URL. The target
-// may have any scheme.
+// redirectTarget is where a redirect leads: Location resolved against the URL of
+// the request as browsers do it (WHATWG URL; RFC 9110 section 10.2.2), with its
+// fragment. Of another scheme, or longer than any URL of a crawl, it is what the
+// server wrote, for whoever refuses it to name the reason. Empty when resp is no
+// redirect, or names no URL.
 func redirectTarget(resp *http.Response, base string) string {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
@@ -20,15 +21,23 @@ func redirectTarget(resp *http.Response, base string) string {
 	default:
 		return ""
 	}
-	location := resp.Header.Get("Location")
+	location := escapeBytes(resp.Header.Get("Location"))
 	if location == "" {
 		return ""
 	}
-	u, err := url.ParseRef(base, escapeBytes(location))
-	if err != nil {
+	from, _ := urls.Parse(base)
+	to, refusal := urls.NewBase(from).Resolve(location)
+	switch {
+	case refusal == urls.Accepted:
+		if hash := strings.IndexByte(location, '#'); hash >= 0 {
+			return to.String() + location[hash:]
+		}
+		return to.String()
+	case refusal == urls.TooLong, refusal.NotCrawlable():
+		return location
+	default:
 		return ""
 	}
-	return u.Href(false)
 }
 
 // escapeBytes makes ASCII of a value that is not UTF-8, keeping its bytes:

@@ -4,10 +4,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/urls"
 )
 
 func TestRedirectTarget(t *testing.T) {
 	const base = "https://example.com/dir/page?q=1"
+	long := strings.Repeat("x", 2*urls.MaxBytes)
 	for _, tc := range []struct {
 		status         int
 		location, want string
@@ -22,6 +25,14 @@ func TestRedirectTarget(t *testing.T) {
 		{302, "/é", "https://example.com/%C3%A9"},
 		{302, "/\xe9", "https://example.com/%E9"},
 		{302, "/100%", "https://example.com/100%"},
+		{302, "http://ẞ/", "http://xn--zca/"},
+		{302, "http://Ⴀ.example/", "http://xn--rkj.example/"},
+		{302, "http://xn--ls8h=/", "http://xn--ls8h=/"},
+		{302, "http:x", "http://x/"},
+		{302, "//a:b@other.example:443/%7Ex", "https://other.example/~x"},
+		{302, "#!é\xe9 #", "https://example.com/dir/page?q=1#!%C3%A9%E9 #"},
+		{302, "/" + long, "/" + long},
+		{302, "/#" + long, "https://example.com/#" + long},
 		{302, "mailto:a@b.example", "mailto:a@b.example"},
 		{302, "", ""},
 		{302, "http://", ""},

@@ -39,7 +39,8 @@ type Fetched struct {
 	Body []byte `protobuf:"bytes,8,opt,name=body,proto3" json:"body,omitempty"`
 	// Peer address, "ip:port".
 	Remote string `protobuf:"bytes,9,opt,name=remote,proto3" json:"remote,omitempty"`
-	// Absolute, unnormalised target of a redirect.
+	// Target of a redirect: an absolute http or https URL with its fragment; as
+	// the server wrote it if it is of another scheme, or too long for the crawl.
 	Location string `protobuf:"bytes,10,opt,name=location,proto3" json:"location,omitempty"`
 	// Where the body is, if it was too large for a record.
 	Stored        *BodyReference `protobuf:"bytes,11,opt,name=stored,proto3" json:"stored,omitempty"`
