@@ -120,28 +120,27 @@ func (r *rules) stripPath(host, path string) (_ string, changed bool) {
 		if i > 0 {
 			b = append(b, '/')
 		}
-		kept := r.stripSegment(host, segment)
-		changed = changed || kept != segment
-		b = append(b, kept...)
+		b = r.appendKept(b, host, segment)
 	}
-	return string(b), changed
+	return string(b), len(b) != len(path)
 }
 
-// stripSegment leaves a segment alone that would become a dot segment: ".." is
-// another place than "..;x=1".
-func (r *rules) stripSegment(host, segment string) string {
+// appendKept appends what stays of a segment: all of one that would become a dot
+// segment, for ".." is another place than "..;x=1".
+func (r *rules) appendKept(b []byte, host, segment string) []byte {
 	name, rest, has := strings.Cut(segment, ";")
 	if !has || dots(name) > 0 {
-		return segment
+		return append(b, segment...)
 	}
+	b = append(b, name...)
 	for has {
 		var parameter string
 		parameter, rest, has = strings.Cut(rest, ";")
 		if parameter == "" || !r.segment.first[parameter[0]] || !r.decide(&r.segment, host, parameter, nil) {
-			name += ";" + parameter
+			b = append(append(b, ';'), parameter...)
 		}
 	}
-	return name
+	return b
 }
 
 // looksRandom reports whether a value is a session id rather than a word, a
