@@ -51,12 +51,12 @@ func attemptOf(ctx context.Context) *attempt {
 
 // watch returns an attempt and the context that carries it. cancel ends that
 // context.
-func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, permit func() bool) (*attempt, context.Context) {
+func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, r Request) (*attempt, context.Context) {
 	a := &attempt{
-		grant:            grant{permit: permit, cancel: cancel},
+		grant:            grant{permit: r.Permit, cancel: cancel},
 		firstByteTimeout: c.options.FirstByteTimeout,
 		// Frames of few bytes and their encryption may take as much again.
-		allowance: c.options.MaxHeaderBytes + 2*c.options.MaxBodyBytes + idleAllowance,
+		allowance: c.options.MaxHeaderBytes + 2*c.bodyLimit(r.Kind) + idleAllowance,
 		header:    headerBlock{limit: int(c.options.MaxHeaderBytes)},
 	}
 	a.trace = httptrace.ClientTrace{

@@ -97,7 +97,7 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 	total := time.AfterFunc(c.options.TotalTimeout, func() { cancel(errTotalTimeout) })
 	defer total.Stop()
 
-	a, watched := c.watch(ctx, cancel, r.Permit)
+	a, watched := c.watch(ctx, cancel, r)
 	defer a.detach()
 	resp, err := c.transport.RoundTrip(req.WithContext(watched))
 	a.headerRead()
@@ -144,7 +144,7 @@ func (c *Client) wants(kind Kind, status int, media string) bool {
 
 func (c *Client) bodyLimit(kind Kind) int64 {
 	if kind == KindRobots {
-		return min(RobotsBytes, c.options.MaxBodyBytes)
+		return RobotsBytes
 	}
 	return c.options.MaxBodyBytes
 }

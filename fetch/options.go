@@ -41,7 +41,8 @@ type Options struct {
 	IdleTimeout time.Duration
 
 	// MaxBodyBytes is where a body is cut, and flagged. It holds for the
-	// decoded body, for the bytes on the wire, and between two codings.
+	// decoded body, for the bytes on the wire, and between two codings. A
+	// robots.txt is cut at RobotsBytes instead.
 	MaxBodyBytes int64
 	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
 	// together, from their reading to Exchange.Release; the buffer of one that

@@ -89,7 +89,8 @@ func TestRobotsEnds(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	c := newClient(t, func(o *Options) { o.Resolver = everywhere{} })
+	// How much of a robots.txt counts is not for the limit of pages to say.
+	c := newClient(t, func(o *Options) { o.Resolver, o.MaxBodyBytes = everywhere{}, 16<<10 })
 	yes := func(string) bool { return true }
 	if list := c.Robots(t.Context(), "http://mail.test"+port(s.URL)+"/robots.txt", nil, yes); len(list) != 1 || list[0].Status != 302 {
 		t.Errorf("mail: %+v", list)
