@@ -57,8 +57,8 @@ func (r *Robots) addOne(directive string) {
 // commas, of which a date may hold one: "Wednesday, 25-Jun-30 15:00:00 PST".
 func nextDirective(list string) (directive, rest string) {
 	directive, rest, _ = strings.Cut(list, ",")
-	directive = trimSpace(directive)
-	if last := directive[strings.LastIndexByte(directive, ':')+1:]; len(last) < len(directive) && isWeekday(trimSpace(last)) {
+	directive, rest = trimSpace(directive), trimSpace(rest)
+	if endsInWeekday(directive) && rest != "" && '0' <= rest[0] && rest[0] <= '9' {
 		var date string
 		date, rest, _ = strings.Cut(rest, ",")
 		directive += ", " + trimSpace(date)
@@ -66,12 +66,22 @@ func nextDirective(list string) (directive, rest string) {
 	return directive, rest
 }
 
-func isWeekday(s string) bool {
-	if len(s) < len("Mon") {
+// endsInWeekday reports whether a directive, with or without its agent, is an
+// unavailable_after and as yet a day of the week.
+func endsInWeekday(directive string) bool {
+	colon := strings.LastIndexByte(directive, ':')
+	if colon < 0 {
 		return false
 	}
-	switch strings.ToLower(s[:len("Mon")]) {
-	case "mon", "tue", "wed", "thu", "fri", "sat", "sun":
+	word := directive[:colon]
+	word = word[strings.LastIndexByte(word, ':')+1:]
+	return strings.EqualFold(trimSpace(word), "unavailable_after") && isWeekday(trimSpace(directive[colon+1:]))
+}
+
+func isWeekday(s string) bool {
+	switch strings.ToLower(s) {
+	case "mon", "tue", "wed", "thu", "fri", "sat", "sun",
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday":
 		return true
 	}
 	return false
