@@ -64,15 +64,17 @@ func (x *Exchange) Release() {
 	}
 }
 
-// Header returns the first value of a response header, in any spelling; empty
-// when there is none.
+// Header returns the value of a response header, in any spelling: those of all its
+// lines, joined with commas (RFC 9110 section 5.3). It is empty when there is
+// none.
 func (x *Exchange) Header(name string) string {
+	var values []string
 	for _, h := range x.Headers {
 		if strings.EqualFold(h.Name, name) {
-			return h.Value
+			values = append(values, h.Value)
 		}
 	}
-	return ""
+	return strings.Join(values, ", ")
 }
 
 // Outcome returns the record of the outcome; Index is the caller's to set.

@@ -108,6 +108,7 @@ func TestHTTP2(t *testing.T) {
 	s, pool := newTLSServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-B", "2")
 		w.Header().Set("X-A", "1")
+		w.Header().Add("X-A", "2")
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, body)
 	}, true, &conns)
@@ -124,7 +125,7 @@ func TestHTTP2(t *testing.T) {
 		if x.RequestHeaders[0] != (Header{"Host", s.Listener.Addr().String()}) {
 			t.Errorf("request headers %v", x.RequestHeaders)
 		}
-		if !slices.IsSortedFunc(x.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) }) || x.Header("x-a") != "1" {
+		if !slices.IsSortedFunc(x.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) }) || x.Header("x-a") != "1, 2" {
 			t.Errorf("headers %v", x.Headers)
 		}
 	}

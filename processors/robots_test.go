@@ -41,6 +41,8 @@ func TestRobotsOf(t *testing.T) {
 		{name: "cut in its only line", last: fetch.Exchange{Status: 200, Body: []byte("User-agent: *"), Truncated: true}, access: rules, ttl: robots.TTL},
 		{name: "cached", last: fetch.Exchange{Status: 404, Headers: []fetch.Header{{Name: "cache-control", Value: "max-age=7200"}}},
 			access: allow, ttl: 2 * time.Hour},
+		{name: "cached, by the second of two lines", last: fetch.Exchange{Status: 404, Headers: []fetch.Header{{Name: "Cache-Control", Value: "public"}, {Name: "cache-control", Value: "max-age=7200"}}},
+			access: allow, ttl: 2 * time.Hour},
 		{name: "forbidden", last: fetch.Exchange{Status: 403}, access: allow, ttl: robots.TTL},
 		{name: "busy", last: fetch.Exchange{Status: 429}, access: deny},
 		{name: "broken", last: fetch.Exchange{Status: 503, Headers: []fetch.Header{{Name: "Cache-Control", Value: "max-age=7200"}}}, access: deny},

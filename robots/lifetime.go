@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ const (
 
 // Lifetime is how long the rules of a response hold by its Cache-Control, or its
 // Expires and Date when that names no time (RFC 9111 section 4.2.1), given a
-// header's first value by name. It is between MinTTL and TTL.
+// header's value by name. It is between MinTTL and TTL.
 func Lifetime(header func(name string) string) time.Duration {
 	fresh, ok := maxAge(header("Cache-Control"))
 	if !ok {
@@ -34,13 +35,14 @@ func Lifetime(header func(name string) string) time.Duration {
 func maxAge(cacheControl string) (age time.Duration, ok bool) {
 	for cacheControl != "" {
 		var directive string
-		directive, cacheControl, _ = strings.Cut(cacheControl, ",")
+		directive, cacheControl = cutDirective(cacheControl)
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
 		switch strings.ToLower(name) {
 		case "no-store", "no-cache":
 			return 0, true
 		case "max-age":
-			seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+			value = strings.Trim(value, `"`)
+			seconds, err := strconv.ParseUint(value, 10, 31)
 			switch {
 			case ok: // the first one counts
 			case err == nil:
@@ -53,24 +55,39 @@ func maxAge(cacheControl string) (age time.Duration, ok bool) {
 	return age, ok
 }
 
+// cutDirective cuts the first directive off a Cache-Control. A comma in a quoted
+// string ends none (RFC 9110 section 5.6.4).
+func cutDirective(list string) (directive, rest string) {
+	quoted := false
+	for i := 0; i < len(list); i++ {
+		switch c := list[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == ',' && !quoted:
+			return list[:i], list[i+1:]
+		}
+	}
+	return list, ""
+}
+
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// untilExpiry is the time between two dates. An Expires that is no date, such as
-// 0, is over (RFC 9111 section 5.3).
+// untilExpiry is the time between two dates, each in one of the three forms of
+// RFC 9110 section 5.6.7. An Expires that is no date, such as 0, is over (RFC
+// 9111 section 5.3).
 func untilExpiry(date, expires string) (fresh time.Duration, ok bool) {
 	if expires == "" {
 		return 0, false
 	}
-	end, err := time.Parse(httpDate, expires)
+	end, err := http.ParseTime(expires)
 	if err != nil {
 		return 0, true
 	}
-	from, err := time.Parse(httpDate, date)
+	from, err := http.ParseTime(date)
 	if err != nil {
 		return 0, false // our clock is not the server's
 	}
 	return end.Sub(from), true
 }
-
-// httpDate is the form in which dates are sent (RFC 9110 section 5.6.7).
-const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"

@@ -31,6 +31,14 @@ func TestLifetime(t *testing.T) {
 		{"max-age=-1", "", "", TTL},
 		{"max-age", "", "", TTL},
 		{"max-age=1h,,=,", "", "", TTL},
+		{"max-age=\"99999999999\"", noon, noon, TTL},
+		{`private="x, max-age=3600, y", max-age=7200`, "", "", 2 * time.Hour},
+		{`x="a\", no-store, \\", max-age=7200`, "", "", 2 * time.Hour},
+		{`max-age=7200, private="x, no-store`, "", "", 2 * time.Hour},
+		{"", noon, "Friday, 20-Nov-26 15:00:00 GMT", 3 * time.Hour},
+		{"", noon, "Fri Nov 20 15:00:00 2026", 3 * time.Hour},
+		{"", "Friday, 20-Nov-26 12:00:00 GMT", three, 3 * time.Hour},
+		{"", "Fri Nov 20 12:00:00 2026", three, 3 * time.Hour},
 		{"", noon, noon, MinTTL},
 		{"", three, noon, MinTTL},
 		{"", noon, "0", MinTTL},
@@ -49,6 +57,7 @@ func TestLifetime(t *testing.T) {
 
 func FuzzLifetime(f *testing.F) {
 	f.Add("max-age=7200, no-cache", "Fri, 20 Nov 2026 12:00:00 GMT", "0")
+	f.Add(`private="x, max-age=1\", no-store", max-age="7200"`, "Fri Nov 20 12:00:00 2026", "Friday, 20-Nov-26 15:00:00 GMT")
 	f.Add("max-age=99999999999999999999", "", "Fri, 20 Nov 0000 12:00:00 GMT")
 	f.Fuzz(func(t *testing.T, cacheControl, date, expires string) {
 		headers := map[string]string{"Cache-Control": cacheControl, "Date": date, "Expires": expires}
