@@ -1,18 +1,20 @@
 package robots
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // ProductToken is the name by which a user agent goes in robots.txt (RFC 9309
-// section 2.2.1): what a User-Agent header starts with, or what follows
-// "(compatible; " when the header starts with another's name. A token is its
-// own token.
+// section 2.2.1): what a User-Agent header starts with or, where that is the
+// Mozilla of browsers, what follows "compatible; ". A token is its own token.
 func ProductToken(userAgent string) string {
-	if _, after, ok := strings.Cut(userAgent, "(compatible; "); ok {
-		if token := leadingToken(after); token != "" {
-			return token
-		}
+	token := leadingToken(strings.TrimSpace(userAgent))
+	if !strings.EqualFold(token, "Mozilla") {
+		return token
 	}
-	return leadingToken(strings.TrimSpace(userAgent))
+	_, after, _ := strings.Cut(userAgent, "compatible; ")
+	return cmp.Or(leadingToken(after), token)
 }
 
 // leadingToken is what of s can be a name. The RFC knows letters, "_" and "-";
