@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -129,13 +130,16 @@ func (f *file) HandleUnknownAction(_ int, action, value string) {
 	}
 }
 
-// parseDelay reads a number of seconds, fractions allowed.
+// parseDelay reads a decimal number of seconds, fractions allowed.
 func parseDelay(value string) (delay time.Duration, ok bool) {
+	if strings.Trim(value, "+-.0123456789eE") != "" {
+		return 0, false // perhaps a number to Go, such as 0x1p4 or 1_0
+	}
 	seconds, err := strconv.ParseFloat(value, 64)
-	if err != nil || seconds < 0 || math.IsNaN(seconds) {
+	if err != nil && !errors.Is(err, strconv.ErrRange) || seconds < 0 {
 		return 0, false
 	}
-	if seconds >= MaxCrawlDelay.Seconds() {
+	if seconds >= MaxCrawlDelay.Seconds() { // infinite when out of range
 		return MaxCrawlDelay, true
 	}
 	return time.Duration(math.Ceil(seconds*1000)) * time.Millisecond, true

@@ -79,8 +79,14 @@ func TestCrawlDelay(t *testing.T) {
 		{"User-agent: *\nCrawldelay: 0.0001", 1},
 		{"User-agent: *\nCrawl-delay: 301", 300_000},
 		{"User-agent: *\nCrawl-delay: 1e300", 300_000},
-		{"User-agent: *\nCrawl-delay: Inf", 300_000},
+		{"User-agent: *\nCrawl-delay: 1e309", 300_000},
+		{"User-agent: *\nCrawl-delay: " + strings.Repeat("9", 400), 300_000},
+		{"User-agent: *\nCrawl-delay: +.5", 500},
+		{"User-agent: *\nCrawl-delay: 5.", 5_000},
+		{"User-agent: *\nCrawl-delay: Inf", 0},
 		{"User-agent: *\nCrawl-delay: -1", 0},
+		{"User-agent: *\nCrawl-delay: -1e309", 0},
+		{"User-agent: *\nCrawl-delay: 1e-400", 0},
 		{"User-agent: *\nCrawl-delay: NaN", 0},
 		{"User-agent: *\nCrawl-delay: ten", 0},
 		{"User-agent: *\nCrawl-delay:", 0},
@@ -97,6 +103,9 @@ func TestCrawlDelay(t *testing.T) {
 		{"User-agent: *\nCrawl-delay: 2 # seconds", 2_000},
 		{"User-agent: *\nCrawl-delay: 2s", 0},
 		{"User-agent: *\nCrawl-delay: 0x10", 0},
+		{"User-agent: *\nCrawl-delay: 0x1p4", 0},
+		{"User-agent: *\nCrawl-delay: 1_0", 0},
+		{"User-agent: *\nCrawl-delay: 1,5", 0},
 	} {
 		if got := Parse(200, []byte(c.robots), "weft").GetCrawlDelayMs(); got != c.want {
 			t.Errorf("%q gives %d ms, want %d", c.robots, got, c.want)
