@@ -21,6 +21,7 @@ func TestDifferencesFromGoogle(t *testing.T) {
 		{"%2A is an asterisk, and no wildcard (section 2.2.3)", "Disallow: /a%2Ab", "/a*b", false},
 		{"%24 is a dollar, and no end", "Disallow: /a%24", "/a$b", false},
 		{"a query means the same with : and / escaped (the RFC's own example)", "Disallow: /a?u=https://b", "/a?u=https%3A%2F%2Fb", false},
+		{"and where a wildcard reaches into one", "Disallow: /*u=https%3A%2F%2Fb", "/a?u=https://b", false},
 		{"an apostrophe is escaped by browsers in a query", "Disallow: /a?b='", "/a?b=%27", false},
 		{"/robots.txt is always allowed (section 2.2.2)", "Disallow: /", "/robots.txt", true},
 	} {

@@ -1,36 +1,48 @@
 package robots
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // pattern is a compiled rule whose text is not simply the start of a path.
 type pattern struct {
 	// pieces are the texts around the wildcards; the first stands at the start
 	// of the path. There is at least one, and each may be empty.
 	pieces []string
+	// inQuery are the pieces as they are where a wildcard reaches into a query;
+	// nil if they are the same.
+	inQuery []string
 	// atEnd is set when the last piece stands at the end of the path: "$".
 	atEnd bool
-	// octets is the length of the pattern as written: of the rules that match,
-	// the longest decides (RFC 9309 section 2.2.2).
-	octets int
-	// text is the pattern as written.
-	text  string
 	allow bool
+	// text is the pattern as written. Of the rules that match, the one with the
+	// most octets decides (RFC 9309 section 2.2.2).
+	text string
 }
 
-// newPattern compiles a spelling of the pattern that is written as text.
-func newPattern(spelling, text string, allow bool) pattern {
-	spelling, atEnd := strings.CutSuffix(spelling, "$")
+func newPattern(text string, allow bool) pattern {
+	spelling, atEnd := strings.CutSuffix(text, "$")
 	pieces := strings.Split(spelling, "*")
 	for i := range pieces {
 		pieces[i] = literal(pieces[i])
 	}
-	return pattern{pieces: pieces, atEnd: atEnd, octets: len(text), text: text, allow: allow}
+	p := pattern{pieces: pieces, atEnd: atEnd, allow: allow, text: text}
+	for i, piece := range pieces[1:] {
+		if plain := separators.Replace(piece); plain != piece {
+			if p.inQuery == nil {
+				p.inQuery = slices.Clone(pieces)
+			}
+			p.inQuery[1+i] = plain
+		}
+	}
+	return p
 }
 
-// matches reports whether the pattern matches a path in literal form. Taking
-// each piece where it first occurs finds a match if there is any, since what
-// comes later only gets more room.
-func (p *pattern) matches(path string) bool {
+// matches reports whether the pattern matches a path in literal form, of which
+// query is what follows the first "?". Taking each piece where it first occurs
+// finds a match if there is any, since what comes later only gets more room.
+func (p *pattern) matches(path, query string) bool {
 	rest, ok := strings.CutPrefix(path, p.pieces[0])
 	if !ok {
 		return false
@@ -39,15 +51,37 @@ func (p *pattern) matches(path string) bool {
 		return !p.atEnd || rest == ""
 	}
 	last := len(p.pieces) - 1
-	for _, piece := range p.pieces[1:last] {
-		if _, rest, ok = strings.Cut(rest, piece); !ok {
+	for i, piece := range p.pieces[1:last] {
+		at := strings.Index(rest, piece)
+		if at < 0 && p.inQuery != nil {
+			// A piece that differs in a query has an escape that no query has: as
+			// it is, it is found before the query or not at all.
+			rest, piece = within(rest, query), p.inQuery[1+i]
+			at = strings.Index(rest, piece)
+		}
+		if at < 0 {
 			return false
 		}
+		rest = rest[at+len(piece):]
 	}
+	if p.endsWith(rest, p.pieces[last]) {
+		return true
+	}
+	return p.inQuery != nil && p.endsWith(within(rest, query), p.inQuery[last])
+}
+
+// endsWith reports whether the last piece is in the rest of a path, at its end
+// if it has to stand there.
+func (p *pattern) endsWith(rest, piece string) bool {
 	if p.atEnd {
-		return strings.HasSuffix(rest, p.pieces[last])
+		return strings.HasSuffix(rest, piece)
 	}
-	return strings.Contains(rest, p.pieces[last])
+	return strings.Contains(rest, piece)
+}
+
+// within is what of the rest of a path lies in its query.
+func within(rest, query string) string {
+	return rest[max(0, len(rest)-len(query)):]
 }
 
 // isPrefix reports whether a normal pattern matches just the paths that start
@@ -55,26 +89,3 @@ func (p *pattern) matches(path string) bool {
 func isPrefix(text string) bool {
 	return !strings.ContainsAny(text, "*$") && literal(text) == text
 }
-
-// spellings are the patterns that a normal pattern stands for. Within a query
-// ":" and "/" may be escaped or not and mean the same: the RFC's example has
-// "?baz=https://foo.bar" match "?baz=https%3A%2F%2Ffoo.bar" (section 2.2.2).
-func spellings(text string) []string {
-	question := strings.IndexByte(text, '?')
-	if question < 0 {
-		return []string{text}
-	}
-	path, query := text[:question], text[question:]
-	all := []string{text}
-	for _, other := range []string{path + escapedQuery.Replace(query), path + plainQuery.Replace(query)} {
-		if other != text {
-			all = append(all, other)
-		}
-	}
-	return all
-}
-
-var (
-	escapedQuery = strings.NewReplacer(":", "%3A", "/", "%2F")
-	plainQuery   = strings.NewReplacer("%3A", ":", "%2F", "/")
-)

@@ -44,8 +44,8 @@ func Compile(r *weftpb.Robots) *Rules {
 	rules.link()
 	slices.SortStableFunc(rules.patterns, func(a, b pattern) int {
 		switch {
-		case a.octets != b.octets:
-			return b.octets - a.octets
+		case len(a.text) != len(b.text):
+			return len(b.text) - len(a.text)
 		case a.allow == b.allow:
 			return 0
 		case a.allow:
@@ -58,12 +58,10 @@ func Compile(r *weftpb.Robots) *Rules {
 }
 
 func (r *Rules) add(text string, allow bool) {
-	for _, spelling := range spellings(text) {
-		if spelling == text && isPrefix(text) {
-			r.prefixes = append(r.prefixes, prefix{text: text, allow: allow})
-		} else {
-			r.patterns = append(r.patterns, newPattern(spelling, text, allow))
-		}
+	if isPrefix(text) {
+		r.prefixes = append(r.prefixes, prefix{text: text, allow: allow})
+	} else {
+		r.patterns = append(r.patterns, newPattern(text, allow))
 	}
 }
 
@@ -118,13 +116,13 @@ func (r *Rules) judge(pathAndQuery string) (allow bool, text string) {
 	}
 	path := literal(normalize(pathAndQuery))
 	allow, text = r.longestPrefix(path)
-	octets := len(text)
+	_, query, _ := strings.Cut(path, "?")
 	for i := range r.patterns {
 		p := &r.patterns[i]
-		if p.octets < octets || p.octets == octets && allow {
+		if len(p.text) < len(text) || len(p.text) == len(text) && allow {
 			break
 		}
-		if p.matches(path) {
+		if p.matches(path, query) {
 			return p.allow, p.text
 		}
 	}
