@@ -78,7 +78,8 @@ func (f *file) HandleRobotsStart() {}
 func (f *file) HandleRobotsEnd()   {}
 
 func (f *file) HandleUserAgent(_ int, value string) {
-	everybody := value == "*" || strings.HasPrefix(value, "* ") || strings.HasPrefix(value, "*\t")
+	rest, star := strings.CutPrefix(value, "*")
+	everybody := star && (rest == "" || rest[0] == ' ' || rest[0] == '\t' || strings.HasPrefix(rest, "%C2%A0"))
 	us := f.token != "" && strings.EqualFold(leadingToken(value), f.token)
 	f.forRules.name(us, everybody)
 	f.forDelay.name(us, everybody)

@@ -50,7 +50,7 @@ func Parse(status int, body []byte, agent string) *weftpb.Robots {
 // read fills in what a file says.
 func read(r *weftpb.Robots, body []byte, token string) {
 	file := file{token: token}
-	grobotstxt.Parse(ascii(cutAtLine(body)), &file)
+	grobotstxt.Parse(ascii(breakable(cutAtLine(body))), &file)
 	group := file.forAgent()
 	r.Rules = text(group.rules)
 	r.CrawlDelayMs = uint32(group.crawlDelay.Milliseconds())
@@ -70,11 +70,9 @@ func cutAtLine(body []byte) []byte {
 // ascii escapes what is not ASCII and writes the digits of escapes in upper
 // case, so that the line reader, which would do the same, has nothing to do:
 // grobotstxt v1.0.3 breaks every digit of an escape that it touches ("%e3%83"
-// becomes "%E\x13%\x18\x13"). It drops a byte order mark, and makes the
-// no-break spaces of files that were pasted from a web page spaces.
+// becomes "%E\x13%\x18\x13"). It drops a byte order mark.
 func ascii(body []byte) string {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
-	body = bytes.ReplaceAll(body, []byte("\u00a0"), []byte(" "))
 	b := make([]byte, 0, len(body)+len(body)/16)
 	for i := 0; i < len(body); i++ {
 		c := body[i]
@@ -89,6 +87,42 @@ func ascii(body []byte) string {
 		}
 	}
 	return string(b)
+}
+
+// breakable makes the no-break spaces of files that were pasted from a web page
+// spaces, where those mean nothing.
+func breakable(body []byte) []byte {
+	if !bytes.Contains(body, []byte(noBreak)) {
+		return body
+	}
+	b := make([]byte, 0, len(body))
+	for {
+		end := bytes.IndexAny(body, "\r\n")
+		if end < 0 {
+			return append(b, breakableLine(string(body))...)
+		}
+		b = append(append(b, breakableLine(string(body[:end]))...), body[end])
+		body = body[end+1:]
+	}
+}
+
+const (
+	noBreak = "\u00a0"
+	blank   = " \t\v\f" + noBreak
+)
+
+// breakableLine is breakable for a line, whose comment it drops. In a value, which
+// begins after the first colon or, without one, the first space, a no-break space
+// is a part of it.
+func breakableLine(line string) string {
+	line, _, _ = strings.Cut(line, "#")
+	line = strings.Trim(line, blank)
+	start := strings.IndexByte(line, ':') + 1
+	if start == 0 {
+		start = max(strings.IndexAny(line, blank), 0)
+	}
+	value := strings.TrimLeft(line[start:], blank)
+	return strings.ReplaceAll(strings.TrimSuffix(line, value), noBreak, " ") + value
 }
 
 // text writes rules as robots.txt lines, each once, in the file's order. Rules

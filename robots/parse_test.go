@@ -140,6 +140,7 @@ func TestForms(t *testing.T) {
 		"other records":          "User-agent: *\nHost: h\nClean-param: x /y\nDisallow: /a\nRequest-rate: 1/5\nNoindex: /b\nDisallow: /c\n",
 		"two groups":             "User-agent: *\nDisallow: /a\n\nUser-agent: other\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n",
 		"from a web page":        "User-agent:\u00a0*\nDisallow:\u00a0/a\nDisallow:\u00a0/c\n",
+		"no-break spaces":        "\u00a0User\u00a0agent\u00a0:\t\u00a0*\u00a0all\r\nDisallow:\u00a0\u00a0/a\u00a0 \r\nDisallow\u00a0 /c\u00a0# d\u00a0e",
 	} {
 		rules := Compile(Parse(200, []byte(file), "weft"))
 		if rules.Allowed("/a") || !rules.Allowed("/b") || rules.Allowed("/c") {
@@ -149,6 +150,16 @@ func TestForms(t *testing.T) {
 	for name, file := range map[string]string{"empty": "", "only a mark": "\ufeff", "only a comment": "# nothing", "UTF-16": "U\x00s\x00e\x00r\x00"} {
 		if !Compile(Parse(200, []byte(file), "weft")).Allowed("/") {
 			t.Errorf("%s: / is not allowed", name)
+		}
+	}
+}
+
+// TestNoBreakSpaceOfAPath holds that no octet of a path is taken for space.
+func TestNoBreakSpaceOfAPath(t *testing.T) {
+	for _, line := range []string{"Disallow: /a\u00a0b", "Disallow /a\u00a0b", "\u00a0Disallow:\u00a0/a\u00a0b\u00a0"} {
+		rules := Compile(Parse(200, []byte("User-agent: *\n"+line), "weft"))
+		if rules.Allowed("/a%C2%A0b") || !rules.Allowed("/a%20b") {
+			t.Errorf("%q: /a%%C2%%A0b allowed is %t, /a%%20b %t", line, rules.Allowed("/a%C2%A0b"), rules.Allowed("/a%20b"))
 		}
 	}
 }
