@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -153,11 +154,15 @@ func allowed() func(*weftpb.Robots, string) bool {
 			}
 			c = robots.Compile(rules)
 			compiled[rules] = c
-			bytes += len(rules.GetRules()) + 1<<10
+			bytes += len(rules.GetRules()) + strings.Count(rules.GetRules(), "\n")*ruleBytes + 1<<10
 		}
 		return c.Allowed(u.PathAndQuery())
 	}
 }
 
-// maxCompiledBytes bounds the robots.txt that compiled rules stand for.
-const maxCompiledBytes = 4 << 20
+const (
+	// maxCompiledBytes bounds the memory of compiled rules, about.
+	maxCompiledBytes = 8 << 20
+	// ruleBytes is what a rule takes beside its text.
+	ruleBytes = 128
+)

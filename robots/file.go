@@ -16,14 +16,6 @@ type rule struct {
 	allow   bool
 }
 
-// line is the rule as a line of robots.txt.
-func (r rule) line() string {
-	if r.allow {
-		return "Allow: " + r.pattern + "\n"
-	}
-	return "Disallow: " + r.pattern + "\n"
-}
-
 // group is what a file says to one agent: all groups that name it, merged.
 type group struct {
 	rules      []rule
@@ -86,14 +78,7 @@ func (f *file) HandleUserAgent(_ int, value string) {
 	f.named = f.named || us
 }
 
-func (f *file) HandleAllow(_ int, value string) {
-	f.add(value, true)
-	// An index page stands for its directory, as in Google's parser.
-	if slash := strings.LastIndexByte(value, '/'); slash >= 0 && strings.HasPrefix(value[slash:], "/index.htm") {
-		f.add(value[:slash+1]+"$", true)
-	}
-}
-
+func (f *file) HandleAllow(_ int, value string)    { f.add(value, true) }
 func (f *file) HandleDisallow(_ int, value string) { f.add(value, false) }
 
 func (f *file) add(value string, allow bool) {

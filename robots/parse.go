@@ -52,7 +52,7 @@ func read(r *weftpb.Robots, body []byte, token string) {
 	file := file{token: token}
 	grobotstxt.Parse(ascii(breakable(cutAtLine(body))), &file)
 	group := file.forAgent()
-	r.Rules = text(group.rules)
+	r.Rules = writeRules(group.rules)
 	r.CrawlDelayMs = uint32(group.crawlDelay.Milliseconds())
 	r.Sitemaps = boundSitemaps(file.sitemaps, MaxBytes-len(r.Rules))
 }
@@ -123,27 +123,6 @@ func breakableLine(line string) string {
 	}
 	value := strings.TrimLeft(line[start:], blank)
 	return strings.ReplaceAll(strings.TrimSuffix(line, value), noBreak, " ") + value
-}
-
-// text writes rules as robots.txt lines, each once, in the file's order. Rules
-// beyond MaxBytes are dropped; only a file that grows by the escaping of what
-// is not ASCII has any.
-func text(rules []rule) string {
-	if len(rules) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("User-agent: *\n")
-	written := make(map[rule]bool, len(rules))
-	for _, rule := range rules {
-		line := rule.line()
-		if written[rule] || b.Len()+len(line) > MaxBytes {
-			continue
-		}
-		written[rule] = true
-		b.WriteString(line)
-	}
-	return b.String()
 }
 
 // boundSitemaps keeps the sitemaps, each once, as long as they fit into a number

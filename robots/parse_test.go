@@ -63,7 +63,7 @@ func TestParseKeepsOurGroupInNormalForm(t *testing.T) {
 	r := Parse(200, []byte("\ufeff# A comment\r\nUser-agent: Other\r\nDisallow: /\r\n\r\nUser-agent: weft\r\n"+
 		"Disallow:/a%7eb%c3%a9é # x\r\nallow:\t/c d\r\nDisallow: /a~b%C3%A9%C3%A9\r\nDisallow: relative\r\nDisallow:\r\n"+
 		"Allow: /%2a%24/*$\r\nAllow: /dir/index.html\r\n"), "weft")
-	want := "User-agent: *\nDisallow: /a~b%C3%A9%C3%A9\nAllow: /c%20d\nAllow: /%2A%24/*$\nAllow: /dir/index.html\nAllow: /dir/$\n"
+	want := "-/a~béé\n+/c d\n+/%2A%24/*$\n+/dir/index.html\n"
 	if got := r.GetRules(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -179,20 +179,69 @@ func TestOneBrokenLineCostsItself(t *testing.T) {
 // TestBounds holds that a record stays below the 512 KiB of a ledger event,
 // whatever the file.
 func TestBounds(t *testing.T) {
-	var many, grows, sitemaps strings.Builder
+	var many, latin1, sitemaps strings.Builder
 	many.WriteString("User-agent: *\n")
-	grows.WriteString("User-agent: *\n")
+	latin1.WriteString("User-agent: *\nAllow: /page\n")
 	for i := range 40_000 {
 		fmt.Fprintf(&many, "Disallow: /%d\n", i)
-		fmt.Fprintf(&grows, "Disallow: /%dééééééé\n", i)
+		fmt.Fprintf(&latin1, "Disallow: /%d%s\n", i, strings.Repeat("\xe9", 30))
 		fmt.Fprintf(&sitemaps, "Sitemap: https://h/%d/%s\n", i, strings.Repeat("x", i%2000))
 	}
 	for name, body := range map[string]string{
-		"many rules": many.String(), "rules that grow": grows.String(), "sitemaps": sitemaps.String(),
+		"many rules": many.String(), "rules that grow": latin1.String(), "sitemaps": sitemaps.String(),
 		"both": many.String()[:MaxBytes/2] + "\n" + sitemaps.String(), "one line": strings.Repeat("x", 2*MaxBytes),
 	} {
 		if size := proto.Size(Parse(200, []byte(body), "weft")); size > MaxBytes+5*maxSitemaps {
 			t.Errorf("%s: %d bytes", name, size)
+		}
+	}
+	// What does not fit is not allowed.
+	if rules := Compile(Parse(200, []byte(latin1.String()), "weft")); rules.Allowed("/39999%E9") || rules.Allowed("/page") || !rules.Allowed("/robots.txt") {
+		t.Error("rules that do not fit allow something")
+	}
+}
+
+// TestEveryRuleOfAFileHolds holds that no rule of 500 KiB of a file is lost,
+// however short its line is beside what is made of it.
+func TestEveryRuleOfAFileHolds(t *testing.T) {
+	for name, test := range map[string]struct{ line, path string }{
+		"no spaces":       {"Disallow:/d%05d", "/d%05d"},
+		"shortest name":   {"disalow /%05d", "/%05d"},
+		"Cyrillic":        {"Disallow: /каталог/раздел/товар-%05d", "/каталог/раздел/товар-%05d"},
+		"not in a URI":    {"disallow:/{%05d}|\"<\\>^`", "/{%05d}|%%22%%3C%%5C%%3E%%5E%%60"},
+		"index pages":     {"allow:/directory-of-things-%05d/index.htm\ndisallow:/%05[1]d", "/%05d"},
+		"Latin-1, seldom": {"Disallow: /caf\xe9-%05d", "/caf%%E9-%05d"},
+	} {
+		file := []byte("User-agent:*")
+		last := -1
+		for {
+			longer := fmt.Appendf(append(file, '\n'), test.line, last+1)
+			if len(longer) > MaxBytes {
+				break
+			}
+			file, last = longer, last+1
+		}
+		record := Parse(200, file, "weft")
+		rules := Compile(record)
+		for _, i := range []int{0, last / 2, last} {
+			if path := fmt.Sprintf(test.path, i); rules.Allowed(path) {
+				t.Errorf("%s: %s is allowed; %d bytes of rules of a file of %d", name, path, len(record.GetRules()), len(file))
+			}
+		}
+		if !rules.Allowed("/other") {
+			t.Errorf("%s: /other is not allowed", name)
+		}
+	}
+}
+
+// TestRecordsOfEarlierVersions holds that rules in old ledgers hold on.
+func TestRecordsOfEarlierVersions(t *testing.T) {
+	rules := Compile(&weftpb.Robots{
+		Access: weftpb.Robots_ACCESS_RULES, Rules: "User-agent: *\nDisallow: /a?u=%3A\nAllow: /a/index.html\nAllow: /a/$\nDisallow: /a%C3%A9\n",
+	})
+	for path, want := range map[string]bool{"/a?u=:": false, "/a/": true, "/a/index.html": true, "/aé": false, "/b": true} {
+		if got := rules.Allowed(path); got != want {
+			t.Errorf("%s allowed is %t", path, got)
 		}
 	}
 }

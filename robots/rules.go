@@ -34,11 +34,8 @@ func Compile(r *weftpb.Robots) *Rules {
 		return rules
 	}
 	for line := range strings.Lines(r.GetRules()) {
-		line = strings.TrimSuffix(line, "\n")
-		if text, ok := strings.CutPrefix(line, "Allow: "); ok {
-			rules.add(text, true)
-		} else if text, ok := strings.CutPrefix(line, "Disallow: "); ok {
-			rules.add(text, false)
+		if rule, ok := readRule(strings.TrimSuffix(line, "\n")); ok {
+			rules.add(rule)
 		}
 	}
 	rules.link()
@@ -57,11 +54,15 @@ func Compile(r *weftpb.Robots) *Rules {
 	return rules
 }
 
-func (r *Rules) add(text string, allow bool) {
-	if isPrefix(text) {
-		r.prefixes = append(r.prefixes, prefix{text: text, allow: allow})
+func (r *Rules) add(added rule) {
+	if isPrefix(added.pattern) {
+		r.prefixes = append(r.prefixes, prefix{text: added.pattern, allow: added.allow})
 	} else {
-		r.patterns = append(r.patterns, newPattern(text, allow))
+		r.patterns = append(r.patterns, newPattern(added.pattern, added.allow))
+	}
+	// An index page stands for its directory, as in Google's parser.
+	if slash := strings.LastIndexByte(added.pattern, '/'); added.allow && slash >= 0 && strings.HasPrefix(added.pattern[slash:], "/index.htm") {
+		r.add(rule{added.pattern[:slash+1] + "$", true})
 	}
 }
 
@@ -93,8 +94,8 @@ func (r *Rules) Allowed(pathAndQuery string) bool {
 	return allow
 }
 
-// Rule is Allowed with the line that decides, "Disallow: /private", as it is
-// in the record that was compiled. It is empty when no line does.
+// Rule is Allowed with the rule that decides, as the line of a robots.txt,
+// "Disallow: /private". It is empty when no rule does.
 func (r *Rules) Rule(pathAndQuery string) (line string, allowed bool) {
 	allowed, text := r.judge(pathAndQuery)
 	switch {

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/jimsmart/grobotstxt"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
 // FuzzAgainstGoogle holds parser and matcher together to the port of Google's,
@@ -68,13 +71,14 @@ func TestAgainstGoogle(t *testing.T) {
 	})
 }
 
-// FuzzParse feeds arbitrary files: the record is valid and bounded, reads back
-// as itself, and answers as what is read back.
+// FuzzParse feeds arbitrary files: the record is valid and bounded, means itself
+// when it is read as a file, and answers as that one.
 func FuzzParse(f *testing.F) {
 	for _, c := range readCases(f) {
 		f.Add([]byte(c.robots), c.verdicts[0].path)
 	}
 	f.Add([]byte("User-agent: *\nDisallow: /%%36%31\nDisallow: /%e3%83é\u00a0\nCrawl-delay: 1e9\nSitemap: \xff"), "/%%361")
+	f.Add([]byte("User-agent: *\nDisallow: /%0a%0d%\xe3%83\xa9%4é%2f?%3a{\"\x7f\x00}%20%c2%a0"), "/%0A")
 	f.Fuzz(func(t *testing.T, body []byte, path string) {
 		record := Parse(200, body, "weft")
 		if _, err := proto.Marshal(record); err != nil {
@@ -83,12 +87,16 @@ func FuzzParse(f *testing.F) {
 		if len(record.GetRules()) > MaxBytes || record.GetCrawlDelayMs() > 300_000 {
 			t.Fatalf("%d bytes of rules, delay %d ms", len(record.GetRules()), record.GetCrawlDelayMs())
 		}
-		for line := range strings.Lines(record.GetRules()) {
-			if len(line) > 2083*8 {
+		if utf8.Valid(body) && len(record.GetRules()) > len(body) {
+			t.Fatalf("%d bytes of rules of a file of %d", len(record.GetRules()), len(body))
+		}
+		file := fileOf(t, record)
+		for line := range strings.Lines(file) {
+			if len(line) > 2083*8 || len(file) > MaxBytes {
 				t.Skip("the line reader cuts longer lines")
 			}
 		}
-		again := Parse(200, []byte(record.GetRules()), "other")
+		again := Parse(200, []byte(file), "other")
 		if again.GetRules() != record.GetRules() {
 			t.Fatalf("reads back as\n%swant\n%s", again.GetRules(), record.GetRules())
 		}
@@ -96,6 +104,24 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: two verdicts of\n%s", path, record.GetRules())
 		}
 	})
+}
+
+// fileOf is a record as a robots.txt.
+func fileOf(t *testing.T, record *weftpb.Robots) string {
+	var file strings.Builder
+	file.WriteString("User-agent: *\n")
+	for line := range strings.Lines(record.GetRules()) {
+		rule, ok := readRule(strings.TrimSuffix(line, "\n"))
+		if !ok {
+			t.Fatalf("%q is no rule", line)
+		}
+		kind := "Disallow"
+		if rule.allow {
+			kind = "Allow"
+		}
+		fmt.Fprintf(&file, "%s: %s\n", kind, rule.pattern)
+	}
+	return file.String()
 }
 
 // TestSpellingOfThePath holds that escapes do not change a verdict.

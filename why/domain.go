@@ -184,7 +184,7 @@ func originOf(o frontier.OriginState, r robotsHeard) Origin {
 		EndAt: o.EndAt.UTC(), RetryAt: o.RetryAt.UTC(),
 	}
 	for line := range strings.Lines(o.Rules.GetRules()) {
-		if !strings.HasPrefix(line, "User-agent:") {
+		if !strings.HasPrefix(line, "User-agent:") { // as in records of earlier versions
 			origin.Rules++
 		}
 	}

@@ -957,7 +957,8 @@ func (x *OriginRules) GetKept() bool {
 type Robots struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Access Robots_Access          `protobuf:"varint,1,opt,name=access,proto3,enum=weft.v1.Robots_Access" json:"access,omitempty"`
-	// The group that holds for our agent, as robots.txt lines, at most 500 KiB.
+	// The group that holds for our agent, a rule a line: "-" to disallow or "+" to
+	// allow, and a pattern; at most 500 KiB.
 	Rules string `protobuf:"bytes,2,opt,name=rules,proto3" json:"rules,omitempty"`
 	// Crawl-delay of the group, at most 300,000. 0: none.
 	CrawlDelayMs uint32   `protobuf:"varint,3,opt,name=crawl_delay_ms,json=crawlDelayMs,proto3" json:"crawl_delay_ms,omitempty"`
