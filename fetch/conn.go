@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"crypto/tls"
 	"net"
 	"slices"
@@ -106,27 +107,53 @@ func (c *conn) release(header *headerBlock) {
 }
 
 func (c *conn) Write(b []byte) (int, error) {
-	if err := c.admit(); err != nil {
+	first, err := c.admit()
+	if err != nil {
 		return 0, err
+	}
+	left := 0
+	if first && c.http1 {
+		b, left = originForm(b)
 	}
 	n, err := c.Conn.Write(b)
 	if n > 0 && c.http1 {
 		c.markSent()
+		n += left
 	}
 	return n, err
 }
 
-// admit asks every grant, and notes that there will be something to answer.
-func (c *conn) admit() error {
+// originForm returns the beginning of a request with the target as an origin
+// server is asked for it (RFC 9112 section 3.2.1), and how many bytes it left
+// out. The transport writes a request line at once, and in absolute form when
+// the path begins with "//"; see target.
+func originForm(request []byte) ([]byte, int) {
+	const method = "GET "
+	uri, ok := bytes.CutPrefix(request, []byte(method))
+	if !ok || bytes.HasPrefix(uri, []byte("/")) {
+		return request, 0
+	}
+	_, authority, _ := bytes.Cut(uri, []byte("://"))
+	path := bytes.IndexByte(authority, '/')
+	if path < 0 {
+		return request, 0
+	}
+	short := append([]byte(method), authority[path:]...)
+	return short, len(request) - len(short)
+}
+
+// admit asks every grant, and notes that there will be something to answer;
+// first tells that there was nothing before.
+func (c *conn) admit() (first bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.grants {
 		if err := g.admit(); err != nil {
-			return err
+			return false, err
 		}
 	}
-	c.asked = true
-	return nil
+	first, c.asked = !c.asked, true
+	return first, nil
 }
 
 func (c *conn) Close() error {

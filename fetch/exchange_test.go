@@ -71,7 +71,10 @@ func TestRequestLine(t *testing.T) {
 		}
 	})
 	c := newClient(t, nil)
-	for _, path := range []string{"/", "/a|b", "/100%?q=%", "/a?", "/%7Eme/~me", "/a;b=1?x=[1]&y='", "//double//slash?x", "/a%2Fb"} {
+	for _, path := range []string{
+		"/", "/a|b", "/100%?q=%", "/a?", "/%7Eme/~me", "/a;b=1?x=[1]&y='", "/a%2Fb", "/?u=http://b//c",
+		"//", "//?", "///", "//double//slash?x", "//a|b", "//100%/x", "//a%2Fb|c", "//a%2e%2e%2f|x?u=http://b//c", "//b|" + strings.Repeat("/long", 2000),
+	} {
 		x := get(t, c, s.url+path)
 		want(t, x, ClassNone)
 		if got := <-lines; got != path {
@@ -105,7 +108,11 @@ func TestConditional(t *testing.T) {
 func TestHTTP2(t *testing.T) {
 	var conns atomic.Int64
 	body := strings.Repeat("<p>hello</p>", 10_000)
-	s, pool := newTLSServer(t, func(w http.ResponseWriter, _ *http.Request) {
+	const path = "//a%2Fb|c"
+	s, pool := newTLSServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.RequestURI != path {
+			t.Errorf("request target %q, want %q", r.RequestURI, path)
+		}
 		w.Header().Set("X-B", "2")
 		w.Header().Set("X-A", "1")
 		w.Header().Add("X-A", "2")
@@ -114,7 +121,7 @@ func TestHTTP2(t *testing.T) {
 	}, true, &conns)
 	c := newClient(t, func(o *Options) { o.RootCAs = pool })
 	for i := range 3 {
-		x := get(t, c, s.URL+"/a|b")
+		x := get(t, c, s.URL+path)
 		want(t, x, ClassNone)
 		if x.Proto != "HTTP/2.0" || string(x.Body) != body || x.Reused != (i > 0) {
 			t.Errorf("exchange %d: %s, %d bytes, reused %v", i, x.Proto, len(x.Body), x.Reused)

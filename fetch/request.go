@@ -62,14 +62,10 @@ func target(raw string) (*url.URL, error) {
 	}
 	u := &url.URL{Scheme: scheme, Host: host, Opaque: path}
 	if strings.HasPrefix(path, "//") {
-		// url.URL would take such an opaque part for "scheme://…".
-		u.Opaque = ""
-		u.RawPath, u.RawQuery, u.ForceQuery = strings.Cut(path, "?")
-		decoded, err := url.PathUnescape(u.RawPath)
-		if err != nil {
-			return nil, failf(ClassInvalidURL, "URL %q: %w", raw, err)
-		}
-		u.Path = decoded
+		// url.URL would take such an opaque part for an authority and a path. With
+		// ours in front the target is in absolute form, of which the transport
+		// leaves the origin out for HTTP/2, and conn for HTTP/1.1.
+		u.Opaque = "//" + host + path
 	}
 	return u, nil
 }
