@@ -111,7 +111,7 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 		}
 	}
 	attemptOf(ctx).resolved(time.Since(started))
-	allowed := d.allowed(addrs)
+	allowed := d.reach.allowed(addrs)
 	if len(allowed) == 0 {
 		return nil, failf(ClassAddressRefused, "%s is %s, which is not a public address (%s)", host, addrs[0], d.reach.refusal(addrs[0]))
 	}
@@ -136,22 +136,6 @@ func (d *dialer) absolute(host string) string {
 		return host
 	}
 	return host + "."
-}
-
-// allowed returns the addresses that may be connected to, at most
-// maxAddresses. A name that has others besides is dialled at these only, as
-// resolvers do that strip private addresses from answers: names of public hosts
-// with a stray ::1 or 10.0.0.1 are common mistakes, and to refuse them whole
-// would protect nobody better. What is checked is what is dialled, so a name
-// that changes its address in between (DNS rebinding) gains nothing.
-func (d *dialer) allowed(addrs []netip.Addr) []netip.Addr {
-	var allowed []netip.Addr
-	for _, a := range addrs {
-		if len(allowed) < maxAddresses && d.reach.refusal(a) == "" {
-			allowed = append(allowed, a)
-		}
-	}
-	return allowed
 }
 
 // race connects to the first of addrs that answers. Each attempt has a head

@@ -88,8 +88,7 @@ func TestAddressRefused(t *testing.T) {
 
 // Public addresses of a name that also has private ones remain.
 func TestAllowed(t *testing.T) {
-	d := &dialer{}
-	got := d.allowed(addrs("10.0.0.1", "8.8.8.8", "::1", "2606:4700::1", "1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5"))
+	got := reach{}.allowed(addrs("10.0.0.1", "8.8.8.8", "::1", "2606:4700::1", "1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4", "1.1.1.5"))
 	if len(got) != maxAddresses || got[0] != netip.MustParseAddr("8.8.8.8") || got[1] != netip.MustParseAddr("2606:4700::1") {
 		t.Errorf("allowed: %v", got)
 	}

@@ -85,7 +85,8 @@ type Options struct {
 	// DNSNegativeTTL is how long a name that does not exist is remembered.
 	// Failures of resolvers are not.
 	DNSNegativeTTL time.Duration
-	// DNSNames bounds the number of names kept.
+	// DNSNames bounds the number of names kept, each with what is dialled of its
+	// addresses.
 	DNSNames int
 }
 

@@ -23,6 +23,22 @@ func (r reach) refusal(a netip.Addr) string {
 	return special(a)
 }
 
+// allowed returns the addresses that may be connected to, at most
+// maxAddresses. A name that has others besides is dialled at these only, as
+// resolvers do that strip private addresses from answers: names of public hosts
+// with a stray ::1 or 10.0.0.1 are common mistakes, and to refuse them whole
+// would protect nobody better. What is checked is what is dialled, so a name
+// that changes its address in between (DNS rebinding) gains nothing.
+func (r reach) allowed(addrs []netip.Addr) []netip.Addr {
+	allowed := make([]netip.Addr, 0, min(len(addrs), maxAddresses))
+	for _, a := range addrs {
+		if len(allowed) < maxAddresses && r.refusal(a) == "" {
+			allowed = append(allowed, a)
+		}
+	}
+	return allowed
+}
+
 // special says what a is other than a unicast address of the public internet;
 // empty: it is one.
 //

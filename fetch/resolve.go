@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,7 +16,8 @@ import (
 // resolver caches what a Resolver answers and asks it once for callers that
 // want the same name at the same time. An entry is one of: addresses, kept for
 // ttl; or "does not exist", kept for negativeTTL. Failures are not kept, so
-// that the next attempt asks again.
+// that the next attempt asks again. Of the addresses, of which a name may have
+// thousands, those are kept that are dialled.
 //
 // The cache has two generations: names enter the young one; when that holds
 // half of the bound it becomes the old one, and the old one is dropped. A name
@@ -23,6 +25,7 @@ import (
 // recently used, roughly, without a list.
 type resolver struct {
 	ask         Resolver
+	reach       reach
 	ttl         time.Duration
 	negativeTTL time.Duration
 	timeout     time.Duration // of one look-up
@@ -39,7 +42,7 @@ type resolver struct {
 }
 
 type answer struct {
-	addrs   []netip.Addr // families taking turns; empty: the name does not exist
+	addrs   []netip.Addr // see worth; empty: the name does not exist
 	expires time.Time
 }
 
@@ -50,6 +53,7 @@ func newResolver(life context.Context, o Options) *resolver {
 	}
 	return &resolver{
 		ask:         ask,
+		reach:       o.reach(),
 		ttl:         o.DNSTTL,
 		negativeTTL: o.DNSNegativeTTL,
 		timeout:     o.ConnectTimeout,
@@ -60,7 +64,7 @@ func newResolver(life context.Context, o Options) *resolver {
 	}
 }
 
-// lookup returns the addresses of name, at least one. Its errors are of class
+// lookup returns the addresses of name that are worth keeping, at least one. Its errors are of class
 // dns_not_found or dns_error, or the context's cause. The caller must not
 // change the slice.
 func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
@@ -97,7 +101,7 @@ func (r *resolver) fetch(ctx context.Context, name string) (answer, error) {
 	default:
 		return answer{}, failf(ClassDNSError, "look up %s: %w", name, err)
 	}
-	got := answer{interleave(addrs), r.now().Add(r.ttl)}
+	got := answer{r.worth(interleave(addrs)), r.now().Add(r.ttl)}
 	if len(got.addrs) == 0 {
 		got.expires = r.now().Add(r.negativeTTL)
 	}
@@ -105,6 +109,15 @@ func (r *resolver) fetch(ctx context.Context, name string) (answer, error) {
 	defer r.mu.Unlock()
 	r.keep(name, got)
 	return got, nil
+}
+
+// worth returns the addresses that are worth keeping: those that are dialled,
+// or if there are none the first one, to say why.
+func (r *resolver) worth(addrs []netip.Addr) []netip.Addr {
+	if allowed := r.reach.allowed(addrs); len(allowed) > 0 {
+		return allowed
+	}
+	return slices.Clone(addrs[:min(len(addrs), 1)])
 }
 
 func (r *resolver) cached(name string) (answer, bool) {

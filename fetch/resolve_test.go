@@ -77,6 +77,29 @@ func TestResolverIsBounded(t *testing.T) {
 	}
 }
 
+// A name may have more addresses than anybody dials: the others are not kept.
+func TestResolverKeepsWhatIsDialled(t *testing.T) {
+	inside, outside := make([]netip.Addr, 5000), make([]netip.Addr, 5000)
+	for i := range inside {
+		inside[i] = netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})
+		outside[i] = netip.AddrFrom4([4]byte{8, 8, byte(i >> 8), byte(i)})
+	}
+	fake := &fakeResolver{hosts: map[string][]netip.Addr{
+		"outside.test": outside, "inside.test": inside, "both.test": slices.Concat(inside, outside),
+	}}
+	r := newTestResolver(t, fake, nil)
+	for name, want := range map[string][]netip.Addr{
+		"outside.test": outside[:maxAddresses], "inside.test": inside[:1], "both.test": outside[:maxAddresses],
+	} {
+		for _, from := range []string{"asked", "cached"} {
+			got, err := r.lookup(t.Context(), name)
+			if err != nil || !slices.Equal(got, want) || cap(got) > maxAddresses {
+				t.Errorf("%s, %s: %d addresses with room for %d, %v", name, from, len(got), cap(got), err)
+			}
+		}
+	}
+}
+
 // Callers that want a name at the same time share one look-up; one that gives
 // up does not end it for the others.
 func TestResolverSharesLookups(t *testing.T) {
