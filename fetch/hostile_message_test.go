@@ -167,6 +167,9 @@ func patienceServers() []hostile {
 		}
 		return says(fmt.Sprintf("HTTP/1.1 %d No\r\n%sRetry-After: %s\r\nContent-Length: 0\r\n\r\n", status, date, retryAfter))
 	}
+	fails := func(status, rest string) func(t *testing.T) string {
+		return says("HTTP/1.1 " + status + " No\r\n" + rest)
+	}
 	const date = "Sun, 06 Nov 1994 08:49:37 GMT"
 	return []hostile{
 		{"429 for 7 s", asks(429, "7", ""), nil},
@@ -178,6 +181,12 @@ func patienceServers() []hostile {
 		{"429 for 10^30 s", asks(429, "1"+strings.Repeat("0", 30), ""), nil},
 		{"429 for a fraction", asks(429, "1.5", ""), nil},
 		{"429 for words", asks(429, "soon", ""), nil},
+		{"503 for an hour, says br, is plain", fails("503", "Retry-After: 3600\r\nContent-Encoding: br\r\n\r\n"+text), nil},
+		{"429 for an hour, coding that is not supported", fails("429", "Retry-After: 3600\r\nContent-Encoding: compress\r\n\r\n"+text), nil},
+		{"503 for an hour, length that is too long", fails("503", "Retry-After: 3600\r\nContent-Length: 1000\r\n\r\n"+text), nil},
+		{"404, says br, is plain", fails("404", "Content-Encoding: br\r\n\r\n"+text), nil},
+		{"404, length that is too long", fails("404", "Content-Length: 1000\r\n\r\n"+text), nil},
+		{"404, body that stops", holds("HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\n" + text), hastyBody},
 		{"200 with Retry-After", says(ok + "Retry-After: 100\r\n\r\n" + text), nil},
 	}
 }

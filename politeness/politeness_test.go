@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -89,7 +90,11 @@ func TestVerdicts(t *testing.T) {
 		for _, name := range append(names, "never_heard_of") {
 			line(name, Judge(0, name))
 		}
-		line("200 body_truncated", Judge(200, "body_truncated"))
+		for _, status := range []uint32{200, 302, 404, 429, 503, 600} {
+			for _, name := range append(slices.Sorted(maps.Keys(bodily)), "bad_response", "lease_lost") {
+				line(fmt.Sprintf("%d %s", status, name), Judge(status, name))
+			}
+		}
 	})
 }
 

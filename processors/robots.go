@@ -3,6 +3,7 @@ package processors
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -103,9 +104,12 @@ func domainOf(url string) string {
 
 // robotsStatus is the status that says what a robots exchange means: 0 when
 // there was no answer, and 404 for a redirect that leads nowhere (RFC 9309
-// section 2.3.1.2: after five it may be taken as unavailable).
+// section 2.3.1.2: after five it may be taken as unavailable). That of an error
+// says it alone, whatever became of its page (sections 2.3.1.3 and 2.3.1.4).
 func robotsStatus(x *fetch.Exchange) int {
 	switch {
+	case x.Status >= http.StatusBadRequest:
+		return x.Status
 	case x.Class != fetch.ClassNone:
 		return 0
 	case x.Location != "":

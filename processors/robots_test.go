@@ -47,6 +47,11 @@ func TestRobotsOf(t *testing.T) {
 		{name: "broken", last: fetch.Exchange{Status: 503, Headers: []fetch.Header{{Name: "Cache-Control", Value: "max-age=7200"}}}, access: deny},
 		{name: "no answer", last: fetch.Exchange{Class: fetch.ClassReset}, access: deny},
 		{name: "half an answer", last: fetch.Exchange{Status: 200, Class: fetch.ClassBodyTruncated}, access: deny},
+		{name: "an error page in no coding", last: fetch.Exchange{Status: 404, Class: fetch.ClassBadEncoding}, access: allow, ttl: robots.TTL},
+		{name: "half an error page", last: fetch.Exchange{Status: 403, Class: fetch.ClassBodyTruncated}, access: allow, ttl: robots.TTL},
+		{name: "an error page that stalls", last: fetch.Exchange{Status: 410, Class: fetch.ClassSlowBody}, access: allow, ttl: robots.TTL},
+		{name: "busy, half of it", last: fetch.Exchange{Status: 429, Class: fetch.ClassBodyTruncated}, access: deny},
+		{name: "broken, in no coding", last: fetch.Exchange{Status: 503, Class: fetch.ClassBadEncoding}, access: deny},
 		{name: "a redirect without a target", last: fetch.Exchange{Status: 301}, access: allow, ttl: robots.TTL},
 		{name: "a redirect to no URL", last: fetch.Exchange{Status: 301, Location: "mailto:a@b.example"}, access: allow, ttl: robots.TTL},
 		{name: "the sixth redirect", redirects: 5, last: fetch.Exchange{Status: 301, Location: "http://a.example/6"}, access: allow, ttl: robots.TTL},
@@ -58,7 +63,7 @@ func TestRobotsOf(t *testing.T) {
 				t.Fatalf("found %v, elsewhere %v", found.Rules, found.Elsewhere)
 			}
 			r := found.Rules.Robots
-			if r.Access != test.access || r.Rules != test.text || r.TtlMs != test.ttl.Milliseconds() {
+			if r.Access != test.access || r.Rules != test.text || r.TtlMs != test.ttl.Milliseconds() || test.last.Status >= 400 && int(r.Status) != test.last.Status {
 				t.Errorf("%v, want %v for %v with %q", r, test.access, test.ttl, test.text)
 			}
 		})

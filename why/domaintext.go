@@ -100,11 +100,7 @@ func (o Origin) text(c clock) string {
 		}
 	}
 	if o.Ref != nil {
-		answer := fmt.Sprint(o.Status)
-		if o.Error != "" {
-			answer = o.Error
-		}
-		fmt.Fprintf(&b, "; %s %s, %s", answer, c.when(o.AskedAt), o.Ref)
+		fmt.Fprintf(&b, "; %s %s, %s", answerText(o.Status, o.Error), c.when(o.AskedAt), o.Ref)
 	}
 	switch {
 	case o.Standing == frontier.InForce:

@@ -176,9 +176,21 @@ func (a Attempt) outcome(reason string) string {
 func (a Attempt) text() string {
 	took := span(time.Duration(a.TookMS) * time.Millisecond)
 	if a.Error != "" {
-		return fmt.Sprintf("%s after %s", a.Error, took)
+		return fmt.Sprintf("%s after %s", answerText(a.Status, a.Error), took)
 	}
-	return fmt.Sprintf("%d in %s, %s", a.Status, took, progress.Bytes(a.BodyBytes))
+	return fmt.Sprintf("%s in %s, %s", answerText(a.Status, ""), took, progress.Bytes(a.BodyBytes))
+}
+
+// answerText names an answer by what decides: its class of errors, or its status
+// where that is an error's (politeness.Judge).
+func answerText(status uint32, class string) string {
+	switch {
+	case class == "":
+		return fmt.Sprint(status)
+	case status >= 400:
+		return fmt.Sprintf("%d with %s", status, class)
+	}
+	return class
 }
 
 // sentence is the summary of a domain's story.

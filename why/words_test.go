@@ -36,6 +36,21 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+func TestAnswers(t *testing.T) {
+	for _, test := range []struct {
+		status uint32
+		class  string
+		want   string
+	}{
+		{200, "", "200"}, {404, "", "404"}, {0, "reset", "reset"}, {200, "body_truncated", "body_truncated"},
+		{404, "body_truncated", "404 with body_truncated"}, {503, "bad_encoding", "503 with bad_encoding"},
+	} {
+		if got := answerText(test.status, test.class); got != test.want {
+			t.Errorf("%d, %q: %q, want %q", test.status, test.class, got, test.want)
+		}
+	}
+}
+
 func TestShares(t *testing.T) {
 	for _, test := range []struct {
 		part, whole int64
