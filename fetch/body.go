@@ -85,12 +85,13 @@ type body struct {
 // of class body_truncated, bad_encoding, bad_response or a timeout's, or
 // errNoRoom when ctx ended before a large body had its room. limit
 // holds for the result, for the wire, and between codings, so that neither a
-// bomb nor a stream that decodes to nothing goes on for long.
-func (b *bodies) read(ctx context.Context, resp *http.Response, limit int64) (body, error) {
+// bomb nor a stream that decodes to nothing goes on for long. give ends the
+// exchange; see room.take.
+func (b *bodies) read(ctx context.Context, give func(why error), resp *http.Response, limit int64) (body, error) {
 	defer resp.Body.Close()
 	wire := &limited{r: resp.Body, left: limit}
 	var got body
-	err := b.content(ctx, resp, wire, limit, &got)
+	err := b.content(ctx, give, resp, wire, limit, &got)
 	got.wireBytes = wire.n
 	if err != nil && got.free != nil {
 		got.free()
@@ -103,7 +104,7 @@ func (b *bodies) read(ctx context.Context, resp *http.Response, limit int64) (bo
 }
 
 // content fills in what is decoded, and the room that it took.
-func (b *bodies) content(ctx context.Context, resp *http.Response, wire *limited, limit int64, got *body) error {
+func (b *bodies) content(ctx context.Context, give func(why error), resp *http.Response, wire *limited, limit int64, got *body) error {
 	list, err := codings(resp.Header["Content-Encoding"])
 	if err != nil {
 		return err
@@ -132,7 +133,8 @@ func (b *bodies) content(ctx context.Context, resp *http.Response, wire *limited
 	if len(list) == 0 && length >= 0 {
 		most = min(length, limit)
 	}
-	content, err := b.readAll(ctx, top, most, got)
+	content, free, err := b.readAll(ctx, give, top, most)
+	got.free = free
 	if err != io.EOF {
 		if err := b.settle(err, chain); err != nil {
 			return err
@@ -166,24 +168,26 @@ func wireFailure(err error) error {
 // readAll reads r, which gives at most so many bytes, to its error, which is
 // io.EOF at the end. A body up to largeBody is read in a pooled buffer and
 // copied at its exact size; a larger one keeps its buffer, for which it first
-// takes room.
-func (b *bodies) readAll(ctx context.Context, r io.Reader, most int64, got *body) (content []byte, err error) {
+// takes room, and free is not nil.
+func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader, most int64) (content []byte, free func(), err error) {
 	pooled, ok := b.buffers.Get().(*[]byte)
 	if !ok {
 		fresh := make([]byte, 32<<10)
 		pooled = &fresh
 	}
 	buf, n := *pooled, 0
+	var own *share
 	for err == nil {
 		if n == len(buf) && n < largeBody {
 			buf = append(buf, make([]byte, len(buf))...)
 			*pooled = buf
 		}
 		if n == len(buf) {
-			if got.free == nil {
-				if got.free, err = b.room.take(ctx, most); err != nil {
+			if own == nil {
+				if own, err = b.room.take(ctx, most, give); err != nil {
 					break
 				}
+				defer own.whole()
 			}
 			// One byte more than there may be: whoever reads to the end must be
 			// able to see it.
@@ -193,15 +197,18 @@ func (b *bodies) readAll(ctx context.Context, r io.Reader, most int64, got *body
 		var k int
 		k, err = r.Read(buf[n:])
 		n += k
+		if own != nil {
+			own.filled.Store(int64(n))
+		}
 	}
-	if got.free != nil {
+	if own != nil {
 		b.buffers.Put(pooled) // buf is not in it any more
-		return buf[:n:n], err
+		return buf[:n:n], own.free, err
 	}
 	content = make([]byte, n)
 	copy(content, buf)
 	b.buffers.Put(pooled) // others write to it from here on
-	return content, err
+	return content, nil, err
 }
 
 // skip leaves a body unread. It closes the connection, unless the rest is

@@ -34,7 +34,8 @@ import (
 //	tls_error           the TLS handshake failed otherwise            no
 //	first_byte_timeout  connected, but no header in time              no
 //	total_timeout       the exchange took too long                    maybe
-//	slow_body           the body came below Options.MinBodyRate       yes
+//	slow_body           the body came below Options.MinBodyRate, or   yes
+//	                    too slowly for memory that others waited for
 //	reset               connection or stream reset before the header  no
 //	no_response         connection closed before the header's end     no
 //	header_too_large    the response header exceeds its limit         no

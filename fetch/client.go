@@ -46,7 +46,7 @@ func New(o Options) (*Client, error) {
 	}
 	return &Client{
 		options: o,
-		bodies:  bodies{room: newRoom(o.LargeBodyBytes)},
+		bodies:  bodies{room: newRoom(o)},
 		transport: &http.Transport{
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,
@@ -126,7 +126,7 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}
-	got, err := c.bodies.read(ctx, resp, c.bodyLimit(r.Kind))
+	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind))
 	x.Body, x.Truncated, x.WireBytes, x.free = got.bytes, got.truncated, got.wireBytes, got.free
 	if errors.Is(err, errNoRoom) && errors.Is(context.Cause(ctx), errTotalTimeout) {
 		_ = a.failed(ctx, err) // the server is not to blame

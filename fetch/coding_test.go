@@ -208,7 +208,7 @@ func FuzzDecode(f *testing.F) {
 		const limit = 64 << 10
 		var b bodies
 		for range 2 {
-			got, err := b.read(t.Context(), &http.Response{
+			got, err := b.read(t.Context(), nil, &http.Response{
 				Header:        http.Header{"Content-Encoding": {coding}},
 				ContentLength: -1,
 				Body:          io.NopCloser(bytes.NewReader(data)),

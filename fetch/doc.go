@@ -83,5 +83,7 @@
 // Larger bodies share [Options].LargeBodyBytes. One waits, with its connection
 // open and its time running, until there is room for all that it may become; if
 // its time ends so, the exchange is a local_error and no fault of the server's.
+// Those that have room, and come too slowly for it while others wait, end as
+// slow_body (see [room]).
 // The room is free again when the caller says so ([Exchange.Release]).
 package fetch

@@ -47,6 +47,8 @@ type Options struct {
 	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
 	// together, from their reading to Exchange.Release; the buffer of one that
 	// is being read may for a moment be twice as large. At least MaxBodyBytes.
+	// While one waits for it, those that are being read must come so fast, over
+	// BodyRateWindow, that their part would be full within TotalTimeout.
 	LargeBodyBytes int64
 	// MaxHeaderBytes is the largest response header accepted.
 	MaxHeaderBytes int64

@@ -3,6 +3,8 @@ package fetch
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -10,24 +12,119 @@ import (
 // room is the memory that large bodies of all exchanges may take together. A
 // body takes its whole share at once, when its first largeBody bytes are there:
 // two that took theirs in pieces could wait for each other for ever.
+//
+// A share is as large as the body may become, and a server that sends little
+// of it, slowly, must not keep it from others. So while one waits, those that
+// are being read have to come at the rate at which their share would be full
+// within the time of an exchange, or they end. That asks nothing of a body of
+// known length that would come in time anyway. And to keep the whole room from
+// others, servers have to send as much as honest ones that use it.
 type room struct {
-	bytes *semaphore.Weighted
-	whole int64
+	bytes  *semaphore.Weighted
+	whole  int64
+	total  time.Duration // that an exchange may take
+	window time.Duration // over which the rate counts, at least
+
+	mu      sync.Mutex
+	reading map[*share]struct{}
 }
 
 // largeBody is the size, decoded, up to which bodies need no room.
 const largeBody = 1 << 20
 
-func newRoom(bytes int64) *room { return &room{semaphore.NewWeighted(bytes), bytes} }
-
-var errNoRoom = failf(ClassLocalError, "no memory was free for a large body before the exchange's time was over")
-
-// take waits for room for a body of at most so many bytes; free gives it back,
-// once, however often it is called.
-func (r *room) take(ctx context.Context, bytes int64) (free func(), err error) {
-	bytes = min(bytes, r.whole)
-	if err := r.bytes.Acquire(ctx, bytes); err != nil {
-		return nil, errNoRoom
+func newRoom(o Options) *room {
+	return &room{
+		bytes: semaphore.NewWeighted(o.LargeBodyBytes), whole: o.LargeBodyBytes,
+		total: o.TotalTimeout, window: o.BodyRateWindow, reading: map[*share]struct{}{},
 	}
-	return sync.OnceFunc(func() { r.bytes.Release(bytes) }), nil
+}
+
+var (
+	errNoRoom = failf(ClassLocalError, "no memory was free for a large body before the exchange's time was over")
+	errHoards = failf(ClassSlowBody, "the body comes too slowly for the memory that it takes, while others wait for that")
+)
+
+// share is the room of one body.
+type share struct {
+	room   *room
+	bytes  int64
+	give   func(why error)
+	filled atomic.Int64 // bytes of the body that are there
+	free   func()       // gives it back, once, however often it is called
+
+	// Of the last look that found it fast enough, or its beginning; under
+	// room.mu.
+	since  time.Time
+	before int64
+}
+
+// take waits for room for a body of at most so many bytes, which is being read
+// until whole is called. give is called with errHoards, from another goroutine,
+// when it must end; it must make a read that waits return.
+func (r *room) take(ctx context.Context, bytes int64, give func(why error)) (*share, error) {
+	s := &share{room: r, bytes: min(bytes, r.whole), give: give, before: largeBody}
+	if !r.bytes.TryAcquire(s.bytes) {
+		stop := r.press()
+		err := r.bytes.Acquire(ctx, s.bytes)
+		stop()
+		if err != nil {
+			return nil, errNoRoom
+		}
+	}
+	s.free = sync.OnceFunc(func() {
+		s.whole()
+		r.bytes.Release(s.bytes)
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.since = time.Now()
+	r.reading[s] = struct{}{}
+	return s, nil
+}
+
+// whole tells that the body has ended, and is no longer read.
+func (s *share) whole() {
+	s.room.mu.Lock()
+	defer s.room.mu.Unlock()
+	delete(s.room.reading, s)
+}
+
+// press ends what is too slow, once in a window, until stop is called.
+func (r *room) press() (stop func()) {
+	done := make(chan struct{})
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		tick := time.NewTicker(r.window)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				r.endSlow(time.Now())
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		looks.Wait()
+	}
+}
+
+// endSlow ends the bodies that came too slowly since the last look at them.
+func (r *room) endSlow(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for s := range r.reading {
+		passed, filled := now.Sub(s.since), s.filled.Load()
+		if passed < r.window {
+			continue // it took its room, or was looked at, a moment ago
+		}
+		if float64(filled-s.before)/passed.Seconds() < float64(s.bytes)/r.total.Seconds() {
+			s.give(errHoards)
+			delete(r.reading, s)
+			continue
+		}
+		s.since, s.before = now, filled
+	}
 }

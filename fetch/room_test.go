@@ -2,8 +2,12 @@ package fetch
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,27 +100,109 @@ func TestFailedBodyLeavesNoRoomTaken(t *testing.T) {
 
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(10)
-		free, err := r.take(t.Context(), 1000) // larger than all there is
+		r := newRoom(Options{LargeBodyBytes: 10, TotalTimeout: time.Minute, BodyRateWindow: time.Second})
+		first, err := r.take(t.Context(), 1000, nil) // larger than all there is
 		if err != nil {
 			t.Fatal(err)
 		}
-		taken := make(chan func())
+		first.whole()
+		taken := make(chan *share)
 		go func() {
-			second, err := r.take(t.Context(), 1)
+			second, err := r.take(t.Context(), 1, nil)
 			if err != nil {
 				t.Error(err)
 			}
 			taken <- second
 		}()
-		synctest.Wait()
+		time.Sleep(10 * time.Second)
 		select {
 		case <-taken:
 			t.Fatal("there was no room")
 		default:
 		}
-		free()
-		free()
-		(<-taken)()
+		first.free()
+		first.free()
+		(<-taken).free()
 	})
+}
+
+// Who holds room for which another waits must come at the rate that fills it
+// within the time of an exchange.
+func TestRoomIsNotHoarded(t *testing.T) {
+	const (
+		window = 10 * time.Second
+		most   = 60 << 20 // 1 MiB/s fills it in time
+	)
+	for _, tc := range []struct {
+		name   string
+		rate   int64         // bytes a second
+		until  time.Duration // from when on nothing comes
+		waiter time.Duration // when another begins to wait; 0: none does
+		end    time.Duration // when it is ended; 0: it is not
+	}{
+		{"fast enough", 12 << 17, time.Hour, 5 * time.Second, 0},
+		{"too slow", 4 << 17, time.Hour, 5 * time.Second, 15 * time.Second},
+		{"too slow, for a while already", 4 << 17, time.Hour, 30 * time.Second, 40 * time.Second},
+		{"too slow, and nobody waits", 1, time.Hour, 0, 0},
+		{"fast, then nothing", 4 << 20, 5 * time.Second, time.Second, 21 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				r := newRoom(Options{LargeBodyBytes: most, TotalTimeout: time.Minute, BodyRateWindow: window})
+				var ended time.Duration
+				s, err := r.take(t.Context(), most, func(why error) {
+					want(t, &Exchange{Class: Classify(why), Error: why.Error()}, ClassSlowBody)
+					ended = time.Since(began)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				waiting, stop := context.WithCancel(t.Context())
+				var waiter sync.WaitGroup
+				if tc.waiter > 0 {
+					waiter.Go(func() {
+						time.Sleep(tc.waiter)
+						if _, err := r.take(waiting, 1, nil); !errors.Is(err, errNoRoom) {
+							t.Errorf("it had room: %v", err)
+						}
+					})
+				}
+				for at := time.Duration(0); at < 50*time.Second; at += time.Second / 2 {
+					if at < tc.until {
+						s.filled.Store(largeBody + int64(float64(tc.rate)*at.Seconds()))
+					}
+					time.Sleep(time.Second / 2)
+				}
+				stop()
+				waiter.Wait()
+				if ended != tc.end {
+					t.Errorf("ended after %v, want %v", ended, tc.end)
+				}
+				s.free()
+			})
+		})
+	}
+}
+
+// A server that sends little, slowly, keeps no large page of others from being
+// read.
+func TestSlowBodyGivesItsRoomToOthers(t *testing.T) {
+	const limit = 4 << 20
+	c := newClient(t, func(o *Options) {
+		o.MaxBodyBytes, o.LargeBodyBytes, o.MinBodyRate = limit, limit, 1
+		o.TotalTimeout, o.BodyRateWindow = 10*time.Second, soon
+	})
+	slow := make(chan *Exchange)
+	const beginning = 3 << 19
+	url := goesOn(fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", ok, beginning, page(beginning)), "1\r\nx\r\n", time.Millisecond)(t)
+	go func() { slow <- get(t, c, url) }()
+	for c.bodies.room.bytes.TryAcquire(1) {
+		c.bodies.room.bytes.Release(1)
+		time.Sleep(time.Millisecond)
+	}
+	x := get(t, c, sized(t, false)+"/3000000")
+	want(t, x, ClassNone)
+	x.Release()
+	want(t, <-slow, ClassSlowBody)
 }
