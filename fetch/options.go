@@ -70,8 +70,9 @@ type Options struct {
 	AllowPrivate bool
 	// AllowNetworks permits connections to the addresses in these networks
 	// besides, each as ParseNetwork reads it: an intranet, and not the services
-	// of the cloud or of this host. An IPv6 address that embeds one of IPv4 is
-	// not in that one's network.
+	// of the cloud or of this host: the hosts that serve the metadata of clouds
+	// are permitted by their own address alone, such as fd00:ec2::254/128. An
+	// IPv6 address that embeds one of IPv4 is not in that one's network.
 	AllowNetworks []string
 	// Insecure takes any certificate for any name, so that whoever is between
 	// here and a server can be that server.

@@ -3,6 +3,7 @@ package fetch
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // reach is which addresses may be connected to: those of the public internet,
@@ -17,10 +18,22 @@ type reach struct {
 // refusal says why a may not be connected to; empty: it may. IPv4-mapped
 // addresses are the IPv4 addresses that the kernel takes them for.
 func (r reach) refusal(a netip.Addr) string {
-	if r.all || within(a.Unmap(), r.networks) {
+	if r.all || r.named(a.Unmap()) {
 		return ""
 	}
 	return special(a)
+}
+
+// named reports whether a is in one of the networks that were named. Whoever
+// names that of an intranet does not mean the cloud's metadata, which may lie
+// in it: these hosts are named by their own address alone.
+func (r reach) named(a netip.Addr) bool {
+	for _, network := range r.networks {
+		if network.Contains(a) && (network.IsSingleIP() || !slices.Contains(metadata, a)) {
+			return true
+		}
+	}
+	return false
 }
 
 // allowed returns the addresses that may be connected to, at most
@@ -47,8 +60,8 @@ func (r reach) allowed(addrs []netip.Addr) []netip.Addr {
 // (RFC 4291 section 2.4). Some blocks that the registries call globally
 // reachable hold no web servers, and the nearest of those anycast services may
 // be one of the crawler's own network: they are refused too. IPv6 addresses
-// that embed an IPv4 address, to which a router or the kernel sends what is sent
-// to them, are as public as what they embed.
+// that embed IPv4 addresses, to which a router or the kernel sends what is sent
+// to them, are no more public than what they embed.
 func special(a netip.Addr) string {
 	switch {
 	case !a.IsValid():
@@ -57,50 +70,41 @@ func special(a netip.Addr) string {
 		return "an address of one link" // RFC 4007
 	}
 	a = a.Unmap()
-	if inner, ok := embedded(a); ok {
-		what := special(inner)
-		if what != "" {
-			what = fmt.Sprintf("%s, %s", inner, what)
+	for _, inner := range embedded(a) {
+		if what := special(inner); what != "" {
+			return fmt.Sprintf("%s, %s", inner, what)
 		}
-		return what
 	}
 	for _, b := range specialBlocks {
 		if b.Contains(a) {
 			return b.what
 		}
 	}
-	if a.Is6() && !globalUnicast.Contains(a) {
+	if a.Is6() && !globalUnicast.Contains(a) && !nat64.Contains(a) {
 		return "no global unicast"
 	}
 	return ""
 }
 
-// embedded returns the IPv4 address within an IPv6 address of a translator or a
-// tunnel.
-func embedded(a netip.Addr) (netip.Addr, bool) {
+// embedded returns the IPv4 addresses within an IPv6 address of a translator or
+// of tunnels, of which one may begin where another ends.
+func embedded(a netip.Addr) []netip.Addr {
 	if !a.Is6() {
-		return netip.Addr{}, false
+		return nil
 	}
 	b := a.As16()
+	var inner []netip.Addr
 	switch {
 	case nat64.Contains(a):
-		return netip.AddrFrom4([4]byte(b[12:16])), true
+		return append(inner, netip.AddrFrom4([4]byte(b[12:16])))
 	case sixToFour.Contains(a):
-		return netip.AddrFrom4([4]byte(b[2:6])), true
-	case b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe:
+		inner = append(inner, netip.AddrFrom4([4]byte(b[2:6])))
+	}
+	if b[8]&^0x02 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe && globalUnicast.Contains(a) {
 		// An ISATAP interface identifier (RFC 5214 section 6.1).
-		return netip.AddrFrom4([4]byte(b[12:16])), globalUnicast.Contains(a)
+		inner = append(inner, netip.AddrFrom4([4]byte(b[12:16])))
 	}
-	return netip.Addr{}, false
-}
-
-func within(a netip.Addr, networks []netip.Prefix) bool {
-	for _, network := range networks {
-		if network.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return inner
 }
 
 // ParseNetwork reads an entry of Options.AllowNetworks.

@@ -218,6 +218,10 @@ func TestSpecial(t *testing.T) {
 		{"2600::0200:5efe:a00:1", "10.0.0.1, private use"}, {"100:0:0:1::1", "a dummy"}, {"192.0.0.9", "protocol assignments"},
 		{"2620:4f:8000::1", "AS112"}, {"::ffff:0:7f00:1", "no global unicast"}, {"2001:0:7f00:1::1", "Teredo"},
 		{"fd20:ce::254", "unique local"},
+		// several at once
+		{"2002:808:808::5efe:8.8.4.4", ""}, {"2002:808:808::5efe:127.0.0.1", "127.0.0.1, loopback"},
+		{"2002:808:808::200:5efe:10.0.0.1", "10.0.0.1, private use"}, {"2002:a00:1::5efe:8.8.8.8", "10.0.0.1, private use"},
+		{"2001:db8::5efe:8.8.8.8", "documentation"}, {"2001:0:7f00:1::5efe:808:808", "Teredo"}, {"fe80::5efe:10.0.0.1", "link-local"},
 	} {
 		if got := special(netip.MustParseAddr(tc.addr)); got != tc.want {
 			t.Errorf("special(%s) = %q, want %q", tc.addr, got, tc.want)
@@ -244,6 +248,25 @@ func TestReach(t *testing.T) {
 	} {
 		if got := tc.reach.refusal(netip.MustParseAddr(tc.addr)) == ""; got != tc.want {
 			t.Errorf("%+v permits %s: %v", tc.reach, tc.addr, got)
+		}
+	}
+}
+
+// No network that holds a cloud's metadata opens them, but their own address.
+func TestMetadataStayShut(t *testing.T) {
+	for _, a := range metadata {
+		for bits := range a.BitLen() + 1 {
+			network, err := a.Prefix(bits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := reach{networks: []netip.Prefix{network}}
+			if got, want := r.refusal(a) == "", bits == a.BitLen(); got != want {
+				t.Errorf("%v permits %v: %v", network, a, got)
+			}
+			if next := a.Next(); network.Contains(next) && r.refusal(next) != "" {
+				t.Errorf("%v does not permit %v", network, next)
+			}
 		}
 	}
 }
@@ -304,9 +327,15 @@ func FuzzSpecial(f *testing.F) {
 		is := special(a) == ""
 		if a.Is4() {
 			b := a.As4()
-			for _, prefix := range []string{"::ffff:0:0", "64:ff9b::"} {
-				whole := netip.MustParseAddr(prefix).As16()
-				copy(whole[12:], b[:])
+			for _, clothing := range []struct {
+				addr string
+				at   int // of the 16 octets
+			}{
+				{"::ffff:0:0", 12}, {"64:ff9b::", 12}, {"2002::1", 2}, {"2600::5efe:0:0", 12},
+				{"2002:808:808::5efe:0:0", 12}, {"2002::5efe:808:808", 2},
+			} {
+				whole := netip.MustParseAddr(clothing.addr).As16()
+				copy(whole[clothing.at:], b[:])
 				if dressed := netip.AddrFrom16(whole); (special(dressed) == "") != is {
 					t.Fatalf("%v is public: %v, and %v: %v", a, is, dressed, !is)
 				}

@@ -17,6 +17,19 @@ var (
 	globalUnicast = netip.MustParsePrefix("2000::/3")
 )
 
+// metadata are the hosts by which clouds tell a machine its secrets.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("100.100.100.200"), // Alibaba
+	netip.MustParseAddr("168.63.129.16"),   // Azure
+	netip.MustParseAddr("169.254.169.254"), // most
+	netip.MustParseAddr("169.254.170.2"),   // Amazon's for containers
+	netip.MustParseAddr("169.254.170.23"),  // Amazon's for pods
+	netip.MustParseAddr("192.0.0.192"),     // Oracle
+	netip.MustParseAddr("fd00:ec2::23"),    // Amazon's for pods
+	netip.MustParseAddr("fd00:ec2::254"),   // Amazon
+	netip.MustParseAddr("fd20:ce::254"),    // Google
+}
+
 // specialBlocks are looked through in their order: narrow ones with a name of
 // their own stand before what holds them.
 var specialBlocks = blocks(
