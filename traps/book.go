@@ -36,7 +36,7 @@ func (b *Book) Judge(o Options, domain string, shows weftpb.Showing, fresh []*we
 	for i, t := range fresh {
 		id, reason := identity{}, Reason("")
 		if t.GetVia() != weftpb.Via_VIA_SEED {
-			if id, reason = b.verdict(o, domain, shows, t.GetUrl()); reason == "" && limited && room <= 0 {
+			if id, reason = b.verdict(o, domain, shows, t); reason == "" && limited && room <= 0 {
 				id, reason = identity{domain, whole}, TooManyPages
 			}
 		}
@@ -70,10 +70,10 @@ func (b *Book) room(o Options, domain string) (room int64, limited bool) {
 }
 
 // verdict tells of which trap a URL is; the reason is empty when it is of none.
-// Who lifted one of its templates wants its URLs.
-func (b *Book) verdict(o Options, domain string, shows weftpb.Showing, url string) (in identity, why Reason) {
-	again := shows == weftpb.Showing_SHOWING_AGAIN
-	for _, id := range b.identities(domain, url) {
+// Who lifted one of its templates wants its URLs. A redirect has nothing to show.
+func (b *Book) verdict(o Options, domain string, shows weftpb.Showing, t *weftpb.Target) (in identity, why Reason) {
+	again := shows == weftpb.Showing_SHOWING_AGAIN || t.GetVia() == weftpb.Via_VIA_REDIRECT
+	for _, id := range b.identities(domain, t.GetUrl()) {
 		if id.template == "" {
 			break
 		}
@@ -87,7 +87,7 @@ func (b *Book) verdict(o Options, domain string, shows weftpb.Showing, url strin
 			if again || p.spared >= mostSpared {
 				in, why = id, p.reason
 			}
-		case again && o.Evidence > 0 && p.same(o.Evidence):
+		case (again || p.spared >= mostSpared) && o.Evidence > 0 && p.same(o.Evidence):
 			in, why = id, reasonOf(id.template)
 		case o.URLsPerTemplate > 0 && p.admitted >= uint64(o.URLsPerTemplate) && id.template != scattered:
 			in, why = id, TooManyURLs

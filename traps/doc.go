@@ -23,14 +23,15 @@
 // Honest pages may look like a trap's: all names in the root of a site do. So the
 // URLs of a trap are judged by the page that names them, too: of one that shows
 // something new they are admitted, 1,000 of them. If these bring pages that show
-// something new, the trap is none any more; if not, they were all.
+// something new, the trap is none any more; if not, they were all. What a redirect
+// leads to is not among them: it shows nothing, and mazes consist of them.
 //
 // # States of a template
 //
 //	open     its URLs are admitted
 //	trap     seven of eight of its last pages, Options.Evidence at least, showed
 //	         what others had shown. Its URLs are parked if pages name them that do
-//	         so, or 1,000 were admitted meanwhile. It is open again once less than
+//	         so, or redirects, or if 1,000 were admitted meanwhile. It is open again once less than
 //	         half of its last pages show what others do; what is parked stays so
 //	full     more than Options.URLsPerTemplate were admitted. Further URLs are
 //	         parked as long as that option stands

@@ -19,7 +19,7 @@ type Options struct {
 
 // DefaultOptions judge by content, with a very high limit for templates and none
 // for domains.
-func DefaultOptions() Options { return Options{Evidence: 12, URLsPerTemplate: 10_000_000} }
+func DefaultOptions() Options { return Options{Evidence: looksSame, URLsPerTemplate: 10_000_000} }
 
 // MaxEvidence is the most Evidence that can be asked for: more than that is not
 // always remembered of a template.

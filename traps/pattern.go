@@ -12,8 +12,8 @@ type pattern struct {
 	// pages counts those of the last pages that named new URLs, again those of
 	// them that showed what others had shown.
 	pages, again uint8
-	// reason is set while content makes it a trap. spared counts the URLs that
-	// were admitted since it is one.
+	// reason is set while content makes it a trap, and URLs were parked. spared
+	// counts the URLs that were admitted since it is one, or looks like one.
 	reason Reason
 	spared uint64
 	// exempt: people lifted it.
@@ -26,6 +26,10 @@ type pattern struct {
 // their numbers are halved, so that late ones count for more. A calendar may have
 // thousands of months with something in them before those without.
 const window = 32
+
+// looksSame is how many pages make a template look like a trap, whatever options
+// ask for: a fold knows none.
+const looksSame = 12
 
 // mostSpared bounds the URLs of a trap that are admitted because pages name them
 // that show something new. One event may go beyond it.
@@ -42,7 +46,7 @@ func (p *pattern) show(again bool) {
 	if p.pages == window {
 		p.pages, p.again = p.pages/2, p.again/2
 	}
-	if p.reason != "" && 2*p.again < p.pages {
+	if 2*p.again < p.pages {
 		p.reason, p.spared = "", 0
 	}
 }
@@ -50,7 +54,7 @@ func (p *pattern) show(again bool) {
 // admit books a URL that was let into the crawl.
 func (p *pattern) admit() {
 	p.admitted++
-	if p.reason != "" {
+	if p.reason != "" || p.same(looksSame) {
 		p.spared++
 	}
 }
