@@ -126,7 +126,7 @@ var calendars = map[string]bool{
 // sessions are the names of what tells visitors apart.
 var sessions = map[string]bool{
 	"sid": true, "session": true, "sessionid": true, "session_id": true, "phpsessid": true, "jsessionid": true,
-	"aspsessionid": true, "cfid": true, "cftoken": true, "token": true, "visitor": true, "s": true,
+	"aspsessionid": true, "cfid": true, "cftoken": true, "token": true, "visitor": true,
 }
 
 // pager is the name in front of the number of a page: "page" of page12 and

@@ -61,6 +61,7 @@ func TestReasons(t *testing.T) {
 		"/list?*":              Faceted,
 		"/r/{hash}":            SameContent,
 		"/list?q":              SameContent,
+		"/blog/?s":             SameContent, // a search of WordPress
 		"/page":                SameContent,
 		"/page/{word}":         SameContent,
 		"/":                    SameContent,
