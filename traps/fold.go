@@ -16,7 +16,8 @@ func (b *Book) Apply(domain string, event *weftpb.Deduped) {
 	case event.GetLifted() != nil:
 		f.lift(event)
 	case event.GetShowing() != weftpb.Showing_SHOWING_UNSPECIFIED:
-		f.each(event.GetSource(), func(p *pattern) { p.show(event.GetShowing() == weftpb.Showing_SHOWING_AGAIN) })
+		again := event.GetShowing() == weftpb.Showing_SHOWING_AGAIN
+		f.each(event.GetSource(), func(p *pattern) { p.show(event.GetSource(), again) })
 	}
 	for _, t := range event.GetTargets() {
 		f.each(t.GetUrl(), (*pattern).admit)

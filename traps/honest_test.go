@@ -77,3 +77,17 @@ func TestTrapThatVaries(t *testing.T) {
 		t.Errorf("%d URLs were admitted", admitted)
 	}
 }
+
+// A page that names more URLs than an event has room for is one page, whatever it
+// shows.
+func TestPageIsBookedOnce(t *testing.T) {
+	s := open(DefaultOptions())
+	for n := range 100 {
+		if s.names("/list/2", true, fmt.Sprintf("/list/%d", 10+n)) == 0 {
+			t.Fatalf("one page made a trap with its event %d", n)
+		}
+	}
+	if n := s.walk(true, 100, func(n int) string { return fmt.Sprintf("/list/%d", 1000+n) }); n != 11 {
+		t.Errorf("%d pages more were admitted", n)
+	}
+}

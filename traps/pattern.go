@@ -3,6 +3,8 @@ package traps
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/zeebo/xxh3"
 )
 
 // pattern is what is known of a template on a host.
@@ -12,6 +14,8 @@ type pattern struct {
 	// pages counts those of the last pages that named new URLs, again those of
 	// them that showed what others had shown.
 	pages, again uint8
+	// last is the fingerprint of the last of the pages.
+	last uint64
 	// reason is set while content makes it a trap, and URLs were parked. spared
 	// counts the URLs that were admitted since it is one, or looks like one.
 	reason Reason
@@ -35,10 +39,15 @@ const looksSame = 12
 // that show something new. One event may go beyond it.
 const mostSpared = 1000
 
-// show books a page that named new URLs. A trap most of whose pages show
-// something new by now is none: it was an honest template in which a trap had
-// been.
-func (p *pattern) show(again bool) {
+// show books a page that named new URLs, once: one that names many has several
+// events, one behind the other. A trap most of whose pages show something new by
+// now is none: it was an honest template in which a trap had been.
+func (p *pattern) show(page string, again bool) {
+	print := xxh3.HashString(page)
+	if print == p.last {
+		return
+	}
+	p.last = print
 	p.pages++
 	if again {
 		p.again++
@@ -74,6 +83,7 @@ func (p *pattern) encode(dst []byte) []byte {
 		flags |= isExempt
 	}
 	dst = append(dst, flags, byte(slices.Index(reasons[:], p.reason)), p.pages, p.again)
+	dst = binary.BigEndian.AppendUint64(dst, p.last)
 	for _, n := range []uint64{p.admitted, p.first, p.next, p.spared} {
 		dst = binary.AppendUvarint(dst, n)
 	}
@@ -83,11 +93,11 @@ func (p *pattern) encode(dst []byte) []byte {
 // decodePattern is the inverse of encode; nil is no record. The store is sound
 // or says so itself (ledger rule 4), so that a record cannot be cut.
 func decodePattern(b []byte) *pattern {
-	if len(b) < 4 || int(b[1]) >= len(reasons) {
+	if len(b) < 12 || int(b[1]) >= len(reasons) {
 		return nil
 	}
-	p := &pattern{exempt: b[0]&isExempt != 0, reason: reasons[b[1]], pages: b[2], again: b[3]}
-	b = b[4:]
+	p := &pattern{exempt: b[0]&isExempt != 0, reason: reasons[b[1]], pages: b[2], again: b[3], last: binary.BigEndian.Uint64(b[4:])}
+	b = b[12:]
 	for _, field := range []*uint64{&p.admitted, &p.first, &p.next, &p.spared} {
 		n, size := binary.Uvarint(b)
 		if size <= 0 {
