@@ -97,26 +97,41 @@ func (b *Book) verdict(o Options, domain string, shows weftpb.Showing, t *weftpb
 }
 
 // identities of a URL: its template, and, if it has a query, the one that holds
-// all queries of its path. One that is not told apart is scattered.
+// all queries of its path. One that is not told apart goes without the names of
+// its directories, and if that one is not told apart either, it is scattered.
 func (b *Book) identities(domain, url string) (ids [2]identity) {
-	host, template := Of(url)
+	host, path, query := split(url)
 	host = b.host(domain, host)
-	ids[0] = b.tracked(domain, identity{host, template})
-	if path, _, found := strings.Cut(template, "?"); found {
-		ids[1] = b.tracked(domain, identity{host, path + anyQuery})
-		if ids[1] == ids[0] {
-			ids[1] = identity{}
+	for i, template := range withQueries(templateOf(path, query, literals)) {
+		if template == "" {
+			break
 		}
+		ids[i] = identity{host, template}
+		if b.tracks(domain, ids[i], mostNamed) {
+			continue
+		}
+		ids[i].template = withQueries(templateOf(path, query, 0))[i]
+		if !b.tracks(domain, ids[i], mostPatterns) {
+			ids[i] = identity{domain, scattered}
+		}
+	}
+	if ids[1] == ids[0] {
+		ids[1] = identity{}
 	}
 	return ids
 }
 
-// tracked is id if its pattern is there or has room, else what stands for it.
-func (b *Book) tracked(domain string, id identity) identity {
-	if b.census(domain).patterns < mostPatterns || b.pattern(domain, id) != nil {
-		return id
+// withQueries is a template and, if it has a query, the one of all queries.
+func withQueries(template string) [2]string {
+	if path, _, found := strings.Cut(template, "?"); found {
+		return [2]string{template, path + anyQuery}
 	}
-	return identity{domain, scattered}
+	return [2]string{template}
+}
+
+// tracks tells whether a pattern is there, or has room among so many.
+func (b *Book) tracks(domain string, id identity, most uint64) bool {
+	return b.census(domain).patterns < most || b.pattern(domain, id) != nil
 }
 
 // host is the host itself if it is told apart or has room, else what stands for

@@ -270,15 +270,30 @@ func TestStateIsBounded(t *testing.T) {
 		}
 		s.append(event)
 	}
-	if c := s.book.census(domain); c.patterns > mostPatterns+1 || c.hosts > mostHosts {
+	if c := s.book.census(domain); c.patterns > mostNamed+1 || c.hosts > mostHosts {
 		t.Errorf("%+v", c)
 	}
-	if admitted > mostPatterns+100 {
+	if admitted > mostNamed+20 {
 		t.Errorf("%d URLs were admitted", admitted)
 	}
 	last, parked := s.book.Judge(s.options, domain, weftpb.Showing_SHOWING_AGAIN, []*weftpb.Target{{Url: root + "/x/y/", Via: weftpb.Via_VIA_LINK}})
-	if len(last) != 0 || len(parked) != 1 || parked[0].Template != scattered {
-		t.Errorf("the rest is %v", parked)
+	if len(last) != 0 || len(parked) != 1 || parked[0].Template != "/{word}+/" {
+		t.Errorf("the rest of the directories is %v", parked)
+	}
+
+	// Names of parameters are kept longer.
+	query := func(n int) string { return fmt.Sprintf("/%s?%s", letters(n), letters(n)) }
+	for n := range 5000 {
+		s.names(query(n), false, query(n+1))
+	}
+	if c := s.book.census(domain); c.patterns > mostPatterns+1 {
+		t.Errorf("%+v", c)
+	}
+	if n := s.walk(true, 100, func(n int) string { return query(5000 + n) }); n == 100 {
+		t.Error("random parameters are admitted for ever")
+	}
+	if ids := s.book.identities(domain, root+query(9000)); ids[0] != (identity{domain, scattered}) || ids[1].template != "/{word}"+anyQuery {
+		t.Errorf("the rest is %v", ids)
 	}
 }
 

@@ -51,7 +51,8 @@
 //     domains can be moved between partitions.
 //   - It is bounded, but for the parked URLs, which are on disk and of which there
 //     are no more than admitted pages name: 1,024 templates and 32 hosts are told
-//     apart in a domain. What lies beyond has the template "*" of the domain, which
+//     apart in a domain. From the 129th on, new templates go without the names of
+//     directories, and what lies beyond has the template "*" of the domain, which
 //     is judged like any other; the other hosts count as one, "*.domain". A page
 //     is remembered of a template for the next 16 to 32.
 //

@@ -52,6 +52,9 @@ const (
 // Bounds of what is told apart in a domain, so that no site makes the state grow
 // for ever. They are part of the fold, and so never change.
 const (
+	// mostNamed: further templates go without the names of directories, which a
+	// server can make up.
+	mostNamed = 128
 	// mostPatterns: further templates are scattered.
 	mostPatterns = 1024
 	// mostHosts: the rest of the hosts count as one, "*.domain".

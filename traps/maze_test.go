@@ -49,6 +49,20 @@ func TestMazes(t *testing.T) {
 		made++
 		return fmt.Sprintf(format, uint64(made)*0x9e3779b97f4a7c15)
 	}
+	spelt := func(format string) string {
+		made++
+		return fmt.Sprintf(format, letters(made*7919), letters(made*31), letters(made))
+	}
+	spelling := func(path string) string {
+		made++
+		b := []byte(path)
+		for i, c := range b {
+			if 'a' <= c && c <= 'z' && made>>(i%16)&1 == 1 {
+				b[i] -= 0x20
+			}
+		}
+		return string(b)
+	}
 	between := func(lobby page) func(string) page {
 		return func(path string) page {
 			if path[:3] == "/p/" {
@@ -64,6 +78,12 @@ func TestMazes(t *testing.T) {
 		answer func(path string) page
 	}{
 		{"redirects", 50, between(page{via: weftpb.Via_VIA_REDIRECT})},
+		{"directories", 3*mostNamed + 100, func(string) page {
+			return page{again: true, via: weftpb.Via_VIA_LINK, names: []string{spelt("/%s/%s/%s"), spelt("/%s/%s/%s"), spelt("/%s/%s/%s")}}
+		}},
+		{"spellings", 50, func(string) page {
+			return page{again: true, via: weftpb.Via_VIA_LINK, names: []string{spelling("/documents/listing.html"), spelling("/documents/listing.html")}}
+		}},
 		{"pages that refresh", 4*mostSpared + 100, between(page{via: weftpb.Via_VIA_LINK})},
 	} {
 		t.Run(c.name, func(t *testing.T) {

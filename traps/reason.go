@@ -53,7 +53,7 @@ func reasonOf(template string) Reason {
 
 func hasSession(segments, names []string) bool {
 	for i, s := range segments {
-		if s == hash && i < len(segments)-1 || sessions[strings.ToLower(after(s, ';'))] {
+		if s == hash && i < len(segments)-1 || sessions[after(s, ';')] {
 			return true
 		}
 	}
@@ -68,7 +68,7 @@ func hasCalendar(segments, names []string) bool {
 			return true
 		case s == year && i+1 < len(segments) && strings.HasPrefix(segments[i+1], number):
 			return true
-		case i < len(segments)-1 && calendars[strings.ToLower(s)], value != "" && calendars[strings.ToLower(key)]:
+		case i < len(segments)-1 && calendars[s], value != "" && calendars[key]:
 			return true
 		}
 	}
@@ -80,7 +80,7 @@ func hasPager(segments, names []string) bool {
 		key, _, _ := strings.Cut(s, "=")
 		name := strings.TrimRight(strings.TrimSuffix(key, number), "-_")
 		follows := i+1 < len(segments) && strings.HasPrefix(segments[i+1], number)
-		if pagers[strings.ToLower(name)] && (name != s || follows) {
+		if pagers[name] && (name != s || follows) {
 			return true
 		}
 	}
@@ -89,7 +89,7 @@ func hasPager(segments, names []string) bool {
 
 func anyOf(names []string, known map[string]bool) bool {
 	for _, name := range names {
-		if known[strings.ToLower(name)] {
+		if known[name] {
 			return true
 		}
 	}

@@ -35,14 +35,25 @@ const (
 // are instances of, but for the first two directories, and for what is asked with
 // a query in the root, which keep their names; a placeholder that stands several
 // times in a row has a plus. Of a query only the names of parameters are left,
-// each once, in order.
+// each once, in order. All is in lower case, for there are servers that answer to
+// every spelling of a name.
 func Of(url string) (host, template string) {
 	host, path, query := split(url)
-	b := appendPath(nil, path, query != "")
+	return host, templateOf(path, query, literals)
+}
+
+// templateOf is the template in which so many directories may keep their names.
+func templateOf(path, query string, named int) string {
+	b := appendPath(nil, path, named, query != "")
 	if query != "" {
 		b = appendQuery(b, query)
 	}
-	return host, string(b)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
 }
 
 // split cuts a canonical URL into its host, path and query. What is no canonical
@@ -64,8 +75,8 @@ func split(url string) (host, path, query string) {
 }
 
 // appendPath appends the template of a path that begins with a slash. One that is
-// asked with a query may be a program.
-func appendPath(dst []byte, path string, asked bool) []byte {
+// asked with a query may be a program, and is named like a directory.
+func appendPath(dst []byte, path string, named int, asked bool) []byte {
 	last := ""
 	for depth := 0; path != ""; depth++ {
 		path = path[1:]
@@ -78,8 +89,8 @@ func appendPath(dst []byte, path string, asked bool) []byte {
 			segment, path = path[:end], path[end:]
 		}
 		from := len(dst)
-		named := depth < literals && !leaf || depth == 0 && asked
-		dst = appendSegment(append(dst, '/'), segment, named, leaf)
+		keeps := depth < named && (!leaf || depth == 0 && asked)
+		dst = appendSegment(append(dst, '/'), segment, keeps, leaf)
 		// A run of one placeholder is one however long it is.
 		switch now := string(dst[from:]); {
 		case !strings.HasSuffix(now, "}"):
@@ -164,7 +175,7 @@ func appendQuery(dst []byte, query string) []byte {
 			continue
 		}
 		name, _, _ := strings.Cut(param, "=") // a value without a name is told by its kind: ?4711
-		names = append(names, kept(name))
+		names = append(names, strings.ToLower(kept(name)))
 	}
 	slices.Sort(names)
 	for i, name := range slices.Compact(names) {

@@ -1,12 +1,17 @@
 package traps
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTemplates(t *testing.T) {
 	for _, c := range []struct{ url, host, template string }{
 		{"https://a.example/", "a.example", "/"},
 		{"https://a.example:8443/about", "a.example:8443", "/{word}"},
 		{"https://a.example/docs/guide/about-us.html", "a.example", "/docs/guide/{word}.html"},
+		{"https://a.example/DOCS/Guide/About-Us.HTML", "a.example", "/docs/guide/{word}.html"},
+		{"https://a.example/List?Size=m&size=l", "a.example", "/list?size"},
 		{"https://a.example/docs/guide/deep/deeper/page", "a.example", "/docs/guide/{word}+"},
 		{"https://a.example/docs/guide/deep/deeper/page.html", "a.example", "/docs/guide/{word}+/{word}.html"},
 		{"https://a.example/item/4711", "a.example", "/item/{n}"},
@@ -56,7 +61,7 @@ func TestReasons(t *testing.T) {
 		"/list?offset&sort":    Pagination,
 		"/s/{hash}/{word}":     Session,
 		"/{word};jsessionid":   Session,
-		"/list?PHPSESSID&page": Session,
+		"/list?page&phpsessid": Session,
 		"/list?color&size":     Faceted,
 		"/list?*":              Faceted,
 		"/r/{hash}":            SameContent,
@@ -82,6 +87,9 @@ func FuzzTemplate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, url string) {
 		host, template := Of(url)
 		if template == "" || template[0] != '/' {
+			t.Fatalf("%q has the template %q", url, template)
+		}
+		if strings.ContainsFunc(template, func(c rune) bool { return 'A' <= c && c <= 'Z' }) {
 			t.Fatalf("%q has the template %q", url, template)
 		}
 		if again, same := Of(url); again != host || same != template {
