@@ -17,16 +17,12 @@ type draft struct {
 	record   codecs.Parsed
 	named    *weftpb.Discovered
 	print    similar.Print
-	words    int // of the text
+	makeup   similar.Makeup // of the text
 }
-
-// evidentWords is the least number of words that show that two URLs of a domain
-// name the same page.
-const evidentWords = similar.MinWords
 
 // fingerprint notes what the text is compared by.
 func (d *draft) fingerprint() {
-	d.print, d.words = similar.Of(d.record.Text)
+	d.print, d.makeup = similar.Of(d.record.Text)
 	if d.print.Empty() {
 		return
 	}
@@ -55,7 +51,7 @@ func (d *draft) outputs(v duplicates.Verdict) []Output {
 			record.Unfollowed = codecs.Duplicate
 			named.Links = nil
 		}
-		named.Evidence = append(named.Evidence, contentEvidence(record.URL, d.words, v)...)
+		named.Evidence = append(named.Evidence, contentEvidence(record.URL, d.makeup, v)...)
 	}
 	out := []Output{{
 		Topic: names.Parsed, Domain: record.Domain, Key: record.URL,

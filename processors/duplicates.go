@@ -17,7 +17,9 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/similar"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/traps"
 )
 
 // originals finds out what each page is a duplicate of, in the order in which
@@ -204,14 +206,24 @@ func (o *outbox) judged(ctx context.Context, r *kgo.Record, d *draft, v duplicat
 	}
 }
 
+// evidentWords is the least number of words that show that two URLs of a domain
+// name the same page.
+const evidentWords = similar.MinWords
+
 // contentEvidence is what a page shows about its URL that is a duplicate of
-// another of its domain. A text of a few words, which pages that are otherwise
-// different may share, shows nothing.
-func contentEvidence(url string, words int, v duplicates.Verdict) []*weftpb.Evidence {
-	if !v.Duplicate() || !v.Own || v.URL == url || words < evidentWords {
+// another of its domain. Tables that differ in their numbers show nothing. A text
+// of a few words, which pages that are otherwise different may share, does so
+// only where traps are, and where it is the same, or the grid of a month.
+func contentEvidence(url string, text similar.Makeup, v duplicates.Verdict) []*weftpb.Evidence {
+	if !v.Duplicate() || !v.Own || v.URL == url || v.Distance > 0 && text.Table {
 		return nil
 	}
-	return []*weftpb.Evidence{{
-		Kind: weftpb.Evidence_KIND_CONTENT, Url: url, SameAs: v.URL, Distance: uint32(v.Distance),
-	}}
+	kind := weftpb.Evidence_KIND_CONTENT
+	if text.Words < evidentWords {
+		kind = weftpb.Evidence_KIND_EMPTY
+		if looks := traps.Looks(url); looks == traps.SameContent || v.Distance > 0 && looks != traps.Calendar {
+			return nil
+		}
+	}
+	return []*weftpb.Evidence{{Kind: kind, Url: url, SameAs: v.URL, Distance: uint32(v.Distance)}}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/duplicates"
+	"github.com/weftcrawl/weft/similar"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -97,13 +98,39 @@ func TestWhatBecomesOfDuplicates(t *testing.T) {
 	}
 }
 
-// A text of a few words is a duplicate and shows nothing about its URL.
-func TestShortTextsShowNothing(t *testing.T) {
-	if got := contentEvidence("https://example.org/a", evidentWords-1, elsewhere); got != nil {
-		t.Errorf("%v", got)
-	}
-	if got := contentEvidence("https://example.org/a", evidentWords, elsewhere); len(got) != 1 {
-		t.Errorf("%v", got)
+// What a duplicate shows about its URL depends on how much it says, and where.
+func TestWhatDuplicatesShow(t *testing.T) {
+	const nothing, content, empty = weftpb.Evidence_KIND_UNSPECIFIED, weftpb.Evidence_KIND_CONTENT, weftpb.Evidence_KIND_EMPTY
+	few, enough := similar.Makeup{Words: evidentWords - 1}, similar.Makeup{Words: evidentWords}
+	table := similar.Makeup{Words: evidentWords, Table: true}
+	for _, c := range []struct {
+		path     string
+		text     similar.Makeup
+		distance int
+		want     weftpb.Evidence_Kind
+	}{
+		{"/a", enough, 0, content},
+		{"/a", enough, 3, content},
+		{"/a", table, 0, content},
+		{"/a", table, 1, nothing},
+		{"/calendar/2031/07", table, 1, nothing},
+		{"/a", few, 0, nothing},
+		{"/list?q=a", few, 0, nothing},
+		{"/list?page=7", few, 0, empty},
+		{"/list?color=red&size=m", few, 0, empty},
+		{"/list?page=7", few, 1, nothing},
+		{"/calendar/2031/07", few, 0, empty},
+		{"/calendar/2031/07", few, 1, empty},
+	} {
+		verdict := elsewhere
+		verdict.Distance = c.distance
+		kind := nothing
+		if shown := contentEvidence("https://example.org"+c.path, c.text, verdict); len(shown) == 1 {
+			kind = shown[0].Kind
+		}
+		if kind != c.want {
+			t.Errorf("%s with %+v at distance %d shows %v, want %v", c.path, c.text, c.distance, kind, c.want)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (s *seen) holdBack(o traps.Options, domain string, n *weftpb.Normalized, ev
 	if len(event.Targets) == 0 {
 		return
 	}
-	event.Showing = showing(domain, n, event.Targets[0])
+	event.Showing = showing(domain, n, event.Targets)
 	event.Targets, event.Parked = s.book.Judge(o, domain, event.Showing, event.Targets)
 }
 
@@ -55,21 +55,33 @@ func (s *seen) lifted(domain string, lift *weftpb.Lift) []byte {
 	return encode(event)
 }
 
-// showing is what a page that names a URL as new as target showed. Pages of other
+// showing is what a page showed that names URLs that are new. Pages of other
 // domains are unknown here, a redirect shows nothing, and seeds have no page.
-func showing(domain string, n *weftpb.Normalized, target *weftpb.Target) weftpb.Showing {
-	if target.Via == weftpb.Via_VIA_SEED || target.Via == weftpb.Via_VIA_REDIRECT || !within(n.Source, domain) {
+func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) weftpb.Showing {
+	via := targets[0].Via
+	if via == weftpb.Via_VIA_SEED || via == weftpb.Via_VIA_REDIRECT || !within(n.Source, domain) {
 		return weftpb.Showing_SHOWING_UNSPECIFIED
 	}
-	if slices.ContainsFunc(n.Evidence, func(e *weftpb.Evidence) bool { return isAgain(e, n.Source) }) {
+	again := func(e *weftpb.Evidence) bool {
+		return isAgain(e, n.Source) && (e.Kind == weftpb.Evidence_KIND_CONTENT || namesItsLike(n.Source, targets))
+	}
+	if slices.ContainsFunc(n.Evidence, again) {
 		return weftpb.Showing_SHOWING_AGAIN
 	}
 	return weftpb.Showing_SHOWING_NEW
 }
 
-// isAgain tells whether the page at a URL shows what another shows.
+// isAgain tells whether the page at a URL has the content of another.
 func isAgain(e *weftpb.Evidence, url string) bool {
-	return e.Kind == weftpb.Evidence_KIND_CONTENT && e.Url == url && e.Distance <= nearlySame
+	content := e.Kind == weftpb.Evidence_KIND_CONTENT || e.Kind == weftpb.Evidence_KIND_EMPTY
+	return content && e.Url == url && e.Distance <= nearlySame
+}
+
+// namesItsLike tells whether a page with hardly a word is empty indeed: a list of
+// pictures has as few words, and names pictures.
+func namesItsLike(source string, targets []*weftpb.Target) bool {
+	looks := traps.Looks(source)
+	return !slices.ContainsFunc(targets, func(t *weftpb.Target) bool { return traps.Looks(t.Url) != looks })
 }
 
 // tellAll puts what the content of a page shows into each record of the page's own

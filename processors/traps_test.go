@@ -112,11 +112,16 @@ func TestShowing(t *testing.T) {
 		change func(*weftpb.Normalized)
 		want   weftpb.Showing
 	}{
-		"a page like another":          {func(*weftpb.Normalized) {}, weftpb.Showing_SHOWING_AGAIN},
-		"a page unlike all":            {func(n *weftpb.Normalized) { n.Evidence = nil }, weftpb.Showing_SHOWING_NEW},
-		"a page that differs":          {func(n *weftpb.Normalized) { n.Evidence[0].Distance = 64 }, weftpb.Showing_SHOWING_NEW},
-		"evidence of another page":     {func(n *weftpb.Normalized) { n.Evidence[0].Url = "https://a.example/" }, weftpb.Showing_SHOWING_NEW},
-		"evidence of another kind":     {func(n *weftpb.Normalized) { n.Evidence[0].Kind = weftpb.Evidence_KIND_CANONICAL }, weftpb.Showing_SHOWING_NEW},
+		"a page like another":      {func(*weftpb.Normalized) {}, weftpb.Showing_SHOWING_AGAIN},
+		"a page unlike all":        {func(n *weftpb.Normalized) { n.Evidence = nil }, weftpb.Showing_SHOWING_NEW},
+		"a page that differs":      {func(n *weftpb.Normalized) { n.Evidence[0].Distance = 64 }, weftpb.Showing_SHOWING_NEW},
+		"evidence of another page": {func(n *weftpb.Normalized) { n.Evidence[0].Url = "https://a.example/" }, weftpb.Showing_SHOWING_NEW},
+		"evidence of another kind": {func(n *weftpb.Normalized) { n.Evidence[0].Kind = weftpb.Evidence_KIND_CANONICAL }, weftpb.Showing_SHOWING_NEW},
+		"an empty page":            {func(n *weftpb.Normalized) { n.Evidence[0].Kind = weftpb.Evidence_KIND_EMPTY }, weftpb.Showing_SHOWING_AGAIN},
+		"a page of pictures": {func(n *weftpb.Normalized) {
+			n.Evidence[0].Kind = weftpb.Evidence_KIND_EMPTY
+			n.Targets = append(n.Targets, named("", "https://a.example/picture/7").Targets...)
+		}, weftpb.Showing_SHOWING_NEW},
 		"a page of another domain":     {func(n *weftpb.Normalized) { n.Source = "https://b.example/" }, weftpb.Showing_SHOWING_UNSPECIFIED},
 		"a domain that ends like this": {func(n *weftpb.Normalized) { n.Source = "https://aa.example/" }, weftpb.Showing_SHOWING_UNSPECIFIED},
 		"a redirect":                   {func(n *weftpb.Normalized) { n.Targets[0].Via = weftpb.Via_VIA_REDIRECT }, weftpb.Showing_SHOWING_UNSPECIFIED},

@@ -46,4 +46,12 @@
 //
 // A text of less than [MinWords] words has no SimHash that means anything: one
 // word more or less is too much of it. It is the same as another or it is not.
+// The grid of a month, which counts from 1 to 28 at least, is an exception: its
+// words are the month's name and those of weekdays, and months of one name differ
+// in nothing but numbers.
+//
+// # Numbers
+//
+// Texts that differ in numbers only are nearly the same, which is right of dates
+// and counters and wrong of tables: [Makeup] tells of them.
 package similar

@@ -13,7 +13,7 @@ const (
 	// nearly the same differ.
 	MaxDistance = 3
 	// MinWords is the least number of words of a text that can be nearly the
-	// same as another.
+	// same as another, unless it is the grid of a month.
 	MinWords = 16
 )
 
@@ -37,22 +37,31 @@ func ParseHash(s string) (h Hash, err error) {
 // Print is the fingerprint of a text. The zero value is that of none.
 type Print struct {
 	Hash Hash
-	// Sim is the SimHash, 0 if there are less than MinWords words.
+	// Sim is the SimHash, 0 if there are less than MinWords words and no grid.
 	Sim uint64
 }
 
-// Of returns the fingerprint of a text, and the number of its words.
-func Of(text string) (p Print, words int) {
+// Of returns the fingerprint of a text, and what it consists of.
+func Of(text string) (p Print, m Makeup) {
 	if text == "" {
-		return Print{}, 0
+		return Print{}, Makeup{}
 	}
 	p.Hash = xxh3.HashString128(text).Bytes()
 	var s scanner
 	s.read(text)
-	if s.words >= MinWords {
+	if s.words >= MinWords || s.words > 0 && s.isGrid() {
 		p.Sim = s.sim()
 	}
-	return p, s.words
+	return p, Makeup{Words: s.words, Table: s.isTable(s.words)}
+}
+
+// Makeup is what a text consists of.
+type Makeup struct {
+	// Words are those that make features.
+	Words int
+	// Table: it has more numbers than words, and more different ones than a
+	// calendar has. What it says is in the numbers, which no SimHash sees.
+	Table bool
 }
 
 // Empty tells whether there is no text, which is not the same as any other.

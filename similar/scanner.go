@@ -15,6 +15,8 @@ type scanner struct {
 	line        [longLine][2]uint64
 	inLine      int // words of the line
 	short, long tally
+
+	numerals
 }
 
 // longLine is the number of words from which on a line says something of its
@@ -23,7 +25,8 @@ const longLine = 8
 
 // read takes a text in.
 func (s *scanner) read(text string) {
-	var word uint64 // hash of the word so far; 0: none
+	var word uint64   // hash of the word so far; 0: none
+	var number uint64 // value of the digits so far
 	digits, inWord := false, false
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -38,8 +41,9 @@ func (s *scanner) read(text string) {
 		case class == isDigit:
 			if !digits {
 				word = join(word, isDigit)
-				digits = true
+				number, digits = 0, true
 			}
+			number = number*10 + uint64(c-'0')
 			i++
 			continue
 		case class == isTwo && i+1 < len(text) && text[i+1]&0xc0 == 0x80:
@@ -61,6 +65,8 @@ func (s *scanner) read(text string) {
 			case alone:
 				if inWord {
 					s.word(word)
+				} else if digits {
+					s.number(number)
 				}
 				s.word(join(0, uint64(r)))
 				word, digits, inWord = 0, false, false
@@ -71,6 +77,8 @@ func (s *scanner) read(text string) {
 		}
 		if inWord {
 			s.word(word)
+		} else if digits {
+			s.number(number)
 		}
 		word, digits, inWord = 0, false, false
 		if c == '\n' {
@@ -80,6 +88,8 @@ func (s *scanner) read(text string) {
 	}
 	if inWord {
 		s.word(word)
+	} else if digits {
+		s.number(number)
 	}
 	s.endLine()
 }

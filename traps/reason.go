@@ -30,6 +30,13 @@ func (r Reason) byContent() bool { return r != TooManyURLs && r != TooManyPages 
 // reasons in the order of their codes in the store, which never change.
 var reasons = [...]Reason{"", Calendar, Pagination, Session, Faceted, SameContent}
 
+// Looks is what a URL would be held back as, whatever it shows: SameContent if it
+// looks like nothing that servers make without end.
+func Looks(url string) Reason {
+	_, template := Of(url)
+	return reasonOf(template)
+}
+
 // reasonOf names what a template whose pages are all the same is.
 func reasonOf(template string) Reason {
 	path, query, _ := strings.Cut(template, "?")

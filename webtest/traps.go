@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // TrapSite is a site with real pages and, linked from them, every kind of trap
@@ -22,6 +23,7 @@ const (
 	trapArticles = 30
 	trapMonths   = 24 // of the calendar, that have events
 	trapListed   = 20 // pages of the list
+	trapStations = 20 // that differ in their values
 )
 
 // NewTrapSite returns a site of one registrable domain. If that is no address, it
@@ -45,12 +47,19 @@ func (s *TrapSite) Real() []string {
 	for n := range trapListed {
 		real = append(real, list(n))
 	}
+	for n := range trapStations {
+		real = append(real, station(n))
+	}
 	return real
 }
 
 func article(n int) string { return fmt.Sprintf("/articles/story-of-%s-%d.html", spelled(n), n) }
 func month(n int) string   { return fmt.Sprintf("/calendar/%d/%02d/", 2025+n/12, n%12+1) }
 func list(n int) string    { return fmt.Sprintf("/list?page=%d", n) }
+func station(n int) string { return fmt.Sprintf("/station/%d", n) }
+func grid(n int) string    { return gridMonth(n).Format("/plan/2006/01") }
+
+func gridMonth(n int) time.Time { return time.Date(2030, time.Month(n+1), 1, 0, 0, 0, 0, time.UTC) }
 
 // spelled is a number in letters.
 func spelled(n int) string { return strings.Repeat("x", n%7+1) + string(rune('a'+n%26)) }
@@ -89,6 +98,17 @@ func (s *TrapSite) Answer(domain string, port int, path string, _ []byte) Respon
 	case "maze":
 		n, _ := strconv.Atoi(rest)
 		return Response{Status: http.StatusFound, Location: "/maze/" + strconv.Itoa(n+1)}
+	case "lobby":
+		return s.page("lobby", "/hop/"+opaque(path, 1), "/hop/"+opaque(path, 2))
+	case "hop":
+		return Response{Status: http.StatusFound, Location: "/lobby/" + opaque(path, 1)}
+	case "plan":
+		return bareMonth(rest)
+	case "found":
+		n, _ := strconv.Atoi(q.Get("page"))
+		return document("Results", "<p>Nothing found.</p>", "/found?page="+strconv.Itoa(n+1))
+	case "station":
+		return measured(rest)
 	case "echo":
 		return s.page("echo", "/echo?q="+q.Get("q")+"+more", "/echo?q="+opaque(path, 1))
 	case "sub":
@@ -101,7 +121,7 @@ func (s *TrapSite) Answer(domain string, port int, path string, _ []byte) Respon
 func (s *TrapSite) root(domain string, port int) Response {
 	links := []string{
 		month(0), list(0), "/session/start/home", "/visit?token=0&page=home", "/facets?color=red", "/spiral/", "/nowhere/",
-		"/random/start", "/table?sort=name", "/maze/1", "/echo?q=a",
+		"/random/start", "/table?sort=name", "/maze/1", "/echo?q=a", "/lobby/start", grid(0), "/found?page=1", station(0),
 	}
 	for n := range trapArticles {
 		links = append(links, article(n))
@@ -151,6 +171,36 @@ func (s *TrapSite) list(n int) Response {
 	return s.page(about, "/", list(n+1))
 }
 
+// bareMonth is a month of a calendar that has nothing in it, not even many words.
+func bareMonth(path string) Response {
+	month, err := time.Parse("2006/01", path)
+	if err != nil {
+		return text(http.StatusNotFound, "not found\n")
+	}
+	var days strings.Builder
+	for n := range month.AddDate(0, 1, -1).Day() {
+		fmt.Fprintf(&days, "<td>%d", n+1)
+	}
+	n := (month.Year()-2030)*12 + int(month.Month()) - 1
+	return document(month.Format("January 2006"), "<table><tr><th>Mo<th>Tu<th>We<th>Th<th>Fr<th>Sa<th>Su<tr>"+days.String()+"</table>", grid(n-1), grid(n+1))
+}
+
+// measured is a page of values: the words of all stations are the same.
+func measured(path string) Response {
+	n, err := strconv.Atoi(path)
+	if err != nil || n < 0 || n >= trapStations {
+		return text(http.StatusNotFound, "not found\n")
+	}
+	var values strings.Builder
+	h := mix(station(n))
+	for range 200 {
+		h = h*0x9e3779b97f4a7c15 + 0xd1b54a32d192ed03
+		fmt.Fprintf(&values, "<td>%d", h>>48)
+	}
+	about := "<p>Temperature, wind, rain and pressure as this station of the weather service has measured them each day since it was built.</p>"
+	return document("Station "+path, about+"<table><tr>"+values.String()+"</table>", station((n+1)%trapStations))
+}
+
 // session is one of three pages under a name that changes with each look.
 func (s *TrapSite) session(kind, path string, q url.Values) Response {
 	name, at := q.Get("page"), q.Get("token")
@@ -179,6 +229,17 @@ func (s *TrapSite) facets(query string) Response {
 		}
 	}
 	return s.page("facets", links...)
+}
+
+// document is one of few words.
+func document(title, body string, links ...string) Response {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!doctype html><html lang=en><head><title>%s</title></head><body><h1>%s</h1>%s", title, title, body)
+	for _, link := range links {
+		fmt.Fprintf(&b, "<a href=\"%s\">on</a>\n", link)
+	}
+	b.WriteString("</body></html>")
+	return Response{Status: http.StatusOK, Type: htmlType, Body: []byte(b.String())}
 }
 
 // page is a document whose text depends on nothing but what it is about.

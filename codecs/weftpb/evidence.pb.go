@@ -37,6 +37,10 @@ const (
 	// has a page of its own: it neither redirects to a variant nor names one as
 	// canonical. same_as is empty.
 	Evidence_KIND_OWN Evidence_Kind = 5
+	// The page has the content of same_as, or nearly, but hardly a word: that both
+	// are one page does not follow, and that a calendar or a list has come to its
+	// end may.
+	Evidence_KIND_EMPTY Evidence_Kind = 6
 )
 
 // Enum value maps for Evidence_Kind.
@@ -48,6 +52,7 @@ var (
 		3: "KIND_CONTENT",
 		4: "KIND_MISSING",
 		5: "KIND_OWN",
+		6: "KIND_EMPTY",
 	}
 	Evidence_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -56,6 +61,7 @@ var (
 		"KIND_CONTENT":     3,
 		"KIND_MISSING":     4,
 		"KIND_OWN":         5,
+		"KIND_EMPTY":       6,
 	}
 )
 
@@ -96,7 +102,7 @@ type Evidence struct {
 	// Canonical URL of the other.
 	SameAs string `protobuf:"bytes,3,opt,name=same_as,json=sameAs,proto3" json:"same_as,omitempty"`
 	// How far the contents are from each other, in bits of their SimHash: 0, the
-	// same, to 64. Of KIND_CONTENT only.
+	// same, to 64. Of KIND_CONTENT and KIND_EMPTY only.
 	Distance      uint32 `protobuf:"varint,4,opt,name=distance,proto3" json:"distance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -164,19 +170,21 @@ var File_weft_v1_evidence_proto protoreflect.FileDescriptor
 
 const file_weft_v1_evidence_proto_rawDesc = "" +
 	"\n" +
-	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\xf4\x01\n" +
+	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\x85\x02\n" +
 	"\bEvidence\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.weft.v1.Evidence.KindR\x04kind\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x17\n" +
 	"\asame_as\x18\x03 \x01(\tR\x06sameAs\x12\x1a\n" +
-	"\bdistance\x18\x04 \x01(\rR\bdistance\"u\n" +
+	"\bdistance\x18\x04 \x01(\rR\bdistance\"\x85\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rKIND_REDIRECT\x10\x01\x12\x12\n" +
 	"\x0eKIND_CANONICAL\x10\x02\x12\x10\n" +
 	"\fKIND_CONTENT\x10\x03\x12\x10\n" +
 	"\fKIND_MISSING\x10\x04\x12\f\n" +
-	"\bKIND_OWN\x10\x05B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\bKIND_OWN\x10\x05\x12\x0e\n" +
+	"\n" +
+	"KIND_EMPTY\x10\x06B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_evidence_proto_rawDescOnce sync.Once
