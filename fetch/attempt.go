@@ -28,7 +28,8 @@ type attempt struct {
 	firstByteTimeout time.Duration
 	allowance        int64 // bytes that an HTTP/2 peer may send
 
-	// Written by the goroutine of Do only; it reads them without mu.
+	// Written by the goroutine of Do only; it reads them without mu. conn is
+	// written with mu, for abort.
 	conn   *conn
 	reused bool
 	header headerBlock
@@ -109,21 +110,35 @@ func (a *attempt) detach() {
 	}
 }
 
+// abort closes the connection of an exchange whose context has ended, whoever
+// calls it first. The transport would keep one of HTTP/2, although a peer that
+// is gone looks just like a slow one.
+//
+// Nor does the context alone wake who reads a body. A peer sends a header and
+// then PINGs without end, and reads nothing; the transport waits to write
+// their acknowledgements, with its lock on writing; to give the stream up it
+// first writes a RST_STREAM, and waits for that lock; only then would it end
+// the body. HTTP/1.1 above TLS waits in the same way, where the peer asks for
+// key updates. A socket that is closed ends all of them.
+func (a *attempt) abort() {
+	a.mu.Lock()
+	c := a.conn
+	a.mu.Unlock()
+	if c != nil {
+		c.abort(&a.grant)
+	}
+}
+
 // failed returns why the exchange failed with err: what ended its context, if
 // that has ended, for then err is only how the transport took it.
 //
-// An HTTP/2 connection on which an exchange ended so is closed. The transport
-// would keep it, although a peer that is gone looks just like a slow one; with
-// HTTP/1.1 it closes the connection itself. A request to the same host that
-// begins before the transport has noticed, within microseconds, ends as
-// no_response.
+// A request to the same host that begins before the transport has noticed that
+// the connection was closed, within microseconds, ends as no_response.
 func (a *attempt) failed(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return a.cut(err)
 	}
-	if a.conn != nil && !a.conn.http1 {
-		_ = a.conn.Close()
-	}
+	a.abort()
 	cause := context.Cause(ctx)
 	if known := (failure{}); errors.As(cause, &known) {
 		return cause

@@ -99,6 +99,8 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 
 	a, watched := c.watch(ctx, cancel, r)
 	defer a.detach()
+	unwatch := context.AfterFunc(ctx, a.abort)
+	defer unwatch()
 	resp, err := c.transport.RoundTrip(req.WithContext(watched))
 	a.headerRead()
 	a.report(x, resp)

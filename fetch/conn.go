@@ -164,6 +164,34 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// abort resets the connection for the exchange of g. There is no goodbye of
+// TLS, which waits for whoever is writing, and so for a peer that does not
+// read; nor does the kernel hold on to what that peer has not taken. abort does
+// nothing once the exchange has let go of the connection, or, with HTTP/1.1,
+// when the next one has begun on it.
+func (c *conn) abort(g *grant) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.grants, g) || c.http1 && len(c.grants) > 1 {
+		return
+	}
+	c.closed = true
+	c.turn.Broadcast()
+	socket := c.socket()
+	if tcp, ok := socket.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = socket.Close()
+}
+
+// socket returns the connection below TLS.
+func (c *conn) socket() net.Conn {
+	if secure, ok := c.Conn.(*tls.Conn); ok {
+		return guarded(secure).Conn
+	}
+	return c.Conn
+}
+
 func (c *conn) markSent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -55,10 +55,11 @@
 // # Hostile servers
 //
 // Whatever a server does, an exchange ends within Options.TotalTimeout and its
-// connecting; a body that comes below Options.MinBodyRate ends before (see
-// [pace]). What a response cannot say is bad_response ([contradiction]), and a
-// connection on which the length of a body was said in two ways is not used
-// again ([doubtful]). HTTP/1.1 connections take nothing while they are idle.
+// connecting, for its connection is then reset ([attempt.abort]); a body that
+// comes below Options.MinBodyRate ends before (see [pace]). What a response
+// cannot say is bad_response ([contradiction]), and a connection on which the
+// length of a body was said in two ways is not used again ([doubtful]).
+// HTTP/1.1 connections take nothing while they are idle.
 // What an HTTP/2 peer may send is counted per exchange, since most of its
 // frames need not belong to one, and when there is none ([idleAllowance]).
 // net/http writes some of what servers do to the standard logger of package

@@ -16,7 +16,7 @@ import (
 // peer is the server's side of an HTTP/2 connection on which one request came.
 type peer struct {
 	*http2.Framer
-	raw    io.Writer
+	raw    io.ReadWriter
 	stream uint32
 	closed <-chan struct{}
 }
@@ -52,6 +52,18 @@ func (p peer) until(do func() error) {
 // newPeer runs script for each request, on a connection of its own, and holds
 // the connection until the client closes it.
 func newPeer(t testing.TB, trusted *x509.CertPool, script func(p peer)) string {
+	return newDeafPeer(t, trusted, func(p peer) {
+		closed := make(chan struct{})
+		p.closed = closed
+		go func() { defer close(closed); _, _ = io.Copy(io.Discard, p.raw) }()
+		script(p)
+		<-closed
+	})
+}
+
+// newDeafPeer is newPeer for a script after whose request nothing is read, and
+// which ends when it cannot write.
+func newDeafPeer(t testing.TB, trusted *x509.CertPool, script func(p peer)) string {
 	cert, pool := certificate(t, time.Now().Add(time.Hour))
 	*trusted = *pool
 	config := &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}}
@@ -70,13 +82,20 @@ func newPeer(t testing.TB, trusted *x509.CertPool, script func(p peer)) string {
 				return
 			}
 			if _, request := frame.(*http2.HeadersFrame); request {
-				closed := make(chan struct{})
-				go func() { defer close(closed); _, _ = io.Copy(io.Discard, c) }()
-				script(peer{f, c, frame.Header().StreamID, closed})
-				<-closed
+				script(peer{Framer: f, raw: c, stream: frame.Header().StreamID})
 				return
 			}
 		}
+	})
+}
+
+// pings sends PINGs without end, of which a peer that is deaf hears no
+// acknowledgement.
+func (p peer) pings() {
+	many := bytes.Repeat([]byte("\x00\x00\x08\x06\x00\x00\x00\x00\x0012345678"), 900)
+	p.until(func() error {
+		_, err := p.raw.Write(many)
+		return err
 	})
 }
 
@@ -96,6 +115,14 @@ func http2Servers() []hostile {
 	}
 	with := func(name string, script func(p peer)) hostile {
 		return hostile{"HTTP/2: " + name, func(t *testing.T) string { return newPeer(t, trusted, script) }, options}
+	}
+	deaf := func(name string, script func(p peer)) hostile {
+		return hostile{"HTTP/2: " + name, func(t *testing.T) string { return newDeafPeer(t, trusted, script) }, func(o *Options) {
+			o.RootCAs = trusted
+			// Time to fill what the kernel holds, and so many bytes that they do
+			// not end the exchange before.
+			o.FirstByteTimeout, o.BodyRateWindow, o.MaxBodyBytes = 5*soon, 5*soon, 10<<20
+		}}
 	}
 	filler := strings.Repeat("x", 1000)
 	return []hostile{
@@ -197,6 +224,15 @@ func http2Servers() []hostile {
 			p.answer(false, ":status", "200", "content-length", "1000")
 			_ = p.WriteData(p.stream, false, []byte(text))
 		})),
+		deaf("PINGs, and reads nothing", peer.pings),
+		deaf("header, then PINGs, and reads nothing", func(p peer) {
+			p.answer(false, ":status", "200")
+			p.pings()
+		}),
+		deaf("redirect, then PINGs, and reads nothing", func(p peer) {
+			p.answer(false, ":status", "302", "location", "/to")
+			p.pings()
+		}),
 		with("HTTP/1.1 after all", func(p peer) { _, _ = io.WriteString(p.raw, ok+"\r\n"+text) }),
 	}
 }
