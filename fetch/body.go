@@ -92,15 +92,30 @@ func (b *bodies) read(ctx context.Context, give func(why error), resp *http.Resp
 	wire := &limited{r: resp.Body, left: limit}
 	var got body
 	err := b.content(ctx, give, resp, wire, limit, &got)
+	if err == nil && !got.truncated {
+		err = finish(wire)
+	}
 	got.wireBytes = wire.n
-	if err != nil && got.free != nil {
-		got.free()
+	if err != nil {
+		if got.free != nil {
+			got.free()
+		}
+		return body{wireBytes: wire.n}, err
 	}
-	if err == nil && !got.truncated && wire.err == nil {
-		// The decoder has its end, the connection not yet.
-		drain(resp.Body)
+	return got, nil
+}
+
+// finish reads on where the decoder has its end and the body not yet. What it
+// finds there is ignored, but a body that is cut there was perhaps to go on:
+// gzip and zstd cannot tell that another member was to follow.
+func finish(wire *limited) error {
+	if wire.err == nil {
+		drain(wire)
 	}
-	return got, err
+	if wire.err != nil && wire.err != io.EOF {
+		return wireFailure(wire.err)
+	}
+	return nil
 }
 
 // content fills in what is decoded, and the room that it took.
@@ -124,7 +139,8 @@ func (b *bodies) content(ctx context.Context, give func(why error), resp *http.R
 		l, err := b.decoders.open(coding, top)
 		defer b.decoders.close(l)
 		if err != nil {
-			return b.settle(err, chain)
+			got.truncated, err = settle(err, chain)
+			return err
 		}
 		top = &limited{r: l, left: limit}
 		chain = append(chain, top)
@@ -135,30 +151,38 @@ func (b *bodies) content(ctx context.Context, give func(why error), resp *http.R
 	}
 	content, free, err := b.readAll(ctx, give, top, most)
 	got.free = free
-	if err != io.EOF {
-		if err := b.settle(err, chain); err != nil {
-			return err
-		}
-		got.truncated = true
+	if got.truncated, err = settle(err, chain); err != nil {
+		return err
 	}
 	got.bytes = content
 	return nil
 }
 
-// settle finds out what a failed read means: nil for one that met a limit.
-func (b *bodies) settle(err error, chain []*limited) error {
+// settle finds out what it means that the last of chain, which begins with the
+// wire, ended with err. A decoder may have said io.EOF at the end of a member
+// although what was to follow is missing.
+func settle(err error, chain []*limited) (cut bool, _ error) {
 	if errors.Is(err, errNoRoom) {
-		return err
+		return false, err
 	}
 	for _, l := range chain {
 		if l.cut {
-			return nil
+			return true, nil
 		}
 	}
 	if wire := chain[0]; wire.err != nil && wire.err != io.EOF {
-		return wireFailure(wire.err)
+		return false, wireFailure(wire.err)
 	}
-	return failf(classifyDecoding(err), "decode body: %w", err)
+	for _, l := range chain[1:] {
+		if l.err != nil && l.err != io.EOF {
+			err = l.err
+			break
+		}
+	}
+	if err == io.EOF {
+		return false, nil
+	}
+	return false, failf(classifyDecoding(err), "decode body: %w", err)
 }
 
 func wireFailure(err error) error {

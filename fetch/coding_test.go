@@ -128,6 +128,11 @@ func TestBadCodings(t *testing.T) {
 		return b
 	}
 	half := func(b []byte) []byte { return b[:len(b)/2] }
+	// A member of gzip, in a stream of brotli that has no end.
+	var open bytes.Buffer
+	w := brotli.NewWriter(&open)
+	_, _ = w.Write(compress(t, "gzip", text))
+	_ = w.Flush()
 	for _, tc := range []struct {
 		name   string
 		header string
@@ -143,6 +148,7 @@ func TestBadCodings(t *testing.T) {
 		{"zstd damaged", "zstd", flip(compress(t, "zstd", text)), ClassBadEncoding},
 		{"zstd cut", "zstd", half(compress(t, "zstd", text)), ClassBodyTruncated},
 		{"inner cut", "gzip, br", compress(t, "br", half(compress(t, "gzip", text))), ClassBodyTruncated},
+		{"outer cut behind a member", "gzip, br", open.Bytes(), ClassBodyTruncated},
 		{"compress", "compress", text, ClassBadEncoding},
 		{"three codings", "gzip, gzip, gzip", compress(t, "gzip,gzip,gzip", text), ClassBadEncoding},
 	} {
@@ -196,6 +202,18 @@ func TestBombs(t *testing.T) {
 				t.Errorf("%d bytes read from the wire", x.WireBytes)
 			}
 		})
+	}
+}
+
+// A limit behind a member cuts off what was to follow.
+func TestLimitBehindAMember(t *testing.T) {
+	member := compress(t, "gzip", []byte(text))
+	s := newServer(t, (&encoded{[]string{"gzip"}, append(bytes.Clone(member), member...)}).ServeHTTP)
+	c := newClient(t, func(o *Options) { o.MaxBodyBytes = int64(len(member)) })
+	x := get(t, c, s.URL)
+	want(t, x, ClassNone)
+	if !x.Truncated || string(x.Body) != text {
+		t.Errorf("body %q, truncated %v", x.Body, x.Truncated)
 	}
 }
 

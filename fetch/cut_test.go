@@ -18,10 +18,14 @@ import (
 // and their bodies do, as far as HTTP/1.1 can tell.
 func answers(t *testing.T) map[string]string {
 	gz := string(compress(t, "gzip", []byte(text)))
+	two := gz + gz
+	zstd := string(compress(t, "zstd", []byte(text)))
 	return map[string]string{
 		"length":     ok + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text),
 		"chunks":     ok + "Transfer-Encoding: chunked\r\n\r\n18\r\n" + text[:24] + "\r\n20\r\n" + text[24:] + "\r\n0\r\n\r\n",
 		"compressed": ok + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(gz), gz),
+		"members":    ok + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(two), two),
+		"frames":     ok + fmt.Sprintf("Content-Encoding: zstd\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", 2*len(zstd), zstd+zstd),
 	}
 }
 

@@ -207,6 +207,10 @@ func http2Servers() []hostile {
 			p.answer(false, ":status", "200", "content-length", "10")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
+		with("length that is none, and DATA", func(p peer) {
+			p.answer(false, ":status", "200", "content-length", "0")
+			_ = p.WriteData(p.stream, true, []byte(text))
+		}),
 		with("DATA before a header", func(p peer) { _ = p.WriteData(p.stream, true, []byte(text)) }),
 		with("DATA of another stream", func(p peer) { _ = p.WriteData(p.stream+2, true, []byte(text)) }),
 		with("more DATA than there is window", func(p peer) {

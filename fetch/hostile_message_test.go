@@ -121,6 +121,13 @@ func codingServers() []hostile {
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
 		list = append(list, hostile{"says " + coding + ", is plain", coded(coding, "", plain), nil})
 	}
+	// member serves a member of gzip, where another may follow, and its length.
+	member := func(serve func(response string) func(t *testing.T) string, format string) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			gz := compress(t, "gzip", plain)
+			return serve(fmt.Sprintf(ok+"Content-Encoding: gzip\r\n"+format, len(gz), gz))(t)
+		}
+	}
 	return append(list,
 		hostile{"gzip bomb, nested twice", coded("gzip, gzip", "gzip,gzip", zeros), small},
 		hostile{"br bomb in gzip", coded("br, gzip", "br,gzip", zeros), small},
@@ -133,6 +140,10 @@ func codingServers() []hostile {
 		hostile{"coding that is not supported", coded("compress", "", plain), nil},
 		hostile{"a thousand codings", coded(strings.Repeat("gzip,", 1000), "gzip", plain), nil},
 		hostile{"gzip that is cut", coded("gzip", "", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")), nil},
+		hostile{"gzip that is cut behind a member", member(says, "Content-Length: %d0\r\n\r\n%s"), nil},
+		hostile{"gzip that stops behind a member", member(holds, "Content-Length: %d0\r\n\r\n%s"), hastyBody},
+		hostile{"gzip without its last chunk", member(says, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n"), nil},
+		hostile{"gzip and a chunk size that is none", member(says, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nxyz\r\n"), nil},
 	)
 }
 
