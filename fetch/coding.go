@@ -197,11 +197,19 @@ func (f *inflate) reset(in *bufio.Reader) (plain bool, err error) {
 
 func (f *inflate) Read(p []byte) (int, error) { return f.now.Read(p) }
 
-// unbrotli reads RFC 7932.
+// unbrotli reads RFC 7932 and ignores what follows the stream, as browsers do.
 type unbrotli struct{ brotli.Reader }
 
 func (b *unbrotli) reset(in *bufio.Reader) (plain bool, err error) {
 	return false, b.Reset(in)
+}
+
+func (b *unbrotli) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && err.Error() == "brotli: excessive input" { // it has no name
+		err = io.EOF
+	}
+	return n, err
 }
 
 // unzstd reads RFC 8878.
