@@ -93,7 +93,7 @@ func (b *bodies) read(ctx context.Context, give func(why error), resp *http.Resp
 	var got body
 	err := b.content(ctx, give, resp, wire, limit, &got)
 	if err == nil && !got.truncated {
-		err = finish(wire)
+		err = finish(resp, wire)
 	}
 	got.wireBytes = wire.n
 	if err != nil {
@@ -108,14 +108,17 @@ func (b *bodies) read(ctx context.Context, give func(why error), resp *http.Resp
 // finish reads on where the decoder has its end and the body not yet. What it
 // finds there is ignored, but a body that is cut there was perhaps to go on:
 // gzip and zstd cannot tell that another member was to follow.
-func finish(wire *limited) error {
+func finish(resp *http.Response, wire *limited) error {
 	if wire.err == nil {
 		drain(wire)
 	}
-	if wire.err != nil && wire.err != io.EOF {
-		return wireFailure(wire.err)
+	switch wire.err {
+	case nil:
+		return nil
+	case io.EOF:
+		return wrongLength(resp, wire.n)
 	}
-	return nil
+	return wireFailure(wire.err)
 }
 
 // content fills in what is decoded, and the room that it took.

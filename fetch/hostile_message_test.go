@@ -98,6 +98,10 @@ func statusServers() []hostile {
 		{"status 206 that nobody asked for", status("206 Partial Content", "Content-Range: bytes 0-55/1000\r\n", body), nil},
 		{"status 206 without a range", status("206 Partial Content", body), nil},
 		{"status 206 that is the whole", status("206 Partial Content", "Content-Range: bytes 0-55/56\r\n", body), nil},
+		{"status 206 that is shorter than it says", status("206 Partial Content", "Content-Range: bytes 0-99/100\r\n", body), nil},
+		{"status 206 that is longer than it says", status("206 Partial Content", "Content-Range: bytes 0-9/10\r\n", body), nil},
+		{"status 206 with two ranges", status("206 Partial Content", "Content-Range: bytes 0-55/56\r\nContent-Range: bytes 0-55/1000\r\n", body), nil},
+		{"status 206 of several parts", status("206 Partial Content", "Content-Type: multipart/byteranges; boundary=x\r\nContent-Range: bytes 0-55/56\r\n", body), nil},
 		{"status 304 to no condition", status("304 Not Modified"), nil},
 		{"status 304 with a body", status("304 Not Modified", body), nil},
 	}

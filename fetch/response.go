@@ -22,6 +22,7 @@ var errTooManyFields = failf(ClassHeaderTooLarge, "more than %d header fields", 
 //     should take them for 5xx (RFC 9110 section 15).
 //   - A final 1xx: nobody asked to switch protocols.
 //   - 206 that is not the whole, for nobody asked for a part (section 15.3.7).
+//     Whether it is as long as it says is seen when it is read ([wrongLength]).
 //   - 304 when the request had no condition (section 15.4.5).
 //   - Several values of Location, of which any may be meant; browsers refuse
 //     that too, since it is how a response is split.
@@ -31,8 +32,8 @@ func contradiction(resp *http.Response, http1, conditional bool) error {
 		return failf(ClassBadResponse, "version %s in an exchange of another", resp.Proto)
 	case status < 200 || !isStatus(status):
 		return failf(ClassBadResponse, "status %d cannot end an exchange", status)
-	case status == http.StatusPartialContent && !isWhole(resp.Header.Get("Content-Range")):
-		return failf(ClassBadResponse, "part of a body, Content-Range %q, that nobody asked for", resp.Header.Get("Content-Range"))
+	case status == http.StatusPartialContent && !isWhole(resp.Header):
+		return failf(ClassBadResponse, "part of a body, Content-Range %q, that nobody asked for", resp.Header["Content-Range"])
 	case status == http.StatusNotModified && !conditional:
 		return failf(ClassBadResponse, "status 304 to a request without a condition")
 	}
@@ -45,15 +46,41 @@ func contradiction(resp *http.Response, http1, conditional bool) error {
 // isStatus reports whether a status has the three digits of one.
 func isStatus(status int) bool { return status >= 100 && status <= 999 }
 
-// isWhole reports whether a Content-Range (RFC 9110 section 14.4) is all that
-// there is: "bytes 0-99/100".
-func isWhole(contentRange string) bool {
+// isWhole reports whether the header of a 206 promises one part that is all
+// that there is. Several parts have a Content-Range each, in the body (RFC 9110
+// section 15.3.7.2).
+func isWhole(h http.Header) bool {
+	ranges := h["Content-Range"]
+	return len(ranges) == 1 && wholeSize(ranges[0]) > 0 && mediaType(h.Get("Content-Type")) != "multipart/byteranges"
+}
+
+// wholeSize returns the size of what a Content-Range (RFC 9110 section 14.4)
+// says is all that there is: 100 of "bytes 0-99/100". It is 0 of a part.
+func wholeSize(contentRange string) int64 {
 	unit, spec, _ := strings.Cut(contentRange, " ")
 	bounds, size, ok := strings.Cut(spec, "/")
 	first, last, _ := strings.Cut(bounds, "-")
 	end, errEnd := strconv.ParseUint(last, 10, 63)
 	whole, errWhole := strconv.ParseUint(size, 10, 63)
-	return ok && unit == "bytes" && first == "0" && errEnd == nil && errWhole == nil && end+1 == whole
+	if !ok || !strings.EqualFold(unit, "bytes") || first != "0" || errEnd != nil || errWhole != nil || end+1 != whole {
+		return 0
+	}
+	return int64(whole)
+}
+
+// wrongLength returns why the body of resp, of n bytes before decoding, is not
+// the whole that a 206 promised; nil if it is, or there was no such promise.
+func wrongLength(resp *http.Response, n int64) error {
+	if resp.StatusCode != http.StatusPartialContent {
+		return nil
+	}
+	switch size := wholeSize(resp.Header.Get("Content-Range")); {
+	case n < size:
+		return failf(ClassBodyTruncated, "%d bytes of a body of %d", n, size)
+	case n > size:
+		return failf(ClassBadResponse, "%d bytes of a body of %d", n, size)
+	}
+	return nil
 }
 
 // doubtful reports whether the framing of an HTTP/1.x response is said in two
