@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weftcrawl/weft/mediatype"
 )
 
 // maxHeaderFields bounds the fields of a response header; curl has the same
@@ -51,7 +53,7 @@ func isStatus(status int) bool { return status >= 100 && status <= 999 }
 // section 15.3.7.2).
 func isWhole(h http.Header) bool {
 	ranges := h["Content-Range"]
-	return len(ranges) == 1 && wholeSize(ranges[0]) > 0 && mediaType(h.Get("Content-Type")) != "multipart/byteranges"
+	return len(ranges) == 1 && wholeSize(ranges[0]) > 0 && mediatype.Of(h.Get("Content-Type")).Essence != "multipart/byteranges"
 }
 
 // wholeSize returns the size of what a Content-Range (RFC 9110 section 14.4)
