@@ -15,6 +15,7 @@ import (
 var kinds = map[string]weftpb.Evidence_Kind{
 	"redirect": weftpb.Evidence_KIND_REDIRECT, "canonical": weftpb.Evidence_KIND_CANONICAL, "content": weftpb.Evidence_KIND_CONTENT,
 	"own": weftpb.Evidence_KIND_OWN, "missing": weftpb.Evidence_KIND_MISSING, "differs": weftpb.Evidence_KIND_CONTENT,
+	"nearly": weftpb.Evidence_KIND_CONTENT,
 }
 
 // script reads "redirect /a /a/": paths are of x.org, what has a scheme stays.
@@ -26,8 +27,11 @@ func script(t *testing.T, line string) *weftpb.Evidence {
 		t.Fatalf("%q is no evidence", line)
 	}
 	e := &weftpb.Evidence{Kind: kind, Url: full(words[1]), SameAs: full(words[2])}
-	if words[0] == "differs" {
+	switch words[0] {
+	case "differs":
 		e.Distance = different
+	case "nearly":
+		e.Distance = 1
 	}
 	return e
 }
@@ -53,7 +57,7 @@ func TestRulesAreLearnt(t *testing.T) {
 		{"content follows what was said", []string{"redirect /a /a/", "content /b/ /b", "content /c/ /c"}, "slash 4, no-slash broken"},
 		{"said later of the same path", []string{"content /a /a/", "redirect /a /a/"}, "slash 2, no-slash broken"},
 		{"content of both ways keeps to the first", []string{"content /a /a/", "content /b/ /b"}, "slash 2"},
-		{"nearly the same is enough, similar is not", []string{"content /a /a/"}, "slash 1"},
+		{"nearly the same is not enough", []string{"content /a /a/", "nearly /b /b/", "nearly /c/ /c"}, "slash 1"},
 		{"both ways", []string{"redirect /a /a/", "redirect /b/ /b"}, "slash broken, no-slash broken"},
 		{"broken stays broken", []string{"differs /a /a/", "redirect /a /a/", "redirect /b /b/", "redirect /c /c/"}, "slash broken, no-slash broken"},
 		{"all in one", []string{"redirect http://www.x.org/a https://x.org/a/", "redirect http://www.x.org/b https://x.org/b/",
@@ -172,6 +176,12 @@ func TestWhatIsGivenUp(t *testing.T) {
 			}})
 			return c.name(link, "/a")
 		}, "/a/; /a → /a/ by slash"},
+		{"a page of its own with nearly the same content", func(c *crawl) *weftpb.Deduped {
+			c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{
+				script(c.t.(*testing.T), "own /x"), script(c.t.(*testing.T), "nearly /x /x/"),
+			}})
+			return c.name(link, "/a")
+		}, "/a; "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			crawl := taught(t)

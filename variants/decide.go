@@ -94,7 +94,7 @@ func (d *decision) counts(e *weftpb.Evidence, shown []*weftpb.Evidence) bool {
 	switch e.Kind {
 	case weftpb.Evidence_KIND_OWN:
 		return !slices.ContainsFunc(shown, func(other *weftpb.Evidence) bool {
-			return other.Kind == weftpb.Evidence_KIND_CONTENT && other.Url == e.Url && other.Distance <= alike && d.standsFor(e.Url, other.SameAs)
+			return other.Kind == weftpb.Evidence_KIND_CONTENT && other.Url == e.Url && other.Distance == same && d.standsFor(e.Url, other.SameAs)
 		})
 	case weftpb.Evidence_KIND_MISSING:
 		return d.options.Learn || len(d.options.same) > 0

@@ -19,8 +19,8 @@
 //
 //	learning   Less than 6 points speak for it. A redirect, or a canonical URL,
 //	           from a URL to the one that the rule makes of it has 2, the same
-//	           content 1. Each path counts once, so that it takes 3 different
-//	           paths, or 6 of which only the content is known.
+//	           content 1, nearly the same none. Each path counts once, so that it
+//	           takes 3 different paths, or 6 of which only the content is known.
 //	in force   URLs that links and sitemaps name, and that nobody has named
 //	           before, are given up for the one that stands for them.
 //	broken     For good: one exchange was against it. It redirected to, or named
@@ -37,7 +37,7 @@
 // fingerprint, is asked for, if the one that stands for it is known already: a
 // rule that is wrong, or no longer right, is found out. What it brings counts as
 // evidence as anything does. A page of its own is none against the rule if it
-// has the content of the other.
+// has the content of the other, and not only nearly.
 //
 // # Nothing is lost
 //

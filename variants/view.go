@@ -45,9 +45,10 @@ func (v *view) keeps(name string) bool {
 	return v.book.tracked[name].merged
 }
 
-// Distances of contents: up to alike they are the same, different is what they
-// are said to be when they are not alike at all.
-const alike, different = 3, 64
+// Distances of contents: same is that of equal texts, for nearly the same are two
+// pages of one form with other numbers in it; different is what they are said to be
+// when they are not alike at all.
+const same, different = 0, 64
 
 // weigh takes evidence in. It is false if it changes nothing.
 func (v *view) weigh(e *weftpb.Evidence) bool {
@@ -86,7 +87,7 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 		switch {
 		case e.Distance >= different:
 			return v.refute(name, forth|back)
-		case e.Distance > alike:
+		case e.Distance > same:
 			return false
 		}
 		// Content has no direction: it takes the one that is open.
