@@ -85,11 +85,10 @@ func TestWhatBecomesOfDuplicates(t *testing.T) {
 			if (len(links) > 0) != c.links {
 				t.Errorf("links %v", links)
 			}
-			var evidence []*weftpb.Evidence
+			const at = "https://www.example.org/dir/page"
+			evidence := []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_PAGE, Url: at}}
 			if c.evidence {
-				evidence = []*weftpb.Evidence{{
-					Kind: weftpb.Evidence_KIND_CONTENT, Url: "https://www.example.org/dir/page", SameAs: elsewhere.URL, Distance: 2,
-				}}
+				evidence = append(evidence, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: at, SameAs: elsewhere.URL, Distance: 2})
 			}
 			if diff := cmp.Diff(evidence, shown, protocmp.Transform()); diff != "" {
 				t.Error(diff)

@@ -30,13 +30,20 @@ func missing(f *weftpb.Fetched) *weftpb.Discovered {
 	return d
 }
 
-// ofPage is what a page shows about its URL, which a probe always does.
-func ofPage(via weftpb.Via, base *urls.Base, source urls.URL, canonical, domain string) []*weftpb.Evidence {
+// ofPage is what a page shows about its URL: that it names a variant as canonical,
+// or has a page of its own. Of a text of a few words that is only told of a probe,
+// for a page that has another's text is found out by longer ones only.
+func ofPage(via weftpb.Via, words int, base *urls.Base, source urls.URL, canonical, domain string) []*weftpb.Evidence {
 	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, canonical, domain)
-	if shown == nil && via == weftpb.Via_VIA_PROBE {
-		shown = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_OWN, Url: source.String()}}
+	switch {
+	case shown != nil:
+		return shown
+	case via == weftpb.Via_VIA_PROBE:
+		return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_OWN, Url: source.String()}}
+	case words >= evidentWords:
+		return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_PAGE, Url: source.String()}}
 	}
-	return shown
+	return nil
 }
 
 // maxEvidence bounds what is passed on of one exchange.

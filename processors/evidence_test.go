@@ -1,6 +1,7 @@
 package processors
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,10 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
 		{"a canonical URL of its own", page(`<link rel=canonical href="/a"><a href=/b>b</a>`), nil},
 		{"a canonical home", page(`<link rel=canonical href="/"><a href=/b>b</a>`), nil},
+		{"a page", page("<p>" + strings.Repeat("word ", evidentWords)), evidence(weftpb.Evidence_KIND_PAGE, "")},
+		{"a page of a few words", page("<p>" + strings.Repeat("word ", evidentWords-1)), nil},
+		{"a page with a canonical variant", page("<link rel=canonical href=/a/><p>" + strings.Repeat("word ", evidentWords)),
+			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
 		{"a probe with a page", func(f *weftpb.Fetched) {
 			page("<p>text")(f)
 			f.Request.Target.Via = weftpb.Via_VIA_PROBE

@@ -124,8 +124,8 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	record := parsed(&f, page, source, base, domain, p.env.Names.Crawl)
 	p.env.Meter.Page(len(f.Body))
 	d = &draft{pages: p, exchange: exchange, record: record, named: discovered(&f, page)}
-	d.named.Evidence = ofPage(f.Request.Target.Via, base, source, record.Canonical, domain)
 	d.fingerprint()
+	d.named.Evidence = ofPage(f.Request.Target.Via, d.makeup.Words, base, source, record.Canonical, domain)
 	return d, nil, ""
 }
 

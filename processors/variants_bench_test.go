@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// BenchmarkDedupeVariants decides and folds records of 40 links of which one is new, as
-// on the web.
+// BenchmarkDedupeVariants decides and folds records of pages of 40 links of which one is
+// new, as on the web.
 func BenchmarkDedupeVariants(b *testing.B) {
 	stage := dedupeStage(Env{Names: topics.Loop("weft"), Definition: topics.Definition{Scope: "any"}, Meter: silent{}})
 	state, err := stage.Open(0, sound{new(memstore.Store)})
@@ -52,6 +52,7 @@ func BenchmarkDedupeVariants(b *testing.B) {
 			b.StopTimer()
 			for j := range records {
 				page.Source = url(j % known)
+				page.Evidence = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_PAGE, Url: page.Source}}
 				for k, t := range page.Targets {
 					t.Url = url((j*links + k*k) % known)
 				}

@@ -15,12 +15,14 @@ import (
 //	v/k/SITE\0 + print of the kept    nothing; the way from a URL to those that
 //	  + print of URL                  it stands for
 //	v/x/SITE\0 + print of URL         nothing; a URL that has no page
+//	v/p/SITE                          what is known of its pages
 const (
 	sitePrefix   = "v/s/"
 	siteEnd      = "v/s0" // first key after every key with sitePrefix
 	mergedPrefix = "v/m/"
 	keptPrefix   = "v/k/"
 	absentPrefix = "v/x/"
+	pagesPrefix  = "v/p/"
 )
 
 // Book is what one partition knows of its sites. It belongs to one goroutine at
@@ -74,6 +76,9 @@ func (b *Book) Apply(domain string, event *weftpb.Deduped) {
 	}
 	for url := range v.absent {
 		b.store.Set(absentKey(siteOf(url, domain), url), []byte{1})
+	}
+	for name, p := range v.pages {
+		b.store.Set(pagesKey(name), p.encode())
 	}
 	for name, s := range v.sites {
 		b.store.Set(siteKey(name), s.encode())
@@ -140,6 +145,8 @@ func absentKey(name, url string) []byte {
 }
 
 func siteKey(name string) []byte { return []byte(sitePrefix + name) }
+
+func pagesKey(name string) []byte { return []byte(pagesPrefix + name) }
 
 func mergedKey(name, url string) []byte {
 	print := urls.Fingerprint(url)

@@ -14,8 +14,7 @@ import (
 
 var kinds = map[string]weftpb.Evidence_Kind{
 	"redirect": weftpb.Evidence_KIND_REDIRECT, "canonical": weftpb.Evidence_KIND_CANONICAL, "content": weftpb.Evidence_KIND_CONTENT,
-	"own": weftpb.Evidence_KIND_OWN, "missing": weftpb.Evidence_KIND_MISSING, "differs": weftpb.Evidence_KIND_CONTENT,
-	"nearly": weftpb.Evidence_KIND_CONTENT,
+	"own": weftpb.Evidence_KIND_OWN, "page": weftpb.Evidence_KIND_PAGE, "missing": weftpb.Evidence_KIND_MISSING, "nearly": weftpb.Evidence_KIND_CONTENT,
 }
 
 // script reads "redirect /a /a/": paths are of x.org, what has a scheme stays.
@@ -27,10 +26,7 @@ func script(t *testing.T, line string) *weftpb.Evidence {
 		t.Fatalf("%q is no evidence", line)
 	}
 	e := &weftpb.Evidence{Kind: kind, Url: full(words[1]), SameAs: full(words[2])}
-	switch words[0] {
-	case "differs":
-		e.Distance = different
-	case "nearly":
+	if words[0] == "nearly" {
 		e.Distance = 1
 	}
 	return e
@@ -59,7 +55,7 @@ func TestRulesAreLearnt(t *testing.T) {
 		{"content of both ways keeps to the first", []string{"content /a /a/", "content /b/ /b"}, "slash 2"},
 		{"nearly the same is not enough", []string{"content /a /a/", "nearly /b /b/", "nearly /c/ /c"}, "slash 1"},
 		{"both ways", []string{"redirect /a /a/", "redirect /b/ /b"}, "slash broken, no-slash broken"},
-		{"broken stays broken", []string{"differs /a /a/", "redirect /a /a/", "redirect /b /b/", "redirect /c /c/"}, "slash broken, no-slash broken"},
+		{"broken stays broken", []string{"page /a", "page /a/", "redirect /a /a/", "redirect /b /b/", "redirect /c /c/"}, "slash broken, no-slash broken"},
 		{"all in one", []string{"redirect http://www.x.org/a https://x.org/a/", "redirect http://www.x.org/b https://x.org/b/",
 			"redirect http://www.x.org/c https://x.org/c/"}, "https in force, no-www in force, www broken, slash in force, no-slash broken"},
 		{"https to http", []string{"redirect https://x.org/a http://x.org/a"}, "https broken"},
@@ -68,6 +64,18 @@ func TestRulesAreLearnt(t *testing.T) {
 		{"a page of its own without a rule", []string{"own /a"}, ""},
 		{"a page of its own against one", []string{"redirect /a /a/", "redirect /b /b/", "redirect /c /c/", "own /d"}, "slash broken, no-slash broken"},
 		{"a page of its own that it keeps", []string{"redirect /a /a/", "redirect /b /b/", "redirect /c /c/", "own /d/"}, "slash in force, no-slash broken"},
+		{"a page where others redirect", []string{"redirect /a /a/", "page /b"}, "slash broken, no-slash broken"},
+		{"a page, and others redirect later", []string{"page /a", "redirect /b /b/"}, "slash broken, no-slash broken"},
+		{"a page against a rule in force", []string{"redirect /a /a/", "redirect /b /b/", "redirect /c /c/", "page /d"}, "slash broken, no-slash broken"},
+		{"pages at what others redirect to", []string{"page /a/", "redirect /a /a/", "page /b/"}, "slash 2, no-slash broken"},
+		{"a page that comes before its copy", []string{"page /a", "content /a/ /a"}, "no-slash 1"},
+		{"the content of six where others have pages", []string{"page /a/", "content /a /a/", "page /b/", "content /b /b/", "page /c/", "content /c /c/",
+			"page /d/", "content /d /d/", "page /e/", "content /e /e/", "page /f/", "content /f /f/", "page /g"}, "slash in force"},
+		{"other pages at both", []string{"content /a/index.php /a/", "page /d/index.php", "page /d/"}, "index.php broken"},
+		{"other pages at both, of a rule in force", []string{"content /a /a/", "content /b /b/", "content /c /c/", "content /d /d/", "content /e /e/",
+			"content /f /f/", "page /g/?p=1", "page /g?p=2", "page /g?p=1"}, "slash broken, no-slash broken"},
+		{"other pages at all", []string{"page http://www.x.org/a", "page https://x.org/a/"}, "https broken, no-www broken, www broken, slash broken, no-slash broken"},
+		{"pages of two index files", []string{"page /index.html", "page /index.php"}, ""},
 		{"index files", []string{"canonical /index.html /", "canonical /a/index.html /a/", "redirect /b/index.html /b/", "redirect /index.php /"},
 			"index.html in force, index.php 2"},
 		{"no index file is added", []string{"redirect / /index.html"}, "index.html broken"},
@@ -170,6 +178,17 @@ func TestWhatIsGivenUp(t *testing.T) {
 				Evidence: []*weftpb.Evidence{script(c.t.(*testing.T), "redirect /x/ /x")},
 			})
 		}, "/y; "},
+		{"a page, and equal ones elsewhere", func(c *crawl) *weftpb.Deduped {
+			c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(c.t.(*testing.T), "page /x"), script(c.t.(*testing.T), "content /x /y")}})
+			return c.name(link, "/a")
+		}, "/a/; /a → /a/ by slash"},
+		{"a page that names others", func(c *crawl) *weftpb.Deduped {
+			c.name(link, "/a")
+			return c.take(&weftpb.Normalized{
+				Targets:  []*weftpb.Target{{Url: full("/y"), Via: link}},
+				Evidence: []*weftpb.Evidence{script(c.t.(*testing.T), "page /x")},
+			})
+		}, "/y, /a; "},
 		{"a page of its own with the same content", func(c *crawl) *weftpb.Deduped {
 			c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{
 				script(c.t.(*testing.T), "own /x"), script(c.t.(*testing.T), "content /x /x/"),
@@ -206,7 +225,7 @@ func TestConfiguredRules(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", step.url, got, step.want)
 		}
 	}
-	c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, "differs /x /x/")}})
+	c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, "redirect /x/ /x")}})
 	if got := became(c.name(weftpb.Via_VIA_LINK, "/d/")); got != "/d; /d/ → /d" {
 		t.Errorf("what was configured was given up: %s", got)
 	}
@@ -260,7 +279,7 @@ func TestProbesAndBounds(t *testing.T) {
 		c.apply(d)
 		given += len(d.Merged)
 	}
-	restored := c.decide(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, "differs /x /x/")}}).Targets
+	restored := c.decide(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, "redirect /x/ /x")}}).Targets
 	if len(restored) != given || given > 9_000 || given < 2_000 {
 		t.Errorf("%d URLs were given up, %d come back", given, len(restored))
 	}
@@ -296,6 +315,59 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// What was given up by a rule that is not in force any more, as folded by a program
+// that takes other evidence for less, comes back when the rule breaks.
+func TestGivenUpByARuleThatIsNotInForce(t *testing.T) {
+	c := newCrawl(t, true)
+	c.apply(&weftpb.Deduped{
+		Targets: []*weftpb.Target{link(full("/a/"))},
+		Merged:  []*weftpb.Merged{{Target: link(full("/a")), Kept: full("/a/"), Rules: []string{"slash"}}},
+	})
+	if got := became(c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, "redirect /x/ /x")}})); got != "/a; " {
+		t.Error(got)
+	}
+	c.check()
+}
+
+// Of a site of any size a sample of pages is kept, in which those whose URLs are
+// related meet.
+func TestSampleOfPages(t *testing.T) {
+	c := newCrawl(t, true)
+	written := 0
+	for i := range 5000 {
+		written += len(c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, fmt.Sprintf("page /%d", i))}}).Evidence)
+	}
+	if written > 8*maxPages {
+		t.Errorf("%d of 5,000 pages are in events", written)
+	}
+	v := view{book: c.book, domain: domain}
+	if kept := len(v.lookAtPages("x.org").sample); kept != maxPages {
+		t.Errorf("%d pages are kept", kept)
+	}
+	against := 0
+	for i := range 5000 {
+		if refuted, _ := v.lookAtPages("x.org").add(parse(t, full(fmt.Sprintf("/%d/", i))), domain); refuted == of(Slash, NoSlash) {
+			against++
+		}
+	}
+	if against != maxPages {
+		t.Errorf("%d pages meet another", against)
+	}
+}
+
+// FuzzDecodePages: as FuzzDecode.
+func FuzzDecodePages(f *testing.F) {
+	f.Add([]byte{})
+	p := pages{denied: of(Slash), sample: []page{{1, of(HTTPS)}, {1 << 63, of(NoSlash, firstIndex+12)}}}
+	f.Add(p.encode())
+	f.Fuzz(func(t *testing.T, value []byte) {
+		once := decodePages(value)
+		if got := decodePages(once.encode()); fmt.Sprint(got) != fmt.Sprint(once) {
+			t.Errorf("%v becomes %v", once, got)
+		}
+	})
+}
+
 // FuzzWeigh: whatever exchanges claim, a rule and its opposite are never both in
 // force.
 func FuzzWeigh(f *testing.F) {
@@ -303,7 +375,7 @@ func FuzzWeigh(f *testing.F) {
 	f.Add(uint8(3), "https://www.x.org/a/index.html", "http://x.org/a", uint8(64))
 	f.Fuzz(func(t *testing.T, kind uint8, url, sameAs string, distance uint8) {
 		v := view{book: Open(&memstore.Store{}), domain: domain}
-		e := &weftpb.Evidence{Kind: weftpb.Evidence_Kind(kind % 6), Url: url, SameAs: sameAs, Distance: uint32(distance)}
+		e := &weftpb.Evidence{Kind: weftpb.Evidence_Kind(kind % 7), Url: url, SameAs: sameAs, Distance: uint32(distance)}
 		v.weigh(e)
 		if v.weigh(e) {
 			t.Errorf("%v changes something twice", e)

@@ -76,40 +76,32 @@ func (d *decision) weighAll(shown []*weftpb.Evidence) {
 			continue
 		}
 		name := siteOf(e.GetUrl(), d.domain)
-		before := d.inForce(name)
+		before := d.broken(name)
 		if !d.weigh(e) {
 			continue
 		}
 		d.Evidence = append(d.Evidence, e)
-		if broken := before &^ d.inForce(name); broken != 0 {
+		if broken := d.broken(name) &^ before; broken != 0 {
 			d.bringBack(name, broken)
 		}
 	}
 }
 
 // counts tells whether evidence is to be weighed at all. A page of its own is
-// none if it has the content of the other; and where rules are not learnt, only
-// what is against them is.
+// none if it has the text of another; and where rules are not learnt, only what is
+// against them is.
 func (d *decision) counts(e *weftpb.Evidence, shown []*weftpb.Evidence) bool {
 	switch e.Kind {
-	case weftpb.Evidence_KIND_OWN:
-		return !slices.ContainsFunc(shown, func(other *weftpb.Evidence) bool {
-			return other.Kind == weftpb.Evidence_KIND_CONTENT && other.Url == e.Url && other.Distance == same && d.standsFor(e.Url, other.SameAs)
-		})
+	case weftpb.Evidence_KIND_OWN, weftpb.Evidence_KIND_PAGE:
+		if slices.ContainsFunc(shown, func(other *weftpb.Evidence) bool {
+			return other.Kind == weftpb.Evidence_KIND_CONTENT && other.Url == e.Url && other.Distance == same
+		}) {
+			return false
+		}
 	case weftpb.Evidence_KIND_MISSING:
 		return d.options.Learn || len(d.options.same) > 0
 	}
 	return d.options.Learn || len(d.book.tracked) > 0 && d.inForce(siteOf(e.GetUrl(), d.domain)) != 0
-}
-
-// standsFor tells whether rules in force make kept of url.
-func (d *decision) standsFor(url, kept string) bool {
-	u, refusal := urls.Parse(url)
-	if refusal != urls.Accepted {
-		return false
-	}
-	to, _ := Apply(d.inForce(Site(u, d.domain)), u, d.domain)
-	return to.String() == kept
 }
 
 // bringBack restores what broken rules took.

@@ -23,21 +23,35 @@
 //	           takes 3 different paths, or 6 of which only the content is known.
 //	in force   URLs that links and sitemaps name, and that nobody has named
 //	           before, are given up for the one that stands for them.
-//	broken     For good: one exchange was against it. It redirected to, or named
-//	           as canonical, the other direction; or had other content than its
-//	           variant (CONTENT of a distance of 64); or it was a probe and had
-//	           a page of its own.
+//	broken     For good: one exchange was against it, see below.
 //
 // Evidence about a pair that several rules make of each other, as http://h/a
 // and https://www.h/a, speaks for, or against, all of them.
+//
+// # What is against a rule
+//
+// A redirect, or a canonical URL, in the other direction. And pages that are their
+// URLs' own: which neither redirect to a variant, nor name one as canonical, nor
+// have the text of another page.
+//
+//   - Of two such pages, of which rules make one URL of the other, all these rules
+//     break. A site has a sample of 32 pages, those of the least hashes of what all
+//     rules together make of their URLs: two that are related are both in it, or
+//     none is, whichever came first.
+//   - Such a page at a URL that a rule would take is against what redirects and
+//     canonical URLs say, before or after: where some /a redirect, and others do not,
+//     no slash is to be added. It is not against equal texts, for it may be the first
+//     of two.
+//   - Such a page of a probe breaks the rules in force that would take its URL.
+//
+// Nearly the same text is another one.
 //
 // # Probes
 //
 // Of the URLs that a learnt rule would give up, one in 64, chosen by its
 // fingerprint, is asked for, if the one that stands for it is known already: a
 // rule that is wrong, or no longer right, is found out. What it brings counts as
-// evidence as anything does. A page of its own is none against the rule if it
-// has the content of the other, and not only nearly.
+// evidence as anything does.
 //
 // # Nothing is lost
 //
@@ -62,7 +76,7 @@
 //
 // # Bounds
 //
-// A site has at most 6 paths for each rule. What was given up by learnt rules is
+// A site has at most 6 paths for each rule, and 32 pages. What was given up by learnt rules is
 // at most 384 KiB of a site, so that it can come back in one event; beyond that
 // its variants are crawled. In memory is an entry for each site with a rule in
 // force or a URL given up.

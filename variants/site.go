@@ -61,6 +61,26 @@ func (s *site) confirmed() (set Set) {
 	return set
 }
 
+// said are the rules that a redirect or a canonical URL speaks for.
+func (s *site) said() (set Set) {
+	for r, st := range s.rules {
+		if slices.ContainsFunc(st.paths, func(c confirmation) bool { return c.points == said }) {
+			set |= of(r)
+		}
+	}
+	return set
+}
+
+// broken are the rules that are.
+func (s *site) broken() (set Set) {
+	for r, st := range s.rules {
+		if st.broken {
+			set |= of(r)
+		}
+	}
+	return set
+}
+
 // confirm gives points to a rule for a path; it is false if nothing changes.
 func (s *site) confirm(r Rule, path uint64, points uint8) bool {
 	st := s.rules[r]

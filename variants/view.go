@@ -13,6 +13,7 @@ type view struct {
 	book   *Book
 	domain string
 	sites  map[string]*site
+	pages  map[string]*pages
 	absent map[string]bool // URLs that have no page
 }
 
@@ -23,10 +24,27 @@ func (v *view) site(name string) *site {
 		if v.sites == nil {
 			v.sites = map[string]*site{}
 		}
-		s = decode(v.book.store.Get(siteKey(name)))
+		s = v.look(name)
 		v.sites[name] = s
 	}
 	return s
+}
+
+// look returns what is not to be changed: most sites show nothing, and have no
+// place in the store.
+func (v *view) look(name string) *site {
+	if s, ok := v.sites[name]; ok {
+		return s
+	}
+	return decode(v.book.store.Get(siteKey(name)))
+}
+
+// lookAtPages returns what is not to be changed.
+func (v *view) lookAtPages(name string) *pages {
+	if p, ok := v.pages[name]; ok {
+		return p
+	}
+	return decodePages(v.book.store.Get(pagesKey(name)))
 }
 
 // inForce are the rules of a site that are; most have none, and cost a look.
@@ -45,10 +63,17 @@ func (v *view) keeps(name string) bool {
 	return v.book.tracked[name].merged
 }
 
-// Distances of contents: same is that of equal texts, for nearly the same are two
-// pages of one form with other numbers in it; different is what they are said to be
-// when they are not alike at all.
-const same, different = 0, 64
+// broken are the rules of a site with URLs that are given up that are.
+func (v *view) broken(name string) Set {
+	if !v.keeps(name) {
+		return 0
+	}
+	return v.look(name).broken()
+}
+
+// same is the distance of equal texts. Nearly the same are two pages of one form
+// with other numbers in it.
+const same = 0
 
 // weigh takes evidence in. It is false if it changes nothing.
 func (v *view) weigh(e *weftpb.Evidence) bool {
@@ -60,7 +85,10 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 	switch e.Kind {
 	case weftpb.Evidence_KIND_OWN:
 		_, used := Apply(v.inForce(name), url, v.domain)
-		return v.refute(name, used)
+		changed := v.note(name, url)
+		return v.refute(name, used) || changed
+	case weftpb.Evidence_KIND_PAGE:
+		return v.note(name, url)
 	case weftpb.Evidence_KIND_MISSING:
 		return v.miss(name, e.Url)
 	}
@@ -82,16 +110,13 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 			return v.refute(name, back)
 		}
 		changed := v.confirm(name, forth, path, said)
-		return v.refute(name, forth.opposites()) || changed
+		return v.refute(name, forth.opposites()|forth&v.lookAtPages(name).denied) || changed
 	case weftpb.Evidence_KIND_CONTENT:
-		switch {
-		case e.Distance >= different:
-			return v.refute(name, forth|back)
-		case e.Distance > same:
+		if e.Distance != same {
 			return false
 		}
 		// Content has no direction: it takes the one that is open.
-		open := func(rules Set) bool { return rules != 0 && rules.opposites()&v.site(name).confirmed() == 0 }
+		open := func(rules Set) bool { return rules != 0 && rules.opposites()&v.look(name).confirmed() == 0 }
 		switch {
 		case open(forth):
 			return v.confirm(name, forth, path, looks)
@@ -100,6 +125,23 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 		}
 	}
 	return false
+}
+
+// note takes the page at a URL in: it is against what a redirect or a canonical URL
+// said of other URLs, and with another page of its class against what is between
+// them. Equal texts elsewhere are not: the page may be the first of its text.
+func (v *view) note(name string, url urls.URL) bool {
+	p := v.lookAtPages(name)
+	fresh := p.deny(url, v.domain)
+	against, changed := p.add(url, v.domain)
+	if fresh != 0 || changed {
+		if v.pages == nil {
+			v.pages = map[string]*pages{}
+		}
+		v.pages[name], changed = p, true
+		against |= fresh & v.look(name).said()
+	}
+	return v.refute(name, against) || changed
 }
 
 func (v *view) confirm(name string, rules Set, path uint64, points uint8) (changed bool) {

@@ -56,6 +56,26 @@ func (s *slashes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// crawled is the directory of a crawl that has ended.
+func crawled(t *testing.T, seed string, keepVariants bool) string {
+	t.Helper()
+	o := crawl.Options{
+		Dir: t.TempDir(), Fetch: processors.DefaultFetchOptions(), Logger: slog.New(slog.DiscardHandler),
+		Definition: topics.Definition{
+			Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: 1, UserAgent: "weft/test", AllowPrivate: true,
+			KeepVariants: keepVariants,
+		},
+		Seeds: [][]byte{[]byte(seed)},
+	}
+	o.Fetch.Client.AllowPrivate = true
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := crawl.Run(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	return o.Dir
+}
+
 // A site shows that its URLs end with a slash: links to the others cost no
 // request any more. Where it is not true of a page, that is found out, and the
 // crawl is proven either way.
@@ -76,20 +96,7 @@ func TestSiteTeachesARule(t *testing.T) {
 			site.read = map[int]int{}
 			server := httptest.NewServer(site)
 			defer server.Close()
-			o := crawl.Options{
-				Dir: t.TempDir(), Fetch: processors.DefaultFetchOptions(), Logger: slog.New(slog.DiscardHandler),
-				Definition: topics.Definition{
-					Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: 1, UserAgent: "weft/test", AllowPrivate: true,
-					KeepVariants: c.keepVariants,
-				},
-				Seeds: [][]byte{[]byte(server.URL + "/0/")},
-			}
-			o.Fetch.Client.AllowPrivate = true
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			if _, err := crawl.Run(ctx, o); err != nil {
-				t.Fatal(err)
-			}
+			dir := crawled(t, server.URL+"/0/", c.keepVariants)
 			for n := range site.pages + 1 {
 				if site.read[n] != 1 {
 					t.Errorf("page %d was read %d times", n, site.read[n])
@@ -98,9 +105,44 @@ func TestSiteTeachesARule(t *testing.T) {
 			if site.redirects > c.most || c.keepVariants && site.redirects != c.most {
 				t.Errorf("%d redirects were followed, want %d at most", site.redirects, c.most)
 			}
-			if report := verified(t, o.Dir, verify.DefaultOptions("weft")); !report.Proven {
+			if report := verified(t, dir, verify.DefaultOptions("weft")); !report.Proven {
 				t.Errorf("%s", text(t, report))
 			}
 		})
+	}
+}
+
+// Three URLs of a site redirect to those with a slash; others have pages with it and
+// without, and all of them are read.
+func TestPagesAreAgainstARule(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{"/": "<a href=/a><a href=/b><a href=/c><a href=/more>", "/more": "<a href=/hub>"}
+	for i := range 20 {
+		names["/hub"] += fmt.Sprintf("<a href=/%d><a href=/%d/>", i, i)
+	}
+	var mu sync.Mutex
+	read := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := r.URL.Path; path == "/a" || path == "/b" || path == "/c" {
+			http.Redirect(w, r, path+"/", http.StatusMovedPermanently)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		read[r.URL.Path]++
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<p>", strings.Repeat("The words of "+r.URL.Path+". ", 8), names[r.URL.Path])
+	}))
+	defer server.Close()
+	dir := crawled(t, server.URL+"/", false)
+	for i := range 20 {
+		for _, path := range []string{fmt.Sprintf("/%d", i), fmt.Sprintf("/%d/", i)} {
+			if read[path] != 1 {
+				t.Errorf("%s was read %d times", path, read[path])
+			}
+		}
+	}
+	if report := verified(t, dir, verify.DefaultOptions("weft")); !report.Proven {
+		t.Errorf("%s", text(t, report))
 	}
 }

@@ -41,6 +41,9 @@ const (
 	// are one page does not follow, and that a calendar or a list has come to its
 	// end may.
 	Evidence_KIND_EMPTY Evidence_Kind = 6
+	// As KIND_OWN, of a URL that was asked for like any other. The page has a text
+	// of more than a few words.
+	Evidence_KIND_PAGE Evidence_Kind = 7
 )
 
 // Enum value maps for Evidence_Kind.
@@ -53,6 +56,7 @@ var (
 		4: "KIND_MISSING",
 		5: "KIND_OWN",
 		6: "KIND_EMPTY",
+		7: "KIND_PAGE",
 	}
 	Evidence_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -62,6 +66,7 @@ var (
 		"KIND_MISSING":     4,
 		"KIND_OWN":         5,
 		"KIND_EMPTY":       6,
+		"KIND_PAGE":        7,
 	}
 )
 
@@ -92,7 +97,7 @@ func (Evidence_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_weft_v1_evidence_proto_rawDescGZIP(), []int{0, 0}
 }
 
-// Evidence is what one exchange shows about its URL: that another URL of the
+// Evidence is what one exchange shows about its URL: whether another URL of the
 // same registrable domain names the same page.
 type Evidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -102,7 +107,7 @@ type Evidence struct {
 	// Canonical URL of the other.
 	SameAs string `protobuf:"bytes,3,opt,name=same_as,json=sameAs,proto3" json:"same_as,omitempty"`
 	// How far the contents are from each other, in bits of their SimHash: 0, the
-	// same, to 64. Of KIND_CONTENT and KIND_EMPTY only.
+	// same, to 3. Of KIND_CONTENT and KIND_EMPTY only.
 	Distance      uint32 `protobuf:"varint,4,opt,name=distance,proto3" json:"distance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -170,12 +175,12 @@ var File_weft_v1_evidence_proto protoreflect.FileDescriptor
 
 const file_weft_v1_evidence_proto_rawDesc = "" +
 	"\n" +
-	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\x85\x02\n" +
+	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\x94\x02\n" +
 	"\bEvidence\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.weft.v1.Evidence.KindR\x04kind\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x17\n" +
 	"\asame_as\x18\x03 \x01(\tR\x06sameAs\x12\x1a\n" +
-	"\bdistance\x18\x04 \x01(\rR\bdistance\"\x85\x01\n" +
+	"\bdistance\x18\x04 \x01(\rR\bdistance\"\x94\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rKIND_REDIRECT\x10\x01\x12\x12\n" +
@@ -184,7 +189,8 @@ const file_weft_v1_evidence_proto_rawDesc = "" +
 	"\fKIND_MISSING\x10\x04\x12\f\n" +
 	"\bKIND_OWN\x10\x05\x12\x0e\n" +
 	"\n" +
-	"KIND_EMPTY\x10\x06B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"KIND_EMPTY\x10\x06\x12\r\n" +
+	"\tKIND_PAGE\x10\aB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_evidence_proto_rawDescOnce sync.Once
