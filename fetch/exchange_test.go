@@ -73,7 +73,7 @@ func TestRequestLine(t *testing.T) {
 	c := newClient(t, nil)
 	for _, path := range []string{
 		"/", "/a|b", "/100%?q=%", "/a?", "/%7Eme/~me", "/a;b=1?x=[1]&y='", "/a%2Fb", "/?u=http://b//c",
-		"//", "//?", "///", "//double//slash?x", "//a|b", "//100%/x", "//a%2Fb|c", "//a%2e%2e%2f|x?u=http://b//c", "//b|" + strings.Repeat("/long", 2000),
+		"//", "//?", "///", "//double//slash?x", "//a|b", "//100%/x", "//%zz", "//a%2Fb|c", "//a%2e%2e%2f|x?u=http://b//c", "//b|" + strings.Repeat("/long", 2000),
 	} {
 		x := get(t, c, s.url+path)
 		want(t, x, ClassNone)
