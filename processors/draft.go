@@ -17,12 +17,12 @@ type draft struct {
 	record   codecs.Parsed
 	named    *weftpb.Discovered
 	print    similar.Print
-	makeup   similar.Makeup // of the text
+	words    int // of the text
 }
 
 // fingerprint notes what the text is compared by.
 func (d *draft) fingerprint() {
-	d.print, d.makeup = similar.Of(d.record.Text)
+	d.print, d.words = similar.Of(d.record.Text)
 	if d.print.Empty() {
 		return
 	}
@@ -51,7 +51,7 @@ func (d *draft) outputs(v duplicates.Verdict) []Output {
 			record.Unfollowed = codecs.Duplicate
 			named.Links = nil
 		}
-		named.Evidence = append(named.Evidence, contentEvidence(record.URL, d.makeup, v)...)
+		named.Evidence = append(named.Evidence, contentEvidence(record.URL, d.words, v)...)
 	}
 	out := []Output{{
 		Topic: names.Parsed, Domain: record.Domain, Key: record.URL,

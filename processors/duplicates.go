@@ -211,15 +211,15 @@ func (o *outbox) judged(ctx context.Context, r *kgo.Record, d *draft, v duplicat
 const evidentWords = similar.MinWords
 
 // contentEvidence is what a page shows about its URL that is a duplicate of
-// another of its domain. Tables that differ in their numbers show nothing. A text
-// of a few words, which pages that are otherwise different may share, does so
-// only where traps are, and where it is the same, or the grid of a month.
-func contentEvidence(url string, text similar.Makeup, v duplicates.Verdict) []*weftpb.Evidence {
-	if !v.Duplicate() || !v.Own || v.URL == url || v.Distance > 0 && text.Table {
+// another of its domain. A text of a few words, which pages that are otherwise
+// different may share, does so only where traps are, and where it is the same, or
+// the grid of a month.
+func contentEvidence(url string, words int, v duplicates.Verdict) []*weftpb.Evidence {
+	if !v.Duplicate() || !v.Own || v.URL == url {
 		return nil
 	}
 	kind := weftpb.Evidence_KIND_CONTENT
-	if text.Words < evidentWords {
+	if words < evidentWords {
 		kind = weftpb.Evidence_KIND_EMPTY
 		if looks := traps.Looks(url); looks == traps.SameContent || v.Distance > 0 && looks != traps.Calendar {
 			return nil

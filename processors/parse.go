@@ -125,7 +125,7 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	p.env.Meter.Page(len(f.Body))
 	d = &draft{pages: p, exchange: exchange, record: record, named: discovered(&f, page)}
 	d.fingerprint()
-	d.named.Evidence = ofPage(f.Request.Target.Via, d.makeup.Words, base, source, record.Canonical, domain)
+	d.named.Evidence = ofPage(f.Request.Target.Via, d.words, base, source, record.Canonical, domain)
 	return d, nil, ""
 }
 

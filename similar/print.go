@@ -37,31 +37,23 @@ func ParseHash(s string) (h Hash, err error) {
 // Print is the fingerprint of a text. The zero value is that of none.
 type Print struct {
 	Hash Hash
-	// Sim is the SimHash, 0 if there are less than MinWords words and no grid.
+	// Sim is the SimHash, 0 if there are less than MinWords words and no grid of a
+	// month, and if there is a table.
 	Sim uint64
 }
 
-// Of returns the fingerprint of a text, and what it consists of.
-func Of(text string) (p Print, m Makeup) {
+// Of returns the fingerprint of a text, and how many words make its features.
+func Of(text string) (p Print, words int) {
 	if text == "" {
-		return Print{}, Makeup{}
+		return Print{}, 0
 	}
 	p.Hash = xxh3.HashString128(text).Bytes()
 	var s scanner
 	s.read(text)
-	if s.words >= MinWords || s.words > 0 && s.isGrid() {
+	if s.words >= MinWords && !s.isTable(s.words) || s.words > 0 && s.isGrid() {
 		p.Sim = s.sim()
 	}
-	return p, Makeup{Words: s.words, Table: s.isTable(s.words)}
-}
-
-// Makeup is what a text consists of.
-type Makeup struct {
-	// Words are those that make features.
-	Words int
-	// Table: it has more numbers than words, and more different ones than a
-	// calendar has. What it says is in the numbers, which no SimHash sees.
-	Table bool
+	return p, s.words
 }
 
 // Empty tells whether there is no text, which is not the same as any other.
