@@ -38,8 +38,8 @@ var allowed = map[string][]string{
 	"drain":         {"codecs/weftpb", "replay", "topics"},
 	"replay":        {"codecs/weftpb", "ledger"},
 	"why": {
-		"codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", // what there is to know
-		"frontier", "lanes", "politeness", "processors", "robots", "scope", "urls", "variants", // who decided it
+		"codecs", "codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", // what there is to know
+		"frontier", "lanes", "parse", "politeness", "processors", "robots", "scope", "urls", "variants", // who decided it
 	},
 
 	// It computes by the bounds of those who decide.

@@ -21,8 +21,10 @@
 //
 // A question about a URL or a domain reads one partition of each ledger, the
 // one that the domain is in, and decodes the events of that domain only; the way
-// back to a seed may lead to the partitions of other domains. A question about
-// the crawl folds scheduled whole, partition by partition.
+// back to a seed may lead to the partitions of other domains. Of a URL that nobody has
+// named, and that some pages may not name, being too deep, the pages that do are looked
+// for in parsed, 128 MB of it. A question about the crawl folds scheduled whole,
+// partition by partition.
 //
 // # What it cannot know
 //
@@ -30,6 +32,8 @@
 //     that shows no sign for much longer than its delay is taken for one that
 //     the fetcher has not come to, and the number of open requests is estimated
 //     by the time that those of the last minute took.
+//   - What a URL is named by that was refused, but for pages that are too deep: no
+//     record of it is left. A redirect too many is named as the end of what is known.
 //   - What was before the beginning of a trimmed ledger. Stories then have gaps
 //     and name them; nothing is guessed.
 //   - A moment. Topics are read one after another while the crawl goes on, so

@@ -86,10 +86,18 @@ type candidate struct {
 	domain  string
 	verdict Scope
 	judged  bool
+	// deepest is the depth of the deepest URL, and redirected the first one to
+	// which as many redirects in a row lead as are followed.
+	deepest    uint32
+	redirected string
 }
 
 // try considers a page of the crawl.
 func (c *candidate) try(t *weftpb.Target) {
+	c.deepest = max(c.deepest, t.Depth)
+	if c.redirected == "" && t.Redirects >= scope.MaxRedirects {
+		c.redirected = t.Url
+	}
 	if c.judged && c.verdict.In {
 		return
 	}
@@ -103,6 +111,12 @@ func (c *candidate) try(t *weftpb.Target) {
 	if !c.judged || verdict.In || c.verdict.Rule == string(scope.OutOfScope) {
 		c.verdict, c.judged = verdict, true
 	}
+}
+
+// tooDeep tells whether links of some pages would be.
+func (c *candidate) tooDeep() bool {
+	most := c.asker.definition.MaxDepth
+	return most != scope.NoDepthLimit && int64(c.deepest) >= int64(most)
 }
 
 // answer is the verdict on a URL that nobody has named.

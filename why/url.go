@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -172,6 +173,15 @@ func (a *Asker) tellFound(ctx context.Context, s *URLStory, url urls.URL, around
 		return nil
 	}
 	verdict := would.answer()
+	if verdict.In && would.tooDeep() {
+		if verdict, err = a.naming(ctx, s, url, own, verdict); err != nil {
+			return err
+		}
+	}
+	if verdict.In && would.redirected != "" {
+		s.Unknown = append(s.Unknown, fmt.Sprintf("where %s redirects to, to which %d redirects in a row lead: it is refused (%s), and written nowhere",
+			would.redirected, scope.MaxRedirects, scope.TooManyRedirects))
+	}
 	s.Scope = &verdict
 	return nil
 }

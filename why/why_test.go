@@ -13,7 +13,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/parse"
+	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -145,6 +148,25 @@ var stories = []struct {
 		"https://shop.example.com/", site + "calendar?m=1", site + "new", "ftp://example.com/", "nowhere.example", "10.0.0.1", site + "x/y/x/y/x/y/x/y",
 	}, happens: func(w *world) {
 		w.seeds(site)
+		w.consumed()
+	}},
+	{name: "too-deep", define: func(d *topics.Definition) { d.MaxDepth = 1 }, questions: []question{
+		site + "deep?a&b", site + "unfollowed", site + "both", site + "unnamed",
+	}, happens: func(w *world) {
+		names := func(path, rel string) codecs.ParsedLink {
+			return codecs.ParsedLink{URL: site + path, Rel: rel, Kind: string(parse.KindAnchor)}
+		}
+		w.seeds(site)
+		w.admitted(site, link, 1, site+"1")
+		w.parsed(site+"1", names("deep?a&b", ""), names("unfollowed", "nofollow"), names("both", ""))
+		w.parsed(site, names("both", "")) // its record of discovered was rejected
+		w.consumed()
+	}},
+	{name: "redirected-too-often", questions: []question{site + "22"}, happens: func(w *world) {
+		w.seeds(site)
+		last := &weftpb.Target{Url: site + "21", Via: redirect, Redirects: scope.MaxRedirects}
+		w.event(w.names.Deduped, w.partition("example.com"), "example.com", &weftpb.Deduped{Source: site + "20", Targets: []*weftpb.Target{last}})
+		w.admit("example.com", []*weftpb.Target{last})
 		w.consumed()
 	}},
 	{name: "in-transit", questions: []question{site + "normalized", site + "discovered", site + "seeds", site + "deduped"}, happens: func(w *world) {

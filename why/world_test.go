@@ -296,10 +296,10 @@ func (w *world) report(domain string, rules *weftpb.OriginRules, outcomes ...*we
 }
 
 // parsed writes the page of a URL.
-func (w *world) parsed(url string) {
+func (w *world) parsed(url string, links ...codecs.ParsedLink) {
 	w.t.Helper()
 	domain := w.domain(url)
-	page := codecs.Parsed{ID: urls.PageID(url, 0), URL: url, Domain: domain, Status: 200, FetchedAt: w.now}
+	page := codecs.Parsed{ID: urls.PageID(url, 0), URL: url, Domain: domain, Status: 200, FetchedAt: w.now, Links: links}
 	w.write(w.names.Parsed, w.partition(domain), url, page.AppendJSON(nil))
 }
 
