@@ -375,7 +375,7 @@ func FuzzWeigh(f *testing.F) {
 	f.Add(uint8(3), "https://www.x.org/a/index.html", "http://x.org/a", uint8(64))
 	f.Fuzz(func(t *testing.T, kind uint8, url, sameAs string, distance uint8) {
 		v := view{book: Open(&memstore.Store{}), domain: domain}
-		e := &weftpb.Evidence{Kind: weftpb.Evidence_Kind(kind % 7), Url: url, SameAs: sameAs, Distance: uint32(distance)}
+		e := &weftpb.Evidence{Kind: weftpb.Evidence_Kind(kind % 8), Url: url, SameAs: sameAs, Distance: uint32(distance)}
 		v.weigh(e)
 		if v.weigh(e) {
 			t.Errorf("%v changes something twice", e)
