@@ -136,7 +136,7 @@ func Classify(err error) Class {
 		return ClassReset // the others are ours, about what the peer sent
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return ClassNoResponse
-	case hasAny(text, "server closed idle connection", "server sent GOAWAY",
+	case hasAny(text, "server closed idle connection", "server sent GOAWAY", "received GOAWAY", "shutdown GOAWAY",
 		"unexpected EOF reading trailer", "client connection lost", "client connection force closed", "client conn not usable", "client conn could not be established"):
 		return ClassNoResponse
 	}

@@ -136,6 +136,12 @@ func http2Servers() []hostile {
 			_ = p.WriteGoAway(p.stream, http2.ErrCodeNo, nil)
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
+		with("GOAWAY that is an error", func(p peer) { _ = p.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, nil) }),
+		with("GOAWAY that gives the body up", func(p peer) {
+			p.answer(false, ":status", "200")
+			_ = p.WriteData(p.stream, false, []byte(text))
+			_ = p.WriteGoAway(0, http2.ErrCodeNo, nil)
+		}),
 		silent(with("GOAWAY that promises an answer", func(p peer) {
 			_ = p.WriteGoAway(p.stream, http2.ErrCodeEnhanceYourCalm, []byte(filler))
 		})),
