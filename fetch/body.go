@@ -247,6 +247,21 @@ func skip(resp *http.Response) {
 	resp.Body.Close()
 }
 
+// expectNone reads the body of a response that has none, and closes it. Only
+// HTTP/2 can send one all the same. That it is shorter than its length is no
+// fault: the length is that of the body of another response.
+func expectNone(resp *http.Response) error {
+	defer resp.Body.Close()
+	n, err := io.ReadFull(resp.Body, make([]byte, 1))
+	switch {
+	case n > 0:
+		return failf(ClassBadResponse, "status %d with a body", resp.StatusCode)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil
+	}
+	return wireFailure(err)
+}
+
 // drain reads to the end if that is near. What fails here fails the
 // connection, not the exchange.
 func drain(r io.Reader) {

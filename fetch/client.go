@@ -124,6 +124,12 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 	}
 	x.Location = redirectTarget(resp, r.URL)
 	x.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), resp.Header.Get("Date"), time.Now())
+	if isEmpty(resp.StatusCode) {
+		if err := expectNone(resp); err != nil {
+			return a.failed(ctx, err)
+		}
+		return nil
+	}
 	if media := mediatype.Of(strings.Join(resp.Header.Values("Content-Type"), ",")).Essence; !c.wants(r.Kind, resp.StatusCode, media) {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)

@@ -88,20 +88,24 @@ func TestRequestLine(t *testing.T) {
 }
 
 func TestConditional(t *testing.T) {
-	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+	serve := func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("If-None-Match") == `"v1"` && r.Header.Get("If-Modified-Since") == "Sat, 01 Nov 2025 00:00:00 GMT" {
 			w.Header().Set("Content-Encoding", "gzip") // of nothing
+			w.Header().Set("Content-Length", "100")    // of the page
 			w.WriteHeader(http.StatusNotModified)
 		}
-	})
-	c := newClient(t, nil)
-	x := c.Do(t.Context(), Request{URL: s.URL, ETag: `"v1"`, LastModified: "Sat, 01 Nov 2025 00:00:00 GMT"})
-	want(t, x, ClassNone)
-	if x.Status != http.StatusNotModified || len(x.Body) != 0 {
-		t.Errorf("status %d, body %q", x.Status, x.Body)
 	}
-	if x := get(t, c, s.URL); x.Status != 200 {
-		t.Errorf("the condition stayed with the client: status %d", x.Status)
+	secure, pool := newTLSServer(t, serve, true, nil)
+	c := newClient(t, func(o *Options) { o.RootCAs = pool })
+	for _, url := range []string{newServer(t, serve).URL, secure.URL} {
+		x := c.Do(t.Context(), Request{URL: url, ETag: `"v1"`, LastModified: "Sat, 01 Nov 2025 00:00:00 GMT"})
+		want(t, x, ClassNone)
+		if x.Status != http.StatusNotModified || len(x.Body) != 0 {
+			t.Errorf("status %d, body %q", x.Status, x.Body)
+		}
+		if x := get(t, c, url); x.Status != 200 {
+			t.Errorf("the condition stayed with the client: status %d", x.Status)
+		}
 	}
 }
 

@@ -217,6 +217,30 @@ func http2Servers() []hostile {
 			p.answer(false, ":status", "200", "content-length", "0")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
+		with("two lengths, different", func(p peer) {
+			p.answer(false, ":status", "200", "content-length", "56", "content-length", "10")
+			_ = p.WriteData(p.stream, true, []byte(text))
+		}),
+		with("length that is no number", func(p peer) {
+			p.answer(false, ":status", "200", "content-length", "-5x")
+			_ = p.WriteData(p.stream, true, []byte(text))
+		}),
+		with("field of connections", func(p peer) {
+			p.answer(false, ":status", "200", "connection", "close")
+			_ = p.WriteData(p.stream, true, []byte(text))
+		}),
+		with("chunks", func(p peer) {
+			p.answer(false, ":status", "200", "transfer-encoding", "chunked")
+			_ = p.WriteData(p.stream, true, []byte("38\r\n"+text+"\r\n0\r\n\r\n"))
+		}),
+		with("status 204 with a body", func(p peer) {
+			p.answer(false, ":status", "204")
+			_ = p.WriteData(p.stream, true, []byte(text))
+		}),
+		with("status 204 with a length", func(p peer) {
+			p.answer(false, ":status", "204", "content-length", "56")
+			_ = p.WriteData(p.stream, true, nil)
+		}),
 		with("DATA before a header", func(p peer) { _ = p.WriteData(p.stream, true, []byte(text)) }),
 		with("DATA of another stream", func(p peer) { _ = p.WriteData(p.stream+2, true, []byte(text)) }),
 		with("more DATA than there is window", func(p peer) {

@@ -26,6 +26,8 @@ var errTooManyFields = failf(ClassHeaderTooLarge, "more than %d header fields", 
 //   - 206 that is not the whole, for nobody asked for a part (section 15.3.7).
 //     Whether it is as long as it says is seen when it is read ([wrongLength]).
 //   - 304 when the request had no condition (section 15.4.5).
+//   - A header of HTTP/2 that is about a connection, or names no length that
+//     could be true ([malformed]).
 //   - Several values of Location, of which any may be meant; browsers refuse
 //     that too, since it is how a response is split.
 func contradiction(resp *http.Response, http1, conditional bool) error {
@@ -39,10 +41,37 @@ func contradiction(resp *http.Response, http1, conditional bool) error {
 	case status == http.StatusNotModified && !conditional:
 		return failf(ClassBadResponse, "status 304 to a request without a condition")
 	}
+	if resp.ProtoMajor == 2 {
+		if err := malformed(resp); err != nil {
+			return err
+		}
+	}
 	if list := resp.Header["Location"]; len(list) > 1 && slices.ContainsFunc(list, func(l string) bool { return l != list[0] }) {
 		return failf(ClassBadResponse, "%d values of Location", len(list))
 	}
 	return nil
+}
+
+// malformed returns why a response of HTTP/2 is malformed although net/http does
+// not say so: it has a field of connections (RFC 9113 section 8.2.2), which
+// HTTP/1.1 would obey, or a length that is no number, or several, with which
+// the frames cannot agree (section 8.1.1).
+func malformed(resp *http.Response) error {
+	for _, name := range []string{"Connection", "Proxy-Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade"} {
+		if _, found := resp.Header[name]; found {
+			return failf(ClassBadResponse, "field %s in HTTP/2", name)
+		}
+	}
+	if lengths := resp.Header["Content-Length"]; len(lengths) > 0 && resp.ContentLength < 0 {
+		return failf(ClassBadResponse, "Content-Length %q", lengths)
+	}
+	return nil
+}
+
+// isEmpty reports whether a response has no body whatever its fields say (RFC
+// 9110 section 6.4.1).
+func isEmpty(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 // isStatus reports whether a status has the three digits of one.
