@@ -106,6 +106,18 @@ func tlsServers() []hostile {
 			})
 		}
 	}
+	// abrupt serves a response and closes without the closure alert.
+	abrupt := func(response string) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			cert, pool := certificate(t, time.Now().Add(time.Hour))
+			*trusted = *pool
+			return newSecureServer(t, &tls.Config{Certificates: []tls.Certificate{cert}}, func(c *tls.Conn) {
+				readRequest(bufio.NewReader(c))
+				_, _ = io.WriteString(c, response)
+				_ = c.NetConn().(buffered).Conn.(*net.TCPConn).CloseWrite()
+			})
+		}
+	}
 	trust := func(o *Options) { o.RootCAs = trusted }
 	insecure := func(o *Options) { o.RootCAs, o.Insecure = trusted, true }
 	version := func(v uint16) func(*tls.Config) {
@@ -121,6 +133,8 @@ func tlsServers() []hostile {
 		{"certificate signed by itself, `--insecure`", serve(false, time.Hour, nil), insecure},
 		{"TLS 1.0", serve(true, time.Hour, version(tls.VersionTLS10)), trust},
 		{"TLS 1.1, `--insecure`", serve(true, time.Hour, version(tls.VersionTLS11)), insecure},
+		{"no length and no closure alert", abrupt(ok + "\r\n" + text), trust},
+		{"length that is too long and no closure alert", abrupt(ok + "Content-Length: 1000\r\n\r\n" + text), trust},
 		{"no TLS at all", func(t *testing.T) string { return "https" + strings.TrimPrefix(says(ok)(t), "http") }, nil},
 		{"TLS handshake that stops", func(t *testing.T) string {
 			return "https" + strings.TrimPrefix(newRawServer(t, func(_ *net.TCPConn, r *bufio.Reader) { untilClosed(r) }).url, "http")
