@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 )
 
 // conn is a connection that asks the grants of its exchanges before it writes,
@@ -38,6 +39,10 @@ type conn struct {
 // idleAllowance is how much an HTTP/2 peer may send while nothing is asked of
 // it. What was on its way when an exchange was cut is at most h2Window.
 const idleAllowance = 1 << 20
+
+// goodbye is how long a Close may wait to say it. It takes microseconds unless
+// nobody reads.
+const goodbye = 100 * time.Millisecond
 
 var (
 	errFlood   = failf(ClassBadResponse, "the peer sends more than any answer can need")
@@ -156,11 +161,16 @@ func (c *conn) admit() (first bool, err error) {
 	return first, nil
 }
 
+// Close says goodbye where there is TLS, as far as the peer lets it: TLS waits
+// for whoever is writing, and the transport calls Close with its locks held.
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	c.turn.Broadcast()
 	c.mu.Unlock()
+	if _, ok := c.Conn.(*tls.Conn); ok {
+		defer time.AfterFunc(goodbye, func() { _ = c.socket().Close() }).Stop()
+	}
 	return c.Conn.Close()
 }
 
