@@ -263,7 +263,7 @@ func expectNone(resp *http.Response) error {
 }
 
 // drain reads to the end if that is near. What fails here fails the
-// connection, not the exchange.
+// connection; whether it fails the exchange, finish knows.
 func drain(r io.Reader) {
 	_, _ = io.CopyN(io.Discard, r, drainLimit)
 }
