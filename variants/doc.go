@@ -76,9 +76,9 @@
 //
 // # Bounds
 //
-// A site has at most 6 paths for each rule, and 32 pages. What was given up by learnt rules is
-// at most 384 KiB of a site, so that it can come back in one event; beyond that
-// its variants are crawled. In memory is an entry for each site with a rule in
+// A site has at most 6 paths for each rule, and 32 pages. What was given up by
+// learnt rules is at most 384 KiB of a site, so that it can come back in one event;
+// beyond that its variants are crawled. In memory is an entry for each site with a rule in
 // force or a URL given up.
 //
 // # Failure
