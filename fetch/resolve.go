@@ -64,9 +64,9 @@ func newResolver(life context.Context, o Options) *resolver {
 	}
 }
 
-// lookup returns the addresses of name that are worth keeping, at least one. Its errors are of class
-// dns_not_found or dns_error, or the context's cause. The caller must not
-// change the slice.
+// lookup returns the addresses of name that are worth keeping, at least one. Its
+// errors are of class dns_not_found or dns_error, or the context's cause. The
+// caller must not change the slice.
 func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
 	if known, ok := r.cached(name); ok {
 		return known.result(name)

@@ -81,13 +81,12 @@ var bodily = map[string]bool{
 }
 
 // Judge returns the verdict on an exchange with this HTTP status (0: none) and
-// class of errors (empty: none). 5xx and 429
-// are the server's way of asking for time, and a status above is taken for 5xx
-// (RFC 9110 section 15); every other status is an answer. When both are set the
-// class wins, unless the status is that of an error and only the body failed:
-// an error is whole with its header, and its page is of use to nobody. A
-// class that is not known is tried again, and its name is not repeated: names
-// of reasons are counted, so there must be few.
+// class of errors (empty: none). 5xx and 429 are the server's way of asking for
+// time, and a status above is taken for 5xx (RFC 9110 section 15); every other
+// status is an answer. When both are set the class wins, unless the status is
+// that of an error and only the body failed: an error is whole with its header,
+// and its page is of use to nobody. A class that is not known is tried again, and
+// its name is not repeated: names of reasons are counted, so there must be few.
 func Judge(status uint32, class string) Verdict {
 	if class != "" && (status < 400 || !bodily[class]) {
 		v, ok := classes[class]
