@@ -27,8 +27,9 @@ const (
 // origin is what a domain knows of one scheme, host and port. The zero value
 // is one that was never asked.
 type origin struct {
-	// asked: a robots visit for it is out.
-	asked bool
+	// asked: a robots visit for it is out. answered: another domain has answered
+	// since, quicker than the report that the visit was redirected there.
+	asked, answered bool
 	// reached: its robots.txt was had once.
 	reached bool
 	// unrestricted: there are no rules to look at.
@@ -81,6 +82,7 @@ func (o *origin) standing(nowMS int64) standing {
 
 // learn folds the facts of an event decided at nowMS.
 func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
+	o.answered = o.asked // not for long, if this is from the report of the visit
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
 		if !r.Referred || o.referred { // one that is answered fails or not with its answer
 			o.failures++
@@ -90,6 +92,7 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 	}
 	*o = origin{
 		asked:        o.asked,
+		answered:     o.answered,
 		reached:      true,
 		unrestricted: r.Robots.GetAccess() == weftpb.Robots_ACCESS_ALLOW_ALL,
 		fetchedMS:    nowMS,
@@ -138,7 +141,7 @@ func (o *origin) keepable(nowMS int64) bool {
 
 func (o *origin) encode() []byte {
 	w := make(writer, 0, 48+len(o.hash)+len(o.refuse))
-	w.bool(o.asked, o.reached, o.unrestricted, o.referred, o.kept)
+	w.bool(o.asked, o.reached, o.unrestricted, o.referred, o.kept, o.answered)
 	w.int(o.fetchedMS)
 	w.int(o.ttlMS)
 	w.uint(uint64(o.crawlDelayMS))
@@ -151,13 +154,14 @@ func (o *origin) encode() []byte {
 
 func decodeOrigin(b []byte) (*origin, error) {
 	r := reader{rest: b}
-	flags := r.bits(5)
+	flags := r.bits(6)
 	o := &origin{
 		asked:        flags&1 != 0,
 		reached:      flags&2 != 0,
 		unrestricted: flags&4 != 0,
 		referred:     flags&8 != 0,
 		kept:         flags&16 != 0,
+		answered:     flags&32 != 0,
 		fetchedMS:    r.int(),
 		ttlMS:        r.int(),
 		crawlDelayMS: r.uint32(),

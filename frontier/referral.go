@@ -45,9 +45,9 @@ func (f *Frontier) refer(domain string, target *weftpb.Target, at Moment) (*weft
 	return f.Admit(domain, []*weftpb.Target{target}, at)
 }
 
-// answer learns what another domain found for an origin of this one. It is nil
-// when it changes nothing: the origin is not known, or nobody waits for a
-// failure any more.
+// answer learns what another domain found for an origin of this one, perhaps
+// before the visit that was redirected there is reported. It is nil when it changes
+// nothing: the origin is not known, or nobody waits for a failure any more.
 func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
 	p, err := f.begin(domain, at)
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 		if rules.GetCrawlDelayMs() > 0 {
 			p.d.nextMS = max(p.d.nextMS, at.Now.Add(delay).UnixMilli())
 		}
-	case !o.referred:
+	case !o.referred && !o.asked:
 		return nil, nil
 	default:
 		var outcome *weftpb.Outcome

@@ -121,7 +121,9 @@ func (s *settling) robots(v *weftpb.Visited) error {
 	switch {
 	case v.Rules.GetReferred():
 		s.learnHealth(politeness.Verdict{Health: politeness.Answered}, outcome)
-		s.robotsReferred(name, o, rules.GetStatus())
+		if !o.answered {
+			s.robotsReferred(name, o, rules.GetStatus())
+		}
 	case had(rules):
 		s.learnHealth(politeness.Verdict{Health: politeness.Answered}, outcome)
 		s.delay = max(s.delay, s.robotsHad(name, o, rules))

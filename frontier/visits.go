@@ -93,7 +93,7 @@ func (x *fold) close(at int) error {
 		if err != nil {
 			return err
 		}
-		o.asked = false
+		o.asked, o.answered = false, false
 		x.store.Set(x.keys.origin(name), o.encode())
 	}
 	x.store.Delete(x.keys.requests(v))
