@@ -43,7 +43,7 @@ func (g *grant) begin() error {
 // idle connection and then a new one.
 func (g *grant) revoke(why failure) error {
 	g.revoked.CompareAndSwap(nil, &why)
-	why = *g.revoked.Load()
-	g.cancel(why)
-	return why
+	first := *g.revoked.Load()
+	g.cancel(first)
+	return first
 }
