@@ -80,7 +80,10 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	a.detach()
 	a.header = headerBlock{text: a.header.text[:0], limit: a.header.limit}
 	a.mu.Lock()
-	a.conn, a.reused = guarded(info.Conn), info.Reused
+	a.conn = guarded(info.Conn)
+	if !a.grant.sent.Load() { // or it is for a repeat, and not used
+		a.reused = info.Reused
+	}
 	a.gotAt = time.Now()
 	a.sent = make([]Header, 0, 8)
 	if a.reused {
