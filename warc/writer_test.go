@@ -275,7 +275,7 @@ func TestTornTail(t *testing.T) {
 		must(t, w.Write(exchange(9, "later")))
 		must(t, w.Close())
 		survivors := 0
-		for survivors < len(ends) && ends[survivors] <= cut {
+		for survivors < len(ends) && bytes.HasPrefix(torn, whole[:ends[survivors]]) { // zeros may complete a length that ends in some
 			survivors++
 		}
 		got := readAll(t, files(t, dir))
