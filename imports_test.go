@@ -58,10 +58,11 @@ var allowed = map[string][]string{
 	"dedupe":            {"codecs/weftpb", "state", "urls"},
 	"frontier":          {"codecs/weftpb", "politeness", "state", "urls"},
 	"frontier/memstore": {},
-	"mediatype":         {},
-	"parse":             {"codecs/weftpb", "mediatype", "urls"},
+	"httpfield":         {},
+	"mediatype":         {"httpfield"},
+	"parse":             {"codecs/weftpb", "httpfield", "mediatype", "urls"},
 	"politeness":        {"codecs/weftpb", "urls"},
-	"robots":            {"codecs/weftpb", "urls"},
+	"robots":            {"codecs/weftpb", "httpfield", "urls"},
 	"scope":             {"codecs/weftpb", "urls"},
 	"similar":           {},
 	"state":             {},
@@ -109,7 +110,7 @@ var allowed = map[string][]string{
 }
 
 // domain packages, and plan, take time, randomness and state as arguments.
-var domain = []string{"dedupe", "frontier", "mediatype", "parse", "plan", "politeness", "robots", "scope", "similar", "state", "traps", "urls", "variants"}
+var domain = []string{"dedupe", "frontier", "httpfield", "mediatype", "parse", "plan", "politeness", "robots", "scope", "similar", "state", "traps", "urls", "variants"}
 
 // impure is what domain packages may not import, by prefix.
 var impure = []string{

@@ -78,7 +78,7 @@ type body struct {
 	bytes     []byte // decoded; of exact size; nil with an error
 	truncated bool
 	wireBytes int64  // before decoding, after any transfer coding
-	free      func() // gives back the room of a large one; nil: it took none
+	share     *share // of the room, that a large one took; or nil
 }
 
 // read reads and decodes resp's body up to limit and closes it; the error is
@@ -97,11 +97,10 @@ func (b *bodies) read(ctx context.Context, give func(why error), resp *http.Resp
 	}
 	got.wireBytes = wire.n
 	if err != nil {
-		if got.free != nil {
-			got.free()
-		}
+		got.share.release()
 		return body{wireBytes: wire.n}, err
 	}
+	got.share.whole()
 	return got, nil
 }
 
@@ -152,8 +151,8 @@ func (b *bodies) content(ctx context.Context, give func(why error), resp *http.R
 	if len(list) == 0 && length >= 0 {
 		most = min(length, limit)
 	}
-	content, free, err := b.readAll(ctx, give, top, most)
-	got.free = free
+	content, own, err := b.readAll(ctx, give, top, most)
+	got.share = own
 	if got.truncated, err = settle(err, chain); err != nil {
 		return err
 	}
@@ -195,15 +194,14 @@ func wireFailure(err error) error {
 // readAll reads r, which gives at most so many bytes, to its error, which is
 // io.EOF at the end. A body up to largeBody is read in a pooled buffer and
 // copied at its exact size; a larger one keeps its buffer, for which it first
-// takes room, and free is not nil.
-func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader, most int64) (content []byte, free func(), err error) {
+// takes a share of the room.
+func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader, most int64) (content []byte, own *share, err error) {
 	pooled, ok := b.buffers.Get().(*[]byte)
 	if !ok {
 		fresh := make([]byte, 32<<10)
 		pooled = &fresh
 	}
 	buf, n := *pooled, 0
-	var own *share
 	for err == nil {
 		if n == len(buf) && n < largeBody {
 			buf = append(buf, make([]byte, len(buf))...)
@@ -214,7 +212,6 @@ func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader,
 				if own, err = b.room.take(ctx, most, give); err != nil {
 					break
 				}
-				defer own.whole()
 			}
 			// One byte more than there may be: whoever reads to the end must be
 			// able to see it.
@@ -230,7 +227,7 @@ func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader,
 	}
 	if own != nil {
 		b.buffers.Put(pooled) // buf is not in it any more
-		return buf[:n:n], own.free, err
+		return buf[:n:n], own, err
 	}
 	content = make([]byte, n)
 	copy(content, buf)

@@ -5,10 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
-
-	"github.com/weftcrawl/weft/mediatype"
 )
 
 // h2Window bounds what an HTTP/2 peer may send ahead of the reader on one
@@ -130,12 +127,12 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		}
 		return nil
 	}
-	if media := mediatype.Of(strings.Join(resp.Header.Values("Content-Type"), ",")).Essence; !c.wants(r.Kind, resp.StatusCode, media) {
+	if media := mediaOf(resp.Header); !c.wants(r.Kind, resp.StatusCode, media) {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}
 	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind))
-	x.Body, x.Truncated, x.WireBytes, x.free = got.bytes, got.truncated, got.wireBytes, got.free
+	x.Body, x.Truncated, x.WireBytes, x.share = got.bytes, got.truncated, got.wireBytes, got.share
 	if errors.Is(err, errNoRoom) && errors.Is(context.Cause(ctx), errTotalTimeout) {
 		_ = a.failed(ctx, err) // the server is not to blame
 		return err

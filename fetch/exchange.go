@@ -52,29 +52,25 @@ type Exchange struct {
 	// Reused: the connection had served before.
 	Reused bool
 
-	free func() // see Release
+	share *share // see Release
 }
 
 // Release tells that nobody needs Body any more. Exchanges whose bodies are
 // large wait for the room of others; see Options.LargeBodyBytes. It may be
 // called more than once.
 func (x *Exchange) Release() {
-	if x.free != nil {
-		x.free()
-	}
+	x.share.release()
 }
 
-// Header returns the value of a response header, in any spelling: those of all its
-// lines, joined with commas (RFC 9110 section 5.3). It is empty when there is
-// none.
-func (x *Exchange) Header(name string) string {
-	var values []string
+// Values returns the values of a response header, in any spelling: one of each of
+// its lines.
+func (x *Exchange) Values(name string) (values []string) {
 	for _, h := range x.Headers {
 		if strings.EqualFold(h.Name, name) {
 			values = append(values, h.Value)
 		}
 	}
-	return strings.Join(values, ", ")
+	return values
 }
 
 // Outcome returns the record of the outcome; Index is the caller's to set.

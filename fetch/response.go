@@ -82,7 +82,13 @@ func isStatus(status int) bool { return status >= 100 && status <= 999 }
 // section 15.3.7.2).
 func isWhole(h http.Header) bool {
 	ranges := h["Content-Range"]
-	return len(ranges) == 1 && wholeSize(ranges[0]) > 0 && mediatype.Of(h.Get("Content-Type")).Essence != "multipart/byteranges"
+	return len(ranges) == 1 && wholeSize(ranges[0]) > 0 && mediaOf(h) != "multipart/byteranges"
+}
+
+// mediaOf returns the essence of the Content-Type. Several lines are one list (WHATWG
+// Fetch, extract a MIME type).
+func mediaOf(h http.Header) string {
+	return mediatype.Of(strings.Join(h.Values("Content-Type"), ",")).Essence
 }
 
 // wholeSize returns the size of what a Content-Range (RFC 9110 section 14.4)

@@ -44,13 +44,13 @@ var (
 	errHoards = failf(ClassSlowBody, "the body comes too slowly for the memory that it takes, while others wait for that")
 )
 
-// share is the room of one body.
+// share is the room of one body; nil is that of one that needs none.
 type share struct {
 	room   *room
 	bytes  int64
 	give   func(why error)
 	filled atomic.Int64 // bytes of the body that are there
-	free   func()       // gives it back, once, however often it is called
+	back   sync.Once
 
 	// Of the last look that found it fast enough, or its beginning; under
 	// room.mu.
@@ -71,10 +71,6 @@ func (r *room) take(ctx context.Context, bytes int64, give func(why error)) (*sh
 			return nil, errNoRoom
 		}
 	}
-	s.free = sync.OnceFunc(func() {
-		s.whole()
-		r.bytes.Release(s.bytes)
-	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.since = time.Now()
@@ -82,8 +78,22 @@ func (r *room) take(ctx context.Context, bytes int64, give func(why error)) (*sh
 	return s, nil
 }
 
+// release gives it back, once, however often it is called.
+func (s *share) release() {
+	if s == nil {
+		return
+	}
+	s.back.Do(func() {
+		s.whole()
+		s.room.bytes.Release(s.bytes)
+	})
+}
+
 // whole tells that the body has ended, and is no longer read.
 func (s *share) whole() {
+	if s == nil {
+		return
+	}
 	s.room.mu.Lock()
 	defer s.room.mu.Unlock()
 	delete(s.room.reading, s)

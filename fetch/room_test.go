@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -120,9 +121,9 @@ func TestRoom(t *testing.T) {
 			t.Fatal("there was no room")
 		default:
 		}
-		first.free()
-		first.free()
-		(<-taken).free()
+		first.release()
+		first.release()
+		(<-taken).release()
 	})
 }
 
@@ -179,7 +180,7 @@ func TestRoomIsNotHoarded(t *testing.T) {
 				if ended != tc.end {
 					t.Errorf("ended after %v, want %v", ended, tc.end)
 				}
-				s.free()
+				s.release()
 			})
 		})
 	}
@@ -188,14 +189,32 @@ func TestRoomIsNotHoarded(t *testing.T) {
 // A server that sends little, slowly, keeps no large page of others from being
 // read.
 func TestSlowBodyGivesItsRoomToOthers(t *testing.T) {
+	beginning := page(3 << 19)
+	assertGivesRoom(t, 10*time.Second, fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", ok, len(beginning), beginning))
+}
+
+// TestSlowTailGivesItsRoomToOthers is of a body that is there at once, with bytes
+// behind the end of its coding that come slowly.
+func TestSlowTailGivesItsRoomToOthers(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(page(3 << 19))
+	_ = w.Close()
+	coded := fmt.Sprintf("%sContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", ok, packed.Len(), packed.Bytes())
+	assertGivesRoom(t, time.Minute, coded)
+}
+
+// assertGivesRoom holds that a chunked response that begins like that, and then
+// comes a byte at a time, ends when another large page needs its room.
+func assertGivesRoom(t *testing.T, total time.Duration, beginning string) {
+	t.Helper()
 	const limit = 4 << 20
 	c := newClient(t, func(o *Options) {
 		o.MaxBodyBytes, o.LargeBodyBytes, o.MinBodyRate = limit, limit, 1
-		o.TotalTimeout, o.BodyRateWindow = 10*time.Second, soon
+		o.TotalTimeout, o.BodyRateWindow = total, soon
 	})
+	url := goesOn(beginning, "1\r\nx\r\n", time.Millisecond)(t)
 	slow := make(chan *Exchange)
-	const beginning = 3 << 19
-	url := goesOn(fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", ok, beginning, page(beginning)), "1\r\nx\r\n", time.Millisecond)(t)
 	go func() { slow <- get(t, c, url) }()
 	for c.bodies.room.bytes.TryAcquire(1) {
 		c.bodies.room.bytes.Release(1)

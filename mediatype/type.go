@@ -2,7 +2,11 @@
 // Fetch, extract a MIME type; WHATWG MIME Sniffing, parse a MIME type).
 package mediatype
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/httpfield"
+)
 
 // Type is a media type. The zero value: none that is usable.
 type Type struct {
@@ -21,7 +25,7 @@ func Of(fields string) Type {
 	var found Type
 	for more := true; more; {
 		var field string
-		field, fields, more = cutField(fields)
+		field, fields, more = httpfield.Cut(fields)
 		t, ok := parse(field)
 		if !ok || t.Essence == "*/*" {
 			continue
@@ -32,20 +36,6 @@ func Of(fields string) Type {
 		found = t
 	}
 	return found
-}
-
-// cutField cuts one field off, up to a comma that is not in quotes.
-func cutField(fields string) (field, rest string, more bool) {
-	for i := 0; i < len(fields); i++ {
-		switch fields[i] {
-		case ',':
-			return fields[:i], fields[i+1:], true
-		case '"':
-			_, rest := quoted(fields[i:])
-			i = len(fields) - len(rest) - 1
-		}
-	}
-	return fields, "", false
 }
 
 // parse reads one field.
@@ -80,7 +70,7 @@ func parameter(s string) (name, value, rest string) {
 		return "", "", rest
 	}
 	if strings.HasPrefix(rest, `"`) {
-		value, rest = quoted(rest)
+		value, rest = httpfield.Quoted(rest)
 		_, rest, _ = strings.Cut(rest, ";")
 		return name, value, rest
 	}
@@ -89,24 +79,6 @@ func parameter(s string) (name, value, rest string) {
 		return "", "", rest
 	}
 	return name, value, rest
-}
-
-// quoted reads the quoted string at the beginning of s (WHATWG Fetch, collect an
-// HTTP quoted string).
-func quoted(s string) (value, rest string) {
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			return b.String(), s[i+1:]
-		case '\\':
-			if i+1 < len(s) {
-				i++
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String(), ""
 }
 
 // blank is HTTP white space.

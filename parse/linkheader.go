@@ -3,6 +3,7 @@ package parse
 import (
 	"strings"
 
+	"github.com/weftcrawl/weft/httpfield"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -91,19 +92,7 @@ func parameterValue(s string) (value, rest string) {
 		}
 		return trimSpace(s[:end]), s[end:]
 	}
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			return b.String(), s[i+1:]
-		case c == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), ""
+	return httpfield.Quoted(s)
 }
 
 // header lists the links of the response's header. Their targets are relative

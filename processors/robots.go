@@ -56,7 +56,7 @@ func RobotsOf(asked *weftpb.Target, redirects int, last *fetch.Exchange, product
 	}
 	rules := robots.Parse(robotsStatus(last), body, product)
 	if rules.TtlMs > 0 {
-		rules.TtlMs = robots.Lifetime(last.Header).Milliseconds()
+		rules.TtlMs = robots.Lifetime(last.Values).Milliseconds()
 	}
 	learned := &weftpb.OriginRules{Origin: origin, Robots: rules}
 	if referral {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/httpfield"
 )
 
 const (
@@ -17,12 +19,12 @@ const (
 )
 
 // Lifetime is how long the rules of a response hold by its Cache-Control, or its
-// Expires and Date when that names no time (RFC 9111 section 4.2.1), given a
-// header's value by name. It is between MinTTL and TTL.
-func Lifetime(header func(name string) string) time.Duration {
-	fresh, ok := maxAge(header("Cache-Control"))
+// Expires and Date when that names no time (RFC 9111 section 4.2.1), given the
+// values of a header by name. It is between MinTTL and TTL.
+func Lifetime(values func(name string) []string) time.Duration {
+	fresh, ok := maxAge(strings.Join(values("Cache-Control"), ","))
 	if !ok {
-		fresh, ok = untilExpiry(header("Date"), header("Expires"))
+		fresh, ok = untilExpiry(first(values("Date")), first(values("Expires")))
 	}
 	if !ok {
 		return TTL
@@ -35,7 +37,7 @@ func Lifetime(header func(name string) string) time.Duration {
 func maxAge(cacheControl string) (age time.Duration, ok bool) {
 	for cacheControl != "" {
 		var directive string
-		directive, cacheControl = cutDirective(cacheControl)
+		directive, cacheControl, _ = httpfield.Cut(cacheControl)
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
 		switch strings.ToLower(name) {
 		case "no-store", "no-cache":
@@ -55,21 +57,13 @@ func maxAge(cacheControl string) (age time.Duration, ok bool) {
 	return age, ok
 }
 
-// cutDirective cuts the first directive off a Cache-Control. A comma in a quoted
-// string ends none (RFC 9110 section 5.6.4).
-func cutDirective(list string) (directive, rest string) {
-	quoted := false
-	for i := 0; i < len(list); i++ {
-		switch c := list[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && quoted:
-			i++
-		case c == ',' && !quoted:
-			return list[:i], list[i+1:]
-		}
+// first is the value that counts of a header that has one, and may have been
+// written twice.
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
 	}
-	return list, ""
+	return values[0]
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -1,7 +1,8 @@
 package robots
 
 import (
-	"net/textproto"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -45,10 +46,17 @@ func TestLifetime(t *testing.T) {
 		{"", noon, "-1", MinTTL},
 		{"", "", three, TTL},
 		{"", "yesterday", three, TTL},
+		{"", noon + "\n" + noon, three + "\n" + noon, 3 * time.Hour},
+		{"max-age=7200\nno-store", "", "", MinTTL},
 		{"", noon, "Fri, 20 Nov 2099 15:00:00 GMT", TTL},
 	} {
-		headers := map[string]string{"Cache-Control": test.cacheControl, "Date": test.date, "Expires": test.expires}
-		got := Lifetime(func(name string) string { return headers[textproto.CanonicalMIMEHeaderKey(name)] })
+		headers := http.Header{}
+		for name, value := range map[string]string{"Cache-Control": test.cacheControl, "Date": test.date, "Expires": test.expires} {
+			for line := range strings.SplitSeq(value, "\n") {
+				headers.Add(name, line)
+			}
+		}
+		got := Lifetime(headers.Values)
 		if got != test.want {
 			t.Errorf("%q, Date %q, Expires %q: %v, want %v", test.cacheControl, test.date, test.expires, got, test.want)
 		}
@@ -60,8 +68,8 @@ func FuzzLifetime(f *testing.F) {
 	f.Add(`private="x, max-age=1\", no-store", max-age="7200"`, "Fri Nov 20 12:00:00 2026", "Friday, 20-Nov-26 15:00:00 GMT")
 	f.Add("max-age=99999999999999999999", "", "Fri, 20 Nov 0000 12:00:00 GMT")
 	f.Fuzz(func(t *testing.T, cacheControl, date, expires string) {
-		headers := map[string]string{"Cache-Control": cacheControl, "Date": date, "Expires": expires}
-		if got := Lifetime(func(name string) string { return headers[name] }); got < MinTTL || got > TTL {
+		headers := http.Header{"Cache-Control": {cacheControl, date}, "Date": {date}, "Expires": {expires, date}}
+		if got := Lifetime(headers.Values); got < MinTTL || got > TTL {
 			t.Errorf("%v", got)
 		}
 	})
