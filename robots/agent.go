@@ -6,11 +6,11 @@ import (
 )
 
 // ProductToken is the name by which a user agent goes in robots.txt (RFC 9309
-// section 2.2.1): what a User-Agent header starts with or, where that is the
-// Mozilla of browsers, what follows "compatible; ". A token is its own token.
+// section 2.2.1): what a User-Agent header starts with or, where that is a
+// comment or the Mozilla of browsers, what follows "compatible; ". A token is its own token.
 func ProductToken(userAgent string) string {
 	token := leadingToken(strings.TrimSpace(userAgent))
-	if !strings.EqualFold(token, "Mozilla") {
+	if token != "" && !strings.EqualFold(token, "Mozilla") {
 		return token
 	}
 	_, after, _ := strings.Cut(userAgent, "compatible; ")

@@ -87,7 +87,7 @@ func (f *file) add(value string, allow bool) {
 	if !strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "*") {
 		return // Empty, which says nothing, or without a path to match.
 	}
-	rule := rule{pattern: normalize(value), allow: allow}
+	rule := rule{pattern: normalPattern(value), allow: allow}
 	switch {
 	case f.forRules.us:
 		f.us.rules = append(f.us.rules, rule)

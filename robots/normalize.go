@@ -6,10 +6,8 @@ import "strings"
 // 2.2.2): what RFC 3986 calls neither reserved nor unreserved is
 // percent-encoded in upper case, and what it calls unreserved is not.
 //
-// Some reserved characters are decoded too. The apostrophe: URLs of browsers have
-// it escaped in a query and plain in a path. And ":" and "/" in a query, where
-// they separate nothing: the RFC's example has "?baz=https://foo.bar" match
-// "?baz=https%3A%2F%2Ffoo.bar".
+// The apostrophe, which is reserved, is decoded too: URLs of browsers have it
+// escaped in a query and plain in a path.
 
 const hexDigits = "0123456789ABCDEF"
 
@@ -27,21 +25,18 @@ func normalize(s string) string {
 	b := make([]byte, i, len(s)+16)
 	copy(b, s)
 	bare := -3 // where in b the last "%" without an escape stands
-	query := strings.IndexByte(s[:i], '?') >= 0
 	for ; i < len(s); i++ {
 		c := s[i]
 		switch {
 		case plain[c]:
 			b = append(b, c)
-			query = query || c == '?'
 		case c != '%':
 			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
 		case i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
 			octet := unhex(s[i+1])<<4 | unhex(s[i+2])
-			switch {
-			case query && (octet == ':' || octet == '/'), (unreserved(octet) || octet == '\'') && len(b)-bare > 2:
+			if (unreserved(octet) || octet == '\'') && len(b)-bare > 2 {
 				b = append(b, octet)
-			default:
+			} else {
 				b = append(b, '%', hexDigits[octet>>4], hexDigits[octet&15])
 			}
 			i += 2
@@ -66,8 +61,18 @@ func literal(normal string) string {
 	return special.Replace(normal)
 }
 
-// separators decodes in the text of a pattern what normalize decodes in a query.
+// separators decodes ":" and "/", which separate nothing in a query: the RFC's
+// example has "?baz=https://foo.bar" match "?baz=https%3A%2F%2Ffoo.bar".
 var separators = strings.NewReplacer("%3A", ":", "%2F", "/")
+
+// separated decodes the separators in the query of a normal path.
+func separated(normal string) string {
+	query := strings.IndexByte(normal, '?')
+	if query < 0 || strings.IndexByte(normal[query:], '%') < 0 {
+		return normal
+	}
+	return normal[:query] + separators.Replace(normal[query:])
+}
 
 // plain are the octets that normalize leaves alone: reserved and unreserved,
 // but not "%".

@@ -293,6 +293,7 @@ func TestProductToken(t *testing.T) {
 		{"Mozilla/5.0 (compatible; +https://example.com/)", "Mozilla"},
 		{"archive.org_bot", "archive.org_bot"},
 		{" weft ", "weft"},
+		{"(compatible; WeftBot/1.0; +https://example.com/bot)", "WeftBot"},
 		{"(nobody)", ""},
 		{"", ""},
 	} {

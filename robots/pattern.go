@@ -13,6 +13,9 @@ type pattern struct {
 	// inQuery are the pieces as they are where a wildcard reaches into a query;
 	// nil if they are the same.
 	inQuery []string
+	// partial is the pattern for paths whose separators are not decoded; nil if no
+	// piece ends within an escape. Either may match.
+	partial *pattern
 	// atEnd is set when the last piece stands at the end of the path: "$".
 	atEnd bool
 	allow bool
@@ -21,29 +24,63 @@ type pattern struct {
 	text string
 }
 
+// normalPattern is the form of a pattern that is compared with paths.
+func normalPattern(text string) string {
+	normal := normalize(text)
+	if isPartial(normal) {
+		return normal
+	}
+	return separated(normal)
+}
+
+// isPartial reports whether a piece of a normal pattern ends within what may be the
+// escape of a separator: "/*?*%" is for queries with any escape.
+func isPartial(normal string) bool {
+	for piece := range strings.SplitSeq(strings.TrimSuffix(normal, "$"), "*") {
+		if strings.HasSuffix(piece, "%") || strings.HasSuffix(piece, "%2") || strings.HasSuffix(piece, "%3") {
+			return true
+		}
+	}
+	return false
+}
+
 func newPattern(text string, allow bool) pattern {
+	p := spelled(separated(text))
+	p.allow, p.text = allow, text
+	for i, piece := range p.pieces[1:] {
+		if plain := separators.Replace(piece); plain != piece {
+			if p.inQuery == nil {
+				p.inQuery = slices.Clone(p.pieces)
+			}
+			p.inQuery[1+i] = plain
+		}
+	}
+	if isPartial(text) {
+		partial := spelled(text)
+		p.partial = &partial
+	}
+	return p
+}
+
+// spelled is a pattern of which nothing is known but its spelling.
+func spelled(text string) pattern {
 	spelling, atEnd := strings.CutSuffix(text, "$")
 	pieces := strings.Split(spelling, "*")
 	for i := range pieces {
 		pieces[i] = literal(pieces[i])
 	}
-	p := pattern{pieces: pieces, atEnd: atEnd, allow: allow, text: text}
-	for i, piece := range pieces[1:] {
-		if plain := separators.Replace(piece); plain != piece {
-			if p.inQuery == nil {
-				p.inQuery = slices.Clone(pieces)
-			}
-			p.inQuery[1+i] = plain
-		}
-	}
-	return p
+	return pattern{pieces: pieces, atEnd: atEnd}
 }
 
-// matches reports whether the pattern matches a path in literal form, of which
-// query is what follows the first "?". Taking each piece where it first occurs
-// finds a match if there is any, since what comes later only gets more room.
-func (p *pattern) matches(path, query string) bool {
-	rest, ok := strings.CutPrefix(path, p.pieces[0])
+// matches reports whether the pattern matches a path.
+func (p *pattern) matches(path *path) bool {
+	return p.match(path.text, path.query) || p.partial != nil && p.partial.match(path.escaped, "")
+}
+
+// match takes each piece where it first occurs, which finds a match if there is any,
+// since what comes later only gets more room.
+func (p *pattern) match(text, query string) bool {
+	rest, ok := strings.CutPrefix(text, p.pieces[0])
 	if !ok {
 		return false
 	}
@@ -87,5 +124,19 @@ func within(rest, query string) string {
 // isPrefix reports whether a normal pattern matches just the paths that start
 // with its text.
 func isPrefix(text string) bool {
-	return !strings.ContainsAny(text, "*$") && literal(text) == text
+	return !strings.ContainsAny(text, "*$") && literal(text) == text && !isPartial(text)
+}
+
+// path is a path with query.
+type path struct {
+	// escaped is its literal form. text is that with separators decoded, and query
+	// what follows the first "?" of text.
+	escaped, text, query string
+}
+
+func newPath(pathAndQuery string) path {
+	normal := normalize(pathAndQuery)
+	p := path{escaped: literal(normal), text: literal(separated(normal))}
+	_, p.query, _ = strings.Cut(p.text, "?")
+	return p
 }

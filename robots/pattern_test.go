@@ -27,6 +27,26 @@ func TestSeparatorsInAQuery(t *testing.T) {
 	})
 }
 
+// TestPartOfAnEscape holds that patterns that end within an escape match it, also
+// where it is that of a separator in a query.
+func TestPartOfAnEscape(t *testing.T) {
+	const escaped = "/go?u=http%3A%2F%2Fb.example%2F"
+	for rule, path := range map[string]string{
+		"/*%": escaped, "/*?*%": escaped, "/*%2": escaped, "/*%3*%": escaped, "/*?u=http%": escaped, "/go?u=http%": escaped,
+		"/*%2$": "/go?50%2", "/go?%": "/go?%3A",
+		"/go?u=http://b.example/50%": "/go?u=http%3A%2F%2Fb.example%2F50%", "/go?u=http%3A%2F%2Fb.example/50%": "/go?u=http://b.example/50%",
+		"/*http://*50%": "/go?u=http%3A%2F%2Fb.example%2F50%25",
+	} {
+		r := Compile(Parse(200, []byte("User-agent: *\nDisallow: "+rule+"\n"), "weft"))
+		if r.Allowed(path) {
+			t.Errorf("Disallow: %s allows %s", rule, path)
+		}
+		if other := "/go?u=http://b.example/"; !r.Allowed(other) {
+			t.Errorf("Disallow: %s disallows %s", rule, other)
+		}
+	}
+}
+
 func matchesSigns(pattern, path []string, query bool) bool {
 	switch {
 	case len(pattern) == 0:

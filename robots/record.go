@@ -51,7 +51,7 @@ func writeRules(rules []rule) string {
 func readRule(line string) (rule, bool) {
 	for _, sign := range signs {
 		if text, ok := strings.CutPrefix(line, sign.text); ok {
-			return rule{normalize(text), sign.allow}, true
+			return rule{normalPattern(text), sign.allow}, true
 		}
 	}
 	return rule{}, false

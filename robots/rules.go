@@ -115,15 +115,14 @@ func (r *Rules) judge(pathAndQuery string) (allow bool, text string) {
 	if r.access != weftpb.Robots_ACCESS_RULES {
 		return false, ""
 	}
-	path := literal(normalize(pathAndQuery))
-	allow, text = r.longestPrefix(path)
-	_, query, _ := strings.Cut(path, "?")
+	path := newPath(pathAndQuery)
+	allow, text = r.longestPrefix(path.text)
 	for i := range r.patterns {
 		p := &r.patterns[i]
 		if len(p.text) < len(text) || len(p.text) == len(text) && allow {
 			break
 		}
-		if p.matches(path, query) {
+		if p.matches(&path) {
 			return p.allow, p.text
 		}
 	}
