@@ -54,7 +54,7 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 	trapOptions := TrapOptions(env.Definition)
 	return func(s *seen, in ledger.Record, _ time.Time, _ int64) ([]byte, error) {
 		var n weftpb.Normalized
-		if in.Key == "" || proto.Unmarshal(in.Value, &n) != nil {
+		if !isDomain(in.Key) || proto.Unmarshal(in.Value, &n) != nil {
 			return nil, undecodable()
 		}
 		if n.Lift != nil {

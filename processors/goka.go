@@ -3,6 +3,7 @@ package processors
 import (
 	"context"
 	"time"
+	"unicode/utf8"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -42,3 +43,6 @@ func stateful[S ledger.State](ctx context.Context, env Env, name topics.Stage, s
 // undecodable is the rejection of a record that is no record of its topic, or of
 // no domain.
 func undecodable() error { return &ledger.Rejection{Reason: "undecodable"} }
+
+// isDomain reports whether a record's key can be one of the loop's.
+func isDomain(key string) bool { return key != "" && utf8.ValidString(key) }

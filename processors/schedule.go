@@ -84,7 +84,7 @@ func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
 func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {
 	var d weftpb.Deduped
 	err := proto.Unmarshal(in.Value, &d)
-	if in.Key == "" {
+	if !isDomain(in.Key) {
 		err = errors.New("it is of no domain")
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, er
 
 func settle(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {
 	var v weftpb.Visited
-	if in.Key == "" || proto.Unmarshal(in.Value, &v) != nil {
+	if !isDomain(in.Key) || proto.Unmarshal(in.Value, &v) != nil {
 		return nil, undecodable()
 	}
 	event, err := q.frontier.Settle(in.Key, &v, q.moment(now, offset))
