@@ -84,10 +84,10 @@ func (b *Book) verdict(o Options, domain string, shows weftpb.Showing, t *weftpb
 			return identity{}, ""
 		case why != "":
 		case p.reason != "":
-			if again || p.spared >= mostSpared {
+			if again || p.spent() {
 				in, why = id, p.reason
 			}
-		case (again || p.spared >= mostSpared) && o.Evidence > 0 && p.same(o.Evidence):
+		case (again || p.spent()) && o.Evidence > 0 && p.same(o.Evidence):
 			in, why = id, reasonOf(id.template)
 		case o.URLsPerTemplate > 0 && p.admitted >= uint64(o.URLsPerTemplate) && id.template != scattered:
 			in, why = id, TooManyURLs

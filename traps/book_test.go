@@ -224,6 +224,26 @@ func TestLiftBringsBackWhatWasParked(t *testing.T) {
 	}
 }
 
+// Names of directories had capitals once, and so has the trap in such a ledger.
+func TestTrapWithCapitals(t *testing.T) {
+	s := open(DefaultOptions())
+	held := []*weftpb.Target{{Url: root + "/Calendar/2031/01", Via: weftpb.Via_VIA_LINK}}
+	s.append(&weftpb.Deduped{
+		Source: root + "/Calendar/2030/12", Showing: weftpb.Showing_SHOWING_AGAIN,
+		Parked: []*weftpb.Parked{{Host: domain, Template: "/Calendar/{year}/{n}", Reason: "calendar", Targets: held}},
+	})
+	path := func(n int) string { return fmt.Sprintf("/Calendar/%d/02", 2031+n) }
+	if n := s.walk(true, 50, path); n != 0 {
+		t.Errorf("%d URLs of the trap were admitted", n)
+	}
+	if back := s.lift(domain, "/Calendar/{year}/{n}"); len(back) != 2 {
+		t.Errorf("%d URLs came back: %v", len(back), back)
+	}
+	if n := s.walk(true, 50, func(n int) string { return path(50 + n) }); n != 50 {
+		t.Errorf("of 50 URLs of a template that was lifted, %d were admitted", n)
+	}
+}
+
 // What no trap is called cannot be lifted: the keys of its pattern would be those
 // of another.
 func TestLiftOfNoTrap(t *testing.T) {

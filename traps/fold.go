@@ -72,7 +72,7 @@ func (f *fold) change(id identity) *pattern {
 
 // park keeps URLs until somebody lifts their trap.
 func (f *fold) park(in *weftpb.Parked) {
-	id := identity{in.GetHost(), in.GetTemplate()}
+	id := named(in.GetHost(), in.GetTemplate())
 	p := f.change(id)
 	if reason := Reason(in.GetReason()); reason.byContent() {
 		p.reason = reason
@@ -89,7 +89,7 @@ func (f *fold) park(in *weftpb.Parked) {
 
 // lift exempts a template and takes out the URLs that come back, the oldest.
 func (f *fold) lift(event *weftpb.Deduped) {
-	id := identity{event.GetLifted().GetHost(), event.GetLifted().GetTemplate()}
+	id := named(event.GetLifted().GetHost(), event.GetLifted().GetTemplate())
 	p := f.change(id)
 	p.exempt = true
 	for range event.GetTargets() {
@@ -110,7 +110,7 @@ const (
 // nil when nothing is to be done, or when no trap can have such a name.
 func (b *Book) Lift(domain string, lift *weftpb.Lift) *weftpb.Deduped {
 	b.trim()
-	id := identity{lift.GetHost(), lift.GetTemplate()}
+	id := named(lift.GetHost(), lift.GetTemplate())
 	if !id.valid() {
 		return nil
 	}

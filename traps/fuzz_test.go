@@ -12,7 +12,7 @@ import (
 
 // A record of a store is read as it was written, or as none.
 func FuzzRecord(f *testing.F) {
-	f.Add((&pattern{admitted: 7, pages: 3, again: 2, reason: Calendar, exempt: true, last: 1 << 63, first: 1, next: 1 << 40}).encode(nil))
+	f.Add((&pattern{admitted: 7, pages: 3, again: 2, reason: Calendar, exempt: true, last: [2]uint64{1 << 63, 1}, first: 1, next: 1 << 40, alike: 9}).encode(nil))
 	f.Add(census{admitted: 1, patterns: 2, hosts: 3}.encode(nil))
 	f.Add([]byte{0, 200, 0, 0})
 	f.Fuzz(func(t *testing.T, value []byte) {

@@ -87,7 +87,32 @@ func TestPageIsBookedOnce(t *testing.T) {
 			t.Fatalf("one page made a trap with its event %d", n)
 		}
 	}
-	if n := s.walk(true, 100, func(n int) string { return fmt.Sprintf("/list/%d", 1000+n) }); n != 11 {
+	for n := range 100 {
+		if s.names(fmt.Sprintf("/list/%d", 3+n%2), true, fmt.Sprintf("/list/%d", 200+n)) == 0 {
+			t.Fatalf("two pages, whose events come in turn, made a trap with event %d", n)
+		}
+	}
+	if n := s.walk(true, 100, func(n int) string { return fmt.Sprintf("/list/%d", 1000+n) }); n != 9 {
 		t.Errorf("%d pages more were admitted", n)
+	}
+}
+
+// Pages that name nothing new are no evidence of their template, for nor against
+// it. A dozen among thousands that are alike and name new URLs of another template
+// make it a trap for themselves, and not for lists that show something new.
+func TestFewAlikeAmongMany(t *testing.T) {
+	s := open(DefaultOptions())
+	for n := range looksSame {
+		s.names(fmt.Sprintf("/item/%d", n), true, fmt.Sprintf("/notify/%d", n))
+	}
+	const items = 20
+	for page := range mostSpared {
+		paths := make([]string, items)
+		for i := range paths {
+			paths[i] = fmt.Sprintf("/item/%d", 100+page*items+i)
+		}
+		if n := s.names(fmt.Sprintf("/list/%d", page), false, paths...); n != items {
+			t.Fatalf("of %d items of list %d, %d were admitted", items, page, n)
+		}
 	}
 }

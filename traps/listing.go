@@ -60,10 +60,10 @@ func (l *Listing) trap(domain, host, template string) *Trap {
 	if l.traps == nil {
 		l.traps = map[identityOf]*Trap{}
 	}
-	of := identityOf{domain, identity{host, template}}
+	of := identityOf{domain, named(host, template)}
 	t := l.traps[of]
 	if t == nil {
-		t = &Trap{Domain: domain, Host: host, Template: template}
+		t = &Trap{Domain: domain, Host: host, Template: of.template}
 		l.traps[of] = t
 	}
 	return t

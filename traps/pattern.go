@@ -14,12 +14,13 @@ type pattern struct {
 	// pages counts those of the last pages that named new URLs, again those of
 	// them that showed what others had shown.
 	pages, again uint8
-	// last is the fingerprint of the last of the pages.
-	last uint64
-	// reason is set while content makes it a trap, and URLs were parked. spared
-	// counts the URLs that were admitted since it is one, or looks like one.
-	reason Reason
-	spared uint64
+	// last are the fingerprints of the last of the pages.
+	last [2]uint64
+	// reason is set while content makes it a trap, and URLs were parked. Since it is
+	// one, or looks like one, spared counts the URLs that were admitted, and alike
+	// the pages that showed what others had shown.
+	reason        Reason
+	spared, alike uint64
 	// exempt: people lifted it.
 	exempt bool
 	// The parked URLs have the numbers from first to next, without next.
@@ -36,36 +37,52 @@ const window = 32
 const looksSame = 12
 
 // mostSpared bounds the URLs of a trap that are admitted because pages name them
-// that show something new. One event may go beyond it.
-const mostSpared = 1000
+// that show something new. One event may go beyond it. It holds for what goes on
+// being a trap: for each mostPerPage of them one has to show what others had shown.
+const (
+	mostSpared  = 1000
+	mostPerPage = 16
+)
 
 // show books a page that named new URLs, once: one that names many has several
-// events, one behind the other. A trap most of whose pages show something new by
-// now is none: it was an honest template in which a trap had been.
+// events, one behind the other or, where two pages are read side by side, in turn.
+// A trap most of whose pages show something new by now is none: it was an honest
+// template in which a trap had been.
 func (p *pattern) show(page string, again bool) {
 	print := xxh3.HashString(page)
-	if print == p.last {
+	if print == p.last[0] || print == p.last[1] {
 		return
 	}
-	p.last = print
+	p.last = [2]uint64{print, p.last[0]}
 	p.pages++
 	if again {
 		p.again++
+		if p.suspect() {
+			p.alike++
+		}
 	}
 	if p.pages == window {
 		p.pages, p.again = p.pages/2, p.again/2
 	}
 	if 2*p.again < p.pages {
-		p.reason, p.spared = "", 0
+		p.reason, p.spared, p.alike = "", 0, 0
 	}
 }
 
 // admit books a URL that was let into the crawl.
 func (p *pattern) admit() {
 	p.admitted++
-	if p.reason != "" || p.same(looksSame) {
+	if p.suspect() {
 		p.spared++
 	}
+}
+
+// suspect tells whether it is a trap, or looks like one.
+func (p *pattern) suspect() bool { return p.reason != "" || p.same(looksSame) }
+
+// spent tells whether no more is admitted of a trap, whatever names it.
+func (p *pattern) spent() bool {
+	return p.spared >= mostSpared && p.alike*mostPerPage >= p.spared
 }
 
 // same tells whether nearly all of the pages, and so many at least, showed what
@@ -83,8 +100,10 @@ func (p *pattern) encode(dst []byte) []byte {
 		flags |= isExempt
 	}
 	dst = append(dst, flags, byte(slices.Index(reasons[:], p.reason)), p.pages, p.again)
-	dst = binary.BigEndian.AppendUint64(dst, p.last)
-	for _, n := range []uint64{p.admitted, p.first, p.next, p.spared} {
+	for _, print := range p.last {
+		dst = binary.BigEndian.AppendUint64(dst, print)
+	}
+	for _, n := range []uint64{p.admitted, p.first, p.next, p.spared, p.alike} {
 		dst = binary.AppendUvarint(dst, n)
 	}
 	return dst
@@ -93,12 +112,13 @@ func (p *pattern) encode(dst []byte) []byte {
 // decodePattern is the inverse of encode; nil is no record. The store is sound
 // or says so itself (ledger rule 4), so that a record cannot be cut.
 func decodePattern(b []byte) *pattern {
-	if len(b) < 12 || int(b[1]) >= len(reasons) {
+	if len(b) < 20 || int(b[1]) >= len(reasons) {
 		return nil
 	}
-	p := &pattern{exempt: b[0]&isExempt != 0, reason: reasons[b[1]], pages: b[2], again: b[3], last: binary.BigEndian.Uint64(b[4:])}
-	b = b[12:]
-	for _, field := range []*uint64{&p.admitted, &p.first, &p.next, &p.spared} {
+	p := &pattern{exempt: b[0]&isExempt != 0, reason: reasons[b[1]], pages: b[2], again: b[3]}
+	p.last = [2]uint64{binary.BigEndian.Uint64(b[4:]), binary.BigEndian.Uint64(b[12:])}
+	b = b[20:]
+	for _, field := range []*uint64{&p.admitted, &p.first, &p.next, &p.spared, &p.alike} {
 		n, size := binary.Uvarint(b)
 		if size <= 0 {
 			return nil

@@ -48,12 +48,7 @@ func templateOf(path, query string, named int) string {
 	if query != "" {
 		b = appendQuery(b, query)
 	}
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c | 0x20
-		}
-	}
-	return string(b)
+	return strings.ToLower(string(b))
 }
 
 // split cuts a canonical URL into its host, path and query. What is no canonical

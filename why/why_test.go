@@ -204,7 +204,7 @@ var stories = []struct {
 	{name: "trap", questions: []question{site + "cal/2031-01-01", site + "cal/2031-01-02", site + "cal/2031-01-03"}, happens: func(w *world) {
 		w.seeds(site)
 		held := []*weftpb.Target{{Url: site + "cal/2031-01-01", Depth: 1, Via: link}, {Url: site + "cal/2031-01-02", Depth: 1, Via: link}}
-		trap := &weftpb.Parked{Host: "example.com", Template: "/cal/{date}", Reason: "calendar", Targets: held}
+		trap := &weftpb.Parked{Host: "example.com", Template: "/Cal/{date}", Reason: "calendar", Targets: held}
 		w.event(w.names.Deduped, w.partition("example.com"), "example.com", &weftpb.Deduped{Source: site, Parked: []*weftpb.Parked{trap}})
 		w.pass(time.Minute)
 		w.event(w.names.Deduped, w.partition("example.com"), "example.com", &weftpb.Deduped{
