@@ -40,7 +40,7 @@ type checkpoint struct {
 const (
 	// checkpointVersion changes with the form of a checkpoint and with that of
 	// a stage's state: one of another version is rebuilt from the ledger.
-	checkpointVersion = 3
+	checkpointVersion = 4
 	checkpointFile    = "CHECKPOINT"
 	scratchDir        = "scratch"
 )

@@ -15,7 +15,8 @@ const (
 	// gridDays is how far every month counts.
 	gridDays = 28
 	// mostOfCalendar is more different numbers than a calendar has: days, weeks,
-	// hours, minutes, and years.
+	// hours, minutes, and some years. One with a list of many years to choose from is
+	// taken for a table.
 	mostOfCalendar = 64
 )
 

@@ -50,7 +50,7 @@ func Of(text string) (p Print, words int) {
 	p.Hash = xxh3.HashString128(text).Bytes()
 	var s scanner
 	s.read(text)
-	if s.words >= MinWords && !s.isTable(s.words) || s.words > 0 && s.isGrid() {
+	if !s.isTable(s.words) && (s.words >= MinWords || s.words > 0 && s.isGrid()) {
 		p.Sim = s.sim()
 	}
 	return p, s.words

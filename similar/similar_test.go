@@ -137,6 +137,7 @@ func TestNumerals(t *testing.T) {
 		{"weeks of a year", month("Weeks", 1, 53), true},
 		{"hours and minutes", "Thursday " + strings.Repeat("0:00 0:15 7:30 12:45 23:00 ", 20), false},
 		{"a table", prose + " Values " + counting(1900, 2000), false},
+		{"a table of numbered rows", "Rank Points " + strings.ReplaceAll(counting(1, 40), "\n", " 5000\n") + counting(1900, 1930), false},
 		{"a table of few values", prose + strings.Repeat(counting(500, 550), 9), true},
 		{"more words than numbers", strings.Repeat("word ", 200) + counting(1900, 2000), true},
 		{"dates in prose", prose + strings.Repeat(" 2031-07-12", 90), true},
