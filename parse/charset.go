@@ -61,8 +61,10 @@ func determine(body []byte, hint hint) (name string, mark int) {
 	if name = nameOfLabel(hint.label); name != "" {
 		return name, 0
 	}
-	if name = prescan(body); name != "" && !hint.plain {
-		return name, 0
+	if !hint.plain {
+		if name = prescan(body); name != "" {
+			return name, 0
+		}
 	}
 	return guess(body, hint), 0
 }

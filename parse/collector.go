@@ -36,9 +36,10 @@ type collector struct {
 	heading prose
 	level   int
 
-	// foreign counts open svg and math elements, muted ones whose text no
+	// foreign counts open svg and math elements; muted: one is open whose text no
 	// reader sees.
-	foreign, muted int
+	foreign int
+	muted   bool
 
 	// hasBase: a base element with href was there; elsewhere: it names another
 	// page. References before it that are empty or a fragment count as the page's
@@ -75,7 +76,7 @@ func (c *collector) begin(page *Page, self string) {
 	c.title.reset()
 	c.anchor.reset()
 	c.heading.reset()
-	c.pre, c.fresh, c.inTitle, c.foreign, c.muted = 0, false, false, 0, 0
+	c.pre, c.fresh, c.inTitle, c.foreign, c.muted = 0, false, false, 0, false
 	c.link, c.level = -1, 0
 	c.hasBase, c.elsewhere, c.canonicals = false, false, nil
 	c.data, c.dataRoom, c.inData, c.dataOver = c.data[:0], c.opts.MaxDataBytes, false, false
@@ -199,7 +200,7 @@ func (c *collector) text(s string) {
 	case c.inData:
 		c.dataText(s)
 		return
-	case c.muted > 0:
+	case c.muted:
 		// What cannot be seen can still name a link, as in a closed menu.
 		if c.link >= 0 {
 			c.anchor.fold(s)

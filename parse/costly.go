@@ -14,7 +14,7 @@ import (
 //     "<table>xxxx<tr>xxxx<tr>…" takes 17 s and 32 GiB.
 //   - It opens formatting elements again for each paragraph after the one that
 //     they were not closed in: 64 KiB of "<p><b a1><b a2>…</p><p>x<p>x…" take 9 s
-//     and 6 GiB, which the tree holds (see reopened).
+//     and 6 GiB, which the tree holds (see survey).
 const (
 	// maxRoots is the most html and body tags of a document with a tree. Pages
 	// that were put together carelessly have a handful.
@@ -34,30 +34,18 @@ const (
 // costly reports whether the tree parser may need far more time for a body than
 // for others of its size.
 func costly(body []byte) bool {
-	if reopened(body, false) > maxReopened && reopened(body, true) > maxReopened {
-		return true
-	}
-	if len(body) <= alwaysCheap {
+	if len(body) <= neverReopens {
 		return false
 	}
-	tags := bytes.Count(body, []byte("<"))
-	if tags*len(body) > maxJoined {
+	large := len(body) > alwaysCheap
+	if large && bytes.Count(body, []byte("<"))*len(body) > maxJoined {
 		return true
 	}
-	if tags <= maxRoots {
-		return false
+	found := survey(body, false)
+	if found.reopened > maxReopened {
+		found = survey(body, true)
 	}
-	roots := 0
-	for i := bytes.IndexByte(body, '<'); i >= 0; {
-		body = body[i+1:]
-		if startsRoot(body) {
-			if roots++; roots > maxRoots {
-				return true
-			}
-		}
-		i = bytes.IndexByte(body, '<')
-	}
-	return false
+	return found.reopened > maxReopened || large && found.roots > maxRoots
 }
 
 // startsRoot reports whether tag, without its "<", is one of html or body, or
@@ -66,10 +54,6 @@ func startsRoot(tag []byte) bool {
 	if len(tag) < 4 {
 		return false
 	}
-	switch tag[0] | 0x20 {
-	case 'b', 'h':
-		name := string(tag[:4])
-		return strings.EqualFold(name, "body") || strings.EqualFold(name, "html")
-	}
-	return false
+	name := string(tag[:4])
+	return strings.EqualFold(name, "body") || strings.EqualFold(name, "html")
 }

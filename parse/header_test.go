@@ -128,3 +128,20 @@ func TestBase(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyReferences holds that of the elements of a page with another base
+// only anchors lead there when they name nothing (WHATWG HTML).
+func TestEmptyReferences(t *testing.T) {
+	p := newParser(t, nil)
+	for body, want := range map[string]int{
+		`<a href="">x</a>`: 1, `<a href="#x">x</a>`: 1, `<map><area href=""></map>`: 1,
+		`<iframe src=""></iframe>`: 0, `<form action=""></form>`: 0, `<img src="">`: 0,
+		`<link rel=next href="">`: 0, `<link rel=canonical href="">`: 0, `<link rel=stylesheet href="">`: 0,
+		`<a href="#` + strings.Repeat("x", DefaultOptions().MaxHrefBytes) + `">x</a>`: 0,
+	} {
+		page := p.Document(Input{ContentType: "text/html", Body: []byte(`<base href="/other/">` + body)})
+		if len(page.Links) != want || page.Canonical != "" {
+			t.Errorf("%.80s: got %v, canonical %q, want %d links", body, page.Links, page.Canonical, want)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func hostile(size int) map[string]string {
 		"attributes": "<a href=/x" + wide + ">x</a>", "attributes, twice": "<b" + wide + "></b x><b" + wide + ">",
 		"long attribute": "<a href='" + fill("x") + "' title='" + fill("y") + "'>x</a>", "attribute that does not end": "<a href='" + fill("x"),
 		"formatting after its paragraph": formatted + paragraphs, "and seemingly ended": "<p>" + numbered("<b a%d><!--</b>-->")[:size/2] + "</p>" + paragraphs,
-		"much of it in one tag": "<p><b" + wide[:size/2] + "></p>" + paragraphs, "tags in tags": fill("<b "), "tags in values": fill("<b a='"),
+		"much of it in one tag": "<p><b" + wide[:size/2] + "></p>" + paragraphs, "in one anchor": "<p><a" + wide[:size/2] + "></p>" + paragraphs, "tags in tags": fill("<b "), "tags in values": fill("<b a='"),
 		"alt for many images": "<img alt='" + fill(" ")[:size/2] + "' srcset='" + fill("a, ")[:size/2] + "'>",
 		"bodies":              numbered("<body a%d>"), "roots": numbered("<HTML a%d>"), "long name": "<" + fill("x") + ">",
 		"links": numbered("<a href=/%d>x</a>"), "images": "<img srcset='" + numbered("/%d 2x, ") + "'>", "one link": fill("<a href=/x>x</a>"),
@@ -131,6 +131,10 @@ func TestCostly(t *testing.T) {
 		"formatting that stays open": {reopening("<p>", "<b a%d>", "</p>"), true},
 		"in another paragraph":       {reopening("<p>", "<b>a%d", "</p>"), false},
 		"an index":                   {reopening("<p>", "<strong id=a%d><code>x</code></strong>", "</p>"), false},
+		"an index of links":          {reopening("<dt>", "<code id=a%d><a href='#%d'>x</a></code>", "</dt>"), false},
+		"anchors that stay open":     {reopening("", "<section><a a%d b>"+nine+"<a></section>", ""), true},
+		"anchors of cards":           {reopening("", "<a a%d b><div><svg><path d=1 /></svg><img><div><h3>x</h3><p>x</p></div></div></a>", ""), false},
+		"large anchors":              {large + "<a" + strings.Repeat(" a", 4096) + ">" + strings.Repeat("<p>x", 1024), true},
 		"ended in a comment":         {reopening("<p>", "<i a%d>x<!--</i>-->", "</p>"), true},
 		"ended in a value":           {reopening("<p>", "<i a%d='>x</i>'>", "</p>"), true},
 		"ended in an object":         {reopening("<p>", "<i a%d><object>x</i></object>", "</p>"), true},
@@ -139,5 +143,14 @@ func TestCostly(t *testing.T) {
 		if got := costly([]byte(test.body)); got != test.want {
 			t.Errorf("%s: got %v", name, got)
 		}
+	}
+}
+
+// BenchmarkCostly is the price of the look at every body.
+func BenchmarkCostly(b *testing.B) {
+	body := docPage()
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		costly(body)
 	}
 }

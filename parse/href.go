@@ -20,12 +20,12 @@ const (
 func judgeHref(href, self string, opts *Options) hrefVerdict {
 	target := opts.withoutFragment(href)
 	switch {
-	case target == "":
-		return hrefBase
 	case otherScheme(href):
 		return hrefScheme
 	case len(href) > opts.MaxHrefBytes:
 		return hrefLong
+	case target == "":
+		return hrefBase
 	case target == self:
 		return hrefSelf
 	}

@@ -11,12 +11,14 @@ import (
 // HTML, rendering: hidden elements; and the fallbacks of media, for those who
 // have none). Its links count all the same: menus that are opened by a script
 // are hidden until then. So may be a whole body, which is shown by its script.
-func mutes(name atom.Atom, attrs []html.Attribute) bool {
+func (c *collector) mutes(name atom.Atom, attrs []html.Attribute) bool {
 	switch name {
 	case atom.Audio, atom.Video, atom.Canvas, atom.Datalist:
 		return true
 	case atom.Annotation, atom.AnnotationXml: // what a formula is in TeX, for one (MathML Core)
-		return true
+		if c.foreign > 0 {
+			return true
+		}
 	case atom.Dialog:
 		if _, open := lookup(attrs, "open"); !open {
 			return true
@@ -28,9 +30,13 @@ func mutes(name atom.Atom, attrs []html.Attribute) bool {
 		switch attrs[i].Key {
 		case "hidden":
 			// Of what is hidden until it is found, the finding is the point.
-			return !strings.EqualFold(attrs[i].Val, "until-found")
-		case "popover":
-			return true
+			if !strings.EqualFold(attrs[i].Val, "until-found") {
+				return true
+			}
+		case "popover": // an open dialog is shown nevertheless
+			if name != atom.Dialog {
+				return true
+			}
 		}
 	}
 	return false

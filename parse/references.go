@@ -8,11 +8,12 @@ import (
 )
 
 // add lists a reference as written and returns its number, or -1 when it is no
-// link.
+// link: an empty one leads to the base in anchors, elsewhere to nothing new (WHATWG
+// HTML).
 func (c *collector) add(link Link) int {
 	link.URL = trimSpace(link.URL)
 	switch verdict := judgeHref(link.URL, c.self, c.opts); {
-	case verdict == hrefBase && c.elsewhere:
+	case verdict == hrefBase && c.elsewhere && (link.URL != "" || link.Kind == KindAnchor || link.Kind == KindArea):
 		if link.URL == "" {
 			link.URL = "#"
 		}

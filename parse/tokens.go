@@ -47,9 +47,9 @@ func (c *collector) tokens(body []byte) {
 			attrs = appendAttributes(attrs[:0], z, more, role.readsAttributes())
 			inside := c.open(name, role, attrs)
 			c.fresh = name == atom.Pre || name == atom.Listing
-			if !selfClosing && (mute.active() || closes(name) && mutes(name, attrs)) {
+			if inside && !selfClosing && (mute.active() || closes(name) && c.mutes(name, attrs)) {
 				mute.start(name)
-				c.muted = mute.depth
+				c.muted = true
 			}
 			switch {
 			case selfClosing:
@@ -68,7 +68,7 @@ func (c *collector) tokens(body []byte) {
 			}
 			if mute.active() {
 				mute.end(name)
-				c.muted = mute.depth
+				c.muted = mute.active()
 			}
 			if role == breakRole {
 				// "</br>" is read as "<br>".

@@ -18,7 +18,11 @@ func (c *collector) tree(body []byte) bool {
 	// all nodes every time. Trees are followed by their pointers, not by
 	// recursion: adoption can nest them deeper than the parser's own stack.
 	root := doc.Nodes[0]
+	var muting *html.Node // the outermost
 	for n := root; ; {
+		if muting == nil && n.Type == html.ElementNode && c.mutes(n.DataAtom, n.Attr) {
+			muting, c.muted = n, true
+		}
 		if c.enter(n) && n.FirstChild != nil {
 			n = n.FirstChild
 			continue
@@ -28,8 +32,8 @@ func (c *collector) tree(body []byte) bool {
 				return true
 			}
 			if n.Type == html.ElementNode {
-				if mutes(n.DataAtom, n.Attr) {
-					c.muted = max(c.muted-1, 0)
+				if n == muting {
+					muting, c.muted = nil, false
 				}
 				c.close(roleOf(n.DataAtom))
 			}
@@ -49,11 +53,7 @@ func (c *collector) enter(n *html.Node) bool {
 		c.text(n.Data)
 		return false
 	case html.ElementNode:
-		inside := c.open(n.DataAtom, roleOf(n.DataAtom), n.Attr)
-		if mutes(n.DataAtom, n.Attr) {
-			c.muted++
-		}
-		return inside
+		return c.open(n.DataAtom, roleOf(n.DataAtom), n.Attr)
 	case html.DocumentNode:
 		return true
 	}

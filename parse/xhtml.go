@@ -31,21 +31,21 @@ func htmlOf(xhtml []byte) []byte {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			name := nameInHTML(token.Name.Local)
+			name := nameInHTML(token.Name)
 			out.WriteString("<" + name)
 			for _, attribute := range token.Attr {
 				writeAttribute(&out, attribute)
 			}
 			out.WriteByte('>')
-			if isRaw(name) {
+			if isRaw(name, token.Name.Space) {
 				raw++
 			}
 		case xml.EndElement:
-			name := nameInHTML(token.Name.Local)
+			name := nameInHTML(token.Name)
 			if !isVoid(name) {
 				out.WriteString("</" + name + ">")
 			}
-			if isRaw(name) {
+			if isRaw(name, token.Name.Space) {
 				raw--
 			}
 		case xml.CharData:
@@ -63,12 +63,26 @@ var (
 	attributeEscaper = strings.NewReplacer("&", "&amp;", `"`, "&quot;")
 )
 
-// nameInHTML is the name of an element of any name space.
-func nameInHTML(name string) string {
-	if name == "plaintext" {
+// Name spaces whose elements HTML has too.
+const (
+	spaceXHTML  = "http://www.w3.org/1999/xhtml"
+	spaceSVG    = "http://www.w3.org/2000/svg"
+	spaceMathML = "http://www.w3.org/1998/Math/MathML"
+)
+
+// nameInHTML is the name of an element: those of other name spaces get one that HTML
+// does not know.
+func nameInHTML(name xml.Name) string {
+	local := strings.ToLower(name.Local)
+	switch name.Space {
+	case "", spaceXHTML, spaceSVG, spaceMathML:
+	default:
+		return "x:" + local
+	}
+	if local == "plaintext" {
 		return "pre" // the other has no end in HTML
 	}
-	return name
+	return local
 }
 
 func writeAttribute(out *bytes.Buffer, attribute xml.Attr) {
@@ -88,11 +102,11 @@ func writeAttribute(out *bytes.Buffer, attribute xml.Attr) {
 }
 
 // isRaw reports whether HTML takes the text of an element as it is (WHATWG HTML,
-// raw text elements).
-func isRaw(name string) bool {
+// raw text elements; those of the same name in drawings are none).
+func isRaw(name, space string) bool {
 	switch name {
 	case "script", "style", "xmp", "iframe", "noembed", "noframes", "noscript":
-		return true
+		return space != spaceSVG && space != spaceMathML
 	}
 	return false
 }
