@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"replay":        {"codecs/weftpb", "ledger"},
 	"why": {
 		"codecs", "codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", // what there is to know
-		"frontier", "lanes", "parse", "politeness", "processors", "robots", "scope", "urls", "variants", // who decided it
+		"frontier", "lanes", "parse", "politeness", "processors", "robots", "scope", "traps", "urls", "variants", // who decided it
 	},
 
 	// It computes by the bounds of those who decide.

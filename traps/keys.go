@@ -34,9 +34,11 @@ func parkedKey(domain string, id identity, seq uint64) []byte {
 // behind the other, and what begins a template is in no host.
 type identity struct{ host, template string }
 
-// named is the identity of that name. Events of a crawl that was begun when names of
-// directories had capitals have some, too: what had two spellings is one trap.
-func named(host, template string) identity { return identity{host, strings.ToLower(template)} }
+// Template is the template that an event names. Those of a crawl that was begun when
+// names of directories had capitals have some: what had two spellings is one trap.
+func Template(name string) string { return strings.ToLower(name) }
+
+func named(host, template string) identity { return identity{host, Template(template)} }
 
 // valid tells whether a name that comes from outside is one.
 func (id identity) valid() bool {

@@ -2,10 +2,10 @@ package why
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/traps"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -31,11 +31,10 @@ var shapes = map[scope.Refusal]string{
 	scope.TooManyRedirects: "too many redirects in a row lead to it",
 }
 
-// addParked notes the URLs that the last event held back. Templates are in lower
-// case: those of old crawls had capitals once.
+// addParked notes the URLs that the last event held back.
 func (f *finds) addParked(parked []*weftpb.Parked, also func(*weftpb.Target)) {
 	for _, p := range parked {
-		trap := &Trap{Host: p.Host, Template: strings.ToLower(p.Template), Reason: p.Reason}
+		trap := &Trap{Host: p.Host, Template: traps.Template(p.Template), Reason: p.Reason}
 		for _, t := range p.Targets {
 			f.add(t)
 			f.held[urls.Fingerprint(t.Url)] = trap
