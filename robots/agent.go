@@ -7,7 +7,8 @@ import (
 
 // ProductToken is the name by which a user agent goes in robots.txt (RFC 9309
 // section 2.2.1): what a User-Agent header starts with or, where that is a
-// comment or the Mozilla of browsers, what follows "compatible; ". A token is its own token.
+// comment or the Mozilla of browsers, what follows "compatible; ". A token is its
+// own token.
 func ProductToken(userAgent string) string {
 	token := leadingToken(strings.TrimSpace(userAgent))
 	if token != "" && !strings.EqualFold(token, "Mozilla") {
