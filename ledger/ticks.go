@@ -42,6 +42,13 @@ func (k *ticks) merge(ctx context.Context) {
 	held, changed := k.table.run.opts.Held()
 	k.catchUp(ctx)
 	for {
+		select {
+		case <-changed: // counts before all else that is ready
+			if held, changed = k.table.run.opts.Held(); !held {
+				k.catchUp(ctx)
+			}
+		default:
+		}
 		var tick *sarama.ConsumerMessage
 		var merged chan<- *sarama.ConsumerMessage
 		if len(due) > 0 {
@@ -55,9 +62,6 @@ func (k *ticks) merge(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-changed:
-			if held, changed = k.table.run.opts.Held(); !held {
-				k.catchUp(ctx)
-			}
 		case msg, open := <-messages:
 			if !open {
 				return
