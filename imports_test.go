@@ -92,13 +92,14 @@ var allowed = map[string][]string{
 	},
 
 	// What tests and benchmarks crawl, and crawl with.
-	"kafkatest":           {},
+	"freeport":            {},
+	"kafkatest":           {"freeport"},
 	"cluster/clustertest": {"cluster", "kafkatest"},
-	"s3test":              {},
+	"s3test":              {"freeport"},
 	"webtest":             {},
 	"bench/limit":         {},
 	"bench/localweb":      {"webtest"},
-	"bench/run":           {"bench/localweb", "codecs/weftpb", "dedupe", "drain", "plan", "topics", "webtest"},
+	"bench/run":           {"bench/localweb", "codecs/weftpb", "dedupe", "drain", "freeport", "plan", "topics", "webtest"},
 	"bench/web":           {"bench/localweb", "webtest"},
 
 	// What users of a crawl may write: they know its topics and nothing of ours.

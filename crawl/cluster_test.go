@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/weftcrawl/weft/freeport"
 	"github.com/weftcrawl/weft/kafkatest"
 )
 
@@ -76,7 +77,11 @@ func newRoad(t *testing.T, to string) *road {
 	t.Helper()
 	r := &road{to: to, conns: map[net.Conn]bool{}, held: make(chan struct{})}
 	close(r.held)
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	addrs, err := freeport.Loopback(1) // it is closed and opened again
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp4", addrs[0])
 	if err != nil {
 		t.Fatal(err)
 	}

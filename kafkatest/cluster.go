@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/weftcrawl/weft/freeport"
 )
 
 // Cluster is one or more brokers that belong together.
@@ -63,7 +65,7 @@ func open(o Options) (c *Cluster, err error) {
 // prepare makes the nodes and formats their storage.
 func (c *Cluster) prepare() error {
 	listeners := c.opts.listeners()
-	ports, err := freePorts(c.opts.Brokers * len(listeners))
+	ports, err := freeport.Loopback(c.opts.Brokers * len(listeners))
 	if err != nil {
 		return err
 	}

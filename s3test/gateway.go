@@ -14,6 +14,8 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/weftcrawl/weft/freeport"
 )
 
 // Credentials of every server; Secret must be nowhere in what a program says.
@@ -59,7 +61,11 @@ func Gateway(t testing.TB, bucket string) (location string) {
 	if err := os.Mkdir(filepath.Join(root, bucket), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	addr := freeAddress(t)
+	addrs, err := freeport.Loopback(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := addrs[0]
 	// Attributes in files beside: temporary directories may have no xattr.
 	server := exec.Command(gateway, "--port", addr, "--access", Key, "--secret", Secret, "--quiet",
 		"posix", "--sidecar", sidecar, root)
@@ -127,15 +133,4 @@ func binary() (string, error) {
 		}
 		dir = above
 	}
-}
-
-// freeAddress is a loopback address that nobody listens at.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

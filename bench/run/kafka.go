@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/freeport"
 )
 
 // kafkaFlags say which cluster a measurement is made on.
@@ -66,7 +68,7 @@ func startKafka(ctx context.Context, jars, properties, dir string) (*kafka, erro
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := freePorts(2)
+	addrs, err := freeport.Loopback(2)
 	if err != nil {
 		return nil, err
 	}
@@ -102,17 +104,4 @@ func startKafka(ctx context.Context, jars, properties, dir string) (*kafka, erro
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-}
-
-// freePorts are so many addresses of loopback that nobody listens at.
-func freePorts(n int) (addrs []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // all at once, so that no two are the same
-		addrs = append(addrs, l.Addr().String())
-	}
-	return addrs, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/cluster/clustertest"
+	"github.com/weftcrawl/weft/freeport"
 	"github.com/weftcrawl/weft/webtest"
 )
 
@@ -104,12 +104,11 @@ func environment(t *testing.T, way []string) {
 	}
 	t.Setenv("WEFT_SASL_PASSWORD", clustertest.Password)
 
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	addresses, err := freeport.Loopback(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	listener.Close()
+	address := addresses[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() { ended <- weft(ctx, "run", "all", "--metrics", address, "--data", t.TempDir()) }()

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,19 +128,25 @@ func start(t *testing.T, name string, command *exec.Cmd) {
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", fmt.Sprint(port)) }
 
-// freePorts are ports that nobody listens at.
+// freePorts are ports that nobody listens at, and that come once.
 func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
-	for range n {
+	for len(ports) < n {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer listener.Close()
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+		port := listener.Addr().(*net.TCPAddr).Port
+		listener.Close()
+		if _, came := givenOut.LoadOrStore(port, true); !came {
+			ports = append(ports, port)
+		}
 	}
 	return ports
 }
+
+// givenOut are the ports of servers that may not have begun to listen.
+var givenOut sync.Map
 
 // patience is how long anything may take to come up on a busy machine.
 const patience = 90 * time.Second
