@@ -231,7 +231,7 @@ func groupRefusesStrangers(c corner) {
 // another gets its partitions, and what it commits later is refused.
 func groupForgetsSilentMember(c corner) {
 	topic := c.topic("t", 1)
-	silent := c.join("g", topic, 1500*time.Millisecond)
+	silent := c.join("g", topic, 6*time.Second)
 	if err := silent.heartbeat(); err != nil {
 		c.Fatalf("a heartbeat in time: %v", err)
 	}

@@ -89,7 +89,7 @@ func TestTwentyKills(t *testing.T) {
 	t.Parallel()
 	const delay = 200 * time.Millisecond
 	w := serve(t, webtest.Options{
-		Pages: 2400, Domains: 40, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
+		Pages: 3000, Domains: 40, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
 	}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
 	p := process{Dir: t.TempDir(), DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds(), WARC: true}
 	seed := rand.Uint64()

@@ -72,7 +72,7 @@ func TestExamples(t *testing.T) {
 	for _, l := range spoken {
 		all.Go(func() {
 			first := l.pages(t, "--brokers", brokers, "--pages", "1", "--idle", "60")
-			rest := l.pages(t, "--brokers", brokers, "--idle", "3")
+			rest := l.pages(t, "--brokers", brokers, "--idle", "20")
 			times := map[page]int{}
 			for _, run := range [][]page{first, rest} {
 				within := map[page]bool{}

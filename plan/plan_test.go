@@ -23,7 +23,7 @@ func crawls(t *rapid.T) plan.Crawl {
 	c.PageBytes = rapid.Int64Range(1, 1<<22).Draw(t, "bytes")
 	c.Links = rapid.Float64Range(0, 500).Draw(t, "links")
 	c.Known = rapid.Float64Range(1, 50).Draw(t, "known")
-	c.LargeShare = rapid.Float64Range(0, 1).Draw(t, "large")
+	c.LargeShare = float64(rapid.IntRange(0, 1000).Draw(t, "large")) / 1000
 	c.Delay = time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "delay"))
 	c.Response = time.Duration(rapid.Int64Range(1, int64(10*time.Second)).Draw(t, "response"))
 	c.Replication = rapid.IntRange(1, 5).Draw(t, "replication")
