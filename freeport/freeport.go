@@ -41,7 +41,7 @@ func Loopback(n int) (addrs []string, err error) {
 		}
 		listener, err := net.Listen("tcp4", addr)
 		if err != nil {
-			socket.Close()
+			_ = socket.Close() // nothing is sent
 			continue
 		}
 		listener.Close()
