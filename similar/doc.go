@@ -39,8 +39,12 @@
 // A word is a run of letters and digits, case folded for the alphabets of two
 // bytes (Latin, Greek, Cyrillic, Armenian). A run of digits is one letter, so that
 // "page 7" and "page 12" do not differ, and a word of nothing but digits counts
-// for nothing. Scripts that do not part words (Han, kana, Hangul syllables, Thai,
-// Lao, Khmer, Myanmar) are words of one character.
+// for nothing. Where words are not parted each character makes one, with the one
+// before it in Han, and with the three before in scripts that have few: kana, Thai,
+// Lao, Khmer, Myanmar. By themselves these are soon as frequent in one text as in
+// another: of messages of programs, strung together to texts of 4,000 characters,
+// 4 % of the pairs in Japanese and 73 % of those in Thai were taken for each other
+// that had no sentence in common, and none is as it is now.
 //
 // # Short texts
 //

@@ -78,10 +78,14 @@ func twoByteLetters() (table [0x800]uint16) {
 type kind uint8
 
 const (
-	parts kind = iota // it does not
-	inRun             // with its neighbours
-	alone             // each by itself: its script does not part words
+	parts  kind = iota // it does not
+	inRun              // with its neighbours
+	twoOf              // with the one before: its script does not part words
+	fourOf             // with the three before, for there are fewer in its script
 )
+
+// lastOf masks what makes a word of the last characters, 16 bits each.
+var lastOf = [...]uint64{twoOf: 1<<32 - 1, fourOf: 1<<64 - 1}
 
 // kindOf is a rough look at blocks of Unicode, which is what texts consist of;
 // letters in the blocks of symbols are rare.
@@ -90,7 +94,7 @@ func kindOf(r rune) kind {
 	case r < 0x0e00: // scripts of India
 		return inRun
 	case r < 0x0f00, r >= 0x1000 && r < 0x10a0, r >= 0x1780 && r < 0x1800: // Thai, Lao, Myanmar, Khmer
-		return alone
+		return fourOf
 	case r < 0x2000: // Tibetan to extended Greek
 		return inRun
 	case r < 0x2c00, r >= 0x2e00 && r < 0x3040 && r != 0x3005 && r != 0x3007, r >= 0xd800 && r < 0xf900,
@@ -98,17 +102,19 @@ func kindOf(r rune) kind {
 		return parts
 	case r < 0x2e00:
 		return inRun
-	case r < 0xfb00: // kana, Han, Hangul
-		return alone
-	case r < 0xff00: // Arabic presentation forms
+	case r < 0x3100: // kana
+		return fourOf
+	case r < 0xac00, r >= 0xf900 && r < 0xfb00: // Han
+		return twoOf
+	case r < 0xff00: // Hangul, Arabic presentation forms
 		return inRun
 	case r < 0x10000: // half-width and full-width forms
 		if unicode.IsLetter(r) {
-			return alone
+			return twoOf
 		}
 		return parts
 	case r >= 0x20000 && r < 0x40000: // Han
-		return alone
+		return twoOf
 	case r >= 0x1f000: // pictures
 		return parts
 	}

@@ -27,6 +27,7 @@ const longLine = 8
 func (s *scanner) read(text string) {
 	var word uint64   // hash of the word so far; 0: none
 	var number uint64 // value of the digits so far
+	var last uint64   // the last four characters that parted no words
 	digits, inWord := false, false
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -56,19 +57,20 @@ func (s *scanner) read(text string) {
 			i++ // and it ends the word
 		case class == isMore:
 			r, size := utf8.DecodeRuneInString(text[i:])
-			switch kindOf(r) {
+			switch k := kindOf(r); k {
 			case inRun:
 				word = join(word, uint64(r))
 				digits, inWord = false, true
 				i += size
 				continue
-			case alone:
+			case twoOf, fourOf:
 				if inWord {
 					s.word(word)
 				} else if digits {
 					s.number(number)
 				}
-				s.word(join(0, uint64(r)))
+				last = last<<16 | uint64(uint16(r))
+				s.word(join(0, last&lastOf[k]))
 				word, digits, inWord = 0, false, false
 				i += size
 				continue
@@ -80,7 +82,7 @@ func (s *scanner) read(text string) {
 		} else if digits {
 			s.number(number)
 		}
-		word, digits, inWord = 0, false, false
+		word, last, digits, inWord = 0, 0, false, false
 		if c == '\n' {
 			s.endLine()
 		}
