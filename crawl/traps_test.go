@@ -2,7 +2,11 @@ package crawl_test
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -144,6 +148,94 @@ func TestHonestSiteIsNotCut(t *testing.T) {
 	if found := trapsOf(t, o, nil); len(found) > 0 {
 		t.Errorf("%s is taken for a trap", found[0].Template)
 	}
+}
+
+// Nor does a shop, whose pages have less of their own than in common.
+func TestShopIsNotCut(t *testing.T) {
+	t.Parallel()
+	site := newShop(1000)
+	server := serveSite(t, site)
+	o := configured(t.TempDir())
+	o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
+	run(t, o, crawl.EndedDrained)
+	if found := trapsOf(t, o, nil); len(found) > 0 {
+		t.Errorf("%s is taken for a trap", found[0].Template)
+	}
+	if n := len(site.sold); n != site.products {
+		t.Errorf("%d of %d products were asked for", n, site.products)
+	}
+}
+
+// shop is a site of products with descriptions of 40 words. All its pages have a menu
+// and long notes on delivery.
+type shop struct {
+	products    int
+	vocabulary  []string
+	menu, notes string
+
+	mu   sync.Mutex
+	sold map[string]bool // asked for
+}
+
+func newShop(products int) *shop {
+	s := &shop{products: products, sold: map[string]bool{}}
+	random := rand.New(rand.NewPCG(7, 0))
+	for range 3000 {
+		word := make([]byte, 2+random.IntN(7))
+		for i := range word {
+			word[i] = byte('a' + random.IntN(26))
+		}
+		s.vocabulary = append(s.vocabulary, string(word))
+	}
+	for range 40 {
+		s.menu += "<li>" + s.say(random, 1+random.IntN(3))
+	}
+	for range 10 {
+		s.notes += "<p>" + s.say(random, 40)
+	}
+	return s
+}
+
+// say is n words, of which some are frequent.
+func (s *shop) say(random *rand.Rand, n int) string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = s.vocabulary[int(random.ExpFloat64()*600)%len(s.vocabulary)]
+	}
+	return strings.Join(words, " ")
+}
+
+func (s *shop) Domains() []string { return []string{webtest.DomainAddr(0)} }
+
+// Answer has the products in a list of many pages, and three on the page of another.
+func (s *shop) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+	const listed = 10
+	var number int
+	var shown []int
+	said := ""
+	if _, err := fmt.Sscanf(path, "/product/%d", &number); err == nil {
+		s.mu.Lock()
+		s.sold[path] = true
+		s.mu.Unlock()
+		random := rand.New(rand.NewPCG(8, uint64(number)))
+		said = "<p>" + s.say(random, 40)
+		for range 3 {
+			shown = append(shown, random.IntN(s.products))
+		}
+	} else if _, err := fmt.Sscanf(path, "/list?page=%d", &number); err == nil || path == "/" {
+		for n := range listed {
+			shown = append(shown, number*listed+n)
+		}
+		if (number+1)*listed < s.products {
+			said = fmt.Sprintf("<a href='/list?page=%d'>Next</a>", number+1)
+		}
+	} else {
+		return webtest.Response{Status: 404}
+	}
+	for _, n := range shown {
+		said += fmt.Sprintf("<li><a href='/product/%d'>%s</a>", n, s.say(rand.New(rand.NewPCG(9, uint64(n))), 3))
+	}
+	return webtest.Response{Status: 200, Type: "text/html", Body: []byte("<ul>" + s.menu + "</ul>" + said + s.notes)}
 }
 
 // trapsOf lists the traps of a crawl that does not run, and lifts those that lift

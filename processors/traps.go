@@ -74,7 +74,7 @@ func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) weft
 // isAgain tells whether the page at a URL has the content of another.
 func isAgain(e *weftpb.Evidence, url string) bool {
 	content := e.Kind == weftpb.Evidence_KIND_CONTENT || e.Kind == weftpb.Evidence_KIND_EMPTY
-	return content && e.Url == url && e.Distance <= nearlySame
+	return content && e.Url == url && e.Distance <= nothingNew
 }
 
 // namesItsLike tells whether a page with hardly a word is empty indeed: a list of
@@ -100,9 +100,11 @@ func (b *batches) tellAll(domain string) {
 	}
 }
 
-// nearlySame is the largest distance at which two contents are nearly the same
-// (Manku, Jain, Das Sarma 2007).
-const nearlySame = 3
+// nothingNew is the largest distance of its content from another at which a page
+// shows nothing new. What is further away is nearly the same for its readers, and
+// may be a page of a shop for all that: some sentences of its own, and long ones on
+// delivery that all its pages have.
+const nothingNew = 1
 
 // within tells whether a URL is of a registrable domain.
 func within(url, domain string) bool {

@@ -68,7 +68,7 @@ func month(n int, same string) *weftpb.Normalized {
 	at := func(n int) string { return fmt.Sprintf("https://a.example/calendar/%d/%02d", 2026+n/12, n%12+1) }
 	page := named(at(n), at(n+1))
 	if same != "" {
-		page.Evidence = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_CONTENT, Url: page.Source, SameAs: same, Distance: 2}}
+		page.Evidence = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_CONTENT, Url: page.Source, SameAs: same, Distance: 1}}
 	}
 	return page
 }
@@ -114,7 +114,8 @@ func TestShowing(t *testing.T) {
 	}{
 		"a page like another":      {func(*weftpb.Normalized) {}, weftpb.Showing_SHOWING_AGAIN},
 		"a page unlike all":        {func(n *weftpb.Normalized) { n.Evidence = nil }, weftpb.Showing_SHOWING_NEW},
-		"a page that differs":      {func(n *weftpb.Normalized) { n.Evidence[0].Distance = 64 }, weftpb.Showing_SHOWING_NEW},
+		"the same page":            {func(n *weftpb.Normalized) { n.Evidence[0].Distance = 0 }, weftpb.Showing_SHOWING_AGAIN},
+		"a page that differs":      {func(n *weftpb.Normalized) { n.Evidence[0].Distance = 2 }, weftpb.Showing_SHOWING_NEW},
 		"evidence of another page": {func(n *weftpb.Normalized) { n.Evidence[0].Url = "https://a.example/" }, weftpb.Showing_SHOWING_NEW},
 		"evidence of another kind": {func(n *weftpb.Normalized) { n.Evidence[0].Kind = weftpb.Evidence_KIND_CANONICAL }, weftpb.Showing_SHOWING_NEW},
 		"an empty page":            {func(n *weftpb.Normalized) { n.Evidence[0].Kind = weftpb.Evidence_KIND_EMPTY }, weftpb.Showing_SHOWING_AGAIN},

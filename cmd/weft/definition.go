@@ -50,7 +50,7 @@ type definitionFlags struct {
 	Insecure     *bool          `help:"Take certificates that have expired, are of another name or signed by nobody who is trusted."`
 	Partitions   *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); they never change."`
 
-	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What becomes of a page whose text another page had before it: keep (default) says which, drop-text leaves the text out besides, off does not look."`
+	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What becomes of a page whose text another page had before it: keep (default) says which, drop-text leaves the text out besides, off does not look, and so finds no traps by their content."`
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What becomes of the links of such a page: follow (default) or ignore."`
 
 	MaxBody       *byteSize `placeholder:"SIZE" help:"Where bodies are cut (default 10MiB); 256MiB at most."`
