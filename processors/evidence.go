@@ -22,6 +22,18 @@ func namesAs(kind weftpb.Evidence_Kind, base *urls.Base, source urls.URL, refere
 	return []*weftpb.Evidence{{Kind: kind, Url: source.String(), SameAs: other.String()}}
 }
 
+// ofRedirect is what a redirect shows: that its URL is the same page as another, or
+// has none. Many a site leads what it does not have to its home page.
+func ofRedirect(base *urls.Base, source urls.URL, location, domain string) []*weftpb.Evidence {
+	if same := namesAs(weftpb.Evidence_KIND_REDIRECT, base, source, location, domain); same != nil {
+		return same
+	}
+	if to, _ := base.Resolve(location); to.String() == source.String() {
+		return nil
+	}
+	return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: source.String()}}
+}
+
 // missing is what an exchange names that says that there is nothing for the crawl:
 // not only 404 and 410, for stores of files answer 403 for what they do not have.
 func missing(f *weftpb.Fetched) *weftpb.Discovered {

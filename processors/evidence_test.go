@@ -28,8 +28,9 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 		want []*weftpb.Evidence
 	}{
 		{"a redirect to a variant", redirect("/a/"), evidence(weftpb.Evidence_KIND_REDIRECT, at+"/")},
-		{"a redirect elsewhere", redirect("/b"), nil},
-		{"a redirect to another domain", redirect("https://example.com/a/"), nil},
+		{"a redirect elsewhere", redirect("/b"), evidence(weftpb.Evidence_KIND_MISSING, "")},
+		{"a redirect to another domain", redirect("https://example.com/a/"), evidence(weftpb.Evidence_KIND_MISSING, "")},
+		{"a redirect to what is no page", redirect("mailto:a@example.com"), evidence(weftpb.Evidence_KIND_MISSING, "")},
 		{"a redirect to a variant, with a session id", redirect("/a/?PHPSESSID=1"), evidence(weftpb.Evidence_KIND_REDIRECT, at+"/")},
 		{"a redirect to itself, with a session id", redirect("/a?PHPSESSID=1"), nil},
 		{"a canonical variant", page(`<link rel=canonical href="//example.org/a"><a href=/b>b</a>`),

@@ -112,7 +112,7 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	switch {
 	case f.Location != "":
 		to := redirected(&f)
-		to.Evidence = namesAs(weftpb.Evidence_KIND_REDIRECT, p.form.Document(source, "", ""), source, f.Location, domain)
+		to.Evidence = ofRedirect(p.form.Document(source, "", ""), source, f.Location, domain)
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{to}), ""
 	case status >= 400 && status < 500 && status != http.StatusTooManyRequests:
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{missing(&f)}), ""

@@ -70,6 +70,9 @@ func (b *Book) Apply(domain string, event *weftpb.Deduped) {
 		if name := siteOf(t.GetUrl(), domain); v.keeps(name) {
 			b.restore(&v, name, t.GetUrl())
 		}
+		if t.GetVia() == weftpb.Via_VIA_PROBE {
+			v.try(t.GetUrl())
+		}
 	}
 	for _, m := range event.Merged {
 		b.merge(&v, siteOf(m.GetTarget().GetUrl(), domain), m)

@@ -108,10 +108,16 @@ func TestRulesAreLearnt(t *testing.T) {
 // taught is a crawl of a site whose URLs end with a slash.
 func taught(t *testing.T, same ...string) *crawl {
 	c := newCrawl(t, true, same...)
-	for _, path := range []string{"/1", "/2", "/3"} {
-		c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, "redirect "+path+" "+path+"/")}})
-	}
+	c.show(t, "redirect /1 /1/", "redirect /2 /2/", "redirect /3 /3/")
+	c.name(weftpb.Via_VIA_LINK, "/first", "/second")
 	return c
+}
+
+func (c *crawl) show(t *testing.T, lines ...string) (last *weftpb.Deduped) {
+	for _, line := range lines {
+		last = c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, line)}})
+	}
+	return last
 }
 
 func (c *crawl) name(via weftpb.Via, paths ...string) *weftpb.Deduped {
@@ -171,13 +177,13 @@ func TestWhatIsGivenUp(t *testing.T) {
 			c.name(link, "/a", "/b", "/c/index.html")
 			c.name(seed, "/b")
 			return c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(c.t.(*testing.T), "redirect /x/ /x")}})
-		}, "/a; "},
+		}, "/a, /second; "},
 		{"it breaks in the record that names a URL", func(c *crawl) *weftpb.Deduped {
 			return c.take(&weftpb.Normalized{
 				Targets:  []*weftpb.Target{{Url: full("/y"), Via: link}},
 				Evidence: []*weftpb.Evidence{script(c.t.(*testing.T), "redirect /x/ /x")},
 			})
-		}, "/y; "},
+		}, "/y, /second; "},
 		{"a page, and equal ones elsewhere", func(c *crawl) *weftpb.Deduped {
 			c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(c.t.(*testing.T), "page /x"), script(c.t.(*testing.T), "content /x /y")}})
 			return c.name(link, "/a")
@@ -188,7 +194,7 @@ func TestWhatIsGivenUp(t *testing.T) {
 				Targets:  []*weftpb.Target{{Url: full("/y"), Via: link}},
 				Evidence: []*weftpb.Evidence{script(c.t.(*testing.T), "page /x")},
 			})
-		}, "/y, /a; "},
+		}, "/y, /a, /second; "},
 		{"a page of its own with the same content", func(c *crawl) *weftpb.Deduped {
 			c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{
 				script(c.t.(*testing.T), "own /x"), script(c.t.(*testing.T), "content /x /x/"),
@@ -249,6 +255,26 @@ func TestNothingIsLearntUnasked(t *testing.T) {
 	}
 }
 
+// Directories redirect, and pages do not: where nobody links to the other form, or it
+// is no page, the first URL that is given up would be the last.
+func TestFirstIsAProbe(t *testing.T) {
+	for _, kind := range []string{"redirect", "canonical"} {
+		c := newCrawl(t, true)
+		c.show(t, kind+" /1 /1/", kind+" /2 /2/", kind+" /3 /3/")
+		if got, want := became(c.name(weftpb.Via_VIA_LINK, "/a", "/b", "/c")), "/a (probe), /b/, /c/; /b → /b/ by slash, /c → /c/ by slash"; got != want {
+			t.Errorf("%s: got %s, want %s", kind, got, want)
+		}
+		if got, want := became(c.show(t, "own /a")), "/c, /b; "; got != want {
+			t.Errorf("%s: when it is no variant, got %s, want %s", kind, got, want)
+		}
+	}
+	c := newCrawl(t, true)
+	c.show(t, "content /1/ /1", "content /2/ /2", "content /3/ /3", "content /4/ /4", "content /5/ /5", "content /6/ /6")
+	if got, want := became(c.name(weftpb.Via_VIA_LINK, "/a/", "/b/")), "/a, /b; /a/ → /a by no-slash, /b/ → /b by no-slash"; got != want {
+		t.Errorf("of equal contents got %s, want %s", got, want)
+	}
+}
+
 // Of many URLs, some are probes, if what stands for them is known; and so much
 // only is given up that it can come back at once.
 func TestProbesAndBounds(t *testing.T) {
@@ -269,7 +295,7 @@ func TestProbesAndBounds(t *testing.T) {
 		t.Errorf("%d of 20,000 are probes", probes)
 	}
 	c = taught(t)
-	var given int
+	given := len(c.merged)
 	for i := range 100 {
 		n := &weftpb.Normalized{}
 		for j := range 100 {

@@ -48,7 +48,7 @@ func (b *Book) Decide(o *Options, domain string, n *weftpb.Normalized, fresh []*
 	}
 	d := decision{
 		view: view{book: b, domain: domain}, options: o, around: around,
-		restored: map[string]bool{}, added: map[string]uint64{},
+		restored: map[string]bool{}, added: map[string]uint64{}, tried: map[string]Set{},
 	}
 	d.weighAll(n.Evidence)
 	d.recall(n)
@@ -66,6 +66,7 @@ type decision struct {
 	around   Surroundings
 	restored map[string]bool
 	added    map[string]uint64 // bytes given up in this decision, by site
+	tried    map[string]Set    // rules of which a URL is a probe, by site
 }
 
 // weighAll notes the evidence that changes something, and brings back what was
@@ -183,7 +184,8 @@ func (d *decision) place(t *weftpb.Target) {
 			d.Targets = append(d.Targets, t)
 			return
 		}
-		if chosen(t.Url) && d.around.Known(m.Kept) {
+		if d.probes(name, m, learnt) {
+			d.tried[name] |= learnt
 			d.Targets = append(d.Targets, asProbe(t))
 			return
 		}
@@ -216,6 +218,18 @@ func (d *decision) standIn(t *weftpb.Target) (kept urls.URL, learnt Set, ok bool
 		return kept, 0, false
 	}
 	return kept, used & learnt, true
+}
+
+// probes tells whether a URL that learnt rules would give up is asked for all the
+// same: one in probeEvery, and the first of each rule. What redirects and canonical
+// URLs say a page bears out or not by itself. For equal texts the one that stands
+// for it has to be known, and is not asked for as the first.
+func (d *decision) probes(name string, m *weftpb.Merged, learnt Set) bool {
+	s := d.look(name)
+	if learnt&^s.said() != 0 {
+		return chosen(m.Target.Url) && d.around.Known(m.Kept)
+	}
+	return learnt&^(s.tried()|d.tried[name]) != 0 || chosen(m.Target.Url)
 }
 
 // chosen is one URL in probeEvery.

@@ -48,10 +48,12 @@
 //
 // # Probes
 //
-// Of the URLs that a learnt rule would give up, one in 64, chosen by its
-// fingerprint, is asked for, if the one that stands for it is known already: a
-// rule that is wrong, or no longer right, is found out. What it brings counts as
-// evidence as anything does.
+// Of the URLs that learnt rules would give up, the first of each rule is asked for,
+// and one in 64, chosen by its fingerprint: a rule that is wrong, or no longer
+// right, is found out. What it brings counts as evidence as anything does. A page
+// that is its URL's own is against what redirects and canonical URLs say, whatever
+// the other URL has: nothing, or a page that says so and is no 404. Where equal texts
+// say it, the one that stands for it has to be known already, and the first is none.
 //
 // # Nothing is lost
 //
@@ -62,7 +64,8 @@
 //     the event that breaks it;
 //   - when a redirect leads to it, or somebody asks for it by a seed: these are
 //     never given up;
-//   - when the URL that stands for it has no page (4xx, but not 429); as a probe.
+//   - when the URL that stands for it has no page (4xx, but not 429, or a redirect
+//     that leads to none of its variants); as a probe.
 //
 // What has no page is remembered: nothing is given up for it later.
 //

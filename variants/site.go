@@ -23,7 +23,9 @@ type site struct {
 // standing is what is known of a rule of a site.
 type standing struct {
 	broken bool
-	paths  []confirmation
+	// tried: a URL that it would take was asked for all the same.
+	tried bool
+	paths []confirmation
 }
 
 // confirmation is the points of one path, by its hash.
@@ -71,6 +73,16 @@ func (s *site) said() (set Set) {
 	return set
 }
 
+// tried are the rules that are.
+func (s *site) tried() (set Set) {
+	for r, st := range s.rules {
+		if st.tried {
+			set |= of(r)
+		}
+	}
+	return set
+}
+
 // broken are the rules that are.
 func (s *site) broken() (set Set) {
 	for r, st := range s.rules {
@@ -101,6 +113,15 @@ func (s *site) confirm(r Rule, path uint64, points uint8) bool {
 	return true
 }
 
+// try notes that a probe tries rules.
+func (s *site) try(rules Set) {
+	rules.each(func(r Rule) {
+		st := s.rules[r]
+		st.tried = true
+		s.rules[r] = st
+	})
+}
+
 // refute breaks a rule; it is false if it was.
 func (s *site) refute(r Rule) bool {
 	if s.rules[r].broken {
@@ -109,6 +130,12 @@ func (s *site) refute(r Rule) bool {
 	s.rules[r] = standing{broken: true}
 	return true
 }
+
+// Flags of a rule, below the number of its paths.
+const (
+	isBroken = 1 << iota
+	isTried
+)
 
 // encode writes a site: varints, and 8 bytes for each path.
 func (s *site) encode() []byte {
@@ -119,9 +146,12 @@ func (s *site) encode() []byte {
 		if !ok {
 			continue
 		}
-		state := uint64(len(st.paths)) << 1
+		state := uint64(len(st.paths)) << 2
 		if st.broken {
-			state |= 1
+			state |= isBroken
+		}
+		if st.tried {
+			state |= isTried
 		}
 		b = binary.AppendUvarint(append(b, byte(r)), state)
 		for _, c := range st.paths {
@@ -146,8 +176,8 @@ func decode(b []byte) *site {
 		r := Rule(b[n])
 		n++
 		state := uvarint()
-		st := standing{broken: state&1 != 0}
-		for range state >> 1 {
+		st := standing{broken: state&isBroken != 0, tried: state&isTried != 0}
+		for range state >> 2 {
 			if len(b)-n < 9 {
 				return s
 			}

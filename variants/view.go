@@ -55,6 +55,18 @@ func (v *view) inForce(name string) Set {
 	return v.book.tracked[name].inForce
 }
 
+// try notes that a URL is asked for which rules in force would take.
+func (v *view) try(url string) {
+	u, refusal := urls.Parse(url)
+	if refusal != urls.Accepted {
+		return
+	}
+	name := siteOf(url, v.domain)
+	if _, used := Apply(v.inForce(name), u, v.domain); used != 0 {
+		v.site(name).try(used)
+	}
+}
+
 // keeps tells whether a site has URLs that are given up.
 func (v *view) keeps(name string) bool {
 	if s, ok := v.sites[name]; ok {
