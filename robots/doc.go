@@ -6,7 +6,8 @@
 // else: the merged rules of its groups in normal form, its Crawl-delay, the
 // sitemaps; Lifetime tells from the response's headers how long that holds.
 // Compile turns that record into Rules, which answer in well under a
-// microsecond however many rules there are, wildcards aside.
+// microsecond however many rules there are, those with wildcards aside, which are
+// bounded.
 //
 // Where webmasters deviate from the RFC the package follows Google's parser
 // (https://github.com/google/robotstxt), whose line reading it uses: missing

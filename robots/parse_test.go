@@ -234,6 +234,60 @@ func TestEveryRuleOfAFileHolds(t *testing.T) {
 	}
 }
 
+// TestWildcardsAreBounded holds that all rules count that are searched for, up to
+// a bound, and that beyond it nothing is allowed.
+func TestWildcardsAreBounded(t *testing.T) {
+	const allowed = "/page/"
+	for name, test := range map[string]struct {
+		lines string // those before n lines of line
+		line  string
+		n     int
+		want  bool
+	}{
+		"as many as may be":         {"", "Disallow: /*/%d.html", maxSearched, true},
+		"one more":                  {"", "Disallow: /*/%d.html", maxSearched + 1, false},
+		"one more, that allow":      {"Disallow: /d\n", "Allow: *%x*~", maxSearched + 1, false},
+		"one that is not ours":      {"Disallow: /*/x\nUser-agent: other\n", "Disallow: /*/%d.html", maxSearched + 1, true},
+		"the same again":            {"", "Disallow: /*.html$ # %d", maxSearched + 1, true},
+		"at the end only":           {"", "Disallow: /%d/*", 2 * maxSearched, true},
+		"at the end only, anchored": {"", "Disallow: /%d/**$", 2 * maxSearched, true},
+		"before a dollar":           {"", "Disallow: /%d/*$*", maxSearched + 1, false},
+		"none":                      {"", "Disallow: /%d/$", 2 * maxSearched, true},
+		"escaped":                   {"", "Disallow: /%%2A/%d", 2 * maxSearched, true},
+	} {
+		var file strings.Builder
+		file.WriteString("User-agent: *\nCrawl-delay: 7\n" + test.lines)
+		for i := range test.n {
+			fmt.Fprintf(&file, test.line+"\n", i)
+		}
+		record := Parse(200, []byte(file.String()), "weft")
+		rules := Compile(record)
+		if got := rules.Allowed(allowed); got != test.want || !rules.Allowed("/robots.txt") {
+			t.Errorf("%s: %s allowed is %t, /robots.txt %t", name, allowed, got, rules.Allowed("/robots.txt"))
+		}
+		if record.GetCrawlDelayMs() != 7000 {
+			t.Errorf("%s: Crawl-delay of %d ms", name, record.GetCrawlDelayMs())
+		}
+	}
+}
+
+// TestRunsOfWildcards holds that a run of wildcards matches as one does, and as
+// quickly, but counts by its octets.
+func TestRunsOfWildcards(t *testing.T) {
+	run := strings.Repeat("*", 5000)
+	rules := Compile(Parse(200, []byte("User-agent: *\nAllow: /*a*b\nDisallow: /"+run+"a"+run+"c\nDisallow: /**a*b\n"), "weft"))
+	for path, want := range map[string]bool{"/xaxb": false, "/xaxc": false, "/xcxa": true} {
+		if rules.Allowed(path) != want {
+			t.Errorf("%s allowed is %t", path, !want)
+		}
+	}
+	for _, p := range rules.patterns {
+		if len(p.pieces) > 3 {
+			t.Errorf("%.20s is searched in %d pieces", p.text, len(p.pieces))
+		}
+	}
+}
+
 // TestRecordsOfEarlierVersions holds that rules in old ledgers hold on.
 func TestRecordsOfEarlierVersions(t *testing.T) {
 	rules := Compile(&weftpb.Robots{

@@ -47,6 +47,9 @@ func isPartial(normal string) bool {
 func newPattern(text string, allow bool) pattern {
 	p := spelled(separated(text))
 	p.allow, p.text = allow, text
+	if strings.IndexByte(text, '%') < 0 {
+		return p
+	}
 	for i, piece := range p.pieces[1:] {
 		if plain := separators.Replace(piece); plain != piece {
 			if p.inQuery == nil {
@@ -62,9 +65,18 @@ func newPattern(text string, allow bool) pattern {
 	return p
 }
 
+// isSearched reports whether a text of a normal pattern may stand anywhere in a
+// path. "/a*" says where its only one stands.
+func isSearched(text string) bool {
+	return strings.Contains(strings.TrimRight(strings.TrimSuffix(text, "$"), "*"), "*")
+}
+
 // spelled is a pattern of which nothing is known but its spelling.
 func spelled(text string) pattern {
 	spelling, atEnd := strings.CutSuffix(text, "$")
+	for strings.Contains(spelling, "**") { // a run means what one does
+		spelling = strings.ReplaceAll(spelling, "**", "*")
+	}
 	pieces := strings.Split(spelling, "*")
 	for i := range pieces {
 		pieces[i] = literal(pieces[i])
