@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/state"
@@ -44,21 +45,32 @@ type heldRules struct {
 	fetchedMS int64
 	hash      string
 	robots    *weftpb.Robots
-	cost      int
+	// wildcards is how many of the rules have some.
+	wildcards int
 }
 
 // rulesOf returns the rules in force of an origin that has some.
-func (f *Frontier) rulesOf(store state.Store, key []byte, name string, o *origin) (*weftpb.Robots, error) {
+func (f *Frontier) rulesOf(store state.Store, key []byte, name string, o *origin) (heldRules, error) {
 	held, ok := f.rules.get(name)
 	if ok && held.fetchedMS == o.fetchedMS && held.hash == o.hash {
-		return held.robots, nil
+		return held, nil
 	}
 	b := store.Get(key)
 	robots, err := decodeRobots(b)
 	if err != nil {
-		return nil, fmt.Errorf("read robots rules of %s: %w", name, err)
+		return heldRules{}, fmt.Errorf("read robots rules of %s: %w", name, err)
 	}
-	cost := len(b) + len(name) + 256
-	f.rules.put(name, heldRules{o.fetchedMS, o.hash, robots, cost}, cost)
-	return robots, nil
+	held = heldRules{o.fetchedMS, o.hash, robots, wildcards(robots.GetRules())}
+	f.rules.put(name, held, len(b)+len(name)+256)
+	return held, nil
+}
+
+// wildcards is how many lines of a record's rules have a wildcard.
+func wildcards(rules string) (n int) {
+	for line := range strings.Lines(rules) {
+		if strings.Contains(line, "*") {
+			n++
+		}
+	}
+	return n
 }

@@ -93,6 +93,9 @@ type plan struct {
 	asked int
 	// refusals and deferrals are bounded together, in number and in size.
 	chunk, chunkBytes int
+	// judged is how many origins' rules were asked, work what that cost; see
+	// chunkWork.
+	judged, work int
 	// deferredTo is the earliest time of a deferral.
 	deferredTo int64
 	// blocked: the URL at the front waits for a robots.txt that is on its way.

@@ -30,7 +30,8 @@
 // is out, or settled. URLs leave queues and retries only at the front, in the
 // order of the weights 8:4:2:1, retries that are ready before all. What cannot
 // go out is settled or put off there, at most 200 an event, so that an event
-// stays under 512 KiB whatever the queue holds.
+// stays under 512 KiB whatever the queue holds. There are fewer where their robots
+// rules cost much, so that no domain keeps the partition to itself.
 //
 // # The states of a domain
 //

@@ -15,6 +15,13 @@ const (
 	chunkBytes = 64 << 10
 	// chunkURLs bounds the refusals and deferrals of an event.
 	chunkURLs = 200
+	// chunkWork bounds what the robots rules of an event cost, counted in bytes
+	// searched, of which each takes about a nanosecond and at worst some ten: a
+	// robots.txt must not stop the other domains of the partition. The URL that
+	// passes it is the last one.
+	chunkWork = 8 << 20
+	// readWork is what a byte of rules costs that may have to be read first.
+	readWork = 64
 )
 
 // advance releases what may go out, refuses what may not, and gives up the
@@ -206,7 +213,11 @@ func (p *plan) countChunk(c *candidate) {
 	p.bytes += size
 }
 
-func (p *plan) chunkLeft() bool { return p.chunk < chunkURLs && p.chunkBytes < chunkBytes }
+// chunkLeft tells whether the event has room for one more URL. A plan that has
+// spent its work has refused or released one for it.
+func (p *plan) chunkLeft() bool {
+	return p.chunk < chunkURLs && p.chunkBytes < chunkBytes && p.work < chunkWork
+}
 
 // stalled tells whether all that was looked at waits for a robots.txt. The
 // domain then waits too, instead of moving a whole queue to the retries.
@@ -215,10 +226,10 @@ func (p *plan) stalled() bool {
 }
 
 // knownOrigin is an origin as the plan has seen it; heard tells whether it has
-// a record.
+// a record, and judged whether its rules were asked.
 type knownOrigin struct {
 	*origin
-	heard bool
+	heard, judged bool
 }
 
 func (p *plan) lookupOrigin(name string) (*knownOrigin, error) {
@@ -232,12 +243,14 @@ func (p *plan) lookupOrigin(name string) (*knownOrigin, error) {
 	if p.origins == nil {
 		p.origins = map[string]*knownOrigin{}
 	}
-	found := &knownOrigin{o, heard}
+	found := &knownOrigin{origin: o, heard: heard}
 	p.origins[name] = found
 	return found, nil
 }
 
-// allowed asks the rules in force of an origin.
+// allowed asks the rules in force of an origin, and counts the work. That is by
+// the rules alone, not by what of them is cached: a decision does not depend on
+// that. To read the rules of one origin is free, since every event may have to.
 func (p *plan) allowed(name string, o *knownOrigin, q *weftpb.Request) (bool, error) {
 	if o.unrestricted || isReferral(q) {
 		return true, nil
@@ -246,5 +259,12 @@ func (p *plan) allowed(name string, o *knownOrigin, q *weftpb.Request) (bool, er
 	if err != nil {
 		return false, err
 	}
-	return p.f.opts.Allowed(rules, q.Target.GetUrl()), nil
+	if !o.judged {
+		if o.judged = true; p.judged > 0 {
+			p.work += readWork * len(rules.robots.GetRules())
+		}
+		p.judged++
+	}
+	p.work += rules.wildcards * len(q.Target.GetUrl())
+	return p.f.opts.Allowed(rules.robots, q.Target.GetUrl()), nil
 }
