@@ -207,8 +207,9 @@ func (a *attempt) gotFirstByte() {
 }
 
 // report fills in what was seen up to the response header; resp is nil when
-// there is none.
-func (a *attempt) report(x *Exchange, resp *http.Response) {
+// there is none. Of a header with too many fields none is reported, and the
+// error is errTooManyFields.
+func (a *attempt) report(x *Exchange, resp *http.Response) (err error) {
 	a.mu.Lock()
 	x.DNS, x.Connect, x.FirstByte = a.dns, a.connect, a.firstByte
 	x.RequestHeaders = slices.Clip(a.sent)
@@ -218,14 +219,15 @@ func (a *attempt) report(x *Exchange, resp *http.Response) {
 		x.Remote, x.Reused = a.conn.remote, a.reused
 	}
 	if resp == nil {
-		return
+		return nil
 	}
 	if x.Proto = resp.Proto; isStatus(resp.StatusCode) {
 		x.Status = resp.StatusCode
 	}
-	if x.Headers = a.conn.headers(&a.header); x.Headers == nil {
-		x.Headers = sortedHeaders(resp.Header)
+	if x.Headers, err = a.conn.headers(&a.header); x.Headers == nil && err == nil {
+		x.Headers, err = sortedHeaders(resp.Header)
 	}
+	return err
 }
 
 // textOf returns the text of an error for people, without line breaks, bounded

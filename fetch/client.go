@@ -100,14 +100,13 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 	defer unwatch()
 	resp, err := c.transport.RoundTrip(req.WithContext(watched))
 	a.headerRead()
-	a.report(x, resp)
+	tooMany := a.report(x, resp)
 	if err != nil {
 		return a.failed(ctx, err)
 	}
-	if len(x.Headers) > maxHeaderFields {
-		x.Headers = nil
+	if tooMany != nil {
 		resp.Body.Close()
-		return errTooManyFields
+		return tooMany
 	}
 	if err := contradiction(resp, a.conn.http1, r.ETag != "" || r.LastModified != ""); err != nil {
 		resp.Body.Close()

@@ -252,8 +252,8 @@ func (c *conn) cut(header *headerBlock) error {
 }
 
 // headers returns the response header kept in header, nil if there is none or
-// the protocol has no such text.
-func (c *conn) headers(header *headerBlock) []Header {
+// the protocol has no such text; see [headerBlock.headers].
+func (c *conn) headers(header *headerBlock) ([]Header, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.release(header)

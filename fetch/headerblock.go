@@ -80,44 +80,64 @@ func isInterim(block []byte) bool {
 	return len(status) >= 3 && status[0] == '1' && string(status[:3]) != "101"
 }
 
-// headers returns the fields; nil when the block is not complete.
-func (h *headerBlock) headers() []Header {
+// headers returns the fields; nil when the block is not complete. With more
+// than maxHeaderFields lines, of which a folded field has several, it is
+// errTooManyFields.
+func (h *headerBlock) headers() ([]Header, error) {
 	if h == nil || !h.complete {
-		return nil
+		return nil, nil
 	}
 	text := string(h.text)
 	_, text, _ = strings.Cut(text, "\n") // status line
-	list := make([]Header, 0, strings.Count(text, "\n"))
+	lines := strings.Count(text, "\n") - 1
+	if lines > maxHeaderFields {
+		return nil, errTooManyFields
+	}
+	list := make([]Header, 0, lines)
+	var value []string // of the last field, by line
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if line == "" {
 			continue
 		}
 		if line[0] == ' ' || line[0] == '\t' {
-			// A folded line continues the one before (RFC 9112 section 5.2).
-			if len(list) > 0 {
-				list[len(list)-1].Value += " " + toUTF8(strings.TrimSpace(line))
-			}
+			value = append(value, toUTF8(strings.TrimSpace(line)))
 			continue
 		}
-		name, value, ok := strings.Cut(line, ":")
+		name, first, ok := strings.Cut(line, ":")
 		if ok {
-			list = append(list, Header{toUTF8(name), toUTF8(strings.TrimSpace(value))})
+			unfold(list, value)
+			first = toUTF8(strings.TrimSpace(first))
+			list, value = append(list, Header{toUTF8(name), first}), append(value[:0], first)
 		}
 	}
-	return list
+	unfold(list, value)
+	return list, nil
 }
 
-// sortedHeaders lists h by name, for protocols whose order is lost.
-func sortedHeaders(h http.Header) []Header {
+// unfold gives the last field of list the lines of its value if it has several:
+// a folded line continues the one before (RFC 9112 section 5.2). Joined once,
+// they cost no more than their bytes.
+func unfold(list []Header, value []string) {
+	if len(list) > 0 && len(value) > 1 {
+		list[len(list)-1].Value = strings.TrimLeft(strings.Join(value, " "), " ")
+	}
+}
+
+// sortedHeaders lists h by name, for protocols whose order is lost. More than
+// maxHeaderFields are errTooManyFields.
+func sortedHeaders(h http.Header) ([]Header, error) {
 	list := make([]Header, 0, len(h))
 	for name, values := range h {
 		for _, value := range values {
 			list = append(list, Header{toUTF8(name), toUTF8(value)})
 		}
 	}
+	if len(list) > maxHeaderFields {
+		return nil, errTooManyFields
+	}
 	slices.SortStableFunc(list, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
-	return list
+	return list, nil
 }
 
 // toUTF8 returns s if it is UTF-8, and otherwise reads it as ISO-8859-1, which

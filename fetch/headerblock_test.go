@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bufio"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ func TestHeaderBlock(t *testing.T) {
 		{"interim", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 x\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\nx", []Header{{"A", "1"}}},
 		{"latin-1", "HTTP/1.1 200 OK\r\nA: \xe4\xf6\r\n\r\n", []Header{{"A", "äö"}}},
 		{"folded", "HTTP/1.1 200 OK\r\nA: 1,\r\n\t2\r\n\r\n", []Header{{"A", "1, 2"}}},
+		{"folded, and others", "HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\n \r\n\t 3 \r\nB:\r\n 4\r\nC: 5\r\n\r\n", []Header{{"A", "1 2  3"}, {"B", "4"}, {"C", "5"}}},
+		{"fold before the first field", "HTTP/1.1 200 OK\r\n x\r\n y\r\nA: 1\r\n\r\n", []Header{{"A", "1"}}},
 		{"empty value", "HTTP/1.1 200 OK\r\nA:\r\nB: \t\r\n\r\n", []Header{{"A", ""}, {"B", ""}}},
 		{"incomplete", "HTTP/1.1 200 OK\r\nA: 1\r\n", nil},
 		{"too long", "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("x", 2000) + "\r\n\r\n", nil},
@@ -35,10 +38,50 @@ func TestHeaderBlock(t *testing.T) {
 					break
 				}
 			}
-			if diff := cmp.Diff(tc.want, h.headers()); diff != "" {
-				t.Fatalf("%s, in chunks of %d:\n%s", tc.name, size, diff)
+			got, err := h.headers()
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Fatalf("%s, in chunks of %d: %v\n%s", tc.name, size, err, diff)
 			}
 		}
+	}
+}
+
+// blockOf is a header of lines, read whole.
+func blockOf(lines string) *headerBlock {
+	h := &headerBlock{limit: 1 << 20}
+	h.feed([]byte("HTTP/1.1 200 OK\r\n" + lines + "\r\n"))
+	return h
+}
+
+func TestHeaderLinesAreBounded(t *testing.T) {
+	for _, tc := range []struct {
+		name, lines string
+		fields      int
+		err         error
+	}{
+		{"fields", strings.Repeat("A: 1\r\n", maxHeaderFields), maxHeaderFields, nil},
+		{"a field more", strings.Repeat("A: 1\r\n", maxHeaderFields+1), 0, errTooManyFields},
+		{"folded", "A: 1\r\n" + strings.Repeat(" b\r\n", maxHeaderFields-1), 1, nil},
+		{"a folded line more", "A: 1\r\n" + strings.Repeat(" b\r\n", maxHeaderFields), 0, errTooManyFields},
+		{"fields and folded lines", strings.Repeat("A: 1\n b\n", maxHeaderFields/2+1), 0, errTooManyFields},
+	} {
+		list, err := blockOf(tc.lines).headers()
+		if len(list) != tc.fields || !errors.Is(err, tc.err) {
+			t.Errorf("%s: %d fields, error %v", tc.name, len(list), err)
+		}
+	}
+}
+
+// A folded line costs no copy of those before it.
+func TestFoldedLinesCostTheirBytes(t *testing.T) {
+	h := blockOf("A: 1\r\n" + strings.Repeat(" "+strings.Repeat("b", 50)+"\r\n", maxHeaderFields-1))
+	allocs := testing.AllocsPerRun(10, func() {
+		if list, err := h.headers(); err != nil || len(list) != 1 {
+			t.Fatal(len(list), err)
+		}
+	})
+	if allocs > 50 {
+		t.Errorf("%v allocations for one field of %d lines", allocs, maxHeaderFields)
 	}
 }
 
@@ -53,6 +96,9 @@ func TestHeaderBlockAgrees(t *testing.T) {
 		for range rapid.IntRange(0, 10).Draw(t, "fields") {
 			b.WriteString(rapid.StringMatching(`[A-Za-z][A-Za-z0-9-]{0,8}`).Draw(t, "name"))
 			b.WriteString(":" + rapid.StringMatching(`[ \t]?[ -~]{0,20}`).Draw(t, "value"))
+			for range rapid.IntRange(0, 3).Draw(t, "folds") {
+				b.WriteString(rapid.StringMatching(`\r?\n[ \t]{1,3}[ -~]{0,5}`).Draw(t, "fold"))
+			}
 			b.WriteString(rapid.SampledFrom([]string{"\r\n", "\n"}).Draw(t, "end"))
 		}
 		b.WriteString("\r\nbody: not a header\r\n\r\n")
@@ -65,7 +111,11 @@ func TestHeaderBlockAgrees(t *testing.T) {
 			}
 		}
 		got := http.Header{}
-		for _, f := range h.headers() {
+		list, err := h.headers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
 			got.Add(f.Name, f.Value)
 		}
 		_, final, _ := strings.Cut(text, "HTTP/1.1 200 OK\r\n")
@@ -98,7 +148,9 @@ func FuzzHeaderBlock(f *testing.F) {
 				break
 			}
 		}
-		if diff := cmp.Diff(whole.headers(), parts.headers()); diff != "" {
+		want, _ := whole.headers()
+		got, _ := parts.headers()
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("chunks of %d:\n%s", size, diff)
 		}
 		if len(whole.text) > 200 {

@@ -200,6 +200,7 @@ func endlessServers() []hostile {
 		{"endless header name", goesOn("HTTP/1.1 200 OK\r\n", filler, 0), small},
 		{"huge header", says(ok + "X: " + strings.Repeat("x", 300<<10) + "\r\n\r\n" + text), nil},
 		{"header of 5,001 fields", says(ok + strings.Repeat("a:\r\n", 5000) + "\r\n" + text), nil},
+		{"header of 5,001 lines, folded", says(ok + "a:\r\n" + strings.Repeat(" b\r\n", 4999) + "\r\n" + text), nil},
 		{"endless interim responses", goesOn("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0), small},
 		{"100 interim responses", says(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100) + ok + "\r\n" + text), nil},
 		{"endless trailer", goesOn(ok+"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n", "X-Filler: "+filler+"\r\n", 0), small},

@@ -9,8 +9,9 @@ import (
 	"github.com/weftcrawl/weft/mediatype"
 )
 
-// maxHeaderFields bounds the fields of a response header; curl has the same
-// bound. Small fields cost much more memory than their bytes.
+// maxHeaderFields bounds the fields of a response header, each folded line
+// counted as one; curl has the same bound. Small fields cost much more memory
+// than their bytes.
 const maxHeaderFields = 5000
 
 var errTooManyFields = failf(ClassHeaderTooLarge, "more than %d header fields", maxHeaderFields)
