@@ -142,12 +142,13 @@ func (p pages) discovery(domain string, e topics.Exchange, named []*weftpb.Disco
 // input is what the parser wants to know of an exchange.
 func input(f *weftpb.Fetched) parse.Input {
 	in := parse.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated}
+	var types, languages []string
 	for _, h := range f.Headers {
 		switch {
 		case strings.EqualFold(h.Name, "Content-Type"):
-			in.ContentType = joined(in.ContentType, h.Value)
+			types = append(types, h.Value)
 		case strings.EqualFold(h.Name, "Content-Language"):
-			in.ContentLanguage = joined(in.ContentLanguage, h.Value)
+			languages = append(languages, h.Value)
 		case strings.EqualFold(h.Name, "X-Robots-Tag"):
 			in.RobotsTags = append(in.RobotsTags, h.Value)
 		case strings.EqualFold(h.Name, "Link"):
@@ -156,16 +157,17 @@ func input(f *weftpb.Fetched) parse.Input {
 			in.Refresh = h.Value
 		}
 	}
+	in.ContentType, in.ContentLanguage = joined(types), joined(languages)
 	return in
 }
 
-// joined are the values of one more field and those before it as one value (RFC
-// 9110 section 5.3).
-func joined(values, value string) string {
-	if values == "" {
-		return value
+// joined are the values of several fields of a name as one value (RFC 9110
+// section 5.3), without empty ones at the beginning.
+func joined(values []string) string {
+	for len(values) > 0 && values[0] == "" {
+		values = values[1:]
 	}
-	return values + ", " + value
+	return strings.Join(values, ", ")
 }
 
 // redirected is what a redirect names: its target, to be judged like any URL.
