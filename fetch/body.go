@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -69,8 +71,13 @@ func (l *limited) probe() error {
 // bodies reads bodies; its pools are shared by all exchanges of a client.
 type bodies struct {
 	room     *room
+	windows  *semaphore.Weighted // maxWindows
 	decoders decoders
 	buffers  sync.Pool // *[]byte, none longer than largeBody
+}
+
+func newBodies(o Options) *bodies {
+	return &bodies{room: newRoom(o), windows: semaphore.NewWeighted(maxWindows)}
 }
 
 // body is what was read of one.
@@ -83,8 +90,7 @@ type body struct {
 
 // read reads and decodes resp's body up to limit and closes it; the error is
 // of class body_truncated, bad_encoding, bad_response or a timeout's, or
-// errNoRoom when ctx ended before a large body had its room. limit
-// holds for the result, for the wire, and between codings, so that neither a
+// errNoRoom when ctx ended before there was memory for the body. limit holds for the result, for the wire, and between codings, so that neither a
 // bomb nor a stream that decodes to nothing goes on for long. give ends the
 // exchange; see room.take.
 func (b *bodies) read(ctx context.Context, give func(why error), resp *http.Response, limit int64) (body, error) {
@@ -135,29 +141,104 @@ func (b *bodies) content(ctx context.Context, give func(why error), resp *http.R
 		got.bytes = content
 		return nil
 	}
+	most := limit
+	if length >= 0 {
+		most = min(length, limit)
+	}
+	if windows(list) > 0 {
+		return b.unpack(ctx, give, list, wire, most, limit, got)
+	}
+	if len(list) > 0 {
+		most = limit
+	}
+	return b.decode(list, wire, wire, most, limit, got, func() (*share, error) {
+		return b.room.take(ctx, most, most, give)
+	})
+}
+
+// unpack decodes a body of at most so many bytes whose codings have large
+// windows. It reads it first and decodes it then, with maxWindows of all
+// exchanges at a time: a server that sends a little and hangs holds no window,
+// and what holds one waits for nothing else, neither for a server nor for room.
+// Decoded without room, and too large for that, it is decoded again when it has
+// its room.
+func (b *bodies) unpack(ctx context.Context, give func(why error), list []string, wire *limited, most, limit int64, got *body) error {
+	packed, pooled, end := b.readAll(wire, most, &got.share, func() (*share, error) {
+		return b.room.take(ctx, most+limit, most, give)
+	})
+	if pooled != nil {
+		defer b.buffers.Put(pooled)
+	}
+	if errors.Is(end, errNoRoom) {
+		return end
+	}
+	if !wire.cut && wire.err != io.EOF {
+		return wireFailure(wire.err)
+	}
+	got.share.whole()
+	decode := func() error {
+		n := windows(list)
+		if b.windows.Acquire(ctx, n) != nil {
+			return errNoRoom
+		}
+		defer b.windows.Release(n)
+		again := &replay{stopped: ctx.Err, rest: packed, end: end}
+		return b.decode(list, wire, again, limit, limit, got, func() (*share, error) { return b.room.try(limit) })
+	}
+	err := decode()
+	if errors.Is(err, errNoRoom) && got.share == nil {
+		if got.share, err = b.room.take(ctx, limit, limit, give); err != nil {
+			return err
+		}
+		got.share.whole()
+		err = decode()
+	}
+	got.share.shrink(limit)
+	return err
+}
+
+// replay reads bytes that were read before, and ends as they did, or when it is
+// stopped.
+type replay struct {
+	stopped func() error
+	rest    []byte
+	end     error
+}
+
+func (r *replay) Read(p []byte) (int, error) {
+	if err := r.stopped(); err != nil {
+		return 0, err
+	}
+	if len(r.rest) == 0 {
+		return 0, r.end
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// decode removes codings from src, the bytes of wire, into at most so many.
+func (b *bodies) decode(list []string, wire *limited, src io.Reader, most, limit int64, got *body, room func() (*share, error)) error {
 	chain := []*limited{wire}
-	top := wire
 	for _, coding := range list {
-		l, err := b.decoders.open(coding, top)
+		l, err := b.decoders.open(coding, src)
 		defer b.decoders.close(l)
 		if err != nil {
 			got.truncated, err = settle(err, chain)
 			return err
 		}
-		top = &limited{r: l, left: limit}
-		chain = append(chain, top)
+		top := &limited{r: l, left: limit}
+		src, chain = top, append(chain, top)
 	}
-	most := limit
-	if len(list) == 0 && length >= 0 {
-		most = min(length, limit)
+	content, pooled, err := b.readAll(src, most, &got.share, room)
+	if pooled != nil {
+		content = append(make([]byte, 0, len(content)), content...)
+		b.buffers.Put(pooled) // others write to it from here on
 	}
-	content, own, err := b.readAll(ctx, give, top, most)
-	got.share = own
-	if got.truncated, err = settle(err, chain); err != nil {
-		return err
+	if got.truncated, err = settle(err, chain); err == nil {
+		got.bytes = content
 	}
-	got.bytes = content
-	return nil
+	return err
 }
 
 // settle finds out what it means that the last of chain, which begins with the
@@ -192,10 +273,10 @@ func wireFailure(err error) error {
 }
 
 // readAll reads r, which gives at most so many bytes, to its error, which is
-// io.EOF at the end. A body up to largeBody is read in a pooled buffer and
-// copied at its exact size; a larger one keeps its buffer, for which it first
-// takes a share of the room.
-func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader, most int64) (content []byte, own *share, err error) {
+// io.EOF at the end. A body up to largeBody is read in a pooled buffer, which is
+// then the caller's to give back; a larger one has a buffer of its own, for which
+// it first takes room, unless it has its share already.
+func (b *bodies) readAll(r io.Reader, most int64, own **share, room func() (*share, error)) (content []byte, pooled *[]byte, err error) {
 	pooled, ok := b.buffers.Get().(*[]byte)
 	if !ok {
 		fresh := make([]byte, 32<<10)
@@ -208,8 +289,8 @@ func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader,
 			*pooled = buf
 		}
 		if n == len(buf) {
-			if own == nil {
-				if own, err = b.room.take(ctx, most, give); err != nil {
+			if *own == nil {
+				if *own, err = room(); err != nil {
 					break
 				}
 			}
@@ -217,22 +298,19 @@ func (b *bodies) readAll(ctx context.Context, give func(why error), r io.Reader,
 			// able to see it.
 			buf = append(make([]byte, 0, min(2*int64(n), most+1)), buf...)
 			buf = buf[:cap(buf)]
+			if pooled != nil {
+				b.buffers.Put(pooled) // buf is not in it any more
+				pooled = nil
+			}
 		}
 		var k int
 		k, err = r.Read(buf[n:])
 		n += k
-		if own != nil {
-			own.filled.Store(int64(n))
+		if *own != nil {
+			(*own).filled.Store(int64(n))
 		}
 	}
-	if own != nil {
-		b.buffers.Put(pooled) // buf is not in it any more
-		return buf[:n:n], own, err
-	}
-	content = make([]byte, n)
-	copy(content, buf)
-	b.buffers.Put(pooled) // others write to it from here on
-	return content, nil, err
+	return buf[:n:n], pooled, err
 }
 
 // skip leaves a body unread. It closes the connection, unless the rest is

@@ -16,7 +16,7 @@ const h2Window = 512 << 10
 type Client struct {
 	options      Options
 	transport    *http.Transport
-	bodies       bodies
+	bodies       *bodies
 	pageHeader   http.Header
 	robotsHeader http.Header
 	end          context.CancelFunc // of look-ups
@@ -43,7 +43,7 @@ func New(o Options) (*Client, error) {
 	}
 	return &Client{
 		options: o,
-		bodies:  bodies{room: newRoom(o)},
+		bodies:  newBodies(o),
 		transport: &http.Transport{
 			DialContext:            d.dial,
 			DialTLSContext:         d.dialTLS,

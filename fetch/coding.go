@@ -25,6 +25,25 @@ const maxCodings = 2
 // zstdWindow is the most that a sender may use in HTTP (RFC 9659).
 const zstdWindow = 8 << 20
 
+// maxWindows bounds the layers with a large window that are decoded at a time, of
+// all exchanges together. Of brotli it is up to 16 MiB (RFC 7932 section 9.1),
+// whatever the size of the body: every metablock announces its length, and the
+// decoder believes it. Decoders in the pools keep theirs until the second garbage
+// collection; there are at most so many of each coding, and one more for a core,
+// since a pool makes a decoder only when it finds none.
+const maxWindows = 8
+
+// windows returns how many of list are codings with a large window.
+func windows(list []string) int64 {
+	var n int64
+	for _, coding := range list {
+		if coding == "br" || coding == "zstd" {
+			n++
+		}
+	}
+	return n
+}
+
 // codings returns the content codings to remove, the last applied first, from
 // the values of Content-Encoding (RFC 9110 section 8.4).
 //

@@ -228,7 +228,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, coding string, data []byte) {
 		const limit = 64 << 10
-		var b bodies
+		b := newBodies(DefaultOptions())
 		for range 2 {
 			got, err := b.read(t.Context(), nil, &http.Response{
 				Header:        http.Header{"Content-Encoding": {coding}},

@@ -76,12 +76,16 @@
 // # Memory
 //
 // An exchange holds at most 1 MiB of body (and as much again in a pooled buffer
-// while it is read), the header limit, and per content coding
-// its window: 8 MiB for zstd (RFC 9659), 16 MiB for brotli, 32 KiB for
-// deflate. Every layer of decoding is limited while reading, so a small body
-// cannot become a large one in memory.
+// while it is read), the header limit, and a window of 32 KiB for each layer of
+// gzip and deflate. Every layer of decoding is limited while reading, so a small
+// body cannot become a large one in memory.
 //
-// Larger bodies share [Options].LargeBodyBytes. One waits, with its connection
+// The windows of brotli, 16 MiB at most, and zstd, 8 MiB (RFC 9659), are not an
+// exchange's. Bodies in these codings are read before they are decoded, eight
+// layers at a time over all exchanges, so servers that hang hold none of them
+// (see [bodies.unpack]).
+//
+// Larger bodies, before or after decoding, share [Options].LargeBodyBytes. One waits, with its connection
 // open and its time running, until there is room for all that it may become; if
 // its time ends so, the exchange is a local_error and no fault of the server's.
 // Those that have room, and come too slowly for it while others wait, end as

@@ -46,7 +46,9 @@ type Options struct {
 	MaxBodyBytes int64
 	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
 	// together, from their reading to Exchange.Release; the buffer of one that
-	// is being read may for a moment be twice as large. At least MaxBodyBytes.
+	// is being read may for a moment be twice as large. One that is over 1 MiB
+	// in brotli or zstd takes room for what is encoded and what is decoded, or
+	// all there is. At least MaxBodyBytes.
 	// While one waits for it, those that are being read must come so fast, over
 	// BodyRateWindow, that their part would be full within TotalTimeout.
 	LargeBodyBytes int64

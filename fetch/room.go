@@ -17,8 +17,10 @@ import (
 // of it, slowly, must not keep it from others. So while one waits, those that
 // are being read have to come at the rate at which their share would be full
 // within the time of an exchange, or they end. That asks nothing of a body of
-// known length that would come in time anyway. And to keep the whole room from
-// others, servers have to send as much as honest ones that use it.
+// known length that would come in time anyway. What is decoded once it is there
+// ([bodies.unpack]) has to come at the rate that its encoded bytes need, although
+// its share is for both. And to keep the whole room from others, servers have to
+// send as much as honest ones that use it.
 type room struct {
 	bytes  *semaphore.Weighted
 	whole  int64
@@ -40,7 +42,7 @@ func newRoom(o Options) *room {
 }
 
 var (
-	errNoRoom = failf(ClassLocalError, "no memory was free for a large body before the exchange's time was over")
+	errNoRoom = failf(ClassLocalError, "no memory was free for a body before the exchange's time was over")
 	errHoards = failf(ClassSlowBody, "the body comes too slowly for the memory that it takes, while others wait for that")
 )
 
@@ -48,6 +50,7 @@ var (
 type share struct {
 	room   *room
 	bytes  int64
+	rate   float64 // bytes a second at which the body must come while others wait
 	give   func(why error)
 	filled atomic.Int64 // bytes of the body that are there
 	back   sync.Once
@@ -58,12 +61,13 @@ type share struct {
 	before int64
 }
 
-// take waits for room for a body of at most so many bytes, which is being read
-// until whole is called. give is called with errHoards, from another goroutine,
-// when it must end; it must make a read that waits return.
-func (r *room) take(ctx context.Context, bytes int64, give func(why error)) (*share, error) {
-	s := &share{room: r, bytes: min(bytes, r.whole), give: give, before: largeBody}
-	if !r.bytes.TryAcquire(s.bytes) {
+// take waits for room of so many bytes for a body of which at most so many come.
+// It is being read until whole is called. give is called with errHoards, from
+// another goroutine, when it must end; it must make a read that waits return.
+func (r *room) take(ctx context.Context, bytes, come int64, give func(why error)) (*share, error) {
+	s, err := r.try(bytes)
+	if err != nil {
+		s = r.share(bytes)
 		stop := r.press()
 		err := r.bytes.Acquire(ctx, s.bytes)
 		stop()
@@ -71,11 +75,36 @@ func (r *room) take(ctx context.Context, bytes int64, give func(why error)) (*sh
 			return nil, errNoRoom
 		}
 	}
+	s.rate = float64(min(come, r.whole)) / r.total.Seconds()
+	s.give, s.before = give, largeBody
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.since = time.Now()
 	r.reading[s] = struct{}{}
 	return s, nil
+}
+
+// try takes room for a body that is not read from a server; it is errNoRoom at
+// once when there is none.
+func (r *room) try(bytes int64) (*share, error) {
+	s := r.share(bytes)
+	if !r.bytes.TryAcquire(s.bytes) {
+		return nil, errNoRoom
+	}
+	return s, nil
+}
+
+func (r *room) share(bytes int64) *share {
+	return &share{room: r, bytes: min(bytes, r.whole)}
+}
+
+// shrink gives back all but so many bytes of what is whole.
+func (s *share) shrink(bytes int64) {
+	if s == nil || s.bytes <= bytes {
+		return
+	}
+	s.room.bytes.Release(s.bytes - bytes)
+	s.bytes = bytes
 }
 
 // release gives it back, once, however often it is called.
@@ -130,7 +159,7 @@ func (r *room) endSlow(now time.Time) {
 		if passed < r.window {
 			continue // it took its room, or was looked at, a moment ago
 		}
-		if float64(filled-s.before)/passed.Seconds() < float64(s.bytes)/r.total.Seconds() {
+		if float64(filled-s.before)/passed.Seconds() < s.rate {
 			s.give(errHoards)
 			delete(r.reading, s)
 			continue

@@ -102,14 +102,14 @@ func TestFailedBodyLeavesNoRoomTaken(t *testing.T) {
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(Options{LargeBodyBytes: 10, TotalTimeout: time.Minute, BodyRateWindow: time.Second})
-		first, err := r.take(t.Context(), 1000, nil) // larger than all there is
+		first, err := r.take(t.Context(), 1000, 1000, nil) // larger than all there is
 		if err != nil {
 			t.Fatal(err)
 		}
 		first.whole()
 		taken := make(chan *share)
 		go func() {
-			second, err := r.take(t.Context(), 1, nil)
+			second, err := r.take(t.Context(), 1, 1, nil)
 			if err != nil {
 				t.Error(err)
 			}
@@ -152,7 +152,7 @@ func TestRoomIsNotHoarded(t *testing.T) {
 				began := time.Now()
 				r := newRoom(Options{LargeBodyBytes: most, TotalTimeout: time.Minute, BodyRateWindow: window})
 				var ended time.Duration
-				s, err := r.take(t.Context(), most, func(why error) {
+				s, err := r.take(t.Context(), most, most, func(why error) {
 					want(t, &Exchange{Class: Classify(why), Error: why.Error()}, ClassSlowBody)
 					ended = time.Since(began)
 				})
@@ -164,7 +164,7 @@ func TestRoomIsNotHoarded(t *testing.T) {
 				if tc.waiter > 0 {
 					waiter.Go(func() {
 						time.Sleep(tc.waiter)
-						if _, err := r.take(waiting, 1, nil); !errors.Is(err, errNoRoom) {
+						if _, err := r.take(waiting, 1, 1, nil); !errors.Is(err, errNoRoom) {
 							t.Errorf("it had room: %v", err)
 						}
 					})
