@@ -90,9 +90,10 @@ type body struct {
 
 // read reads and decodes resp's body up to limit and closes it; the error is
 // of class body_truncated, bad_encoding, bad_response or a timeout's, or
-// errNoRoom when ctx ended before there was memory for the body. limit holds for the result, for the wire, and between codings, so that neither a
-// bomb nor a stream that decodes to nothing goes on for long. give ends the
-// exchange; see room.take.
+// errNoRoom when ctx ended before there was memory for the body. limit holds for
+// the result, for the wire, and between codings, so that neither a bomb nor a
+// stream that decodes to nothing goes on for long. give ends the exchange; see
+// room.take.
 func (b *bodies) read(ctx context.Context, give func(why error), resp *http.Response, limit int64) (body, error) {
 	defer resp.Body.Close()
 	wire := &limited{r: resp.Body, left: limit}

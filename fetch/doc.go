@@ -85,10 +85,11 @@
 // layers at a time over all exchanges, so servers that hang hold none of them
 // (see [bodies.unpack]).
 //
-// Larger bodies, before or after decoding, share [Options].LargeBodyBytes. One waits, with its connection
-// open and its time running, until there is room for all that it may become; if
-// its time ends so, the exchange is a local_error and no fault of the server's.
-// Those that have room, and come too slowly for it while others wait, end as
+// Larger bodies, before or after decoding, share [Options].LargeBodyBytes. One
+// waits, with its connection open and its time running, until there is room for all
+// that it may become; if its time ends so, the exchange is a local_error and no
+// fault of the server's. Those that have room, and come too slowly for it while
+// others wait, end as
 // slow_body (see [room]).
 // The room is free again when the caller says so ([Exchange.Release]).
 package fetch

@@ -34,8 +34,9 @@
 //
 //   - Strip removes parameters that advertisers add and scripts read (utm_*,
 //     gclid, fbclid, msclkid, …) and session ids (;jsessionid, PHPSESSID, sid with
-//     a long random value, …), which make of each page as many as there are
-//     visits. DefaultStrip lists them, a Rule more or less changes that, for all
+//     26 or more letters and digits mixed, …), which make of each page as many as
+//     there are visits. UUIDs and shorter values may name a page: a conference
+//     calls its talks sessions. DefaultStrip lists them, a Rule more or less changes that, for all
 //     hosts or for one. Names match in any case. What is listed has no other use;
 //     what has one often enough (ref, source, s) has to be asked for. Session
 //     ids of other shapes, such as ASP.NET's segment (S(…)), stay, since their

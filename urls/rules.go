@@ -143,13 +143,15 @@ func (r *rules) appendKept(b []byte, host, segment string) []byte {
 	return b
 }
 
+// shortestSession are the characters of the shortest of PHP's session ids, which
+// were 32 before 2016 and may be more (session.sid_length). ObjectIds of MongoDB have
+// 24, and are names of pages, as UUIDs are.
+const shortestSession = 26
+
 // looksRandom reports whether a value is a session id rather than a word, a
 // number or a name.
 func looksRandom(value string) bool {
-	if len(value) == 36 && value[8] == '-' && value[13] == '-' && value[18] == '-' && value[23] == '-' {
-		value = strings.ReplaceAll(value, "-", "")
-	}
-	if len(value) < 16 {
+	if len(value) < shortestSession {
 		return false
 	}
 	changes, digit := 0, isDigit(value[0])
