@@ -29,8 +29,9 @@ type hint struct {
 // not a copy, where its bytes are what they would decode to.
 //
 // The encoding is, in this order: the byte order mark's, the Content-Type's,
-// the one that a meta element or XML declaration declares (prescan), and what
-// the bytes look like (guess).
+// the one that a meta element or XML declaration declares (prescan), UTF-8 if the
+// bytes are that, the one that a meta element further down in the head declares
+// (lateDeclaration), and what the bytes look like (guess).
 func decode(body []byte, hint hint) (text []byte, name string) {
 	name, mark := determine(body, hint)
 	body = body[mark:]
@@ -63,6 +64,19 @@ func determine(body []byte, hint hint) (name string, mark int) {
 	}
 	if !hint.plain {
 		if name = prescan(body); name != "" {
+			return name, 0
+		}
+	}
+	if hint.truncated {
+		body = cutPartialRune(body)
+	}
+	// Long English preambles are common, and text that is valid UTF-8 by chance is
+	// not: what is UTF-8 stays so, whatever is declared too late.
+	if !isASCII(body) && utf8.Valid(body) {
+		return nameUTF8, 0
+	}
+	if !hint.plain {
+		if name = lateDeclaration(body); name != "" {
 			return name, 0
 		}
 	}

@@ -99,6 +99,44 @@ func TestPrescan(t *testing.T) {
 	}
 }
 
+// TestLateDeclaration looks behind the first 1,024 bytes, and no further than the
+// head.
+func TestLateDeclaration(t *testing.T) {
+	far := "<script>" + strings.Repeat("x", sniffBytes) + "</script>"
+	for _, test := range []struct{ name, body, want string }{
+		{"charset", far + `<meta charset=koi8-r>`, "koi8-r"},
+		{"pragma", far + `<META http-equiv=Content-Type content="text/html; charset=KOI8-R">`, "koi8-r"},
+		{"across the bound", strings.Repeat(" ", sniffBytes-9) + `<meta charset=koi8-r>`, "koi8-r"},
+		{"behind a comment across it", "<!--" + far + `<meta charset=big5>--><meta charset=koi8-r>`, "koi8-r"},
+		{"UTF-16 is UTF-8", far + `<meta charset=utf-16>`, "utf-8"},
+		{"x-user-defined", far + `<meta charset=x-user-defined>`, "windows-1252"},
+		{"label not known", far + `<meta charset=none>`, ""},
+		{"in a script", far + `<script>"<meta charset=big5><body>"</SCRIPT ><meta charset=koi8-r>`, "koi8-r"},
+		{"in a title", far + `<title><body></titles></title><meta charset=koi8-r>`, "koi8-r"},
+		{"in a style that does not end", far + `<style><meta charset=koi8-r></styles>`, ""},
+		{"in noscript", far + `<noscript><meta charset=koi8-r></noscript>`, ""},
+		{"in a value", far + `<link title="<body>"><meta charset=koi8-r>`, "koi8-r"},
+		{"behind a header", far + `<header></header><meta charset=koi8-r>`, "koi8-r"},
+		{"behind the head", far + `</HEAD><meta charset=koi8-r>`, ""},
+		{"in the body", far + `<Body class=x><meta charset=koi8-r>`, ""},
+		{"just within the bound", strings.Repeat(" ", headBytes-len("<meta charset=koi8-r>")) + `<meta charset=koi8-r>`, "koi8-r"},
+		{"beyond it", strings.Repeat(" ", headBytes-len("<meta charset=koi8-r")) + `<meta charset=koi8-r>`, ""},
+		{"cut at its end", far + `<meta charset="koi8-r"`, ""},
+		{"ends in a tag", far + "<", ""},
+		{"ends in an end tag", far + "</", ""},
+		{"short", `<meta charset=koi8-r>`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if name := prescan([]byte(test.body)); len(test.body) > sniffBytes && name != "" {
+				t.Errorf("the prescan found %q", name)
+			}
+			if got := lateDeclaration([]byte(test.body)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // FuzzPrescan holds that whatever is found has a name of the standard's, in a
 // prefix that is looked at alone.
 func FuzzPrescan(f *testing.F) {
@@ -109,6 +147,14 @@ func FuzzPrescan(f *testing.F) {
 		name := prescan(body)
 		if name != "" && nameOfLabel(name) != name {
 			t.Errorf("%q names %q", body, name)
+		}
+		far := append(bytes.Repeat([]byte(" "), sniffBytes), body...)
+		late := lateDeclaration(far)
+		if late != "" && nameOfLabel(late) != late {
+			t.Errorf("%q names %q late", body, late)
+		}
+		if behind := lateDeclaration(append(far, "</head><meta charset=big5>"...)); late != "" && behind != late {
+			t.Errorf("%q: %q, and %q with more behind the head", body, late, behind)
 		}
 		if len(body) < sniffBytes {
 			return

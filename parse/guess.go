@@ -18,24 +18,17 @@ const (
 	leastConfidence = 0.6
 )
 
-// guess returns the name of the encoding of a body that declares none (WHATWG
-// HTML, determining the character encoding, steps 7 to 9). UTF-8 if the whole
-// body is valid UTF-8 with a character beyond ASCII: long English preambles are
-// common, and text that is valid UTF-8 by chance is not. Else what the letters'
-// frequencies say; and where these cannot say, as for the Latin alphabets, the
-// legacy encoding of the language that the response or its country names.
+// guess returns the name of the encoding of a body that declares none and is not
+// UTF-8 (WHATWG HTML, determining the character encoding, steps 7 to 9): what the
+// letters' frequencies say; and where these cannot say, as for the Latin alphabets,
+// the legacy encoding of the language that the response or its country names.
 func guess(body []byte, hint hint) string {
-	if hint.truncated {
-		body = cutPartialRune(body)
-	}
 	start := firstBeyondASCII(body)
-	switch {
-	case start < 0 && bytes.IndexByte(body, escape) < 0:
-		return nameWindows1252
-	case start >= 0 && utf8.Valid(body):
-		return nameUTF8
-	case start < 0:
+	if start < 0 {
 		start = bytes.IndexByte(body, escape)
+	}
+	if start < 0 {
+		return nameWindows1252
 	}
 	sample := body[start:min(len(body), start+guessedBytes)]
 	cut := hint.truncated || start+guessedBytes < len(body)

@@ -2,12 +2,17 @@ package parse
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
-// sniffBytes is how far into a document its declaration may stand (WHATWG
-// HTML, determining the character encoding).
-const sniffBytes = 1024
+const (
+	// sniffBytes is how far into a document its declaration may stand (WHATWG
+	// HTML, determining the character encoding).
+	sniffBytes = 1024
+	// headBytes is how far a head is looked at for one that stands too late.
+	headBytes = 64 << 10
+)
 
 // prescan returns the name of the encoding that the beginning of a document
 // declares, or "" (WHATWG HTML, prescan a byte stream to determine its
@@ -21,6 +26,47 @@ func prescan(body []byte) string {
 	case bytes.HasPrefix(s.rest, []byte("\x00<\x00?\x00x")):
 		return "utf-16be"
 	}
+	if name := s.declaration(); name != "" {
+		return name
+	}
+	return xmlEncoding(body)
+}
+
+// lateDeclaration returns the name of the encoding that a meta element in the
+// head declares, wherever in it, or "" (WHATWG HTML, the "in head" insertion mode:
+// a meta start tag while the confidence is tentative). It is a prescan that ends
+// with the head and, like a parser, sees no tags in scripts, styles and titles.
+func lateDeclaration(body []byte) string {
+	if len(body) <= sniffBytes {
+		return ""
+	}
+	s := scanner{rest: body[:min(len(body), headBytes)], head: true}
+	if !s.mayDeclare() {
+		return ""
+	}
+	return s.declaration()
+}
+
+// mayDeclare is a quick look at the bytes for a meta tag that speaks of a charset;
+// one with a "<" before it is overlooked.
+func (s scanner) mayDeclare() bool {
+	for s.seek('<') {
+		meta := s.startsMeta()
+		s.rest = s.rest[1:]
+		if !meta {
+			continue
+		}
+		tag, _, _ := bytes.Cut(s.rest, []byte("<"))
+		if strings.Contains(lowerASCII(tag), "charset") {
+			return true
+		}
+	}
+	return false
+}
+
+// declaration returns the name of the encoding that the first meta element
+// declares which declares one, or "".
+func (s *scanner) declaration() string {
 	for s.seek('<') {
 		switch {
 		case bytes.HasPrefix(s.rest, []byte("<!--")):
@@ -36,19 +82,29 @@ func prescan(body []byte) string {
 			if name := s.meta(); name != "" {
 				return name
 			}
+		case s.head && s.endsHead():
+			return ""
 		case s.startsTag():
+			name := shortName(s.rest[1:])
 			s.tag()
+			if s.head && isRawText(name) {
+				s.seekEnd(name)
+			}
 		case len(s.rest) > 1 && (s.rest[1] == '!' || s.rest[1] == '/' || s.rest[1] == '?'):
 			s.seek('>')
 		default:
 			s.rest = s.rest[1:]
 		}
 	}
-	return xmlEncoding(body)
+	return ""
 }
 
-// scanner is what is left of the bytes of a prescan.
-type scanner struct{ rest []byte }
+// scanner is what is left of the bytes of a prescan. head: they are read up to the
+// end of the head, and as a parser would.
+type scanner struct {
+	rest []byte
+	head bool
+}
 
 // seek goes to the next c and reports whether there is one.
 func (s *scanner) seek(c byte) bool {
@@ -70,6 +126,30 @@ func (s *scanner) startsMeta() bool {
 func (s *scanner) startsTag() bool {
 	name := bytes.TrimPrefix(s.rest[1:], []byte("/"))
 	return len(name) > 0 && isLetter(name[0])
+}
+
+func (s *scanner) endsHead() bool {
+	if end, ok := bytes.CutPrefix(s.rest, []byte("</")); ok {
+		return strings.EqualFold(string(shortName(end)), "head")
+	}
+	return strings.EqualFold(string(shortName(s.rest[1:])), "body")
+}
+
+// isRawText reports whether the elements of that name hold no tags (WHATWG HTML,
+// raw text and escapable raw text elements, and noscript where scripts run).
+func isRawText(name []byte) bool {
+	lower := lowerASCII(name)
+	return isRaw(lower, "") || lower == "title" || lower == "textarea"
+}
+
+// seekEnd goes to the next end tag of that name, or to the end.
+func (s *scanner) seekEnd(name []byte) {
+	for s.seek('<') {
+		if end, ok := bytes.CutPrefix(s.rest, []byte("</")); ok && bytes.EqualFold(shortName(end), name) {
+			return
+		}
+		s.rest = s.rest[1:]
+	}
 }
 
 // tag passes over a tag and its attributes.
@@ -94,25 +174,21 @@ func (s *scanner) attributes() (n int) {
 // follow, or "".
 func (s *scanner) meta() string {
 	var (
-		seen      [8]string
+		seen      [3]string
 		names     = seen[:0]
 		pragma    bool
 		label     string
 		found     bool
 		byContent bool
 	)
-next:
 	for {
 		name, value, ok := s.attribute()
 		if !ok {
 			break
 		}
-		for _, known := range names {
-			if known == name {
-				continue next
-			}
+		if slices.Contains(names, name) {
+			continue
 		}
-		names = append(names, name)
 		switch name {
 		case "http-equiv":
 			pragma = value == "content-type"
@@ -127,7 +203,10 @@ next:
 			}
 		case "charset":
 			label, found, byContent = value, true, false
+		default:
+			continue
 		}
+		names = append(names, name)
 	}
 	// A tag that is cut off by the end of what is looked at declares nothing.
 	if len(s.rest) == 0 || !found || byContent && !pragma {
