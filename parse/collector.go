@@ -140,7 +140,7 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 		}
 		c.inTitle = true
 	case skippedRole:
-		return false
+		return name == atom.Template && c.foreign == 0 && isShadowRoot(attrs)
 	case scriptRole:
 		return c.script(attrs)
 	case frameRole:
@@ -162,6 +162,14 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 		c.foreign++
 	}
 	return true
+}
+
+// isShadowRoot reports whether a template is shown, as what its parent is made of
+// (WHATWG HTML, the "in head" insertion mode: declarative shadow roots). That some
+// elements have none, and that slots may change the order, is left aside.
+func isShadowRoot(template []html.Attribute) bool {
+	mode := attribute(template, "shadowrootmode")
+	return strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed")
 }
 
 // close takes the end of an element.

@@ -36,7 +36,8 @@
 // # What counts as text
 //
 // Text is what a reader without style sheets sees. The contents of script,
-// style, template, noscript, noframes, noembed, iframe,
+// style, template (but for declarative shadow roots, which are shown where they
+// stand, whatever their slots), noscript, noframes, noembed, iframe,
 // textarea, and of title and desc inside SVG are left out; noscript because
 // nine in ten say only that scripts should be switched on. So is the text, but
 // not the links, of elements with the attribute hidden, of closed dialogs,

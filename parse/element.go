@@ -16,7 +16,7 @@ const (
 	preRole
 	headingRole
 	titleRole
-	// skippedRole: neither its text nor its links count.
+	// skippedRole: neither its text nor its links count, but those of a shadow root.
 	skippedRole
 	// frameRole: a link whose contents are for those who see no frames.
 	frameRole

@@ -140,7 +140,7 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 	href := func() string {
 		return rapid.SampledFrom([]string{"/a", "b.html#x", "b.html#y", "?q=1&amp;r=2", "#f", "mailto:x", " c ", "//d/"}).Draw(t, "href")
 	}
-	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template", "hidden", "video", "input"}
+	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template", "shadow", "hidden", "video", "input"}
 	if !inAnchor {
 		inline = append(inline, "a", "a")
 	}
@@ -188,6 +188,10 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 		b.WriteString(`<noscript><p><a href="/noscript">off</a></noscript>`)
 	case "template":
 		b.WriteString(`<template><p><a href="/template">stamp</a><template>x</template>y</template>`)
+	case "shadow":
+		b.WriteString(`<template shadowrootmode=` + rapid.SampledFrom([]string{"open", "Closed"}).Draw(t, "mode") + `>`)
+		children(true, inAnchor)
+		b.WriteString("</template>")
 	case "div", "section":
 		b.WriteString("<" + kind + ">")
 		children(true, inAnchor)

@@ -23,7 +23,7 @@ func (c *collector) mutes(name atom.Atom, attrs []html.Attribute) bool {
 		if _, open := lookup(attrs, "open"); !open {
 			return true
 		}
-	case atom.Body, atom.Html:
+	case atom.Body, atom.Html, atom.Template: // a shadow root has no attributes
 		return false
 	}
 	for i := range attrs {

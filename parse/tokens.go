@@ -44,7 +44,7 @@ func (c *collector) tokens(body []byte) {
 				}
 				continue
 			}
-			attrs = appendAttributes(attrs[:0], z, more, role.readsAttributes())
+			attrs = appendAttributes(attrs[:0], z, more, role.readsAttributes() || name == atom.Template)
 			inside := c.open(name, role, attrs)
 			c.fresh = name == atom.Pre || name == atom.Listing
 			if inside && !selfClosing && (mute.active() || closes(name) && c.mutes(name, attrs)) {
