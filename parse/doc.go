@@ -14,9 +14,10 @@
 // There is one collector and it never asks where its elements come from: the
 // tree is walked once, in document order, and the tokenizer feeds the same
 // three calls (open, close, text). Both paths give the same links and, up to
-// white space, the same text for documents that are nested properly; for the
-// others the tree is what a browser makes of it and the tokens are an
-// approximation.
+// white space, the same text for documents that are nested properly, end tags that
+// HTML makes optional left out or not; for the others the tree is what a browser
+// makes of it and the tokens are an approximation: where the end of a hidden element
+// is in doubt they show too much (muter).
 //
 // The tokenizer is used where the tree cannot be had, and Page.Fallback says
 // so: the parser refuses more than 512 open elements, a tree of a body beyond

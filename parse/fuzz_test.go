@@ -140,13 +140,15 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 	href := func() string {
 		return rapid.SampledFrom([]string{"/a", "b.html#x", "b.html#y", "?q=1&amp;r=2", "#f", "mailto:x", " c ", "//d/"}).Draw(t, "href")
 	}
-	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template", "shadow", "hidden", "video", "input"}
+	hidden := func() string { return rapid.SampledFrom([]string{"", " hidden"}).Draw(t, "hidden") }
+	optional := func(end string) string { return rapid.SampledFrom([]string{end, ""}).Draw(t, "end") }
+	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template", "shadow", "custom", "hidden", "video", "input"}
 	if !inAnchor {
 		inline = append(inline, "a", "a")
 	}
 	kinds := inline
 	if block {
-		kinds = append(kinds, "div", "p", "ul", "table", "pre", "h2", "h3", "iframe", "section", "select", "textarea", "form", "dialog")
+		kinds = append(kinds, "div", "p", "ul", "dl", "table", "pre", "h2", "h3", "iframe", "section", "select", "textarea", "form", "dialog")
 	}
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "text":
@@ -196,8 +198,13 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 		b.WriteString("<" + kind + ">")
 		children(true, inAnchor)
 		b.WriteString("</" + kind + ">")
+	case "custom":
+		name := rapid.SampledFrom([]string{"my-tab", "my-icon"}).Draw(t, "name")
+		b.WriteString("<" + name + hidden() + ">")
+		children(block, inAnchor)
+		b.WriteString("</" + name + ">")
 	case "p", "h2", "h3":
-		b.WriteString("<" + kind + ">")
+		b.WriteString("<" + kind + hidden() + ">")
 		children(false, inAnchor)
 		b.WriteString("</" + kind + ">")
 	case "pre":
@@ -205,17 +212,23 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 		children(false, inAnchor)
 		b.WriteString("</pre>")
 	case "ul":
-		b.WriteString("<ul><li>")
+		b.WriteString("<ul><li" + hidden() + ">")
 		children(true, inAnchor)
-		b.WriteString("</li><li>last</li></ul>")
+		b.WriteString(optional("</li>") + "<li" + hidden() + ">last" + optional("</li>") + "</ul>")
+	case "dl":
+		b.WriteString("<dl><dt" + hidden() + ">")
+		children(false, inAnchor)
+		b.WriteString(optional("</dt>") + "<dd" + hidden() + ">")
+		children(true, inAnchor)
+		b.WriteString(optional("</dd>") + "</dl>")
 	case "table":
-		b.WriteString("<table><tr><th>head</th><td>")
+		b.WriteString("<table><tr" + hidden() + "><th" + hidden() + ">head" + optional("</th>") + "<td" + hidden() + ">")
 		children(true, inAnchor)
-		b.WriteString("</td></tr></table>")
+		b.WriteString(optional("</td></tr>") + "<tr><td>foot" + optional("</td></tr>") + "</table>")
 	case "iframe":
 		b.WriteString(`<iframe src="` + href() + `"><a href="/no">none</a></iframe>`)
 	case "select":
-		b.WriteString("<select><option>one</option><option>two</option></select>")
+		b.WriteString("<select><option" + hidden() + ">one" + optional("</option>") + "<option>two</option></select>")
 	case "textarea":
 		b.WriteString("<textarea><p>typed</textarea>")
 	}

@@ -23,7 +23,7 @@ func (c *collector) mutes(name atom.Atom, attrs []html.Attribute) bool {
 		if _, open := lookup(attrs, "open"); !open {
 			return true
 		}
-	case atom.Body, atom.Html, atom.Template: // a shadow root has no attributes
+	case atom.Body, atom.Html, atom.Head, atom.Template: // a shadow root has no attributes
 		return false
 	}
 	for i := range attrs {
@@ -40,18 +40,4 @@ func (c *collector) mutes(name atom.Atom, attrs []html.Attribute) bool {
 		}
 	}
 	return false
-}
-
-// closes reports whether elements of that name have an end tag always, so that
-// the tokenizer's reader can tell what stands in them.
-func closes(name atom.Atom) bool {
-	switch name {
-	case 0, // all custom elements
-		atom.P, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Thead, atom.Tbody, atom.Tfoot,
-		atom.Caption, atom.Colgroup, atom.Option, atom.Optgroup, atom.Rt, atom.Rp, atom.Head, atom.Body, atom.Html,
-		atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Img, atom.Input, atom.Link,
-		atom.Meta, atom.Source, atom.Track, atom.Wbr:
-		return false
-	}
-	return true
 }

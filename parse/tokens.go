@@ -8,11 +8,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// tokens feeds the collector from the token stream: no stack of elements, no
-// adoption, memory for the largest token only.
+// tokens feeds the collector from the token stream: no stack of elements but in
+// what is muted, no adoption, memory for the largest token only.
 func (c *collector) tokens(body []byte) {
 	z := html.NewTokenizer(bytes.NewReader(body))
-	var skip, mute skipper
+	var skip skipper
+	var mute muter
 	var attrs []html.Attribute
 	for {
 		// Outside foreign content a CDATA section is a comment.
@@ -45,10 +46,12 @@ func (c *collector) tokens(body []byte) {
 				continue
 			}
 			attrs = appendAttributes(attrs[:0], z, more, role.readsAttributes() || name == atom.Template)
+			mute.implied(name, role)
+			c.muted = mute.active()
 			inside := c.open(name, role, attrs)
 			c.fresh = name == atom.Pre || name == atom.Listing
-			if inside && !selfClosing && (mute.active() || closes(name) && c.mutes(name, attrs)) {
-				mute.start(name)
+			if inside && !selfClosing && (mute.active() || c.mutes(name, attrs)) && !isVoid(string(tag)) {
+				mute.start(name, tag)
 				c.muted = true
 			}
 			switch {
@@ -66,8 +69,8 @@ func (c *collector) tokens(body []byte) {
 				skip.end(name)
 				continue
 			}
-			if mute.active() {
-				mute.end(name)
+			if role != breakRole {
+				mute.end(tag)
 				c.muted = mute.active()
 			}
 			if role == breakRole {
