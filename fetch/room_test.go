@@ -62,7 +62,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 	want(t, small, ClassNone) // needs none
 
 	// Time enough for all but the room that it waits for.
-	impatient := newClient(t, func(o *Options) { o.TotalTimeout = 10 * soon })
+	impatient := newClient(t, func(o *Options) { o.TotalTimeout = 25 * soon })
 	impatient.bodies.room = c.bodies.room
 	x := get(t, impatient, url+"/3000000")
 	want(t, x, ClassLocalError)
