@@ -36,11 +36,12 @@ help: ## List the targets
 build: ## Build bin/weft
 	CGO_ENABLED=0 go build -trimpath -o bin/weft ./cmd/weft
 
+# The tests of deploy run bin/weft, of which the cache of tests knows nothing.
 .PHONY: test
 test: build vet lint kafka-fetch examples-fetch $(VERSITYGW) ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
 	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -short -timeout 15m ./...
 	go test -timeout 20m ./...
-	cd deploy/check && go test -timeout 15m ./...
+	cd deploy/check && go test -count=1 -timeout 15m ./...
 
 .PHONY: unit
 unit: ## The short tests only
