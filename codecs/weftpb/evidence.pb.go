@@ -31,7 +31,8 @@ const (
 	Evidence_KIND_CANONICAL Evidence_Kind = 2
 	// The page has the content of same_as, or nearly.
 	Evidence_KIND_CONTENT Evidence_Kind = 3
-	// There is nothing for the crawl at url (4xx, but not 429); same_as is empty.
+	// There is nothing for the crawl at url (4xx, but not 429, or a redirect to what
+	// is no variant); same_as is empty.
 	Evidence_KIND_MISSING Evidence_Kind = 4
 	// url, which was asked for to see whether another URL stands for it (VIA_PROBE),
 	// has a page of its own: it neither redirects to a variant nor names one as
