@@ -179,12 +179,12 @@ func (d *decision) place(t *weftpb.Target) {
 		return
 	}
 	if learnt != 0 {
-		size := bytesOf(m)
-		if d.book.bytes(name)+d.added[name]+size > maxMergedBytes {
+		s, size := d.look(name), bytesOf(m)
+		if s.bytes+d.added[name]+size > maxMergedBytes {
 			d.Targets = append(d.Targets, t)
 			return
 		}
-		if d.probes(name, m, learnt) {
+		if d.probes(name, s, m, learnt) {
 			d.tried[name] |= learnt
 			d.Targets = append(d.Targets, asProbe(t))
 			return
@@ -224,8 +224,7 @@ func (d *decision) standIn(t *weftpb.Target) (kept urls.URL, learnt Set, ok bool
 // same: one in probeEvery, and the first of each rule. What redirects and canonical
 // URLs say a page bears out or not by itself. For equal texts the one that stands
 // for it has to be known, and is not asked for as the first.
-func (d *decision) probes(name string, m *weftpb.Merged, learnt Set) bool {
-	s := d.look(name)
+func (d *decision) probes(name string, s *site, m *weftpb.Merged, learnt Set) bool {
 	if learnt&^s.said() != 0 {
 		return chosen(m.Target.Url) && d.around.Known(m.Kept)
 	}
@@ -236,12 +235,4 @@ func (d *decision) probes(name string, m *weftpb.Merged, learnt Set) bool {
 func chosen(url string) bool {
 	print := urls.Fingerprint(url)
 	return binary.BigEndian.Uint64(print[8:])%probeEvery == 0
-}
-
-// bytes is what a site has given up by learnt rules.
-func (b *Book) bytes(name string) uint64 {
-	if !b.tracked[name].merged {
-		return 0
-	}
-	return decode(b.store.Get(siteKey(name))).bytes
 }

@@ -43,55 +43,36 @@ func (s standing) points() (sum int) {
 	return sum
 }
 
-// inForce are the rules that are.
-func (s *site) inForce() (set Set) {
+// are returns the rules of which a fact is true.
+func (s *site) are(fact func(standing) bool) (set Set) {
 	for r, st := range s.rules {
-		if st.inForce() {
+		if fact(st) {
 			set |= of(r)
 		}
 	}
 	return set
 }
 
+// inForce are the rules that are.
+func (s *site) inForce() Set { return s.are(standing.inForce) }
+
 // confirmed are the rules that anything speaks for.
-func (s *site) confirmed() (set Set) {
-	for r, st := range s.rules {
-		if len(st.paths) > 0 {
-			set |= of(r)
-		}
-	}
-	return set
+func (s *site) confirmed() Set {
+	return s.are(func(st standing) bool { return len(st.paths) > 0 })
 }
 
 // said are the rules that a redirect or a canonical URL speaks for.
-func (s *site) said() (set Set) {
-	for r, st := range s.rules {
-		if slices.ContainsFunc(st.paths, func(c confirmation) bool { return c.points == said }) {
-			set |= of(r)
-		}
-	}
-	return set
+func (s *site) said() Set {
+	return s.are(func(st standing) bool {
+		return slices.ContainsFunc(st.paths, func(c confirmation) bool { return c.points == said })
+	})
 }
 
 // tried are the rules that are.
-func (s *site) tried() (set Set) {
-	for r, st := range s.rules {
-		if st.tried {
-			set |= of(r)
-		}
-	}
-	return set
-}
+func (s *site) tried() Set { return s.are(func(st standing) bool { return st.tried }) }
 
 // broken are the rules that are.
-func (s *site) broken() (set Set) {
-	for r, st := range s.rules {
-		if st.broken {
-			set |= of(r)
-		}
-	}
-	return set
-}
+func (s *site) broken() Set { return s.are(func(st standing) bool { return st.broken }) }
 
 // confirm gives points to a rule for a path; it is false if nothing changes.
 func (s *site) confirm(r Rule, path uint64, points uint8) bool {
