@@ -31,14 +31,18 @@ func ofRedirect(base *urls.Base, source urls.URL, location, domain string) []*we
 	if to, _ := base.Resolve(location); to.String() == source.String() {
 		return nil
 	}
-	return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: source.String()}}
+	return nothingAt(source.String())
+}
+
+func nothingAt(url string) []*weftpb.Evidence {
+	return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: url}}
 }
 
 // missing is what an exchange names that says that there is nothing for the crawl:
 // not only 404 and 410, for stores of files answer 403 for what they do not have.
 func missing(f *weftpb.Fetched) *weftpb.Discovered {
 	d := discovery(f)
-	d.Evidence = []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: d.Source}}
+	d.Evidence = nothingAt(d.Source)
 	return d
 }
 
