@@ -69,16 +69,14 @@ func (c *collector) tokens(body []byte) {
 				skip.end(name)
 				continue
 			}
-			if role != breakRole {
-				mute.end(tag)
-				c.muted = mute.active()
-			}
 			if role == breakRole {
 				// "</br>" is read as "<br>".
 				c.open(name, role, nil)
-			} else {
-				c.close(role)
+				continue
 			}
+			mute.end(tag)
+			c.muted = mute.active()
+			c.close(role)
 		}
 	}
 }
