@@ -1,17 +1,12 @@
 package parse
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
-// What the tree parser (x/net/html v0.59) does in time or memory that grows with
+// What the tree parser (x/net/html v0.62) does in time or memory that grows with
 // the square of a body, measured on one slow core:
 //
 //   - It merges the attributes of each further html and body tag into those of
 //     the first: 128 KiB of "<body a1><body a2>…" take 5 s, 1 MiB minutes.
-//   - It joins text around tags that it ignores piece by piece: 1 MiB of
-//     "<table>xxxx<tr>xxxx<tr>…" takes 17 s and 32 GiB.
 //   - It opens formatting elements again for each paragraph after the one that
 //     they were not closed in: 64 KiB of "<p><b a1><b a2>…</p><p>x<p>x…" take 9 s
 //     and 6 GiB, which the tree holds (see survey).
@@ -19,10 +14,6 @@ const (
 	// maxRoots is the most html and body tags of a document with a tree. Pages
 	// that were put together carelessly have a handful.
 	maxRoots = 64
-	// maxJoined bounds tags × bytes, twice what is copied at worst: 8 GiB, some two
-	// seconds. Ordinary pages have a tag every 30 bytes and a tree up to 700 KiB,
-	// the densest of tables one every 10 and up to 400 KiB.
-	maxJoined = 1 << 34
 	// alwaysCheap is a size that is neither: of 32 KiB full of root tags the tree
 	// takes 0.4 s.
 	alwaysCheap = 32 << 10
@@ -37,15 +28,11 @@ func costly(body []byte) bool {
 	if len(body) <= neverReopens {
 		return false
 	}
-	large := len(body) > alwaysCheap
-	if large && bytes.Count(body, []byte("<"))*len(body) > maxJoined {
-		return true
-	}
 	found := survey(body, false)
 	if found.reopened > maxReopened {
 		found = survey(body, true)
 	}
-	return found.reopened > maxReopened || large && found.roots > maxRoots
+	return found.reopened > maxReopened || len(body) > alwaysCheap && found.roots > maxRoots
 }
 
 // startsRoot reports whether tag, without its "<", is one of html or body, or

@@ -50,13 +50,13 @@ func hostile(size int) map[string]string {
 }
 
 // TestHostile holds time, memory and what comes out to a bound for each. The
-// longest takes two seconds on a slow core, in which it allocates and lets go of
-// 4 GiB, a text piece by piece; ordinary bodies of that size take 50 ms.
+// longest takes 0.2 s on a slow core and allocates 64 MiB; ordinary bodies of that
+// size take 50 ms.
 func TestHostile(t *testing.T) {
 	const (
 		size    = 1<<20 - 8<<10 // so that a tree is made where it can be
 		longest = 20 * time.Second
-		most    = 9 << 30
+		most    = 256 << 20
 	)
 	if testing.Short() {
 		t.Skip("reads 50 MB of the worst HTML")
@@ -125,7 +125,7 @@ func TestCostly(t *testing.T) {
 		"as many as may be":    {large + strings.Repeat("<body a>", maxRoots), false},
 		"many roots, capitals": {large + strings.Repeat("<p><HtMl a>", maxRoots+1), true},
 		"many in a small page": {strings.Repeat("<body a>", maxRoots+1), false},
-		"tags and nothing":     {strings.Repeat("</x>y", 1<<20/5), true},
+		"ignored tags":         {strings.Repeat("</x>y", 1<<20/5), false},
 		"ends":                 {large + strings.Repeat("<", maxRoots+1), false},
 
 		"formatting that stays open": {reopening("<p>", "<b a%d>", "</p>"), true},
