@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -279,4 +280,55 @@ func proven(t *testing.T, o crawl.Options) {
 	for _, v := range report.Violations {
 		t.Errorf("%s: %s: %s %v", v.Kind, v.URL, v.Says, v.Records)
 	}
+}
+
+// TestCalendarsEnd crawls calendars that have an empty page for every month, week
+// or day there ever was, each with its name and with more or less of the site around
+// it: as many of them are nearly the same as differ by a bit more.
+func TestCalendarsEnd(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []string{"/2006/01/", "/week/2006-01-02/", "/2006-01-02"} {
+		for _, words := range []int{10, 60, 300} {
+			t.Run(fmt.Sprintf("%s with %d words", strings.Trim(layout, "/"), words), func(t *testing.T) {
+				t.Parallel()
+				s := newShop(0)
+				server := serveSite(t, &almanac{layout, s.say(rand.New(rand.NewPCG(3, 0)), words)})
+				o := configured(t.TempDir())
+				o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
+				o.Definition.MaxPagesPerDomain = 1000
+				run(t, o, crawl.EndedDrained)
+				if n := len(server.Entries()); n > 200 {
+					t.Errorf("%d requests", n)
+				}
+			})
+		}
+	}
+}
+
+// almanac is a calendar of empty pages, with the same words on each.
+type almanac struct{ layout, words string }
+
+func (a *almanac) Domains() []string { return []string{webtest.DomainAddr(0)} }
+
+func (a *almanac) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+	day, err := time.Parse(a.layout, path)
+	if path == "/" {
+		day, err = time.Date(2026, time.November, 16, 0, 0, 0, 0, time.UTC), nil
+	}
+	if err != nil {
+		return webtest.Response{Status: 404}
+	}
+	body, next := "<h1>"+day.Format("Monday, 2 January 2006")+"</h1>", day.AddDate(0, 0, 1)
+	switch {
+	case strings.Contains(a.layout, "week"):
+		body, next = "<h1>Week of "+day.Format("2 January 2006")+"</h1>", day.AddDate(0, 0, 7)
+	case !strings.Contains(a.layout, "02"):
+		body, next = "<h1>"+day.Format("January 2006")+"</h1><table>", day.AddDate(0, 1, 0)
+		for n := range day.AddDate(0, 1, -1).Day() {
+			body += fmt.Sprintf("<td>%d", n+1)
+		}
+		body += "</table>"
+	}
+	body += fmt.Sprintf("<p>There were no results found for this view. <a href='%s'>Next</a><p>%s", next.Format(a.layout), a.words)
+	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body)}
 }

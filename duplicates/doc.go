@@ -31,6 +31,9 @@
 //     other page of its domain was that for it. So what is near is near to one page
 //     and not a link in a chain of small steps, and pages of a domain find each
 //     other whatever other domains hold.
+//   - A page that is two or three bits away from its representative is a follower.
+//     Pages that have its very SimHash, as one month of a calendar has in each
+//     year, are nearly the same as it.
 //   - Another page named is an earlier one: who follows the names ends at a page that
 //     is no duplicate.
 //
@@ -42,6 +45,7 @@
 //	h HASH           → entry of the first page with a text
 //	d HASH DOMAIN    → entry of the first of another domain
 //	r NUMBER         → SimHash, domain and key of a representative
+//	s SIM DOMAIN     → key of a follower
 //
 // Two SimHashes that differ in at most three bits agree in one of four bands of
 // 16 (Manku, Jain, Das Sarma 2007, section 3): a search looks at the

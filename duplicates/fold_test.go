@@ -49,7 +49,7 @@ func TestFoldOfTheLog(t *testing.T) {
 				owners[now] = newOwnerOn(t, fs, dirs[now], log)
 			case "put":
 				n := rapid.IntRange(0, 12).Draw(t, "page")
-				p := page(fmt.Sprint("p", n), fmt.Sprintf("d%d.example", n%2), byte(1+n/3), 0xf0f0+uint64(n/3)*0x10101)
+				p := page(fmt.Sprint("p", n), fmt.Sprintf("d%d.example", n%2), byte(1+n/3), 0xf0f0+uint64(n/6)*0x101)
 				key := p.ID + p.Print.Hash.String()
 				v := owners[now].put(t, 0, p)
 				was, again := first[key]

@@ -22,6 +22,8 @@ func TestVerdicts(t *testing.T) {
 		{"near, again", page("c", "one.example", 2, 0xff03), "a", 2, true},
 		{"the same as what was near", page("d", "one.example", 2, 0xff03), "c", 0, true},
 		{"near to what was near only", page("e", "one.example", 3, 0xff1f), "", 0, false},
+		{"no bit differs from what was near", page("r", "one.example", 11, 0xff03), "c", 1, true},
+		{"the same of another domain", page("s", "four.example", 12, 0xff03), "a", 2, false},
 		{"too far", page("f", "one.example", 4, 0xffff00), "", 0, false},
 		{"no bit differs", page("g", "one.example", 5, 0xff00), "a", 1, true},
 		{"the same text of another domain", page("h", "two.example", 1, 0xff00), "a", 0, false},
@@ -84,6 +86,10 @@ func TestInFlight(t *testing.T) {
 	}
 	if v := judge(page("c", "x.example", 2, 0xfe), nil); v.ID != "a" {
 		t.Errorf("a repeat in flight: %+v", v)
+	}
+	judge(page("f", "x.example", 4, 0xfc), nil)
+	if v := judge(page("g", "x.example", 5, 0xfc), nil); v.ID != "f" || v.Distance != 1 {
+		t.Errorf("the SimHash of a follower in flight: %+v", v)
 	}
 	judge(page("d", "x.example", 3, 0xabcdef), lost)
 	for _, ack := range acknowledge {

@@ -12,6 +12,7 @@ const (
 	kindHash           = 'h'
 	kindFirst          = 'd'
 	kindRepresentative = 'r'
+	kindFollower       = 's'
 )
 
 // kindKey begins the keys of a kind in a partition.
@@ -42,6 +43,13 @@ func firstKey(partition int32, hash similar.Hash, domain uint64) []byte {
 // representativeKey is that of a representative by its number.
 func representativeKey(partition int32, number int) []byte {
 	return binary.BigEndian.AppendUint32(kindKey(partition, kindRepresentative), uint32(number))
+}
+
+// followerKey is that of the last follower of a domain with a SimHash. Its value is
+// the key of an entry without the partition.
+func followerKey(partition int32, sim, domain uint64) []byte {
+	key := binary.BigEndian.AppendUint64(kindKey(partition, kindFollower), sim)
+	return binary.BigEndian.AppendUint64(key, domain)
 }
 
 // representative is what is stored under it: its SimHash, its domain, and the key

@@ -34,6 +34,14 @@ func (m *match) consider(e entry) {
 	}
 }
 
+// follows considers a follower that the page has the SimHash of. What else is near
+// to a follower is not near to it for that: see the package's invariants.
+func (m *match) follows(e entry) {
+	if e.print.Sim == m.of.print.Sim && e.id != m.of.id {
+		m.consider(e)
+	}
+}
+
 // search looks in the index for what a page is a duplicate of. A page that is
 // known by the same id and text is answered as it was.
 func (s *store) search(partition int32, k *known, m *match) error {
@@ -63,7 +71,15 @@ func (s *store) search(partition int32, k *known, m *match) error {
 	if m.verdict.Duplicate() || m.of.print.Sim == 0 {
 		return nil
 	}
-	return s.nearly(partition, k, m)
+	err = s.nearly(partition, k, m)
+	if err != nil || m.original || !m.verdict.Own || m.verdict.Distance < 2 {
+		return err
+	}
+	e, err := s.follower(partition, m.of.print.Sim, m.of.domain)
+	if err == nil && e != nil {
+		m.follows(*e)
+	}
+	return err
 }
 
 // nearly looks for representatives that are nearly the same: all of those of the

@@ -53,6 +53,12 @@ func (e entry) representative() bool {
 	return e.print.Sim != 0 && !(e.verdict.Duplicate() && e.verdict.Own)
 }
 
+// follower tells whether pages with the very SimHash of e are nearly the same as e,
+// which is nearly the same as a representative that is further away from them.
+func (e entry) follower() bool {
+	return e.verdict.Duplicate() && e.verdict.Own && e.verdict.Distance > 1
+}
+
 // Flags of a stored entry.
 const (
 	isDuplicate = 1 << iota

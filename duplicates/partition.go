@@ -156,10 +156,13 @@ func (p *partition) search(m *match) Verdict {
 			continue
 		}
 		e := *f.entry
-		if e.id == m.of.id && e.print.Hash == m.of.print.Hash {
+		switch {
+		case e.id == m.of.id && e.print.Hash == m.of.print.Hash:
 			m.verdict, m.original = e.verdict, true
-		} else if e.print.Hash == m.of.print.Hash || e.representative() {
+		case e.print.Hash == m.of.print.Hash || e.representative():
 			m.consider(e)
+		case e.follower():
+			m.follows(e)
 		}
 	}
 	return m.verdict

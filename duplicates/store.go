@@ -208,9 +208,30 @@ func (s *store) representative(partition int32, number int) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.named(partition, r.entry)
+}
+
+// follower returns the entry of a follower, nil if there is none.
+func (s *store) follower(partition int32, sim, domain uint64) (*entry, error) {
+	key, closer, err := s.db.Get(followerKey(partition, sim, domain))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read index of duplicates: %w", err)
+	}
+	defer closer.Close()
+	return s.named(partition, key)
+}
+
+// named returns the entry of a key without its partition.
+func (s *store) named(partition int32, key []byte) (*entry, error) {
 	var hash similar.Hash
-	copy(hash[:], r.entry[1:])
-	e, err := s.get(append(kindKey(partition, r.entry[0]), r.entry[1:]...), hash)
+	if len(key) < 1+len(hash) {
+		return nil, errEntry
+	}
+	copy(hash[:], key[1:])
+	e, err := s.get(append(kindKey(partition, key[0]), key[1:]...), hash)
 	if err == nil && e == nil {
 		err = errEntry
 	}
@@ -269,6 +290,9 @@ func (s *store) add(batch *pebble.Batch, partition int32, k *known, e entry) (fr
 	if e.representative() {
 		r := representative{e.print.Sim, e.domain, key[4:]}
 		err = errors.Join(err, batch.Set(representativeKey(partition, len(k.near.sims)), r.append(nil), nil))
+	}
+	if e.follower() {
+		err = errors.Join(err, batch.Set(followerKey(partition, e.print.Sim, e.domain), key[4:], nil))
 	}
 	if err != nil {
 		return false, fmt.Errorf("write index of duplicates: %w", err)
