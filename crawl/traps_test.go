@@ -332,3 +332,60 @@ func (a *almanac) Answer(_ string, _ int, path string, _ []byte) webtest.Respons
 	body += fmt.Sprintf("<p>There were no results found for this view. <a href='%s'>Next</a><p>%s", next.Format(a.layout), a.words)
 	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body)}
 }
+
+// TestUntranslatedTreesAreNotCut crawls a site in two languages, whose second tree
+// shows the pages of the first where they are not translated: the few that are
+// count as much as others.
+func TestUntranslatedTreesAreNotCut(t *testing.T) {
+	t.Parallel()
+	site := &manual{newShop(0)}
+	server := serveSite(t, site)
+	o := configured(t.TempDir())
+	o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
+	run(t, o, crawl.EndedDrained)
+	if found := trapsOf(t, o, nil); len(found) > 0 {
+		t.Errorf("%s is taken for a trap", found[0].Template)
+	}
+	asked := map[string]int{}
+	for _, e := range server.Entries() {
+		asked[e.Path]++
+	}
+	for n := range manualPages {
+		for _, language := range []string{"", "/de"} {
+			if path := fmt.Sprintf("%s/docs/page-of-%c%c", language, 'a'+n/26, 'a'+n%26); asked[path] != 1 {
+				t.Errorf("%s was asked for %d times", path, asked[path])
+			}
+		}
+	}
+}
+
+// manual is a site of documentation, each of whose pages names the next ones in its
+// language. One of twenty is translated.
+type manual struct{ words *shop }
+
+const manualPages = 150
+
+func (m *manual) Domains() []string { return []string{webtest.DomainAddr(0)} }
+
+func (m *manual) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+	tree, name, _ := strings.Cut(path, "/docs/page-of-")
+	if path == "/" {
+		tree, name = "", "aa"
+	}
+	if len(name) != 2 || tree != "" && tree != "/de" {
+		return webtest.Response{Status: 404}
+	}
+	n := int(name[0]-'a')*26 + int(name[1]-'a')
+	said := uint64(n)
+	if tree == "/de" && n%20 == 0 {
+		said += manualPages
+	}
+	body := "<p>" + m.words.say(rand.New(rand.NewPCG(11, said)), 200)
+	for next := n + 1; next <= n+3 && next < manualPages; next++ {
+		body += fmt.Sprintf("<a href='%s/docs/page-of-%c%c'>x</a>", tree, 'a'+next/26, 'a'+next%26)
+	}
+	if n == 0 {
+		body += "<a href='/docs/page-of-aa'>English</a> <a href='/de/docs/page-of-aa'>Deutsch</a>"
+	}
+	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body)}
+}

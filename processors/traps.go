@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/topics"
@@ -42,7 +44,7 @@ func (s *seen) holdBack(o traps.Options, domain string, n *weftpb.Normalized, ev
 	if len(event.Targets) == 0 {
 		return
 	}
-	event.Showing = showing(domain, n, event.Targets)
+	event.Showing, event.Original = showing(domain, n, event.Targets)
 	event.Targets, event.Parked = s.book.Judge(o, domain, event.Showing, event.Targets)
 }
 
@@ -55,20 +57,24 @@ func (s *seen) lifted(domain string, lift *weftpb.Lift) []byte {
 	return encode(event)
 }
 
-// showing is what a page showed that names URLs that are new. Pages of other
-// domains are unknown here, a redirect shows nothing, and seeds have no page.
-func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) weftpb.Showing {
+// showing is what a page showed that names URLs that are new, and the original of a
+// copy. Pages of other domains are unknown here, a redirect shows nothing, and seeds
+// have no page.
+func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) (shows weftpb.Showing, original uint64) {
 	via := targets[0].Via
 	if via == weftpb.Via_VIA_SEED || via == weftpb.Via_VIA_REDIRECT || !within(n.Source, domain) {
-		return weftpb.Showing_SHOWING_UNSPECIFIED
+		return weftpb.Showing_SHOWING_UNSPECIFIED, 0
 	}
-	again := func(e *weftpb.Evidence) bool {
+	i := slices.IndexFunc(n.Evidence, func(e *weftpb.Evidence) bool {
 		return isAgain(e, n.Source) && (e.Kind == weftpb.Evidence_KIND_CONTENT || namesItsLike(n.Source, targets))
+	})
+	switch {
+	case i < 0:
+		return weftpb.Showing_SHOWING_NEW, 0
+	case traps.Elsewhere(n.Source, n.Evidence[i].SameAs):
+		return weftpb.Showing_SHOWING_COPY, xxh3.HashString(n.Evidence[i].SameAs)
 	}
-	if slices.ContainsFunc(n.Evidence, again) {
-		return weftpb.Showing_SHOWING_AGAIN
-	}
-	return weftpb.Showing_SHOWING_NEW
+	return weftpb.Showing_SHOWING_AGAIN, 0
 }
 
 // isAgain tells whether the page at a URL has the content of another.

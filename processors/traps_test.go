@@ -112,8 +112,12 @@ func TestShowing(t *testing.T) {
 		change func(*weftpb.Normalized)
 		want   weftpb.Showing
 	}{
-		"a page like another":      {func(*weftpb.Normalized) {}, weftpb.Showing_SHOWING_AGAIN},
-		"a page unlike all":        {func(n *weftpb.Normalized) { n.Evidence = nil }, weftpb.Showing_SHOWING_NEW},
+		"a page like another": {func(*weftpb.Normalized) {}, weftpb.Showing_SHOWING_AGAIN},
+		"a page unlike all":   {func(n *weftpb.Normalized) { n.Evidence = nil }, weftpb.Showing_SHOWING_NEW},
+		"a page like one elsewhere": {func(n *weftpb.Normalized) {
+			n.Source = "https://a.example/de/about"
+			n.Evidence[0].Url, n.Evidence[0].SameAs = n.Source, "https://a.example/about"
+		}, weftpb.Showing_SHOWING_COPY},
 		"the same page":            {func(n *weftpb.Normalized) { n.Evidence[0].Distance = 0 }, weftpb.Showing_SHOWING_AGAIN},
 		"a page that differs":      {func(n *weftpb.Normalized) { n.Evidence[0].Distance = 2 }, weftpb.Showing_SHOWING_NEW},
 		"evidence of another page": {func(n *weftpb.Normalized) { n.Evidence[0].Url = "https://a.example/" }, weftpb.Showing_SHOWING_NEW},

@@ -72,7 +72,7 @@ func (b *Book) room(o Options, domain string) (room int64, limited bool) {
 // verdict tells of which trap a URL is; the reason is empty when it is of none.
 // Who lifted one of its templates wants its URLs. A redirect has nothing to show.
 func (b *Book) verdict(o Options, domain string, shows weftpb.Showing, t *weftpb.Target) (in identity, why Reason) {
-	again := shows == weftpb.Showing_SHOWING_AGAIN || t.GetVia() == weftpb.Via_VIA_REDIRECT
+	again := shows == weftpb.Showing_SHOWING_AGAIN || shows == weftpb.Showing_SHOWING_COPY || t.GetVia() == weftpb.Via_VIA_REDIRECT
 	for _, id := range b.identities(domain, t.GetUrl()) {
 		if id.template == "" {
 			break

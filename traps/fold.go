@@ -16,8 +16,7 @@ func (b *Book) Apply(domain string, event *weftpb.Deduped) {
 	case event.GetLifted() != nil:
 		f.lift(event)
 	case event.GetShowing() != weftpb.Showing_SHOWING_UNSPECIFIED:
-		again := event.GetShowing() == weftpb.Showing_SHOWING_AGAIN
-		f.each(event.GetSource(), func(p *pattern) { p.show(event.GetSource(), again) })
+		f.each(event.GetSource(), func(p *pattern) { p.show(event.GetSource(), event.GetShowing(), event.GetOriginal()) })
 	}
 	for _, t := range event.GetTargets() {
 		f.each(t.GetUrl(), (*pattern).admit)

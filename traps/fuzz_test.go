@@ -2,6 +2,7 @@ package traps
 
 import (
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -12,12 +13,12 @@ import (
 
 // A record of a store is read as it was written, or as none.
 func FuzzRecord(f *testing.F) {
-	f.Add((&pattern{admitted: 7, pages: 3, again: 2, reason: Calendar, exempt: true, last: [2]uint64{1 << 63, 1}, first: 1, next: 1 << 40, alike: 9}).encode(nil))
+	f.Add((&pattern{admitted: 7, pages: 3, again: 2, reason: Calendar, exempt: true, last: [2]uint64{1 << 63, 1}, first: 1, next: 1 << 40, alike: 9, originals: []uint64{5, 1 << 63}}).encode(nil))
 	f.Add(census{admitted: 1, patterns: 2, hosts: 3}.encode(nil))
 	f.Add([]byte{0, 200, 0, 0})
 	f.Fuzz(func(t *testing.T, value []byte) {
 		if p := decodePattern(value); p != nil {
-			if again := decodePattern(p.encode(nil)); again == nil || *again != *p {
+			if again := decodePattern(p.encode(nil)); again == nil || !reflect.DeepEqual(again, p) {
 				t.Errorf("%+v becomes %+v", p, again)
 			}
 		}
@@ -48,7 +49,7 @@ func FuzzBook(f *testing.F) {
 		lines := strings.Split(strings.ReplaceAll(strings.ToValidUTF8(list, "\ufffd"), "\x00", ""), "\n")
 		known := map[string]bool{}
 		for i, show := range shows[:min(len(shows), 40)] {
-			event := &weftpb.Deduped{Source: lines[i%len(lines)], Showing: weftpb.Showing(show % 3)}
+			event := &weftpb.Deduped{Source: lines[i%len(lines)], Showing: weftpb.Showing(show % 4), Original: uint64(show)}
 			var fresh []*weftpb.Target
 			for n := range show % 5 {
 				url := lines[(i+int(n))%len(lines)]

@@ -3,6 +3,8 @@ package traps
 import (
 	"fmt"
 	"testing"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
 // A trap whose URLs look like honest ones, as all names in the root of a site do,
@@ -94,6 +96,30 @@ func TestPageIsBookedOnce(t *testing.T) {
 	}
 	if n := s.walk(true, 100, func(n int) string { return fmt.Sprintf("/list/%d", 1000+n) }); n != 9 {
 		t.Errorf("%d pages more were admitted", n)
+	}
+}
+
+// The first copies of pages elsewhere say nothing, as in a tree that is not
+// translated. Copies of a few pages without end are a trap's.
+func TestCopiesOfAnotherTree(t *testing.T) {
+	s := open(DefaultOptions())
+	copies := func(n, original int) bool {
+		at := func(n int) *weftpb.Target { return &weftpb.Target{Url: fmt.Sprintf("%s/de/docs/%s", root, letters(n))} }
+		event := &weftpb.Deduped{Source: at(n).Url, Showing: weftpb.Showing_SHOWING_COPY, Original: uint64(original)}
+		event.Targets, event.Parked = s.book.Judge(s.options, domain, event.Showing, []*weftpb.Target{at(n + 1)})
+		s.append(event)
+		return len(event.Targets) == 1
+	}
+	const pages = 500
+	for n := range pages {
+		if !copies(n, n) {
+			t.Fatalf("page %d is held back", n)
+		}
+	}
+	for n := pages; copies(n, n%mostOriginals); n++ {
+		if n == 2*pages {
+			t.Fatal("the copies do not end")
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
 // pattern is what is known of a template on a host.
@@ -14,8 +16,10 @@ type pattern struct {
 	// pages counts those of the last pages that named new URLs, again those of
 	// them that showed what others had shown.
 	pages, again uint8
-	// last are the fingerprints of the last of the pages.
-	last [2]uint64
+	// last are the fingerprints of the last of the pages, originals those of the
+	// last pages elsewhere of which pages were copies, the oldest first.
+	last      [2]uint64
+	originals []uint64
 	// reason is set while content makes it a trap, and URLs were parked. Since it is
 	// one, or looks like one, spared counts the URLs that were admitted, and alike
 	// the pages that showed what others had shown.
@@ -44,16 +48,28 @@ const (
 	mostPerPage = 16
 )
 
+// mostOriginals is how many pages elsewhere are remembered of which there are copies
+// among the pages of a template. The first copy of one says nothing: a tree may be
+// the copy of another. Copies without end are of few pages.
+const mostOriginals = 16
+
 // show books a page that named new URLs, once: one that names many has several
 // events, one behind the other or, where two pages are read side by side, in turn.
 // A trap most of whose pages show something new by now is none: it was an honest
 // template in which a trap had been.
-func (p *pattern) show(page string, again bool) {
+func (p *pattern) show(page string, shows weftpb.Showing, original uint64) {
 	print := xxh3.HashString(page)
 	if print == p.last[0] || print == p.last[1] {
 		return
 	}
 	p.last = [2]uint64{print, p.last[0]}
+	again := shows == weftpb.Showing_SHOWING_AGAIN
+	if shows == weftpb.Showing_SHOWING_COPY {
+		if again = slices.Contains(p.originals, original); !again {
+			p.originals = append(p.originals[max(0, len(p.originals)+1-mostOriginals):], original)
+			return
+		}
+	}
 	p.pages++
 	if again {
 		p.again++
@@ -106,6 +122,9 @@ func (p *pattern) encode(dst []byte) []byte {
 	for _, n := range []uint64{p.admitted, p.first, p.next, p.spared, p.alike} {
 		dst = binary.AppendUvarint(dst, n)
 	}
+	for _, original := range p.originals {
+		dst = binary.BigEndian.AppendUint64(dst, original)
+	}
 	return dst
 }
 
@@ -124,6 +143,9 @@ func decodePattern(b []byte) *pattern {
 			return nil
 		}
 		*field, b = n, b[size:]
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		p.originals = append(p.originals, binary.BigEndian.Uint64(b))
 	}
 	return p
 }

@@ -32,6 +32,8 @@ const (
 	Showing_SHOWING_NEW Showing = 1
 	// A page with the content of another, or nearly.
 	Showing_SHOWING_AGAIN Showing = 2
+	// A page of one part of the site with the content of one of another part.
+	Showing_SHOWING_COPY Showing = 3
 )
 
 // Enum value maps for Showing.
@@ -40,11 +42,13 @@ var (
 		0: "SHOWING_UNSPECIFIED",
 		1: "SHOWING_NEW",
 		2: "SHOWING_AGAIN",
+		3: "SHOWING_COPY",
 	}
 	Showing_value = map[string]int32{
 		"SHOWING_UNSPECIFIED": 0,
 		"SHOWING_NEW":         1,
 		"SHOWING_AGAIN":       2,
+		"SHOWING_COPY":        3,
 	}
 )
 
@@ -92,7 +96,9 @@ type Deduped struct {
 	// further ones are.
 	Lifted *Lift `protobuf:"bytes,11,opt,name=lifted,proto3" json:"lifted,omitempty"`
 	// What the naming of new URLs by source says of pages like it.
-	Showing       Showing `protobuf:"varint,12,opt,name=showing,proto3,enum=weft.v1.Showing" json:"showing,omitempty"`
+	Showing Showing `protobuf:"varint,12,opt,name=showing,proto3,enum=weft.v1.Showing" json:"showing,omitempty"`
+	// Of SHOWING_COPY: xxh3 of the URL of the page that source is a copy of.
+	Original      uint64 `protobuf:"fixed64,13,opt,name=original,proto3" json:"original,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -174,6 +180,13 @@ func (x *Deduped) GetShowing() Showing {
 		return x.Showing
 	}
 	return Showing_SHOWING_UNSPECIFIED
+}
+
+func (x *Deduped) GetOriginal() uint64 {
+	if x != nil {
+		return x.Original
+	}
+	return 0
 }
 
 // Merged is a URL that is taken for another one of its site. It is known from
@@ -372,7 +385,7 @@ var File_weft_v1_deduped_proto protoreflect.FileDescriptor
 
 const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x16weft/v1/evidence.proto\x1a\x11weft/v1/url.proto\"\xa0\x02\n" +
+	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x16weft/v1/evidence.proto\x1a\x11weft/v1/url.proto\"\xbc\x02\n" +
 	"\aDeduped\x12)\n" +
 	"\atargets\x18\x01 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12-\n" +
@@ -381,7 +394,8 @@ const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\x06parked\x18\n" +
 	" \x03(\v2\x0f.weft.v1.ParkedR\x06parked\x12%\n" +
 	"\x06lifted\x18\v \x01(\v2\r.weft.v1.LiftR\x06lifted\x12*\n" +
-	"\ashowing\x18\f \x01(\x0e2\x10.weft.v1.ShowingR\ashowing\"[\n" +
+	"\ashowing\x18\f \x01(\x0e2\x10.weft.v1.ShowingR\ashowing\x12\x1a\n" +
+	"\boriginal\x18\r \x01(\x06R\boriginal\"[\n" +
 	"\x06Merged\x12'\n" +
 	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x12\n" +
 	"\x04kept\x18\x02 \x01(\tR\x04kept\x12\x14\n" +
@@ -393,11 +407,12 @@ const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\atargets\x18\x04 \x03(\v2\x0f.weft.v1.TargetR\atargets\"6\n" +
 	"\x04Lift\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
-	"\btemplate\x18\x02 \x01(\tR\btemplate*F\n" +
+	"\btemplate\x18\x02 \x01(\tR\btemplate*X\n" +
 	"\aShowing\x12\x17\n" +
 	"\x13SHOWING_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vSHOWING_NEW\x10\x01\x12\x11\n" +
-	"\rSHOWING_AGAIN\x10\x02B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\rSHOWING_AGAIN\x10\x02\x12\x10\n" +
+	"\fSHOWING_COPY\x10\x03B0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_deduped_proto_rawDescOnce sync.Once
