@@ -267,6 +267,44 @@ func TestGuess(t *testing.T) {
 	}
 }
 
+// TestLanguageOfTag holds what language and script tags mean, in the spellings that
+// pages have.
+func TestLanguageOfTag(t *testing.T) {
+	for _, test := range []struct{ tags, language, encoding string }{
+		{"zh zh-CN zh-Hans zh-Hans-CN zh-SG zh_CN ZH-cn zh-Hans-HK zh-CHS zh-CN.gbk cmn-Hans zho zh-guoyu", "zh", "gbk"},
+		{"zh-TW zh-HK zh-MO zh-Hant zh-Hant-TW zh-Hant-HK zh_TW zh-hant-cn cmn-Hant", "zh-hant", "big5"},
+		{"zh-yue yue yue-HK", "yue", "big5"},
+		{"zh-CHT", "cht", "big5"},
+		{"ja ja-JP ja_JP jpn ja-x-old ja-euc", "ja", "shift_jis"},
+		{"ko-KR kor", "ko", "euc-kr"},
+		{"sr sr-RS sr-Cyrl", "sr", "windows-1251"},
+		{"sr-Latn sr-Latn-RS sr-ME sh", "sr-latn", "iso-8859-2"},
+		{"az az-AZ az-Latn", "az", "windows-1254"},
+		{"az-Cyrl az-Cyrl-AZ", "az-cyrl", "windows-1251"},
+		{"ru ru-RU ru_RU.KOI8-R rus ru-XX ru-russian", "ru", "windows-1251"},
+		{"ru-Latn", "ru-latn", "windows-1252"},
+		{"iw iw-IL he heb", "he", "windows-1255"},
+		{"mo ro ro-MD", "ro", "iso-8859-2"},
+		{"de de-CH-1996 deu", "de", "windows-1252"},
+		{"russian", "russian", "windows-1252"},
+	} {
+		for _, tag := range strings.Fields(test.tags) {
+			got := languageOfTag(tag)
+			if encoding := legacyEncoding(got, []byte("\xb0\xa1")); got != test.language || encoding != test.encoding {
+				t.Errorf("%s: got %s in %s, want %s in %s", tag, got, encoding, test.language, test.encoding)
+			}
+		}
+	}
+	if got := languageOfTag(""); got != "" {
+		t.Errorf("no tag: got %q", got)
+	}
+	for domain, want := range map[string]string{"tw": "zh-hant", "hk": "zh-hant", "cn": "zh", "jp": "ja", "com": ""} {
+		if got := languageOf(nil, hint{domain: domain}); got != want {
+			t.Errorf("%s: got %q, want %q", domain, got, want)
+		}
+	}
+}
+
 // TestFits looks at texts that are cut within a character, by what is looked at or
 // by what was read.
 func TestFits(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wlynxg/chardet"
+	"golang.org/x/text/language"
 	"golang.org/x/text/transform"
 )
 
@@ -103,9 +104,9 @@ func legacyEncoding(language string, sample []byte) string {
 		return "windows-1256"
 	case "az", "ku", "tr":
 		return "windows-1254"
-	case "ba", "be", "bg", "kk", "ky", "mk", "mn", "ru", "sah", "sr", "tg", "tt", "uk":
+	case "az-cyrl", "ba", "be", "bg", "bs-cyrl", "kk", "ky", "mk", "mn", "ru", "sah", "sr", "tg", "tt", "uk", "uz-cyrl":
 		return "windows-1251"
-	case "bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq":
+	case "bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq", "sr-latn":
 		// ISO-8859-2 has controls where windows-1250 has letters and quotes.
 		if hasC1(sample) {
 			return "windows-1250"
@@ -127,28 +128,43 @@ func legacyEncoding(language string, sample []byte) string {
 		return "windows-1258"
 	case "zh":
 		return "gbk"
-	case "zh-hant", "zh-tw", "zh-hk", "zh-mo":
+	case "zh-hant", "yue", "cht": // the last is Windows' zh-CHT, read as BCP 47 has it
 		return "big5"
 	}
 	return nameWindows1252
 }
 
 // languageOf returns the language of a page as its root element, its header or
-// its country says, lower case, without its region unless it is Chinese; or "".
+// its country says, with its script if that is not the usual one; or "".
 func languageOf(body []byte, hint hint) string {
-	language := rootLanguage(body)
-	if language == "" {
-		language = singleLanguage(hint.contentLanguage, sniffBytes)
+	tag := rootLanguage(body)
+	if tag == "" {
+		tag = singleLanguage(hint.contentLanguage, sniffBytes)
 	}
-	if language == "" {
-		language = languageOfDomain(hint.domain)
+	if tag == "" {
+		tag = languageOfDomain(hint.domain)
 	}
-	language = strings.ToLower(language)
-	if strings.HasPrefix(language, "zh-") {
-		return language
+	return languageOfTag(tag)
+}
+
+// languageOfTag returns the language of a tag (BCP 47) in its shortest form, lower
+// case, and its script if the language is mostly written in another: "zh" for
+// zh-CN, "zh-hant" for zh-TW. Of a tag that is none it is what may be a language.
+func languageOfTag(tag string) string {
+	parsed, err := language.All.Parse(tag)
+	if err != nil {
+		if end := strings.IndexAny(tag, "-_"); end >= 0 {
+			tag = tag[:end]
+		}
+		return strings.ToLower(tag)
 	}
-	language, _, _ = strings.Cut(language, "-")
-	return language
+	base, _ := parsed.Base()
+	script, _ := parsed.Script()
+	usual, _ := language.Make(base.String()).Script()
+	if script != usual {
+		return base.String() + "-" + strings.ToLower(script.String())
+	}
+	return base.String()
 }
 
 // rootLanguage returns the lang attribute of an html element near the
@@ -206,7 +222,7 @@ func languageOfDomain(domain string) string {
 	case "cn":
 		return "zh"
 	case "tw", "hk", "mo":
-		return "zh-tw"
+		return "zh-hant"
 	case "az", "bg", "hr", "hu", "lt", "lv", "mk", "mn", "pl", "ro", "sk", "th", "tr":
 		return domain
 	}
