@@ -267,6 +267,40 @@ func TestGuess(t *testing.T) {
 	}
 }
 
+// TestGuessNamed reads short texts, whose letters look like those of others, on pages
+// that name their language.
+func TestGuessNamed(t *testing.T) {
+	for _, test := range []struct{ language, encoding, text string }{
+		{"ja", "euc-jp", "製品 X100"},
+		{"ja", "euc-jp", "図15.84 The Dashboard Dialog window"},
+		{"ja", "euc-jp", "14.12. 市松模様..."},
+		{"ja", "euc-jp", "8.6. 彩度"},
+		{"ja", "euc-jp", "[FAMILY Given]. 製作著作 ©"},
+		{"ja", "shift_jis", "製品 X100"},
+		{"ja", "shift_jis", "カタログ"},
+		{"zh", "gbk", "参考文献"},
+		{"zh-CN", "gbk", "第 12 章 Enrich my GIMP"},
+		{"zh-Hans", "gbk", "附录 C. How to Contribute"},
+		{"zh-TW", "big5", "目錄"},
+		{"zh-Hant-HK", "big5", "下一頁"},
+		{"ko", "euc-kr", "제품 X100"},
+		// In these the letters are right.
+		{"ja", "koi8-r", samples["ru"]},
+		{"ko", "windows-1251", samples["ru"]},
+		{"zh-TW", "gbk", samples["zh"]},
+		{"it", "windows-1252", strings.Repeat("«Componenti»<p>", 8)},
+	} {
+		enc, _ := charset.Lookup(test.encoding)
+		body, err := enc.NewEncoder().Bytes([]byte("<html lang=" + test.language + "><title>" + test.text + "</title>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := guess(body, hint{}); got != test.encoding {
+			t.Errorf("%s: %s: got %s, want %s", test.language, test.text, got, test.encoding)
+		}
+	}
+}
+
 // TestLanguageOfTag holds what language and script tags mean, in the spellings that
 // pages have.
 func TestLanguageOfTag(t *testing.T) {
@@ -275,7 +309,7 @@ func TestLanguageOfTag(t *testing.T) {
 		{"zh-TW zh-HK zh-MO zh-Hant zh-Hant-TW zh-Hant-HK zh_TW zh-hant-cn cmn-Hant", "zh-hant", "big5"},
 		{"zh-yue yue yue-HK", "yue", "big5"},
 		{"zh-CHT", "cht", "big5"},
-		{"ja ja-JP ja_JP jpn ja-x-old ja-euc", "ja", "shift_jis"},
+		{"ja ja-JP ja_JP jpn ja-x-old ja-euc", "ja", "euc-jp"},
 		{"ko-KR kor", "ko", "euc-kr"},
 		{"sr sr-RS sr-Cyrl", "sr", "windows-1251"},
 		{"sr-Latn sr-Latn-RS sr-ME sh", "sr-latn", "iso-8859-2"},
@@ -290,7 +324,7 @@ func TestLanguageOfTag(t *testing.T) {
 	} {
 		for _, tag := range strings.Fields(test.tags) {
 			got := languageOfTag(tag)
-			if encoding := legacyEncoding(got, []byte("\xb0\xa1")); got != test.language || encoding != test.encoding {
+			if encoding := legacyEncoding(got, []byte("\xb0\xa1"), false); got != test.language || encoding != test.encoding {
 				t.Errorf("%s: got %s in %s, want %s in %s", tag, got, encoding, test.language, test.encoding)
 			}
 		}
@@ -318,6 +352,27 @@ func TestFits(t *testing.T) {
 		if !fits(name, text, false) || !fits(name, text, true) || fits(name, within, false) || !fits(name, within, true) {
 			t.Errorf("%s: %x or %x", name, text, within)
 		}
+	}
+	for text, want := range map[string]bool{
+		strings.Repeat("\xb1\xb1", 19) + "\xb1\n":       true,
+		strings.Repeat("\xb1\xb1", 18) + "\xb1\n":       false,
+		strings.Repeat("x", 100) + "\xb1\xb1\xb1\n":     false,
+		strings.Repeat("\xb1\xb1", 40) + "\xb1\n\xff\n": true,
+		"\xff": false,
+		"":     true,
+	} {
+		if got := fits("gbk", []byte(text), false); got != want {
+			t.Errorf("%q: got %v", text, got)
+		}
+	}
+	enc, _ := charset.Lookup("gbk")
+	sentence, err := enc.NewEncoder().String(samples["zh"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	teaser := sentence[:len(sentence)-1] + "\n"
+	if got := guess([]byte("<html lang=zh-CN><p>"+strings.Repeat(teaser, 3)), hint{}); got != "gbk" {
+		t.Errorf("cut within characters by the server: %s", got)
 	}
 	body := "<html lang=zh>\xb1\xb1\xbe\xa9" + strings.Repeat(" ", guessedBytes-5) + "\xb1\xb1\xbe\xa9"
 	if got := guess([]byte(body), hint{}); got != "gbk" {

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +23,9 @@ const (
 // guess returns the name of the encoding of a body that declares none and is not
 // UTF-8 (WHATWG HTML, determining the character encoding, steps 7 to 9): what the
 // letters' frequencies say; and where these cannot say, as for the Latin alphabets,
-// the legacy encoding of the language that the response or its country names.
+// the legacy encoding of the language that the response or its country names. A
+// few East Asian characters look like letters of other alphabets: there the language
+// comes first.
 func guess(body []byte, hint hint) string {
 	start := firstBeyondASCII(body)
 	if start < 0 {
@@ -33,9 +36,37 @@ func guess(body []byte, hint hint) string {
 	}
 	sample := body[start:min(len(body), start+guessedBytes)]
 	cut := hint.truncated || start+guessedBytes < len(body)
+	letters := encodingOfLetters(sample)
+	if letters != "" && !fits(letters, sample, cut) {
+		letters = ""
+	}
+	named := legacyEncoding(languageOf(body, hint), sample, cut)
+	if (letters == "" || outweighs(named, letters)) && fits(named, sample, cut) {
+		return named
+	}
+	return cmp.Or(letters, nameWindows1252)
+}
+
+// outweighs reports whether the encoding of the language that is named, if it fits,
+// is the likelier one of two. Everything fits Shift_JIS that fits its half-width
+// katakana, such as KOI8-R.
+func outweighs(named, letters string) bool {
+	switch named {
+	case "big5", "euc-kr", "gbk":
+		return isSingleByte(letters)
+	case "euc-jp":
+		return isSingleByte(letters) || letters == "shift_jis"
+	}
+	return false
+}
+
+// encodingOfLetters returns the encoding that the frequencies of letters tell, or
+// "".
+func encodingOfLetters(sample []byte) string {
 	found := chardet.Detect(sample)
 	switch name := nameOfGuess(found.Encoding); name {
-	case "", nameWindows1252, "windows-1254", "macintosh":
+	case nameWindows1252, "windows-1254", "macintosh":
+		return ""
 	case "iso-8859-7":
 		// They differ in one letter, which pages mostly write as Windows does.
 		if bytes.IndexByte(sample, alphaTonosISO) < 0 {
@@ -49,15 +80,11 @@ func guess(body []byte, hint hint) string {
 		}
 		return name
 	default:
-		if found.Confidence >= leastConfidence {
-			return name
+		if found.Confidence < leastConfidence {
+			return ""
 		}
+		return name
 	}
-	name := legacyEncoding(languageOf(body, hint), sample)
-	if !fits(name, sample, cut) {
-		return nameWindows1252
-	}
-	return name
 }
 
 const (
@@ -86,19 +113,36 @@ func nameOfGuess(found string) string {
 	}
 }
 
-// fits reports whether a sample can be in an encoding. One that is cut may end
-// within a character.
+// fits reports whether a sample can be in an encoding: of the characters beyond
+// ASCII one in twenty may be broken, as where a server cuts texts by their bytes. A
+// sample that is cut may end within a character.
 func fits(name string, sample []byte, cut bool) bool {
 	text := make([]byte, utf8.UTFMax*len(sample))
 	n, _, err := decoderOf(name).Transform(text, sample, !cut)
-	return (err == nil || errors.Is(err, transform.ErrShortSrc)) && !bytes.Contains(text[:n], []byte("\uFFFD"))
+	if err != nil && !errors.Is(err, transform.ErrShortSrc) {
+		return false
+	}
+	text = text[:n]
+	beyondASCII := 0
+	for _, c := range text {
+		if c >= utf8.RuneSelf && utf8.RuneStart(c) {
+			beyondASCII++
+		}
+	}
+	return 20*bytes.Count(text, []byte("\uFFFD")) <= beyondASCII
+}
+
+// isSingleByte reports whether the characters of an encoding are one byte each.
+func isSingleByte(name string) bool {
+	_, ok := decoderOf(name).Transformer.(singleByte)
+	return ok
 }
 
 // legacyEncoding returns the encoding that pages in a language had before
 // UTF-8 (WHATWG HTML, the table of suggested defaults that ends determining the
 // character encoding; of Central European ones it gives sometimes this, sometimes
-// that).
-func legacyEncoding(language string, sample []byte) string {
+// that, and of Japanese ones Shift_JIS only).
+func legacyEncoding(language string, sample []byte, cut bool) string {
 	switch language {
 	case "ar", "fa", "ur":
 		return "windows-1256"
@@ -119,6 +163,11 @@ func legacyEncoding(language string, sample []byte) string {
 	case "he":
 		return "windows-1255"
 	case "ja":
+		// EUC-JP often is half-width katakana in Shift_JIS; the other way round
+		// Shift_JIS with kana is broken.
+		if fits("euc-jp", sample, cut) {
+			return "euc-jp"
+		}
 		return "shift_jis"
 	case "ko":
 		return "euc-kr"
