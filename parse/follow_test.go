@@ -46,6 +46,37 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestFollowsRel parts the tokens that refuse by commas as well as by white space,
+// and those that name what a link element is for by white space only.
+func TestFollowsRel(t *testing.T) {
+	for rel, want := range map[string]bool{
+		"":                    true,
+		"nofollow":            false,
+		"ugc nofollow":        false,
+		"ugc,nofollow":        false,
+		"nofollow, sponsored": false,
+		" ,nofollow,":         false,
+		"no,follow":           true,
+		"ugc,nofollows":       true,
+		"ugc;nofollow":        true,
+	} {
+		if got := DefaultOptions().Follows(KindAnchor, rel); got != want {
+			t.Errorf("%q: got %v", rel, got)
+		}
+	}
+	page := newParser(t, nil).Document(Input{
+		ContentType: "text/html",
+		Body:        []byte(`<link rel=next,prev href=/a><a rel="UGC,NoFollow" href=/b>x</a><a rel=ugc,sponsored href=/c>x</a>`),
+	})
+	var found []string
+	for _, link := range page.Links {
+		found = append(found, fmt.Sprint(link.URL, " ", page.Follow(link)))
+	}
+	if got := strings.Join(found, ", "); got != "/b false, /c true" {
+		t.Error(got)
+	}
+}
+
 // TestHashBang tells states apart, or takes them for parts of one page.
 func TestHashBang(t *testing.T) {
 	body := []byte(`<a href="#!/one">x</a><a href="#!/two">x</a><a href="/app#!/three">x</a><a href="/app#!/four">x</a><a href="/app#five">x</a><a href="#six">x</a>`)

@@ -1,6 +1,9 @@
 package parse
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind says by which element a document names a URL.
 type Kind string
@@ -61,9 +64,11 @@ func (k Kind) part() bool {
 }
 
 // Follows reports whether a link of that kind and rel is to be followed, as far
-// as the link itself says.
+// as the link itself says. What search engines read in rel may be parted by commas
+// too (Google Search Central, "Qualify your outbound links to Google").
 func (o Options) Follows(kind Kind, rel string) bool {
 	if rel != "" {
+		rel = strings.ReplaceAll(rel, ",", " ")
 		for _, token := range o.NoFollow {
 			if hasToken(rel, token) {
 				return false
