@@ -42,11 +42,11 @@
 // textarea, and of title and desc inside SVG are left out; noscript because
 // nine in ten say only that scripts should be switched on. So is the text, but
 // not the links, of elements with the attribute hidden, of closed dialogs,
-// datalist, and what audio, video and canvas show those who cannot play them.
-// Blocks, line breaks and table rows begin a new line, table cells are parted by
-// a space, white space is folded to one space (U+00A0 included) except in pre,
-// whose lines are kept. The alt of an image is text of the link around it, and
-// no other. Style sheets are not evaluated.
+// datalist, the parentheses of ruby, and what audio, video, canvas, meter and
+// progress show those who have none. Blocks, line breaks and table rows begin a
+// new line, table cells are parted by a space, white space is folded to one space
+// (U+00A0 included) except in pre, whose lines are kept. The alt of an image is
+// text of the link around it, and no other. Style sheets are not evaluated.
 //
 // # What counts as a link
 //

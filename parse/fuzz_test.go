@@ -142,7 +142,7 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 	}
 	hidden := func() string { return rapid.SampledFrom([]string{"", " hidden"}).Draw(t, "hidden") }
 	optional := func(end string) string { return rapid.SampledFrom([]string{end, ""}).Draw(t, "end") }
-	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template", "shadow", "custom", "hidden", "video", "input"}
+	inline := []string{"text", "text", "em", "span", "img", "br", "script", "svg", "noscript", "template", "shadow", "custom", "hidden", "video", "input", "ruby", "meter"}
 	if !inAnchor {
 		inline = append(inline, "a", "a")
 	}
@@ -163,6 +163,15 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 		b.WriteString("</span>")
 	case "video":
 		b.WriteString(`<video src="/film" poster="/poster"><track src="/track"><b>No film</b></video>`)
+	case "ruby":
+		b.WriteString(`<ruby>base<rp>(` + optional("</rp>") + "<rt" + hidden() + ">")
+		children(false, inAnchor)
+		b.WriteString(optional("</rt>") + "<rp>)" + optional("</rp>") + "</ruby>")
+	case "meter":
+		name := rapid.SampledFrom([]string{"meter", "progress"}).Draw(t, "name")
+		b.WriteString("<" + name + ">")
+		children(false, inAnchor)
+		b.WriteString("</" + name + ">")
 	case "input":
 		b.WriteString(`<input type="image" src="/button"><input value="x">`)
 	case "form":

@@ -96,7 +96,7 @@ type reference struct {
 }
 
 var (
-	unseen  = regexp.MustCompile(`^(script|style|template|noscript|noframes|noembed|iframe|frame|textarea|audio|video|canvas|datalist|dialog|svg script|svg style|svg title|svg desc|svg template|svg noscript|svg iframe|svg textarea|math script|math style|math title|math template|math annotation|math annotation-xml)$`)
+	unseen  = regexp.MustCompile(`^(script|style|template|noscript|noframes|noembed|iframe|frame|textarea|audio|video|canvas|meter|progress|datalist|dialog|rp|svg script|svg style|svg title|svg desc|svg template|svg noscript|svg iframe|svg textarea|math script|math style|math title|math template|math annotation|math annotation-xml)$`)
 	schemed = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
 )
 

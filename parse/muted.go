@@ -8,12 +8,12 @@ import (
 )
 
 // mutes reports whether a browser shows nothing of an element's contents (WHATWG
-// HTML, rendering: hidden elements; and the fallbacks of media, for those who
-// have none). Its links count all the same: menus that are opened by a script
+// HTML, rendering: hidden elements; and the fallbacks of media, meters and progress
+// bars, for those who have none). Its links count all the same: menus that are opened by a script
 // are hidden until then. So may be a whole body, which is shown by its script.
 func (c *collector) mutes(name atom.Atom, attrs []html.Attribute) bool {
 	switch name {
-	case atom.Audio, atom.Video, atom.Canvas, atom.Datalist:
+	case atom.Audio, atom.Video, atom.Canvas, atom.Datalist, atom.Meter, atom.Progress, atom.Rp:
 		return true
 	case atom.Annotation, atom.AnnotationXml: // what a formula is in TeX, for one (MathML Core)
 		if c.foreign > 0 {

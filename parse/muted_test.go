@@ -43,7 +43,13 @@ func TestMuted(t *testing.T) {
 		`<div><p hidden>a</div>b`:                                                        "b",
 		`<p hidden>a<select><option>b</select><img><br></br>c</p>d`:                      "d",
 		`<p hidden>a<span><template shadowrootmode=open><p>b<p>c</template></span>d</p>`: "",
-		`<ruby>a<rp hidden>b<rt>c</ruby>`:                                                "ac",
+		`<ruby>a<rp>(</rp><rt>b</rt><rp>)</rp></ruby>c`:                                  "abc",
+		`<ruby>a<rp>(<rt>b<rp>)</ruby>c`:                                                 "abc",
+		`<ruby>a<rp>(<rb>b<rp>,<rp>;<rtc>c<rp>)</ruby>d`:                                 "abcd",
+		`<ruby>a<rt hidden><ruby>b<rt>c</ruby>d<rp>)<rt>e</ruby>`:                        "ae",
+		`<p><ruby>a<rt>b<rp>)</p>c`:                                                      "ab\nc",
+		`<p hidden><ruby>a<rp>(<rt>b</ruby>c</p>d`:                                       "d",
+		`a <meter value=1>b</meter> c <progress max=9><b>d</b></progress> e`:             "a c e",
 		`<img hidden>a<input hidden>b<br hidden>c`:                                       "ab\nc",
 
 		// End tags are missing: no more is muted than what is around them.

@@ -67,7 +67,10 @@ func impliesEnd(open, start atom.Atom, role role) bool {
 	case atom.Dt, atom.Dd:
 		return start == atom.Dt || start == atom.Dd
 	case atom.Rt, atom.Rp:
-		return start == atom.Rt || start == atom.Rp
+		switch start {
+		case atom.Rb, atom.Rp, atom.Rt, atom.Rtc:
+			return true
+		}
 	case atom.Td, atom.Th, atom.Caption, atom.Colgroup:
 		return role == cellRole || start == atom.Tr || isRowGroup(start)
 	case atom.Tr:
@@ -92,6 +95,8 @@ func isBarrier(open, within atom.Atom) bool {
 		return open == atom.Li
 	case atom.Dl:
 		return open == atom.Dt || open == atom.Dd
+	case atom.Ruby:
+		return open == atom.Rt || open == atom.Rp
 	case atom.Select:
 		return open == atom.P
 	}
