@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -20,8 +21,9 @@ type hint struct {
 	label, contentLanguage string
 	// domain is the last label of the host, lower case.
 	domain string
-	// plain: it is not markup, and declares nothing.
-	plain, truncated bool
+	// plain: it is not markup, and declares nothing. xml: it is stated to be XHTML,
+	// whose meta elements declare nothing either.
+	plain, xml, truncated bool
 }
 
 // decode returns the body as valid UTF-8 without byte order mark, and the
@@ -31,7 +33,8 @@ type hint struct {
 // The encoding is, in this order: the byte order mark's, the Content-Type's,
 // the one that a meta element or XML declaration declares (prescan), UTF-8 if the
 // bytes are that, the one that a meta element further down in the head declares
-// (lateDeclaration), and what the bytes look like (guess).
+// (lateDeclaration), and what the bytes look like (guess). In XHTML meta elements
+// declare nothing.
 func decode(body []byte, hint hint) (text []byte, name string) {
 	name, mark := determine(body, hint)
 	body = body[mark:]
@@ -62,20 +65,25 @@ func determine(body []byte, hint hint) (name string, mark int) {
 	if name = nameOfLabel(hint.label); name != "" {
 		return name, 0
 	}
-	if !hint.plain {
-		if name = prescan(body); name != "" {
-			return name, 0
-		}
+	switch {
+	case hint.plain:
+	case hint.xml: // WHATWG HTML, the meta element's charset; XML 1.0, 4.3.3
+		name = cmp.Or(unmarkedUTF16(body), xmlEncoding(body))
+	default:
+		name = prescan(body)
+	}
+	if name != "" {
+		return name, 0
 	}
 	if hint.truncated {
 		body = cutPartialRune(body)
 	}
 	// Long English preambles are common, and text that is valid UTF-8 by chance is
 	// not: what is UTF-8 stays so, whatever is declared too late.
-	if !isASCII(body) && utf8.Valid(body) {
+	if (hint.xml || !isASCII(body)) && utf8.Valid(body) {
 		return nameUTF8, 0
 	}
-	if !hint.plain {
+	if !hint.plain && !hint.xml {
 		if name = lateDeclaration(body); name != "" {
 			return name, 0
 		}

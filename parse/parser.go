@@ -96,6 +96,6 @@ func hintOf(in Input, stated mediatype.Type) hint {
 	}
 	return hint{
 		label: stated.Charset, contentLanguage: in.ContentLanguage,
-		domain: host[strings.LastIndexByte(host, '.')+1:], truncated: in.Truncated,
+		domain: host[strings.LastIndexByte(host, '.')+1:], xml: stated.Essence == mediaXHTML, truncated: in.Truncated,
 	}
 }

@@ -19,17 +19,26 @@ const (
 // encoding). It sees what a parser would: nothing within comments, and no
 // attributes within the values of others.
 func prescan(body []byte) string {
-	s := scanner{rest: body[:min(len(body), sniffBytes)]}
-	switch {
-	case bytes.HasPrefix(s.rest, []byte("<\x00?\x00x\x00")):
-		return "utf-16le"
-	case bytes.HasPrefix(s.rest, []byte("\x00<\x00?\x00x")):
-		return "utf-16be"
+	if name := unmarkedUTF16(body); name != "" {
+		return name
 	}
+	s := scanner{rest: body[:min(len(body), sniffBytes)]}
 	if name := s.declaration(); name != "" {
 		return name
 	}
 	return xmlEncoding(body)
+}
+
+// unmarkedUTF16 returns the name of the encoding of a body that begins with an XML
+// declaration in UTF-16, or "".
+func unmarkedUTF16(body []byte) string {
+	switch {
+	case bytes.HasPrefix(body, []byte("<\x00?\x00x\x00")):
+		return "utf-16le"
+	case bytes.HasPrefix(body, []byte("\x00<\x00?\x00x")):
+		return "utf-16be"
+	}
+	return ""
 }
 
 // lateDeclaration returns the name of the encoding that a meta element in the
