@@ -29,10 +29,11 @@
 // A byte order mark wins over the charset of Content-Type, and that over what
 // the first 1,024 bytes declare, read as the HTML standard has it (prescan).
 // What declares nothing there is UTF-8 if it is valid UTF-8; else it is what a meta
-// element further down in the head says, within 64 KiB (lateDeclaration). Where
-// nothing is said the letters are looked at, and where they cannot tell, as in the
-// Latin alphabets, the language of the page or the country of its host (guess). The
-// rest is windows-1252.
+// element further down in the head says, within 64 KiB (lateDeclaration); in XHTML
+// meta elements have no say. Where nothing is said the letters are looked at, and
+// where they cannot tell, as in the Latin alphabets or a few East Asian characters,
+// the language of the page or the country of its host (guess). The rest is
+// windows-1252.
 //
 // # What counts as text
 //
