@@ -45,6 +45,9 @@ const (
 	// As KIND_OWN, of a URL that was asked for like any other. The page has a text
 	// of more than a few words.
 	Evidence_KIND_PAGE Evidence_Kind = 7
+	// As KIND_PAGE, of a text of a few words, from which nothing follows but what
+	// relative says.
+	Evidence_KIND_SHORT Evidence_Kind = 8
 )
 
 // Enum value maps for Evidence_Kind.
@@ -58,6 +61,7 @@ var (
 		5: "KIND_OWN",
 		6: "KIND_EMPTY",
 		7: "KIND_PAGE",
+		8: "KIND_SHORT",
 	}
 	Evidence_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -68,6 +72,7 @@ var (
 		"KIND_OWN":         5,
 		"KIND_EMPTY":       6,
 		"KIND_PAGE":        7,
+		"KIND_SHORT":       8,
 	}
 )
 
@@ -109,7 +114,11 @@ type Evidence struct {
 	SameAs string `protobuf:"bytes,3,opt,name=same_as,json=sameAs,proto3" json:"same_as,omitempty"`
 	// How far the contents are from each other, in bits of their SimHash: 0, the
 	// same, to 3. Of KIND_CONTENT and KIND_EMPTY only.
-	Distance      uint32 `protobuf:"varint,4,opt,name=distance,proto3" json:"distance,omitempty"`
+	Distance uint32 `protobuf:"varint,4,opt,name=distance,proto3" json:"distance,omitempty"`
+	// A link of the page that may be followed names another URL where the page's own
+	// ends otherwise, with a slash or without one: "b" at /a and at /a/. Of what a page
+	// shows only, and false in records of before.
+	Relative      bool `protobuf:"varint,5,opt,name=relative,proto3" json:"relative,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -172,16 +181,24 @@ func (x *Evidence) GetDistance() uint32 {
 	return 0
 }
 
+func (x *Evidence) GetRelative() bool {
+	if x != nil {
+		return x.Relative
+	}
+	return false
+}
+
 var File_weft_v1_evidence_proto protoreflect.FileDescriptor
 
 const file_weft_v1_evidence_proto_rawDesc = "" +
 	"\n" +
-	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\x94\x02\n" +
+	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\xc0\x02\n" +
 	"\bEvidence\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.weft.v1.Evidence.KindR\x04kind\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x17\n" +
 	"\asame_as\x18\x03 \x01(\tR\x06sameAs\x12\x1a\n" +
-	"\bdistance\x18\x04 \x01(\rR\bdistance\"\x94\x01\n" +
+	"\bdistance\x18\x04 \x01(\rR\bdistance\x12\x1a\n" +
+	"\brelative\x18\x05 \x01(\bR\brelative\"\xa4\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rKIND_REDIRECT\x10\x01\x12\x12\n" +
@@ -191,7 +208,9 @@ const file_weft_v1_evidence_proto_rawDesc = "" +
 	"\bKIND_OWN\x10\x05\x12\x0e\n" +
 	"\n" +
 	"KIND_EMPTY\x10\x06\x12\r\n" +
-	"\tKIND_PAGE\x10\aB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\tKIND_PAGE\x10\a\x12\x0e\n" +
+	"\n" +
+	"KIND_SHORT\x10\bB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_evidence_proto_rawDescOnce sync.Once
