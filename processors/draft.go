@@ -18,6 +18,7 @@ type draft struct {
 	named    *weftpb.Discovered
 	print    similar.Print
 	words    int // of the text
+	relative bool
 }
 
 // fingerprint notes what the text is compared by.
@@ -51,7 +52,7 @@ func (d *draft) outputs(v duplicates.Verdict) []Output {
 			record.Unfollowed = codecs.Duplicate
 			named.Links = nil
 		}
-		named.Evidence = append(named.Evidence, contentEvidence(record.URL, d.words, v)...)
+		named.Evidence = append(named.Evidence, contentEvidence(record.URL, d.words, d.relative, v)...)
 	}
 	out := []Output{{
 		Topic: names.Parsed, Domain: record.Domain, Key: record.URL,

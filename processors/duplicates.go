@@ -214,7 +214,7 @@ const evidentWords = similar.MinWords
 // another of its domain. A text of a few words, which pages that are otherwise
 // different may share, does so only where traps are, and where it is the same, or
 // the grid of a month.
-func contentEvidence(url string, words int, v duplicates.Verdict) []*weftpb.Evidence {
+func contentEvidence(url string, words int, relative bool, v duplicates.Verdict) []*weftpb.Evidence {
 	if !v.Duplicate() || !v.Own || v.URL == url {
 		return nil
 	}
@@ -225,5 +225,5 @@ func contentEvidence(url string, words int, v duplicates.Verdict) []*weftpb.Evid
 			return nil
 		}
 	}
-	return []*weftpb.Evidence{{Kind: kind, Url: url, SameAs: v.URL, Distance: uint32(v.Distance)}}
+	return []*weftpb.Evidence{{Kind: kind, Url: url, SameAs: v.URL, Distance: uint32(v.Distance), Relative: relative}}
 }

@@ -85,9 +85,10 @@ func TestWhatBecomesOfDuplicates(t *testing.T) {
 				t.Errorf("links %v", links)
 			}
 			const at = "https://www.example.org/dir/page"
-			evidence := []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_PAGE, Url: at}}
+			// Its link is relative.
+			evidence := []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_PAGE, Url: at, Relative: true}}
 			if c.evidence {
-				evidence = append(evidence, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: at, SameAs: elsewhere.URL, Distance: 2})
+				evidence = append(evidence, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: at, SameAs: elsewhere.URL, Distance: 2, Relative: true})
 			}
 			if diff := cmp.Diff(evidence, shown, protocmp.Transform()); diff != "" {
 				t.Error(diff)
@@ -119,7 +120,7 @@ func TestWhatDuplicatesShow(t *testing.T) {
 		verdict := elsewhere
 		verdict.Distance = c.distance
 		kind := nothing
-		if shown := contentEvidence("https://example.org"+c.path, c.words, verdict); len(shown) == 1 {
+		if shown := contentEvidence("https://example.org"+c.path, c.words, false, verdict); len(shown) == 1 {
 			kind = shown[0].Kind
 		}
 		if kind != c.want {

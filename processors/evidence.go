@@ -1,7 +1,11 @@
 package processors
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/parse"
 	"github.com/weftcrawl/weft/urls"
 	"github.com/weftcrawl/weft/variants"
 )
@@ -48,18 +52,60 @@ func missing(f *weftpb.Fetched) *weftpb.Discovered {
 
 // ofPage is what a page shows about its URL: that it names a variant as canonical,
 // or has a page of its own. Of a text of a few words that is only told of a probe,
-// for a page that has another's text is found out by longer ones only.
-func ofPage(via weftpb.Via, words int, base *urls.Base, source urls.URL, canonical, domain string) []*weftpb.Evidence {
+// for a page that has another's text is found out by longer ones only; or that its
+// links are relative.
+func ofPage(via weftpb.Via, words int, relative bool, base *urls.Base, source urls.URL, canonical, domain string) []*weftpb.Evidence {
 	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, canonical, domain)
+	own := &weftpb.Evidence{Url: source.String()}
 	switch {
 	case shown != nil:
-		return shown
+		own = shown[0]
 	case via == weftpb.Via_VIA_PROBE:
-		return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_OWN, Url: source.String()}}
+		own.Kind = weftpb.Evidence_KIND_OWN
 	case words >= evidentWords:
-		return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_PAGE, Url: source.String()}}
+		own.Kind = weftpb.Evidence_KIND_PAGE
+	case relative:
+		own.Kind = weftpb.Evidence_KIND_SHORT
+	default:
+		return nil
 	}
-	return nil
+	own.Relative = relative
+	return []*weftpb.Evidence{own}
+}
+
+// relative tells whether a link of a page that the crawl may go on to leads
+// elsewhere from the URL that differs from the page's in the final slash, as
+// "b" does, and neither "/b" nor "?b".
+func (p pages) relative(page *parse.Page, source urls.URL, base *urls.Base) bool {
+	other, ok := variants.OtherSlash(source)
+	if !ok {
+		return false
+	}
+	there := p.form.Document(other, page.Base, page.Charset)
+	if there.URL() == base.URL() {
+		return false
+	}
+	return slices.ContainsFunc(page.Links, func(l parse.Link) bool {
+		return !rooted(l.URL) && page.Follow(l) && !leadsTogether(base, there, l.URL)
+	})
+}
+
+// rooted tells of most references that resolve alike everywhere on a host that
+// they do.
+func rooted(ref string) bool {
+	return strings.HasPrefix(ref, "/") || strings.HasPrefix(ref, "https://") || strings.HasPrefix(ref, "http://")
+}
+
+// leadsTogether tells whether a reference names the same URL from both bases, or
+// two that differ in the final slash as these do.
+func leadsTogether(base, there *urls.Base, ref string) bool {
+	a, refused := base.Resolve(ref)
+	b, refusedThere := there.Resolve(ref)
+	if refused != refusedThere {
+		return false
+	}
+	other, ok := variants.OtherSlash(a)
+	return a == b || ok && other == b
 }
 
 // maxEvidence bounds what is passed on of one exchange.
@@ -78,7 +124,7 @@ func (n normalizer) show(out *batches, domain string, shown []*weftpb.Evidence) 
 		if e.SameAs != "" && !n.inDomain(domain, other, refusal) {
 			continue
 		}
-		own := &weftpb.Evidence{Kind: e.Kind, Url: url.String(), SameAs: other.String(), Distance: e.Distance}
+		own := &weftpb.Evidence{Kind: e.Kind, Url: url.String(), SameAs: other.String(), Distance: e.Distance, Relative: e.Relative}
 		size := len(own.Url) + len(own.SameAs) + 16
 		to := out.open(domain, size)
 		to.bytes += size

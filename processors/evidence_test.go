@@ -43,6 +43,11 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 		{"a canonical home", page(`<link rel=canonical href="/"><a href=/b>b</a>`), nil},
 		{"a page", page("<p>" + strings.Repeat("word ", evidentWords)), evidence(weftpb.Evidence_KIND_PAGE, "")},
 		{"a page of a few words", page("<p>" + strings.Repeat("word ", evidentWords-1)), nil},
+		{"a page with relative links", page("<a href=b>b</a><p>" + strings.Repeat("word ", evidentWords)),
+			relative(evidence(weftpb.Evidence_KIND_PAGE, ""))},
+		{"a page of a few words with relative links", page("<a href=b>b</a>"), relative(evidence(weftpb.Evidence_KIND_SHORT, ""))},
+		{"a canonical variant with relative links", page("<link rel=canonical href=/a/><a href=b>b</a>"),
+			relative(evidence(weftpb.Evidence_KIND_CANONICAL, at+"/"))},
 		{"a page with a canonical variant", page("<link rel=canonical href=/a/><p>" + strings.Repeat("word ", evidentWords)),
 			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
 		{"a probe with a page", func(f *weftpb.Fetched) {
@@ -69,6 +74,56 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func relative(shown []*weftpb.Evidence) []*weftpb.Evidence {
+	shown[0].Relative = true
+	return shown
+}
+
+// What a page names depends on its final slash or does not.
+func TestRelativeLinks(t *testing.T) {
+	for _, c := range []struct {
+		at, body string
+		want     bool
+	}{
+		{"/a", "<a href=b>", true},
+		{"/a/", "<a href=b>", true},
+		{"/a/?q=1", "<a href=./>", true},
+		{"/x/a", "<a href=../b>", true},
+		{"/a", "<a href=../b>", false}, // there is nothing above the root
+		{"/a", "<a href=/b>", false},
+		{"/a", "<a href=//example.com/b>", false},
+		{"/a", "<a href=https://example.com/b>", false},
+		{"/a", "<a href='?page=2'>", false},
+		{"/a", "<a href=#b>", false},
+		{"/a", "<a href=''>", false},
+		{"/a", "<a href=mailto:b>", false},
+		{"/a", "<a href=http:b>", false}, // of another scheme it is absolute
+		{"/a", "<a href=https:b>", true},
+		{"/a", "<base href=/x/><a href=b>", false},
+		{"/a", "<base href=https://example.com/><a href=b>", false},
+		{"/a", "<base href=x/><a href=b>", true},
+		{"/a", "<base href=x/><a href='?page=2'>", true},
+		{"/a", "<base href='?x'><a href=b>", true},
+		{"/a", "<base href=mailto:x><a href=b>", true},
+		{"/a", "<a href=b rel=nofollow>", false},
+		{"/a", "<meta name=robots content=nofollow><a href=b>", false},
+		{"/a", "<img src=b.png>", false},
+		{"/a", "<link rel=stylesheet href=b.css>", false},
+		{"/", "<a href=b>", false},
+		{"/a.html", "<a href=b>", false},
+		{"/a/index.html", "<a href=b>", false},
+	} {
+		f := &weftpb.Fetched{
+			Id: "1", Request: &weftpb.Request{Target: &weftpb.Target{Url: "https://example.org" + c.at, Via: weftpb.Via_VIA_PROBE}},
+			Outcome: &weftpb.Outcome{Status: 200},
+		}
+		page(c.body)(f)
+		if shown := arriving(t, f); len(shown) != 1 || shown[0].Relative != c.want {
+			t.Errorf("%s at %s shows %v, want relative: %v", c.body, c.at, shown, c.want)
+		}
 	}
 }
 
@@ -127,7 +182,7 @@ func TestForeignEvidenceIsLeftOut(t *testing.T) {
 		{Url: url, SameAs: "https://example.com/"}, {Url: "https://example.com/", SameAs: url}, {Url: "nonsense", SameAs: url},
 	}
 	for range maxEvidence {
-		shown = append(shown, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: url, SameAs: other, Distance: 2})
+		shown = append(shown, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: url, SameAs: other, Distance: 2, Relative: true})
 	}
 	out, reason := n.discovered(&weftpb.Discovered{Source: url, Evidence: shown})
 	if reason != "" || len(out.list) != 1 {

@@ -125,7 +125,8 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	p.env.Meter.Page(len(f.Body))
 	d = &draft{pages: p, exchange: exchange, record: record, named: discovered(&f, page)}
 	d.fingerprint()
-	d.named.Evidence = ofPage(f.Request.Target.Via, d.words, base, source, record.Canonical, domain)
+	d.relative = p.relative(page, source, base)
+	d.named.Evidence = ofPage(f.Request.Target.Via, d.words, d.relative, base, source, record.Canonical, domain)
 	return d, nil, ""
 }
 

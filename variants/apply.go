@@ -117,6 +117,20 @@ func Related(a, b urls.URL, domain string) bool {
 	return a != b && (Between(a, b, domain) != 0 || Between(b, a, domain) != 0)
 }
 
+// slashes are the rules that change to which URLs relative links lead: "b" is
+// another page at /a than at /a/, and the same at /a/index.html.
+const slashes = Set(1<<Slash | 1<<NoSlash)
+
+// OtherSlash returns the URL with a final slash, or without it, that a rule makes of
+// u; false when none does.
+func OtherSlash(u urls.URL) (other urls.URL, ok bool) {
+	other, used := Apply(of(Slash), u, "")
+	if used == 0 {
+		other, used = Apply(of(NoSlash), u, "")
+	}
+	return other, used != 0
+}
+
 // named tells a name from an address or a single label, which have no "www.".
 func named(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]

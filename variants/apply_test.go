@@ -103,6 +103,22 @@ func TestApplyIsAFixedPoint(t *testing.T) {
 	})
 }
 
+func TestOtherSlash(t *testing.T) {
+	for _, c := range []struct{ url, other string }{
+		{"http://x.org/a", "http://x.org/a/"},
+		{"http://x.org/a/?q=1", "http://x.org/a?q=1"},
+		{"http://x.org/", ""},
+		{"http://x.org/a.html", ""},
+		{"http://x.org/a/index.html", ""},
+		{"http://x.org/a//", ""},
+	} {
+		other, ok := OtherSlash(parse(t, c.url))
+		if ok != (c.other != "") || ok && other.String() != c.other {
+			t.Errorf("%s: %s, %v, want %q", c.url, other, ok, c.other)
+		}
+	}
+}
+
 func TestNamesOfRules(t *testing.T) {
 	for r := range Rule(rules) {
 		if back, ok := Named(r.String()); !ok || back != r {

@@ -15,17 +15,20 @@ import (
 var kinds = map[string]weftpb.Evidence_Kind{
 	"redirect": weftpb.Evidence_KIND_REDIRECT, "canonical": weftpb.Evidence_KIND_CANONICAL, "content": weftpb.Evidence_KIND_CONTENT,
 	"own": weftpb.Evidence_KIND_OWN, "page": weftpb.Evidence_KIND_PAGE, "missing": weftpb.Evidence_KIND_MISSING, "nearly": weftpb.Evidence_KIND_CONTENT,
+	"short": weftpb.Evidence_KIND_SHORT,
 }
 
 // script reads "redirect /a /a/": paths are of x.org, what has a scheme stays.
+// "relative" in front is of a page with relative links.
 func script(t *testing.T, line string) *weftpb.Evidence {
 	t.Helper()
+	line, relative := strings.CutPrefix(line, "relative ")
 	words := append(strings.Fields(line), "")
 	kind, ok := kinds[words[0]]
 	if !ok {
 		t.Fatalf("%q is no evidence", line)
 	}
-	e := &weftpb.Evidence{Kind: kind, Url: full(words[1]), SameAs: full(words[2])}
+	e := &weftpb.Evidence{Kind: kind, Url: full(words[1]), SameAs: full(words[2]), Relative: relative}
 	if words[0] == "nearly" {
 		e.Distance = 1
 	}
@@ -54,6 +57,30 @@ func TestRulesAreLearnt(t *testing.T) {
 		{"said later of the same path", []string{"content /a /a/", "redirect /a /a/"}, "slash 2, no-slash broken"},
 		{"content of both ways keeps to the first", []string{"content /a /a/", "content /b/ /b"}, "slash 2"},
 		{"nearly the same is not enough", []string{"content /a /a/", "nearly /b /b/", "nearly /c/ /c"}, "slash 1"},
+		{"relative links: contents are none", []string{"relative content /a/ /a", "relative content /b/ /b", "relative content /c/ /c",
+			"relative content /d/ /d", "relative content /e/ /e", "relative content /f/ /f"}, ""},
+		{"relative links: the contents of others", []string{"relative page /z", "content /a/ /a", "content /b/ /b", "content /c/ /c",
+			"content /d/ /d", "content /e/ /e", "content /f/ /f"}, ""},
+		{"relative links: of another site", []string{"relative page http://a.x.org/z", "content /a/ /a", "content /b/ /b", "content /c/ /c",
+			"content /d/ /d", "content /e/ /e", "content /f/ /f"}, "no-slash in force"},
+		{"relative links later", []string{"content /a/ /a", "content /b/ /b", "relative short /z", "content /c/ /c"}, ""},
+		{"relative links break what contents say", []string{"content /a/ /a", "content /b/ /b", "content /c/ /c", "content /d/ /d", "content /e/ /e",
+			"content /f/ /f", "relative page /z"}, "no-slash broken"},
+		{"relative links of a probe", []string{"content /a/ /a", "content /b/ /b", "content /c/ /c", "content /d/ /d", "content /e/ /e",
+			"content /f/ /f", "relative content /z/ /z"}, "no-slash broken"},
+		{"relative links of an index file do not depend on it", []string{"content /a/ /a", "relative content /a/index.html /a/"}, "no-slash 1, index.html 1"},
+		{"relative links of an index file and no slash", []string{"relative content /a/index.html /a"}, ""},
+		{"relative links and other rules", []string{"relative content http://www.x.org/a/ /a/", "relative content https://x.org/b/ /b/"},
+			"https 1, no-www 1"},
+		{"relative links do not matter to redirects", []string{"redirect /a /a/", "redirect /b /b/", "relative content /z /z/", "redirect /c /c/",
+			"relative page /z/", "relative content /y /y/"}, "slash in force, no-slash broken"},
+		{"relative links leave what redirects say", []string{"content /a /a/", "content /b /b/", "redirect /c /c/", "relative content /z /z/"},
+			"slash 2, no-slash broken"},
+		{"relative links: a canonical URL is none", []string{"relative canonical /a /a/", "relative canonical /b /b/", "relative canonical /c /c/"},
+			"no-slash broken"},
+		{"relative links: a canonical URL the other way", []string{"canonical /a /a/", "relative canonical /b/ /b"}, "slash broken, no-slash broken"},
+		{"relative links elsewhere leave canonical URLs", []string{"canonical /a /a/", "relative page /z/", "canonical /b /b/", "canonical /c /c/"},
+			"slash in force, no-slash broken"},
 		{"both ways", []string{"redirect /a /a/", "redirect /b/ /b"}, "slash broken, no-slash broken"},
 		{"broken stays broken", []string{"page /a", "page /a/", "redirect /a /a/", "redirect /b /b/", "redirect /c /c/"}, "slash broken, no-slash broken"},
 		{"all in one", []string{"redirect http://www.x.org/a https://x.org/a/", "redirect http://www.x.org/b https://x.org/b/",
@@ -384,7 +411,7 @@ func TestSampleOfPages(t *testing.T) {
 // FuzzDecodePages: as FuzzDecode.
 func FuzzDecodePages(f *testing.F) {
 	f.Add([]byte{})
-	p := pages{denied: of(Slash), sample: []page{{1, of(HTTPS)}, {1 << 63, of(NoSlash, firstIndex+12)}}}
+	p := pages{denied: of(Slash), relative: true, sample: []page{{1, of(HTTPS)}, {1 << 63, of(NoSlash, firstIndex+12)}}}
 	f.Add(p.encode())
 	f.Fuzz(func(t *testing.T, value []byte) {
 		once := decodePages(value)
@@ -397,11 +424,12 @@ func FuzzDecodePages(f *testing.F) {
 // FuzzWeigh: whatever exchanges claim, a rule and its opposite are never both in
 // force.
 func FuzzWeigh(f *testing.F) {
-	f.Add(uint8(1), "http://x.org/a", "http://x.org/a/", uint8(0))
-	f.Add(uint8(3), "https://www.x.org/a/index.html", "http://x.org/a", uint8(64))
-	f.Fuzz(func(t *testing.T, kind uint8, url, sameAs string, distance uint8) {
+	f.Add(uint8(1), "http://x.org/a", "http://x.org/a/", uint8(0), false)
+	f.Add(uint8(2), "http://x.org/a", "http://x.org/a/", uint8(0), true)
+	f.Add(uint8(3), "https://www.x.org/a/index.html", "http://x.org/a", uint8(64), true)
+	f.Fuzz(func(t *testing.T, kind uint8, url, sameAs string, distance uint8, relative bool) {
 		v := view{book: Open(&memstore.Store{}), domain: domain}
-		e := &weftpb.Evidence{Kind: weftpb.Evidence_Kind(kind % 8), Url: url, SameAs: sameAs, Distance: uint32(distance)}
+		e := &weftpb.Evidence{Kind: weftpb.Evidence_Kind(kind % 9), Url: url, SameAs: sameAs, Distance: uint32(distance), Relative: relative}
 		v.weigh(e)
 		if v.weigh(e) {
 			t.Errorf("%v changes something twice", e)

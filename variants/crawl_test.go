@@ -261,6 +261,63 @@ func TestNoPageIsLost(t *testing.T) {
 	})
 }
 
+// Where pages answer with a slash and without alike, and some have links that lead
+// where they should from one of the two, that one is read if anybody names it,
+// whatever pages without such links show.
+func TestNoRelativeLinkIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCrawl(t, true)
+		pages := rapid.IntRange(1, 20).Draw(t, "pages")
+		relative := rapid.SliceOfDistinct(rapid.IntRange(0, pages-1), rapid.ID).Draw(t, "relative")
+		short := rapid.SliceOfDistinct(rapid.IntRange(0, pages-1), rapid.ID).Draw(t, "short")
+		read, first := map[string]bool{}, map[int]string{}
+		answer := func(target *weftpb.Target) *weftpb.Normalized {
+			var i int
+			if _, err := fmt.Sscanf(target.Url, "http://x.org/%d", &i); err != nil {
+				t.Fatal(err)
+			}
+			shown := func(kind weftpb.Evidence_Kind, other string) *weftpb.Evidence {
+				return &weftpb.Evidence{Kind: kind, Url: target.Url, SameAs: other, Relative: slices.Contains(relative, i)}
+			}
+			n := &weftpb.Normalized{}
+			switch few := slices.Contains(short, i); {
+			case target.Via == weftpb.Via_VIA_PROBE:
+				n.Evidence = append(n.Evidence, shown(weftpb.Evidence_KIND_OWN, ""))
+			case !few:
+				n.Evidence = append(n.Evidence, shown(weftpb.Evidence_KIND_PAGE, ""))
+			default:
+				n.Evidence = append(n.Evidence, shown(weftpb.Evidence_KIND_SHORT, ""))
+			}
+			if first[i] != "" && !slices.Contains(short, i) {
+				n.Evidence = append(n.Evidence, shown(weftpb.Evidence_KIND_CONTENT, first[i]))
+			}
+			read[target.Url], first[i] = true, target.Url
+			return n
+		}
+		named := rapid.Permutation(twice(pages)).Draw(t, "order")
+		named = named[:rapid.IntRange(0, len(named)).Draw(t, "named")]
+		for left := named; len(left) > 0 || len(c.queue) > 0; {
+			if len(left) > 0 && (len(c.queue) == 0 || rapid.Bool().Draw(t, "name")) {
+				c.take(naming(link(oneOfTwo(left[0]))))
+				left = left[1:]
+				continue
+			}
+			next := c.queue[0]
+			c.queue = c.queue[1:]
+			c.take(answer(next))
+		}
+		c.check()
+		for _, n := range named {
+			if url := oneOfTwo(n); slices.Contains(relative, n/2) && !read[url] {
+				t.Fatalf("%s, whose links are others, was never read: %s stands for it", url, c.merged[url])
+			}
+		}
+	})
+}
+
+// oneOfTwo is a URL of a page n/2, with a slash or without.
+func oneOfTwo(n int) string { return fmt.Sprintf("http://x.org/%d%s", n/2, []string{"", "/"}[n%2]) }
+
 func twice(n int) []int {
 	all := make([]int, 2*n)
 	for i := range all {

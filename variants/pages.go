@@ -17,6 +17,9 @@ const maxPages = 32
 type pages struct {
 	// denied are the rules of which each would take a URL that has such a page.
 	denied Set
+	// relative: the links of some page of the site lead elsewhere from the URL that
+	// differs from its own in the final slash.
+	relative bool
 	// sample is pages of the least classes, in their order: of two pages of a class
 	// both are in it or none, however many the site has and whenever they come.
 	sample []page
@@ -80,9 +83,16 @@ func (p *pages) add(u urls.URL, domain string) (against Set, changed bool) {
 	return 0, true
 }
 
+// isRelative is a flag above the rules that are denied.
+const isRelative = 1 << 31
+
 // encode writes pages: a varint, and 8 bytes and a varint for each of the sample.
 func (p *pages) encode() []byte {
-	b := binary.AppendUvarint(nil, uint64(p.denied))
+	first := uint64(p.denied)
+	if p.relative {
+		first |= isRelative
+	}
+	b := binary.AppendUvarint(nil, first)
 	for _, s := range p.sample {
 		b = binary.AppendUvarint(binary.BigEndian.AppendUint64(b, s.class), uint64(s.form))
 	}
@@ -91,9 +101,9 @@ func (p *pages) encode() []byte {
 
 // decodePages is the inverse of encode, and as lenient as decode.
 func decodePages(b []byte) *pages {
-	denied, n := binary.Uvarint(b)
+	first, n := binary.Uvarint(b)
 	b = b[max(n, 0):]
-	p := &pages{denied: Set(denied), sample: make([]page, 0, len(b)/9)}
+	p := &pages{denied: Set(first &^ isRelative), relative: first&isRelative != 0, sample: make([]page, 0, len(b)/9)}
 	for len(b) > 8 {
 		form, n := binary.Uvarint(b[8:])
 		if n <= 0 {

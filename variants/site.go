@@ -112,6 +112,25 @@ func (s *site) refute(r Rule) bool {
 	return true
 }
 
+// doubt forgets the equal texts that speak for rules; what is in force by them
+// breaks.
+func (s *site) doubt(rules Set) {
+	rules.each(func(r Rule) {
+		st := s.rules[r]
+		was := st.inForce()
+		st.paths = slices.DeleteFunc(slices.Clone(st.paths), func(c confirmation) bool { return c.points == looks })
+		switch {
+		case st.broken:
+		case was && !st.inForce():
+			s.refute(r)
+		case len(st.paths) == 0:
+			delete(s.rules, r)
+		default:
+			s.rules[r] = st
+		}
+	})
+}
+
 // Flags of a rule, below the number of its paths.
 const (
 	isBroken = 1 << iota

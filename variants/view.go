@@ -94,6 +94,12 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 		return false
 	}
 	name := Site(url, v.domain)
+	doubted := e.Relative && v.doubt(name, url)
+	return v.judge(e, name, url) || doubted
+}
+
+// judge takes in what evidence says, but for what it says of relative links.
+func (v *view) judge(e *weftpb.Evidence, name string, url urls.URL) bool {
 	switch e.Kind {
 	case weftpb.Evidence_KIND_OWN:
 		_, used := Apply(v.inForce(name), url, v.domain)
@@ -103,6 +109,8 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 		return v.note(name, url)
 	case weftpb.Evidence_KIND_MISSING:
 		return v.miss(name, e.Url)
+	case weftpb.Evidence_KIND_SHORT:
+		return false
 	}
 	other, refusal := urls.Parse(e.GetSameAs())
 	if refusal != urls.Accepted {
@@ -115,16 +123,17 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 	if forth|back == 0 {
 		return false
 	}
-	path := pathOf(url)
+	path, slashed := pathOf(url), (forth|back)&slashes != 0
 	switch e.Kind {
 	case weftpb.Evidence_KIND_REDIRECT, weftpb.Evidence_KIND_CANONICAL:
 		if forth == 0 {
 			return v.refute(name, back)
 		}
-		changed := v.confirm(name, forth, path, said)
+		// The links of a page that names another URL lead where they do from its own.
+		changed := !(slashed && e.Relative) && v.confirm(name, forth, path, said)
 		return v.refute(name, forth.opposites()|forth&v.lookAtPages(name).denied) || changed
 	case weftpb.Evidence_KIND_CONTENT:
-		if e.Distance != same {
+		if e.Distance != same || slashed && (e.Relative || v.lookAtPages(name).relative) {
 			return false
 		}
 		// Content has no direction: it takes the one that is open.
@@ -147,13 +156,35 @@ func (v *view) note(name string, url urls.URL) bool {
 	fresh := p.deny(url, v.domain)
 	against, changed := p.add(url, v.domain)
 	if fresh != 0 || changed {
-		if v.pages == nil {
-			v.pages = map[string]*pages{}
-		}
-		v.pages[name], changed = p, true
+		v.keep(name, p)
+		changed = true
 		against |= fresh & v.look(name).said()
 	}
 	return v.refute(name, against) || changed
+}
+
+// doubt notes that the links of the page at a URL lead elsewhere from the one with
+// the other slash. Equal texts do not tell which of the two they are meant for, and
+// say no more about the slashes of the site.
+func (v *view) doubt(name string, url urls.URL) bool {
+	p := v.lookAtPages(name)
+	if _, ok := OtherSlash(url); !ok || p.relative {
+		return false
+	}
+	p.relative = true
+	v.keep(name, p)
+	if v.look(name).confirmed()&slashes != 0 {
+		v.site(name).doubt(slashes)
+	}
+	return true
+}
+
+// keep has Book.Apply write pages down.
+func (v *view) keep(name string, p *pages) {
+	if v.pages == nil {
+		v.pages = map[string]*pages{}
+	}
+	v.pages[name] = p
 }
 
 func (v *view) confirm(name string, rules Set, path uint64, points uint8) (changed bool) {
