@@ -28,6 +28,24 @@
 // Evidence about a pair that several rules make of each other, as http://h/a
 // and https://www.h/a, speaks for, or against, all of them.
 //
+// # Relative links
+//
+// Two URLs with the same text are one page only if they also name the same URLs. A
+// link "b" leads to another URL from /a than from /a/, and to the same from
+// /a/index.html as from /a/. Pages are relative that have such a link at a URL to
+// which a slash can be added, or from which it can be taken (Evidence.relative).
+//
+//   - What a relative page has as its text, or names as canonical, speaks for no
+//     rule if slash or no-slash is among those between the two URLs. It is against
+//     rules as ever.
+//   - A relative page, whatever its text, says of its whole site that equal texts
+//     are nothing for slash and no-slash, before or after: points that they had
+//     from equal texts are forgotten, and what is in force by them breaks. Nobody
+//     knows from which of both URLs the links lead where they should, and the one
+//     that a rule would keep may be the wrong one.
+//   - What redirects and canonical URLs have said of other pages stands: a server
+//     that redirects has one address, and links are written for it.
+//
 // # What is against a rule
 //
 // A redirect, or a canonical URL, in the other direction. And pages that are their
@@ -44,6 +62,7 @@
 //     of two.
 //   - Such a page of a probe breaks the rules in force that would take its URL.
 //
+// And relative pages, where equal texts speak for slash or no-slash, see above.
 // Nearly the same text is another one.
 //
 // # Probes
