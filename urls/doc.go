@@ -33,15 +33,15 @@
 // sent and yet names no other page:
 //
 //   - Strip removes parameters that advertisers add and scripts read (utm_*,
-//     gclid, fbclid, msclkid, …) and session ids (;jsessionid, PHPSESSID, sid with
-//     26 or more letters and digits mixed, …), which make of each page as many as
-//     there are visits. UUIDs and shorter values may name a page: a conference
-//     calls its talks sessions. DefaultStrip lists them, a Rule more or less
-//     changes that, for all hosts or for one. Names match in any case. What is
-//     listed has no other use; what has one often enough (ref, source, s) has to
-//     be asked for. Session ids of other shapes, such as ASP.NET's segment (S(…)),
-//     stay, since their links keep them and the same page has one address in one
-//     crawl.
+//     gclid, fbclid, msclkid, …) and session ids (;jsessionid, PHPSESSID, sid and
+//     vBulletin's s with 26 or more letters and digits mixed, …), which make of each
+//     page as many as there are visits. UUIDs and shorter values may name a page: a
+//     conference calls its talks sessions, and s is what many sites search for.
+//     DefaultStrip lists them, a Rule more or less changes that, for all hosts or
+//     for one. Names match in any case. What is listed has no other use; what has
+//     one often enough (ref, source) has to be asked for. Session ids of other shapes, such as ASP.NET's segment
+//     (S(…)), stay, since their links keep them and the same page has one address
+//     in one crawl.
 //   - SortQuery sorts parameters by name; those of one name keep their order. It
 //     is off: few sites spell one query in two orders, and some read by position.
 //   - HashBang turns "#!state" into the parameter _escaped_fragment_=state of the

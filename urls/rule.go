@@ -17,10 +17,11 @@ import (
 // queries and of paths. HOST restricts it to a host and all below it.
 //
 // Without more the parameter is removed. "=random" removes it only when its
-// value looks like a session id: 16 letters and digits or more that change between
-// the two four times at least, or a UUID. "=off" keeps it. Of the rules that are
-// about a parameter the last one counts. One with "&" can only remove: if it kept
-// NAME beside OTHER and OTHER went, the form of the form would lack NAME too.
+// value looks like a session id: 26 letters and digits or more, and nothing else,
+// that change between the two four times at least. A UUID has hyphens, and stays.
+// "=off" keeps it. Of the rules that are about a parameter the last one counts. One
+// with "&" can only remove: if it kept NAME beside OTHER and OTHER went, the form of
+// the form would lack NAME too.
 type Rule struct {
 	name    string // lower case, without "*" and ";"
 	prefix  bool

@@ -23,8 +23,9 @@ const tracking = `
 	ml_subscriber ml_subscriber_hash rb_clickid irclickid dm_i s_kwcid ef_id`
 
 // sessions are removed where their name or their value leaves no doubt. cfid is
-// ColdFusion's only beside its cftoken.
+// ColdFusion's only beside its cftoken; s is vBulletin's with 32 hexadecimal digits,
+// and else what is searched for, as in WordPress.
 const sessions = `
 	;jsessionid jsessionid phpsessid aspsessionid* cfid&cftoken cftoken
-	sid=random sessid=random sessionid=random session_id=random ;sid=random
+	s=random sid=random sessid=random sessionid=random session_id=random ;sid=random
 	oscsid=random zenid=random xtcsid=random`
