@@ -156,6 +156,8 @@ func scalar(fd protoreflect.FieldDescriptor, n int) protoreflect.Value {
 	case protoreflect.EnumKind:
 		values := fd.Enum().Values()
 		return protoreflect.ValueOfEnum(values.Get(values.Len() - 1).Number())
+	case protoreflect.Fixed64Kind:
+		return protoreflect.ValueOfUint64(1<<63 + uint64(n))
 	case protoreflect.Uint32Kind:
 		return protoreflect.ValueOfUint32(1<<31 + uint32(n))
 	case protoreflect.Int32Kind:
