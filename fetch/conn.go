@@ -120,10 +120,16 @@ func (c *conn) Write(b []byte) (int, error) {
 	if first && c.http1 {
 		b, left = originForm(b)
 	}
+	if !c.http1 {
+		return c.Conn.Write(b)
+	}
+	g := c.markSent()
 	n, err := c.Conn.Write(b)
-	if n > 0 && c.http1 {
-		c.markSent()
+	switch {
+	case n > 0:
 		n += left
+	case g != nil:
+		g.sent.Store(false)
 	}
 	return n, err
 }
@@ -202,12 +208,19 @@ func (c *conn) socket() net.Conn {
 	return c.Conn
 }
 
-func (c *conn) markSent() {
+// markSent marks the grants before the first bytes of a request are written,
+// and returns the one that was not marked yet, or nil. After the write it would
+// be too late: a server may answer by closing before write(2) has returned here,
+// and the transport, which reads that, would begin anew.
+func (c *conn) markSent() (first *grant) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range c.grants {
-		g.sent.Store(true)
+		if g.sent.CompareAndSwap(false, true) {
+			first = g
+		}
 	}
+	return first
 }
 
 func (c *conn) Read(b []byte) (int, error) {

@@ -13,8 +13,8 @@ var errRepeat = failure{ClassNoResponse, errors.New("connection closed before a 
 type grant struct {
 	permit func() bool // nil: always
 	cancel context.CancelCauseFunc
-	// The kernel took bytes of the request (HTTP/1.1), or the transport wrote
-	// its header frames (HTTP/2).
+	// The kernel took bytes of the request, or is being given them (HTTP/1.1),
+	// or the transport wrote its header frames (HTTP/2).
 	sent    atomic.Bool
 	revoked atomic.Pointer[failure]
 }

@@ -113,6 +113,32 @@ func TestNoRepeat(t *testing.T) {
 	want(t, get(t, c, s.url), ClassNone)
 }
 
+// The transport may learn that the server closed the connection, and begin anew,
+// before the write that the server read has returned.
+func TestNoRepeatWhileWriting(t *testing.T) {
+	for accepted := range 2 {
+		g := &grant{}
+		c := newConn(writer{write: func([]byte) (int, error) {
+			if !g.sent.Load() {
+				t.Error("a repeat may begin while the request is written")
+			}
+			return accepted, nil
+		}}, "")
+		c.http1, c.grants = true, []*grant{g}
+		_, _ = c.Write([]byte("G"))
+		if g.sent.Load() != (accepted > 0) {
+			t.Errorf("%d bytes are written: sent is %v", accepted, g.sent.Load())
+		}
+	}
+}
+
+type writer struct {
+	net.Conn
+	write func([]byte) (int, error)
+}
+
+func (w writer) Write(b []byte) (int, error) { return w.write(b) }
+
 func TestNoRepeatHTTP2(t *testing.T) {
 	var requests atomic.Int64
 	s, pool := newTLSServer(t, func(_ http.ResponseWriter, r *http.Request) {
