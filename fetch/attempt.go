@@ -136,7 +136,7 @@ func (a *attempt) abort() {
 // that has ended, for then err is only how the transport took it.
 //
 // A request to the same host that begins before the transport has noticed that
-// the connection was closed, within microseconds, ends as no_response.
+// the connection was closed, within microseconds, ends as stale_connection.
 func (a *attempt) failed(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return a.cut(err)

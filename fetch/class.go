@@ -38,6 +38,8 @@ import (
 //	                    too slowly for memory that others waited for
 //	reset               connection or stream reset before the header  no
 //	no_response         connection closed before the header's end     no
+//	stale_connection    a kept connection was closed, or refused the  no
+//	                    request, before any byte of an answer
 //	header_too_large    the response header exceeds its limit         no
 //	bad_response        not HTTP, or HTTP that contradicts itself     maybe
 //	body_truncated      the body ended before its announced end       yes
@@ -67,6 +69,7 @@ const (
 	ClassSlowBody         Class = "slow_body"
 	ClassReset            Class = "reset"
 	ClassNoResponse       Class = "no_response"
+	ClassStaleConnection  Class = "stale_connection"
 	ClassHeaderTooLarge   Class = "header_too_large"
 	ClassBadResponse      Class = "bad_response"
 	ClassBodyTruncated    Class = "body_truncated"
@@ -82,8 +85,8 @@ func Classes() []Class {
 		ClassInvalidURL, ClassLeaseLost, ClassCanceled, ClassDNSNotFound, ClassDNSError,
 		ClassAddressRefused, ClassPortRefused, ClassConnectRefused, ClassConnectTimeout, ClassConnectError,
 		ClassLocalError, ClassTLSCertificate, ClassTLSError, ClassFirstByteTimeout,
-		ClassTotalTimeout, ClassSlowBody, ClassReset, ClassNoResponse, ClassHeaderTooLarge, ClassBadResponse,
-		ClassBodyTruncated, ClassBadEncoding, ClassUnwantedType, ClassPanic,
+		ClassTotalTimeout, ClassSlowBody, ClassReset, ClassNoResponse, ClassStaleConnection, ClassHeaderTooLarge,
+		ClassBadResponse, ClassBodyTruncated, ClassBadEncoding, ClassUnwantedType, ClassPanic,
 	}
 }
 
@@ -141,6 +144,16 @@ func Classify(err error) Class {
 		return ClassNoResponse
 	}
 	return ClassBadResponse
+}
+
+// isStale tells whether err, before the response header, is that of a kept
+// connection: nothing came back, as from one that the server had closed. A
+// stream that was reset is not, for its connection lives; one that was refused
+// is, since the transport would repeat the request (RFC 9113 section 8.7).
+func isStale(x *Exchange, err error) bool {
+	var stream http2.StreamError
+	class := Classify(err)
+	return x.Reused && x.FirstByte == 0 && (class == ClassNoResponse || class == ClassReset) && !errors.As(err, &stream)
 }
 
 // classifyDial names errors of resolving, connecting and TLS.

@@ -16,6 +16,8 @@ const h2Window = 512 << 10
 type Client struct {
 	options      Options
 	transport    *http.Transport
+	fresh        *http.Transport // each request on a new connection
+	stale        stale           // who is asked by fresh
 	bodies       *bodies
 	pageHeader   http.Header
 	robotsHeader http.Header
@@ -41,20 +43,24 @@ func New(o Options) (*Client, error) {
 		timeout: o.ConnectTimeout,
 		reach:   o.reach(),
 	}
+	transport := &http.Transport{
+		DialContext:            d.dial,
+		DialTLSContext:         d.dialTLS,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: h2Window},
+		DisableCompression:     true, // done here, with limits
+		MaxIdleConns:           o.MaxIdleConns,
+		MaxIdleConnsPerHost:    o.MaxIdleConnsPerHost,
+		IdleConnTimeout:        o.IdleTimeout,
+		MaxResponseHeaderBytes: o.MaxHeaderBytes,
+	}
+	fresh := transport.Clone()
+	fresh.DisableKeepAlives = true
 	return &Client{
-		options: o,
-		bodies:  newBodies(o),
-		transport: &http.Transport{
-			DialContext:            d.dial,
-			DialTLSContext:         d.dialTLS,
-			ForceAttemptHTTP2:      true,
-			HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: h2Window},
-			DisableCompression:     true, // done here, with limits
-			MaxIdleConns:           o.MaxIdleConns,
-			MaxIdleConnsPerHost:    o.MaxIdleConnsPerHost,
-			IdleConnTimeout:        o.IdleTimeout,
-			MaxResponseHeaderBytes: o.MaxHeaderBytes,
-		},
+		options:      o,
+		bodies:       newBodies(o),
+		transport:    transport,
+		fresh:        fresh,
 		pageHeader:   headers(o.Agent(), "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
 		robotsHeader: headers(o.Agent(), "text/plain,*/*;q=0.8"),
 		end:          end,
@@ -66,6 +72,7 @@ func New(o Options) (*Client, error) {
 func (c *Client) Close() {
 	c.end()
 	c.transport.CloseIdleConnections()
+	c.fresh.CloseIdleConnections()
 }
 
 // Do makes one exchange. It returns when the response is read, cut, or given
@@ -98,11 +105,22 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 	defer a.detach()
 	unwatch := context.AfterFunc(ctx, a.abort)
 	defer unwatch()
-	resp, err := c.transport.RoundTrip(req.WithContext(watched))
+	origin, transport := req.URL.Scheme+"://"+req.URL.Host, c.transport
+	if c.stale.has(origin, x.Started) {
+		transport = c.fresh
+	}
+	resp, err := transport.RoundTrip(req.WithContext(watched))
 	a.headerRead()
 	tooMany := a.report(x, resp)
 	if err != nil {
-		return a.failed(ctx, err)
+		if err = a.failed(ctx, err); isStale(x, err) {
+			c.stale.add(origin, time.Now())
+			err = failure{ClassStaleConnection, err}
+		}
+		return err
+	}
+	if resp.StatusCode == http.StatusMisdirectedRequest { // RFC 9110 section 15.5.20: another connection may do
+		c.stale.add(origin, time.Now())
 	}
 	if tooMany != nil {
 		resp.Body.Close()

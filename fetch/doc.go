@@ -30,8 +30,14 @@
 // have seen the first one, and a repeat comes without the domain's delay. So
 // each exchange carries a grant that the connection consults in Write: once
 // bytes of the request have reached the kernel, a second attempt is refused
-// and the exchange ends as [ClassNoResponse]. A repeat after a write that
-// accepted no byte is harmless and remains.
+// and the exchange ends. A repeat after a write that accepted no byte is
+// harmless and remains.
+//
+// What so becomes of a request on a kept connection is [ClassStaleConnection],
+// and no fault of the server's: the exchange is the caller's to make again, in
+// its time. Its origin, and one that answers 421, is then asked on new
+// connections for some minutes (see [stale]), so the next exchange does not
+// meet the same.
 //
 // # The lease
 //
@@ -68,7 +74,8 @@
 // # State
 //
 // A Client holds idle connections (closed after Options.IdleTimeout), cached
-// addresses (see [resolver]) and pooled decoders and buffers. All of it is a
+// addresses (see [resolver]), origins that do not keep connections (see
+// [stale]), and pooled decoders and buffers. All of it is a
 // cache. It is safe for concurrent use. Its goroutines are those of net/http's
 // transport, two per HTTP/1.1 and one per HTTP/2 connection, name look-ups,
 // and connection attempts in a race; [Client.Close] ends them.

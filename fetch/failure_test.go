@@ -58,7 +58,7 @@ func TestHTTP2Timeout(t *testing.T) {
 	}
 	want(t, get(t, c, s.URL+"/hold"), ClassFirstByteTimeout)
 	x := get(t, c, s.URL)
-	for x.Class == ClassNoResponse { // until the transport has noticed, too
+	for x.Class == ClassStaleConnection { // until the transport has noticed, too
 		x = get(t, c, s.URL)
 	}
 	want(t, x, ClassNone)

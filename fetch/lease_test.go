@@ -103,7 +103,7 @@ func TestNoRepeat(t *testing.T) {
 	c := newClient(t, nil)
 	want(t, get(t, c, s.url), ClassNone)
 	x := get(t, c, s.url)
-	want(t, x, ClassNoResponse)
+	want(t, x, ClassStaleConnection)
 	if !x.Reused || !strings.Contains(x.Error, "not repeated") {
 		t.Errorf("exchange: %+v", x)
 	}
@@ -148,7 +148,7 @@ func TestNoRepeatHTTP2(t *testing.T) {
 	}, true, nil)
 	c := newClient(t, func(o *Options) { o.RootCAs = pool })
 	want(t, get(t, c, s.URL), ClassNone)
-	if x := get(t, c, s.URL); x.Class != ClassReset && x.Class != ClassNoResponse {
+	if x := get(t, c, s.URL); x.Class != ClassReset {
 		t.Errorf("class %q", x.Class)
 	}
 	if n := requests.Load(); n != 2 {

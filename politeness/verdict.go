@@ -36,6 +36,7 @@ type Verdict struct {
 //	bad_response, body_truncated
 //	                    again             failed
 //	local_error         again             nothing learned: our fault
+//	stale_connection    again             nothing learned: the next one is new
 //	tls_certificate     ends              failed
 //	header_too_large, bad_encoding,
 //	unwanted_type       ends              answered
@@ -58,6 +59,7 @@ var classes = map[string]Verdict{
 	"bad_response":       {Retry: true, Health: Failed},
 	"body_truncated":     {Retry: true, Health: Failed},
 	"local_error":        {Retry: true},
+	"stale_connection":   {Retry: true},
 	"tls_certificate":    {Health: Failed},
 	"header_too_large":   {Health: Answered},
 	"bad_encoding":       {Health: Answered},
