@@ -79,7 +79,7 @@ func TestVerdicts(t *testing.T) {
 		line := func(outcome any, v Verdict) {
 			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], v.Retry, v.Unmade)
 		}
-		for _, status := range []uint32{0, 200, 204, 206, 301, 304, 400, 403, 404, 408, 410, 429, 451, 500, 502, 503, 504, 599, 600, 999} {
+		for _, status := range []uint32{0, 200, 204, 206, 301, 304, 400, 403, 404, 408, 410, 421, 425, 429, 451, 500, 502, 503, 504, 599, 600, 999} {
 			line(status, Judge(status, ""))
 		}
 		var names []string
@@ -90,7 +90,7 @@ func TestVerdicts(t *testing.T) {
 		for _, name := range append(names, "never_heard_of") {
 			line(name, Judge(0, name))
 		}
-		for _, status := range []uint32{200, 302, 404, 429, 503, 600} {
+		for _, status := range []uint32{200, 302, 404, 408, 429, 503, 600} {
 			for _, name := range append(slices.Sorted(maps.Keys(bodily)), "bad_response", "lease_lost") {
 				line(fmt.Sprintf("%d %s", status, name), Judge(status, name))
 			}

@@ -1,6 +1,9 @@
 package politeness
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Health is what an outcome says about the domain.
 type Health uint8
@@ -84,8 +87,10 @@ var bodily = map[string]bool{
 
 // Judge returns the verdict on an exchange with this HTTP status (0: none) and
 // class of errors (empty: none). 5xx and 429 are the server's way of asking for
-// time, and a status above is taken for 5xx (RFC 9110 section 15); every other
-// status is an answer. When both are set the class wins, unless the status is
+// time, and a status above is taken for 5xx (RFC 9110 section 15). 408, 421 and
+// 425 say that the request may be made again, on another connection (RFC 9110
+// sections 15.5.9 and 15.5.20, RFC 8470 section 5.2). Every other status is an
+// answer. When both are set the class wins, unless the status is
 // that of an error and only the body failed: an error is whole with its header,
 // and its page is of use to nobody. A class that is not known is tried again, and
 // its name is not repeated: names of reasons are counted, so there must be few.
@@ -101,8 +106,8 @@ func Judge(status uint32, class string) Verdict {
 	switch {
 	case status == 304:
 		return Verdict{Reason: "not_modified", Health: Answered}
-	case status == 429:
-		return Verdict{Reason: "http_429", Retry: true, Health: Failed}
+	case status == 408, status == 421, status == 425, status == 429:
+		return Verdict{Reason: "http_" + strconv.Itoa(int(status)), Retry: true, Health: Failed}
 	case status >= 500:
 		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed}
 	case status == 0:

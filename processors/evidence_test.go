@@ -61,6 +61,9 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 		{"nothing there", func(f *weftpb.Fetched) { f.Outcome.Status = 404 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
 		{"gone", func(f *weftpb.Fetched) { f.Outcome.Status = 410 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
 		{"not for us", func(f *weftpb.Fetched) { f.Outcome.Status = 403 }, evidence(weftpb.Evidence_KIND_MISSING, "")},
+		{"too late", func(f *weftpb.Fetched) { f.Outcome.Status = 408 }, nil},
+		{"not there", func(f *weftpb.Fetched) { f.Outcome.Status = 421 }, nil},
+		{"too early", func(f *weftpb.Fetched) { f.Outcome.Status = 425 }, nil},
 		{"too fast", func(f *weftpb.Fetched) { f.Outcome.Status = 429 }, nil},
 		{"an error", func(f *weftpb.Fetched) { f.Outcome.Status = 500 }, nil},
 	} {

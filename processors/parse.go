@@ -2,7 +2,6 @@ package processors
 
 import (
 	"context"
-	"net/http"
 	"runtime"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/parse"
+	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/urls"
 )
@@ -114,7 +114,7 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 		to := redirected(&f)
 		to.Evidence = ofRedirect(p.form.Document(source, "", ""), source, f.Location, domain)
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{to}), ""
-	case status >= 400 && status < 500 && status != http.StatusTooManyRequests:
+	case status >= 400 && status < 500 && !politeness.Judge(status, "").Retry:
 		return nil, p.discovery(domain, exchange, []*weftpb.Discovered{missing(&f)}), ""
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
 		return nil, nil, ""
