@@ -25,7 +25,8 @@ type FetchOptions struct {
 	Client fetch.Options
 	// Lanes make the requests of visits.
 	Lanes lanes.Options
-	// BacklogBytes is how much parse may be behind before requests wait.
+	// BacklogBytes is how much parse may be behind before requests wait: with the
+	// bodies of domains that send much, and with those of others; see Backlog.
 	BacklogBytes int64
 	// SessionTimeout and Heartbeat of the group. A request may start until
 	// the time-out less LeaseMargin has passed since the last good heartbeat.
@@ -123,7 +124,7 @@ func (f *fetcher) run(ctx context.Context) error {
 		return err
 	}
 	defer f.logs.Close()
-	f.backlog = newPushback(f.logs, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts.BacklogBytes)
+	f.backlog = newPushback(f.logs, f.env.Names.Group(topics.Parse), f.env.Names.Fetched, f.opts)
 
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

@@ -24,20 +24,24 @@ type requests struct {
 	witness politeness.Witness
 }
 
-// Gate waits until the stage's gate opens.
-func (q *requests) Gate(ctx context.Context, _ *lanes.Visit) error {
+// Gate waits until the stage's gate opens for a visit.
+func (q *requests) Gate(ctx context.Context, v *lanes.Visit) error {
 	for {
-		full, room := q.backlog.full()
 		gate := q.gate()
-		gate.Full, gate.Low = full, q.low.Load() || q.env.Bodies.Waiting()
+		gate.Low = q.low.Load() || q.env.Bodies.Waiting()
+		var room <-chan struct{} // what else there may be makes no noise when it changes
+		if gate.Opens() && !gate.Paused {
+			gate.Full, room = q.backlog.full(v)
+		}
+		if gate.Paused {
+			q.backlog.release(v) // it is given back
+		}
 		if gate.Opens() {
 			return nil
 		}
-		if !full {
-			room = nil // it is something else, which makes no noise when it changes
-		}
 		select {
 		case <-ctx.Done():
+			q.backlog.release(v)
 			return ctx.Err()
 		case <-room:
 		case <-time.After(q.opts.Heartbeat / 2):
@@ -50,6 +54,7 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer l
 	q.env.Meter.Slots(1)
 	q.witnessBegin(v)
 	defer func() {
+		q.backlog.release(v)
 		q.witnessEnd(v, answer)
 		q.env.Meter.Slots(-1)
 	}()
@@ -64,15 +69,14 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer l
 	}
 	x, outcome, record := q.recordOf(v, i, x)
 	q.env.Meter.Exchange(x)
-	size := len(x.Body)
-	q.backlog.send(size)
+	sent := q.backlog.send(v, len(x.Body))
 	report.open()
 	q.out.send(q.life, record, func(r *kgo.Record, err error) {
 		if err != nil {
 			q.fail(err)
 			return
 		}
-		q.backlog.acknowledged(r.Partition, r.Offset, size)
+		q.backlog.acknowledged(r.Partition, r.Offset, sent)
 		report.close(outcome)
 	})
 	return AnswerOf(x)

@@ -43,7 +43,7 @@ func taker(t *testing.T, partitions int32) *fetcher {
 	t.Cleanup(logs.Close)
 	f := &fetcher{
 		env: env, logs: logs, low: new(atomic.Bool), life: t.Context(), boards: map[int32]*Board{},
-		backlog: newPushback(nil, "", "", 1), lease: lease.New(0, lease.BootTime), out: &outbox{env: env, client: client},
+		backlog: newPushback(nil, "", "", FetchOptions{BacklogBytes: 1}), lease: lease.New(0, lease.BootTime), out: &outbox{env: env, client: client},
 	}
 	spec := topics.Spec{Crawl: "test", Partitions: partitions, Replication: 1}
 	if _, err := topics.Create(t.Context(), kadm.NewClient(client), spec); err != nil {

@@ -27,7 +27,8 @@ func (f *fetcher) forget(partition int32) {
 }
 
 // judgeBehind judges, when a request passes the gate, how many bytes this
-// fetcher has sent and parse has not committed.
+// fetcher has sent and parse has not committed: large and small bodies may each be
+// as many as the limit.
 func (f *fetcher) judgeBehind() {
 	w := f.w
 	parse := w.cluster.groups[w.names.Group(topics.Parse)]
@@ -38,7 +39,7 @@ func (f *fetcher) judgeBehind() {
 	for _, s := range f.sent {
 		behind += s.bytes
 	}
-	if most := w.c.backlogBytes(); int64(behind) >= most {
+	if most := 2 * w.c.backlogBytes(); int64(behind) >= most {
 		w.violate("backlog", "%s lets a request pass with %d bytes not parsed, of less than %d that may be", f.life.name, behind, most)
 	}
 }

@@ -322,7 +322,6 @@ func (b *bugs) takeover(found processors.Takeover) processors.Takeover {
 func (b *bugs) gate(g processors.Gate) processors.Gate {
 	g.Leased = g.Leased || b.w.bug(BugLeaseUnchecked)
 	g.Paused = g.Paused && !b.w.bug(BugPauseIgnored)
-	g.Full = g.Full && !b.w.bug(BugBacklogIgnored)
 	return g
 }
 

@@ -96,12 +96,12 @@ func (f *fetcher) keepLease() {
 	f.life.after(heartbeat/2, f.keepLease)
 }
 
-// gate is what decides whether a request may begin.
+// gate is what decides whether a request may be written.
 func (f *fetcher) gate() processors.Gate {
 	p := f.life.proc
 	return f.w.bugs.gate(processors.Gate{
 		Leased: f.lease.Holds(), Paused: p.paused(topics.Fetch), Resting: f.resting,
-		Full: f.backlog.Full(), Low: f.w.c.Embedded && p.hold.Load(),
+		Low: f.w.c.Embedded && p.hold.Load(),
 	})
 }
 

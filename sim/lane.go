@@ -57,11 +57,13 @@ func (ln *lane) serve() {
 
 // pass waits for the gate, and for the way to the connection.
 func (ln *lane) pass(step lanes.Step) {
-	if !ln.gate().Opens() {
+	gate := ln.gate()
+	gate.Full = ln.backlog.Full(step.Visit.Domain) && !ln.w.bug(BugBacklogIgnored)
+	if !gate.Opens() {
 		ln.wake(heartbeat / 2)
 		return
 	}
-	if ln.gate().Permits() {
+	if gate.Permits() {
 		ln.judgeBehind()
 	}
 	ln.asking = true
@@ -160,7 +162,7 @@ func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
 	record := processors.FetchedOf(v, i, x)
 	report.Open()
 	size := len(x.Body)
-	ln.backlog.Send(size)
+	booked := ln.backlog.Send(v.Domain, size)
 	sent := ln.book(v.Partition, size)
 	tell := func() {
 		ln.write(v, report.Close(record.Outcome, ln.life.proc.mono()))
@@ -171,7 +173,7 @@ func (ln *lane) outcome(v *lanes.Visit, i int, x *fetch.Exchange) lanes.Answer {
 			ln.life.fail(err)
 			return
 		}
-		ln.backlog.Acknowledged(v.Partition, offset, size)
+		ln.backlog.Acknowledged(v.Partition, offset, booked)
 		sent.offset = offset
 		if !early {
 			tell()
