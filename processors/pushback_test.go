@@ -172,8 +172,10 @@ func TestExpectedBodies(t *testing.T) {
 		}
 		b.settle(0, offset)
 		first, second := visit("a"), visit("b")
-		if !admit(first) || !admit(first) { // the slot was not taken after all
-			t.Fatal("held by its own expectations")
+		for range 2 { // the second time the request was not made after all
+			if !admit(first) {
+				t.Fatal("held by its own expectations")
+			}
 		}
 		if admit(second) {
 			t.Error("room for a body besides one that fills the backlog")
