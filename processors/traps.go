@@ -71,7 +71,7 @@ func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) (sho
 	switch {
 	case i < 0:
 		return weftpb.Showing_SHOWING_NEW, 0
-	case traps.Elsewhere(n.Source, n.Evidence[i].SameAs):
+	case traps.Looks(n.Source) == traps.SameContent:
 		return weftpb.Showing_SHOWING_COPY, xxh3.HashString(n.Evidence[i].SameAs)
 	}
 	return weftpb.Showing_SHOWING_AGAIN, 0

@@ -114,7 +114,7 @@ func TestShowing(t *testing.T) {
 	}{
 		"a page like another": {func(*weftpb.Normalized) {}, weftpb.Showing_SHOWING_AGAIN},
 		"a page unlike all":   {func(n *weftpb.Normalized) { n.Evidence = nil }, weftpb.Showing_SHOWING_NEW},
-		"a page like one elsewhere": {func(n *weftpb.Normalized) {
+		"a page like one in no calendar": {func(n *weftpb.Normalized) {
 			n.Source = "https://a.example/de/about"
 			n.Evidence[0].Url, n.Evidence[0].SameAs = n.Source, "https://a.example/about"
 		}, weftpb.Showing_SHOWING_COPY},

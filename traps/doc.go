@@ -13,10 +13,10 @@
 // Of each template on each host a [Book] knows a [pattern]: how many URLs were
 // admitted, and what the last pages showed that named URLs which nobody had seen.
 // A page either shows something new or it has the content of another page of its
-// domain, or nearly; the first copy of a page in another part of the site counts as
-// neither (see [Elsewhere]). Who keeps naming new URLs and keeps showing the same is a
-// trap: an empty month that links to the next, a page under one more session's
-// name. A copy of an honest page names what the page had named, nothing new, and
+// domain, or nearly; the first copy of one counts as neither where URLs look like
+// nothing that servers make without end ([SameContent]). Who keeps naming new URLs
+// and keeps showing the same is a trap: an empty month that links to the next, a page
+// under one more session's name. A copy of an honest page names what the page had named, nothing new, and
 // says nothing against its template; and a site with a million pages that differ
 // never is a trap, however much they look alike. Count alone condemns only beyond
 // Options.URLsPerTemplate.

@@ -99,8 +99,7 @@ func TestPageIsBookedOnce(t *testing.T) {
 	}
 }
 
-// The first copies of pages elsewhere say nothing, as in a tree that is not
-// translated. Copies of a few pages without end are a trap's.
+// The first copies of pages say nothing, as in a tree that is not translated. Copies of a few pages without end are a trap's.
 func TestCopiesOfAnotherTree(t *testing.T) {
 	s := open(DefaultOptions())
 	copies := func(n, original int) bool {

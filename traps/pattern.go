@@ -17,7 +17,7 @@ type pattern struct {
 	// them that showed what others had shown.
 	pages, again uint8
 	// last are the fingerprints of the last of the pages, originals those of the
-	// last pages elsewhere of which pages were copies, the oldest first.
+	// last pages of which pages were copies, the oldest first.
 	last      [2]uint64
 	originals []uint64
 	// reason is set while content makes it a trap, and URLs were parked. Since it is
@@ -48,9 +48,10 @@ const (
 	mostPerPage = 16
 )
 
-// mostOriginals is how many pages elsewhere are remembered of which there are copies
-// among the pages of a template. The first copy of one says nothing: a tree may be
-// the copy of another. Copies without end are of few pages.
+// mostOriginals is how many pages are remembered of which there are copies among
+// the pages of a template. The first copy of one says nothing where URLs look like
+// nothing that servers make without end: trees of pages that are not translated, or
+// the same in two versions, are copies of others. Copies without end are of few pages.
 const mostOriginals = 16
 
 // show books a page that named new URLs, once: one that names many has several

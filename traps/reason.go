@@ -37,20 +37,6 @@ func Looks(url string) Reason {
 	return reasonOf(template)
 }
 
-// Elsewhere tells whether a page that looks like nothing that servers make without
-// end is in another part of its site than its original: a tree of pages that nobody
-// has translated yet is a copy of another tree, and has an end as that has.
-func Elsewhere(page, original string) bool {
-	if Looks(page) != SameContent {
-		return false
-	}
-	host, template := Of(page)
-	otherHost, otherTemplate := Of(original)
-	path, _, _ := strings.Cut(template, "?")
-	otherPath, _, _ := strings.Cut(otherTemplate, "?")
-	return host != otherHost || path != otherPath
-}
-
 // reasonOf names what a template whose pages are all the same is.
 func reasonOf(template string) Reason {
 	path, query, _ := strings.Cut(template, "?")

@@ -32,7 +32,8 @@ const (
 	Showing_SHOWING_NEW Showing = 1
 	// A page with the content of another, or nearly.
 	Showing_SHOWING_AGAIN Showing = 2
-	// A page of one part of the site with the content of one of another part.
+	// As SHOWING_AGAIN, at a URL that looks like nothing that servers make without
+	// end: it may be of a tree of pages that is a copy of another.
 	Showing_SHOWING_COPY Showing = 3
 )
 
