@@ -126,7 +126,8 @@ func wrap(s string) string {
 	return b.String() + s + "\n"
 }
 
-// fill sets every field of m to something that no other field has.
+// fill sets every field of m to something that no other field has. A message that
+// stands in one of its kind stays empty.
 func fill(m protoreflect.Message, counter *int) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -137,6 +138,8 @@ func fill(m protoreflect.Message, counter *int) {
 			fill(m.Mutable(fd).List().AppendMutable().Message(), counter)
 		case fd.IsList():
 			m.Mutable(fd).List().Append(scalar(fd, *counter))
+		case fd.Message() != nil && fd.Message().FullName() == m.Descriptor().FullName():
+			m.Mutable(fd)
 		case fd.Message() != nil:
 			fill(m.Mutable(fd).Message(), counter)
 		default:
@@ -158,7 +161,7 @@ func scalar(fd protoreflect.FieldDescriptor, n int) protoreflect.Value {
 		return protoreflect.ValueOfEnum(values.Get(values.Len() - 1).Number())
 	case protoreflect.Fixed64Kind:
 		return protoreflect.ValueOfUint64(1<<63 + uint64(n))
-	case protoreflect.Uint32Kind:
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
 		return protoreflect.ValueOfUint32(1<<31 + uint32(n))
 	case protoreflect.Int32Kind:
 		return protoreflect.ValueOfInt32(-int32(n))
@@ -193,7 +196,7 @@ func unseen(md protoreflect.MessageDescriptor, seen map[protoreflect.FullName]bo
 		if !seen[fd.FullName()] {
 			missing = append(missing, fd.FullName())
 		}
-		if fd.Message() != nil {
+		if fd.Message() != nil && fd.Message().FullName() != md.FullName() {
 			missing = append(missing, unseen(fd.Message(), seen)...)
 		}
 	}

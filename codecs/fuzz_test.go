@@ -70,7 +70,7 @@ func FuzzParsed(f *testing.F) {
 		if second := again.AppendJSON(nil); !bytes.Equal(written, second) {
 			t.Fatalf("%s, read and written again %s", written, second)
 		}
-		want := ParsedPrint{again.ID, again.URL, again.Domain, again.ContentHash, again.SimHash, again.DuplicateOf}
+		want := ParsedPrint{again.ID, again.URL, again.Domain, again.ContentHash, again.SimHash, again.MinHash, again.DuplicateOf}
 		if print, err := DecodeParsedPrint(written); err != nil || !cmp.Equal(want, print) {
 			t.Fatalf("the print of %s is %+v, %v", written, print, err)
 		}

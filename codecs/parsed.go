@@ -39,11 +39,12 @@ type Parsed struct {
 	Unparsed string `json:"unparsed,omitempty"`
 	Fallback string `json:"fallback,omitempty"`
 
-	// ContentHash and SimHash are those of package similar, in hexadecimal, of
-	// the text, whether the record has it or not. Empty: there was none, or for
-	// SimHash too little.
+	// ContentHash, SimHash and MinHash are those of package similar, in hexadecimal,
+	// of the text, whether the record has it or not. Empty: there was none, or for
+	// the latter two too little.
 	ContentHash string `json:"content_hash,omitempty"`
 	SimHash     string `json:"simhash,omitempty"`
+	MinHash     string `json:"minhash,omitempty"`
 	// DuplicateOf is the earlier page with the same text, or nearly; nil: none.
 	DuplicateOf *ParsedOriginal `json:"duplicate_of,omitempty"`
 	// Unfollowed says why the crawl did not go on from here, if not because the
@@ -124,6 +125,8 @@ type ParsedLink struct {
 	Rel  string `json:"rel,omitempty"`
 	// Kind is one of parse.Kind.
 	Kind string `json:"kind,omitempty"`
+	// Element is the kind of the element, of links within a noscript element.
+	Element string `json:"element,omitempty"`
 	// Language is that of the page at URL, as the link states it.
 	Language string `json:"hreflang,omitempty"`
 }
@@ -159,6 +162,7 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 
 	dst = appendMember(dst, `,"content_hash":`, p.ContentHash)
 	dst = appendMember(dst, `,"simhash":`, p.SimHash)
+	dst = appendMember(dst, `,"minhash":`, p.MinHash)
 	if p.DuplicateOf != nil {
 		dst = appendString(append(dst, `,"duplicate_of":{"id":`...), p.DuplicateOf.ID)
 		dst = appendString(append(dst, `,"url":`...), p.DuplicateOf.URL)
@@ -199,6 +203,7 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 		dst = appendMember(dst, `,"text":`, l.Text)
 		dst = appendMember(dst, `,"rel":`, l.Rel)
 		dst = appendMember(dst, `,"kind":`, l.Kind)
+		dst = appendMember(dst, `,"element":`, l.Element)
 		dst = appendMember(dst, `,"hreflang":`, l.Language)
 		dst = append(dst, '}')
 	}

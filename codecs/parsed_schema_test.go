@@ -56,14 +56,14 @@ func record(page *parse.Page, body []byte) codecs.Parsed {
 		p.OpenGraph = append(p.OpenGraph, codecs.ParsedProperty(property))
 	}
 	for _, l := range page.Links {
-		p.Links = append(p.Links, codecs.ParsedLink{URL: l.URL, Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Language: l.Language})
+		p.Links = append(p.Links, codecs.ParsedLink{URL: l.URL, Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language})
 	}
 	return p
 }
 
 // duplicated makes a record that of a duplicate.
 func duplicated(p *codecs.Parsed) {
-	p.ContentHash, p.SimHash = strings.Repeat("0a", 16), strings.Repeat("f1", 8)
+	p.ContentHash, p.SimHash, p.MinHash = strings.Repeat("0a", 16), strings.Repeat("f1", 8), strings.Repeat("3c", 16)
 	p.DuplicateOf = &codecs.ParsedOriginal{ID: "page-0", URL: "https://www.example.org/", Distance: 3}
 	p.Unfollowed = codecs.Duplicate
 }

@@ -53,7 +53,7 @@ func drawParsed(t *rapid.T) Parsed {
 		ContentType: s.Draw(t, "type"), Charset: s.Draw(t, "charset"),
 		BodyBytes: rapid.Int64().Draw(t, "bytes"), Truncated: b.Draw(t, "truncated"),
 		Unparsed: s.Draw(t, "unparsed"), Fallback: s.Draw(t, "fallback"),
-		ContentHash: s.Draw(t, "hash"), SimHash: s.Draw(t, "simhash"), Unfollowed: s.Draw(t, "unfollowed"),
+		ContentHash: s.Draw(t, "hash"), SimHash: s.Draw(t, "simhash"), MinHash: s.Draw(t, "minhash"), Unfollowed: s.Draw(t, "unfollowed"),
 		DuplicateOf: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedOriginal {
 			return ParsedOriginal{ID: s.Draw(t, "id"), URL: s.Draw(t, "url"), Distance: rapid.Int().Draw(t, "distance")}
 		}), true).Draw(t, "original"),
@@ -72,7 +72,7 @@ func drawParsed(t *rapid.T) Parsed {
 		}), 0, 3).Draw(t, "headings"),
 		Text: s.Draw(t, "text"), TextTruncated: b.Draw(t, "text truncated"),
 		Links: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedLink {
-			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel"), Kind: s.Draw(t, "kind"), Language: s.Draw(t, "hreflang")}
+			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel"), Kind: s.Draw(t, "kind"), Element: s.Draw(t, "element"), Language: s.Draw(t, "hreflang")}
 		}), 0, 3).Draw(t, "links"),
 		LinksOmitted: rapid.IntRange(0, 5).Draw(t, "omitted"),
 	}

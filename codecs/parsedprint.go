@@ -9,9 +9,9 @@ import (
 // ParsedPrint is what a record of parsed says of which page it is and of the
 // page's text. Its fields are those of Parsed.
 type ParsedPrint struct {
-	ID, URL, Domain      string
-	ContentHash, SimHash string
-	DuplicateOf          *ParsedOriginal
+	ID, URL, Domain               string
+	ContentHash, SimHash, MinHash string
+	DuplicateOf                   *ParsedOriginal
 }
 
 // DecodeParsedPrint reads a record up to its member "robots", which AppendJSON
@@ -41,6 +41,8 @@ func DecodeParsedPrint(value []byte) (ParsedPrint, error) {
 			member = &p.ContentHash
 		case "simhash":
 			member = &p.SimHash
+		case "minhash":
+			member = &p.MinHash
 		case "duplicate_of":
 			member = &p.DuplicateOf
 		case "robots":

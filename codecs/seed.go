@@ -3,6 +3,7 @@ package codecs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,6 +33,9 @@ const (
 	SeedNotJSON = "not_json"
 	// SeedNoURL is a JSON object without a url.
 	SeedNoURL = "no_url"
+	// SeedBadDepth is a JSON object whose depth is a number, but not a whole one from
+	// 0 to 4,294,967,295.
+	SeedBadDepth = "bad_depth"
 )
 
 var byteOrderMark = []byte("\ufeff")
@@ -58,9 +62,12 @@ func DecodeSeeds(value []byte) (seeds []Seed, bad []BadSeed) {
 			s, size, reason := decodeSeedObject(rest)
 			if reason != "" {
 				bad = append(bad, BadSeed{line, reason})
+			} else {
+				seeds = append(seeds, s)
+			}
+			if size == 0 {
 				break
 			}
-			seeds = append(seeds, s)
 			// The object may span lines, and share its last one with another.
 			lines, after = bytes.Count(rest[:size], []byte("\n")), rest[size:]
 		case !utf8.Valid(text):
@@ -75,10 +82,14 @@ func DecodeSeeds(value []byte) (seeds []Seed, bad []BadSeed) {
 }
 
 // decodeSeedObject reads the JSON object at the start of raw, and says how many
-// bytes it takes.
+// bytes it takes; 0 when its end is not known.
 func decodeSeedObject(raw []byte) (s Seed, size int, reason string) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
-	if err := dec.Decode(&s); err != nil {
+	err := dec.Decode(&s)
+	if wrong := (&json.UnmarshalTypeError{}); errors.As(err, &wrong) && wrong.Field == "depth" && strings.HasPrefix(wrong.Value, "number") {
+		return Seed{}, int(dec.InputOffset()), SeedBadDepth
+	}
+	if err != nil {
 		return Seed{}, 0, SeedNotJSON
 	}
 	s.URL = strings.TrimSpace(s.URL)

@@ -33,7 +33,11 @@ func TestDecodeSeeds(t *testing.T) {
 		"open object":      {"a\n{\"url\":\nb", seeds{{URL: "a"}, {URL: "b"}}, bad{{2, codecs.SeedNotJSON}}},
 		"no url":           {"{\"depth\":1}\n{\"url\":\"  \"}", nil, bad{{1, codecs.SeedNoURL}, {2, codecs.SeedNoURL}}},
 		"url of a type":    {`{"url":["https://a.example/"]}`, nil, bad{{1, codecs.SeedNotJSON}}},
-		"depth below 0":    {`{"url":"a","depth":-1}`, nil, bad{{1, codecs.SeedNotJSON}}},
+		"depth below 0":    {`{"url":"a","depth":-5}`, nil, bad{{1, codecs.SeedBadDepth}}},
+		"depth too large":  {"{\"url\":\"a\",\"depth\":4294967296}\n{\"depth\":1e400,\"url\":\"b\"}", nil, bad{{1, codecs.SeedBadDepth}, {2, codecs.SeedBadDepth}}},
+		"half a depth":     {`{"url":"a","depth":1.5}`, nil, bad{{1, codecs.SeedBadDepth}}},
+		"depth of a type":  {`{"url":"a","depth":"1"}`, nil, bad{{1, codecs.SeedNotJSON}}},
+		"after bad depth":  {"{\n\"url\":\"a\",\n\"depth\":-5}{\"url\":\"b\",\"depth\":4294967295}\nc", seeds{{URL: "b", Depth: 4294967295}, {URL: "c"}}, bad{{1, codecs.SeedBadDepth}}},
 		"not text":         {"\xff\xfe\nhttps://a.example/", seeds{{URL: "https://a.example/"}}, bad{{1, codecs.SeedNotText}}},
 	}
 	for name, tc := range tests {

@@ -25,7 +25,7 @@ func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) e
 	for i, t := range loop {
 		names[i] = t.Name
 	}
-	details, err := listAll(ctx, admin, names)
+	details, err := listAll(ctx, admin, names, hearsay)
 	if err != nil {
 		return fmt.Errorf("list topics of %s: %w", n.Crawl, err)
 	}

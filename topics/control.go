@@ -3,6 +3,7 @@ package topics
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,11 +90,14 @@ type controlRecord struct {
 }
 
 func decodeControl(value []byte) (Control, error) {
-	var r controlRecord
+	var r struct{ Control *Control }
 	if err := json.Unmarshal(value, &r); err != nil {
 		return Control{}, fmt.Errorf("decode control of a crawl: %w", err)
 	}
-	return r.Control, nil
+	if r.Control == nil {
+		return Control{}, errors.New("decode control of a crawl: it has none")
+	}
+	return *r.Control, nil
 }
 
 // ReadControl returns the control as it is for a process that begins now, and
@@ -147,14 +151,11 @@ func FollowControl(ctx context.Context, n Names, next int64, told func(Control),
 		}
 		for it := fetches.RecordIter(); !it.Done(); {
 			r := it.Next()
-			if !isControl(r) {
-				continue
+			d, err1 := decodeDefinition(r.Value)
+			c, err2 := decodeControl(r.Value)
+			if isControl(r) && err1 == nil && err2 == nil && d.Crawl == n.Crawl { // else another program wrote it
+				told(c)
 			}
-			c, err := decodeControl(r.Value)
-			if err != nil {
-				return fmt.Errorf("read %s at %d: %w", n.Config, r.Offset, err)
-			}
-			told(c)
 		}
 	}
 }

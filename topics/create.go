@@ -65,15 +65,25 @@ func Create(ctx context.Context, admin *kadm.Client, s Spec) (Created, error) {
 			created.Topics = append(created.Topics, t.Name)
 		}
 	}
+	wait := hearsay
 	if len(created.Topics) > 0 {
-		if err := awaitCoordinator(ctx, admin, Loop(s.Crawl).Group(Normalize)); err != nil {
+		wait = creation
+		if err := awaitCoordinators(ctx, admin, groups(s.Crawl)); err != nil {
 			return created, err
 		}
 	}
-	details, err := listAll(ctx, admin, names)
+	details, err := listAll(ctx, admin, names, wait)
 	if err != nil {
 		return created, fmt.Errorf("list topics of %s: %w", s.Crawl, err)
 	}
 	created.Differs, err = differences(ctx, admin, loop, details, s.Partitions, s.Replication)
 	return created, err
+}
+
+// groups are those of the loop's stages.
+func groups(crawl string) (names []string) {
+	for _, stage := range Stages() {
+		names = append(names, Loop(crawl).Group(stage))
+	}
+	return names
 }

@@ -105,6 +105,16 @@ type Definition struct {
 	AllowNetworks []string `json:"allow_networks,omitempty"`
 }
 
+// errNewer means that only a newer program can read a definition.
+var errNewer = errors.New("newer")
+
+// DefinitionIn returns the definition that a record of config holds, which may be
+// one with a control or of an import; false for a record that is none of crawl's.
+func DefinitionIn(value []byte, crawl string) (Definition, bool) {
+	d, err := decodeDefinition(value)
+	return d, err == nil && d.Crawl == crawl
+}
+
 // Policies for duplicates.
 const (
 	// KeepDuplicates: their records say what they are duplicates of.
@@ -145,7 +155,7 @@ func (d Definition) Validate() error {
 	case d.Version < 1:
 		return fmt.Errorf("definition of crawl %q has no version", d.Crawl)
 	case d.Version > DefinitionVersion:
-		return fmt.Errorf("definition of crawl %q has version %d, newer than %d, which this program knows", d.Crawl, d.Version, DefinitionVersion)
+		return fmt.Errorf("definition of crawl %q has version %d, %w than %d, which this program knows", d.Crawl, d.Version, errNewer, DefinitionVersion)
 	case d.Partitions < 1:
 		return fmt.Errorf("definition of crawl %q has %d partitions", d.Crawl, d.Partitions)
 	case d.SuffixList == "":
@@ -161,17 +171,21 @@ var ErrPinned = errors.New("cannot change once a crawl has begun")
 // Agrees returns an error wrapping ErrPinned when other, a later definition,
 // disagrees with d on what is pinned.
 func (d Definition) Agrees(other Definition) error {
-	pins := []struct{ name, pinned, given string }{
-		{"name", d.Crawl, other.Crawl},
-		{"number of partitions", fmt.Sprint(d.Partitions), fmt.Sprint(other.Partitions)},
-		{"public suffix list", d.SuffixList, other.SuffixList},
+	type pin struct{ name, pinned, given, instead string }
+	pins := []pin{
+		{"name", d.Crawl, other.Crawl, ""},
+		{
+			"number of partitions", fmt.Sprint(d.Partitions), fmt.Sprint(other.Partitions),
+			"; weft repartition makes another crawl of it with as many as wanted",
+		},
+		{"public suffix list", d.SuffixList, other.SuffixList, ""},
 	}
 	if d.Bodies != "" {
-		pins = append(pins, struct{ name, pinned, given string }{"place of large bodies", d.Bodies, other.Bodies})
+		pins = append(pins, pin{"place of large bodies", d.Bodies, other.Bodies, ""})
 	}
 	for _, p := range pins {
 		if p.pinned != p.given {
-			return fmt.Errorf("the %s of crawl %s is %s, not %s: it %w", p.name, d.Crawl, p.pinned, p.given, ErrPinned)
+			return fmt.Errorf("the %s of crawl %s is %s, not %s: it %w%s", p.name, d.Crawl, p.pinned, p.given, ErrPinned, p.instead)
 		}
 	}
 	return nil

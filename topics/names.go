@@ -3,6 +3,8 @@ package topics
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // DefaultCrawl is the name of a crawl that was not given one.
@@ -84,6 +86,26 @@ func (n Names) Group(s Stage) string {
 	default:
 		return n.Crawl + "." + string(s)
 	}
+}
+
+// Troubles is a group without members, in which stages tell what keeps them from
+// working (package trouble).
+func (n Names) Troubles() string { return n.Crawl + ".troubles" }
+
+// IsSeeds tells whether a topic has the name of a crawl's seeds.
+func IsSeeds(topic string) bool {
+	crawl, _, ok := strings.Cut(topic, ".")
+	return ok && CheckCrawl(crawl) == nil && topic == Loop(crawl).Seeds
+}
+
+// IsGroup tells whether a group has the name of one of a crawl's own.
+func IsGroup(group string) bool {
+	crawl, _, ok := strings.Cut(group, ".")
+	if !ok || CheckCrawl(crawl) != nil {
+		return false
+	}
+	names := Loop(crawl)
+	return group == names.Troubles() || slices.ContainsFunc(append(Stages(), Pages, WARC), func(s Stage) bool { return group == names.Group(s) })
 }
 
 // Inputs returns the topics that a stage reads.

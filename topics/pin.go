@@ -112,18 +112,22 @@ func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error
 		return history{}, fmt.Errorf("%w: %s is empty", ErrUndefined, n.Config)
 	}
 	h := history{next: start}
-	for defined := false; h.next < end; {
+	defined := false
+	for h.next < end {
 		fetches := reader.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {
 			return history{}, fmt.Errorf("read definition from %s: %w", n.Config, err)
 		}
 		for it := fetches.RecordIter(); !it.Done(); {
 			r := it.Next()
-			if err := h.read(r, &defined); err != nil {
+			if err := h.read(r, n.Crawl, &defined); err != nil {
 				return history{}, fmt.Errorf("read %s at %d: %w", n.Config, r.Offset, err)
 			}
 			h.next = r.Offset + 1
 		}
+	}
+	if !defined && !h.importing {
+		return history{}, fmt.Errorf("%w: %s holds none", ErrUndefined, n.Config)
 	}
 	if h.importing {
 		return history{}, fmt.Errorf("crawl %s cannot be used: %w", n.Crawl, ErrImporting)
@@ -131,20 +135,26 @@ func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error
 	return h, nil
 }
 
-// read takes in one record; defined tells whether a definition was there.
-func (h *history) read(r *kgo.Record, defined *bool) error {
-	if isControl(r) {
-		c, err := decodeControl(r.Value)
-		h.control = c.standing()
+// read takes in one record; defined tells whether a definition was there. A record
+// that is none of the crawl's was written by another program, and says nothing.
+// The error is that of a definition which only a newer program can read.
+func (h *history) read(r *kgo.Record, crawl string, defined *bool) error {
+	d, err := decodeDefinition(r.Value)
+	if errors.Is(err, errNewer) && d.Crawl == crawl {
 		return err
 	}
-	if string(r.Key) == importKey {
-		h.importing = true
+	if err != nil || d.Crawl != crawl || *defined && h.first.Agrees(d) != nil {
 		return nil
 	}
-	d, err := decodeDefinition(r.Value)
-	if err != nil {
-		return err
+	switch string(r.Key) {
+	case controlKey:
+		if c, err := decodeControl(r.Value); err == nil {
+			h.control = c.standing()
+		}
+		return nil
+	case importKey:
+		h.importing = true
+		return nil
 	}
 	h.importing = false
 	if !*defined {

@@ -1,6 +1,9 @@
 package topics_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -137,10 +140,8 @@ func TestPinRace(t *testing.T) {
 
 func TestCorruptDefinitionIsNamed(t *testing.T) {
 	for what, value := range map[string]string{
-		"decode":    "{",
-		"version":   `{"crawl":"weft","partitions":1,"suffix_list":"a"}`,
-		"newer":     `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
-		"partition": `{"version":1,"crawl":"weft","suffix_list":"a"}`,
+		"newer":      `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
+		"holds none": "{",
 	} {
 		admin, options := cluster(t)
 		ctx := deadline(t)
@@ -159,5 +160,95 @@ func TestCorruptDefinitionIsNamed(t *testing.T) {
 		if _, err := topics.ReadDefinition(ctx, n, options...); err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), n.Config) {
 			t.Errorf("%s: %v", value, err)
 		}
+	}
+}
+
+// What other programs write to config says nothing, whatever it is: the crawl's
+// definition and its control hold.
+func TestStrangersInConfig(t *testing.T) {
+	admin, options := cluster(t)
+	ctx := deadline(t)
+	d, n := definition(), topics.Loop("weft")
+	if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: d.Partitions, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	producer, err := topics.NewProducer(n, topics.DefaultProducerOptions(), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	other := d
+	other.Crawl = "other"
+	ofAnother, err := json.Marshal(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other = d
+	other.Partitions++
+	ofOtherPartitions, err := json.Marshal(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string][]byte{
+		"garbage": {0xff, 0xfe}, "no JSON": []byte("{"), "nothing": nil, "empty": {}, "an empty object": []byte("{}"), "a list": []byte("[1]"),
+		"no version":             []byte(`{"crawl":"weft","partitions":1,"suffix_list":"a"}`),
+		"no partitions":          []byte(`{"version":1,"crawl":"weft","suffix_list":"a"}`),
+		"another crawl's":        ofAnother,
+		"with other partitions":  ofOtherPartitions,
+		"of a newer other crawl": []byte(`{"version":99,"crawl":"other","partitions":1,"suffix_list":"a"}`),
+		"huge":                   bytes.Repeat([]byte("a"), 900<<10),
+	}
+	defined := false
+	stranger := func() {
+		for what, value := range values {
+			if what == "with other partitions" && !defined {
+				continue // it would be the crawl's first
+			}
+			for _, key := range []string{"", "control", "import", "key"} {
+				r := &kgo.Record{Topic: n.Config, Value: value}
+				if key != "" {
+					r.Key = []byte(key)
+				}
+				if err := producer.ProduceSync(ctx, r).FirstErr(); err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+			}
+		}
+	}
+	stranger()
+	if _, err := topics.ReadDefinition(ctx, n, options...); !errors.Is(err, topics.ErrUndefined) {
+		t.Errorf("without a definition: %v", err)
+	}
+	if _, err := topics.Pin(ctx, d, options...); err != nil {
+		t.Fatal(err)
+	}
+	control, next, err := topics.ReadControl(ctx, n, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defined = true
+	told := make(chan topics.Control, 1)
+	following, cancel := context.WithCancel(ctx)
+	followed := make(chan struct{})
+	defer func() { cancel(); <-followed }()
+	go func() {
+		defer close(followed)
+		if err := topics.FollowControl(following, n, next, func(c topics.Control) { told <- c }, options...); err != nil {
+			t.Error(err)
+		}
+	}()
+	stranger()
+	if _, err := topics.WriteControl(ctx, n, func(c topics.Control) topics.Control { return c.WithPaused(true, topics.Fetch) }, options...); err != nil {
+		t.Fatal(err)
+	}
+	stranger()
+	if c := <-told; !c.Pauses(topics.Fetch) {
+		t.Errorf("followed: %v after %v", c, control)
+	}
+	if got, err := topics.ReadDefinition(ctx, n, options...); err != nil || got.Crawl != d.Crawl || got.Partitions != d.Partitions {
+		t.Errorf("read: %v, %v", got, err)
+	}
+	if c, _, err := topics.ReadControl(ctx, n, options...); err != nil || !c.Pauses(topics.Fetch) {
+		t.Errorf("control: %v, %v", c, err)
 	}
 }

@@ -159,6 +159,7 @@ func (n Names) stage(s Stage) []Grant {
 		Grant{MayDescribe, OfTopic, everything, true},        // Check: the topics are there,
 		Grant{MayDescribeConfigs, OfTopic, everything, true}, // and lose nothing
 		Grant{MayRead, OfGroup, n.Group(s), false},
+		Grant{MayRead, OfGroup, n.Troubles(), false},  // to tell its own
 		Grant{MayDescribe, OfGroup, everything, true}, // how far the others are
 	)
 }

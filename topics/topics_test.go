@@ -270,3 +270,17 @@ func TestProducerOptionsValidate(t *testing.T) {
 		}
 	}
 }
+
+// What has the name of a crawl's own is told from what users may call theirs.
+func TestOwnNames(t *testing.T) {
+	for name, want := range map[string][2]bool{
+		"weft.seeds": {true, false}, "news.seeds": {true, false}, "weft.deduped": {false, true}, "weft.normalize": {false, true},
+		"news.scheduled": {false, true}, "weft.fetch": {false, true}, "weft.parse": {false, true}, "weft.pages": {false, true},
+		"weft.warc": {false, true}, "weft.troubles": {false, true}, "weft.consumers": {}, "weft.parsed": {}, "seeds": {}, ".seeds": {},
+		"a.b.seeds": {}, "weft.seeds.": {}, "WEFT.seeds": {}, "my-notebook": {}, "": {},
+	} {
+		if got := [2]bool{topics.IsSeeds(name), topics.IsGroup(name)}; got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}

@@ -99,7 +99,11 @@ type Deduped struct {
 	// What the naming of new URLs by source says of pages like it.
 	Showing Showing `protobuf:"varint,12,opt,name=showing,proto3,enum=weft.v1.Showing" json:"showing,omitempty"`
 	// Of SHOWING_COPY: xxh3 of the URL of the page that source is a copy of.
-	Original      uint64 `protobuf:"fixed64,13,opt,name=original,proto3" json:"original,omitempty"`
+	Original uint64 `protobuf:"fixed64,13,opt,name=original,proto3" json:"original,omitempty"`
+	// States of groups from now on: those that change, and those of targets.
+	Groups []*Group `protobuf:"bytes,14,rep,name=groups,proto3" json:"groups,omitempty"`
+	// URLs that have to be fetched themselves. Those that wait in a group leave it.
+	Recalled      []string `protobuf:"bytes,15,rep,name=recalled,proto3" json:"recalled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -190,6 +194,20 @@ func (x *Deduped) GetOriginal() uint64 {
 	return 0
 }
 
+func (x *Deduped) GetGroups() []*Group {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *Deduped) GetRecalled() []string {
+	if x != nil {
+		return x.Recalled
+	}
+	return nil
+}
+
 // Merged is a URL that is taken for another one of its site. It is known from
 // now on and not in the crawl, until it is among targets.
 type Merged struct {
@@ -263,8 +281,11 @@ type Parked struct {
 	Host     string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
 	Template string `protobuf:"bytes,2,opt,name=template,proto3" json:"template,omitempty"`
 	// Named reason: "calendar", "pagination", "session", ...
-	Reason        string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	Targets       []*Target `protobuf:"bytes,4,rep,name=targets,proto3" json:"targets,omitempty"`
+	Reason  string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Targets []*Target `protobuf:"bytes,4,rep,name=targets,proto3" json:"targets,omitempty"`
+	// Names of the groups that are withdrawn now that it is a trap: of URLs that were
+	// admitted before, and of which some are not fetched yet.
+	Groups        []string `protobuf:"bytes,5,rep,name=groups,proto3" json:"groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -323,6 +344,13 @@ func (x *Parked) GetReason() string {
 func (x *Parked) GetTargets() []*Target {
 	if x != nil {
 		return x.Targets
+	}
+	return nil
+}
+
+func (x *Parked) GetGroups() []string {
+	if x != nil {
+		return x.Groups
 	}
 	return nil
 }
@@ -386,7 +414,7 @@ var File_weft_v1_deduped_proto protoreflect.FileDescriptor
 
 const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x16weft/v1/evidence.proto\x1a\x11weft/v1/url.proto\"\xbc\x02\n" +
+	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x16weft/v1/evidence.proto\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\x80\x03\n" +
 	"\aDeduped\x12)\n" +
 	"\atargets\x18\x01 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12-\n" +
@@ -396,16 +424,19 @@ const file_weft_v1_deduped_proto_rawDesc = "" +
 	" \x03(\v2\x0f.weft.v1.ParkedR\x06parked\x12%\n" +
 	"\x06lifted\x18\v \x01(\v2\r.weft.v1.LiftR\x06lifted\x12*\n" +
 	"\ashowing\x18\f \x01(\x0e2\x10.weft.v1.ShowingR\ashowing\x12\x1a\n" +
-	"\boriginal\x18\r \x01(\x06R\boriginal\"[\n" +
+	"\boriginal\x18\r \x01(\x06R\boriginal\x12&\n" +
+	"\x06groups\x18\x0e \x03(\v2\x0e.weft.v1.GroupR\x06groups\x12\x1a\n" +
+	"\brecalled\x18\x0f \x03(\tR\brecalled\"[\n" +
 	"\x06Merged\x12'\n" +
 	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x12\n" +
 	"\x04kept\x18\x02 \x01(\tR\x04kept\x12\x14\n" +
-	"\x05rules\x18\x03 \x03(\tR\x05rules\"{\n" +
+	"\x05rules\x18\x03 \x03(\tR\x05rules\"\x93\x01\n" +
 	"\x06Parked\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
 	"\btemplate\x18\x02 \x01(\tR\btemplate\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12)\n" +
-	"\atargets\x18\x04 \x03(\v2\x0f.weft.v1.TargetR\atargets\"6\n" +
+	"\atargets\x18\x04 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12\x16\n" +
+	"\x06groups\x18\x05 \x03(\tR\x06groups\"6\n" +
 	"\x04Lift\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
 	"\btemplate\x18\x02 \x01(\tR\btemplate*X\n" +
@@ -437,6 +468,7 @@ var file_weft_v1_deduped_proto_goTypes = []any{
 	(*Lift)(nil),     // 4: weft.v1.Lift
 	(*Target)(nil),   // 5: weft.v1.Target
 	(*Evidence)(nil), // 6: weft.v1.Evidence
+	(*Group)(nil),    // 7: weft.v1.Group
 }
 var file_weft_v1_deduped_proto_depIdxs = []int32{
 	5, // 0: weft.v1.Deduped.targets:type_name -> weft.v1.Target
@@ -445,13 +477,14 @@ var file_weft_v1_deduped_proto_depIdxs = []int32{
 	3, // 3: weft.v1.Deduped.parked:type_name -> weft.v1.Parked
 	4, // 4: weft.v1.Deduped.lifted:type_name -> weft.v1.Lift
 	0, // 5: weft.v1.Deduped.showing:type_name -> weft.v1.Showing
-	5, // 6: weft.v1.Merged.target:type_name -> weft.v1.Target
-	5, // 7: weft.v1.Parked.targets:type_name -> weft.v1.Target
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	7, // 6: weft.v1.Deduped.groups:type_name -> weft.v1.Group
+	5, // 7: weft.v1.Merged.target:type_name -> weft.v1.Target
+	5, // 8: weft.v1.Parked.targets:type_name -> weft.v1.Target
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_deduped_proto_init() }
@@ -460,6 +493,7 @@ func file_weft_v1_deduped_proto_init() {
 		return
 	}
 	file_weft_v1_evidence_proto_init()
+	file_weft_v1_group_proto_init()
 	file_weft_v1_url_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

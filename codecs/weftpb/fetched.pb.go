@@ -23,6 +23,10 @@ const (
 
 // Fetched is one HTTP exchange with its body. Key: the domain. Written by
 // fetch; read by parse and by the WARC writer.
+//
+// With robots it is an exchange for a robots.txt, and all other fields are empty:
+// there is no page in it, and whoever does not know the field finds no URL. Only the
+// WARC writer reads it; what it says of the origin is in Visited.
 type Fetched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names the page: the same for a repeat of the same release or retry.
@@ -43,7 +47,14 @@ type Fetched struct {
 	// the server wrote it if it is of another scheme, or too long for the crawl.
 	Location string `protobuf:"bytes,10,opt,name=location,proto3" json:"location,omitempty"`
 	// Where the body is, if it was too large for a record.
-	Stored        *BodyReference `protobuf:"bytes,11,opt,name=stored,proto3" json:"stored,omitempty"`
+	Stored *BodyReference `protobuf:"bytes,11,opt,name=stored,proto3" json:"stored,omitempty"`
+	// The heads of response and request, from the first line to the empty one, byte
+	// for byte as they went over the wire. Empty for HTTP/2, which has no such text,
+	// in records of earlier versions, and above 64 KiB.
+	ResponseHead []byte `protobuf:"bytes,12,opt,name=response_head,json=responseHead,proto3" json:"response_head,omitempty"`
+	RequestHead  []byte `protobuf:"bytes,13,opt,name=request_head,json=requestHead,proto3" json:"request_head,omitempty"`
+	// Of the exchange of a robots.txt: no visit, and a request with nothing but the URL.
+	Robots        *Fetched `protobuf:"bytes,14,opt,name=robots,proto3" json:"robots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -151,6 +162,27 @@ func (x *Fetched) GetLocation() string {
 func (x *Fetched) GetStored() *BodyReference {
 	if x != nil {
 		return x.Stored
+	}
+	return nil
+}
+
+func (x *Fetched) GetResponseHead() []byte {
+	if x != nil {
+		return x.ResponseHead
+	}
+	return nil
+}
+
+func (x *Fetched) GetRequestHead() []byte {
+	if x != nil {
+		return x.RequestHead
+	}
+	return nil
+}
+
+func (x *Fetched) GetRobots() *Fetched {
+	if x != nil {
+		return x.Robots
 	}
 	return nil
 }
@@ -297,6 +329,8 @@ type Outcome struct {
 	// Retry-After as a duration, milliseconds; 0: none (RFC 9110 section 10.2.3).
 	RetryAfterMs int64 `protobuf:"varint,13,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"`
 	// The request was not made (the visit was ended early); it is queued again.
+	// With started_ms it was made and cut off, because its partition went to
+	// another fetcher.
 	Skipped       bool `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -518,7 +552,7 @@ var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\xfa\x02\n" +
+	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\xec\x03\n" +
 	"\aFetched\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\arequest\x18\x02 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x14\n" +
@@ -531,7 +565,10 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06remote\x18\t \x01(\tR\x06remote\x12\x1a\n" +
 	"\blocation\x18\n" +
 	" \x01(\tR\blocation\x12.\n" +
-	"\x06stored\x18\v \x01(\v2\x16.weft.v1.BodyReferenceR\x06stored\"M\n" +
+	"\x06stored\x18\v \x01(\v2\x16.weft.v1.BodyReferenceR\x06stored\x12#\n" +
+	"\rresponse_head\x18\f \x01(\fR\fresponseHead\x12!\n" +
+	"\frequest_head\x18\r \x01(\fR\vrequestHead\x12(\n" +
+	"\x06robots\x18\x0e \x01(\v2\x10.weft.v1.FetchedR\x06robots\"M\n" +
 	"\rBodyReference\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x16\n" +
@@ -596,14 +633,15 @@ var file_weft_v1_fetched_proto_depIdxs = []int32{
 	2, // 2: weft.v1.Fetched.request_headers:type_name -> weft.v1.Header
 	2, // 3: weft.v1.Fetched.headers:type_name -> weft.v1.Header
 	1, // 4: weft.v1.Fetched.stored:type_name -> weft.v1.BodyReference
-	3, // 5: weft.v1.Visited.outcomes:type_name -> weft.v1.Outcome
-	6, // 6: weft.v1.Visited.rules:type_name -> weft.v1.OriginRules
-	7, // 7: weft.v1.Visited.referral:type_name -> weft.v1.Target
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	0, // 5: weft.v1.Fetched.robots:type_name -> weft.v1.Fetched
+	3, // 6: weft.v1.Visited.outcomes:type_name -> weft.v1.Outcome
+	6, // 7: weft.v1.Visited.rules:type_name -> weft.v1.OriginRules
+	7, // 8: weft.v1.Visited.referral:type_name -> weft.v1.Target
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_fetched_proto_init() }

@@ -39,7 +39,18 @@ type Event struct {
 	Reset_ bool `protobuf:"varint,5,opt,name=reset,proto3" json:"reset,omitempty"`
 	// Where the owner expects the event in the log. An event elsewhere follows
 	// one that was lost, and is not valid. Unset in a claim.
-	Offset        int64 `protobuf:"varint,6,opt,name=offset,proto3" json:"offset,omitempty"`
+	Offset int64 `protobuf:"varint,6,opt,name=offset,proto3" json:"offset,omitempty"`
+	// How many events before this one were not acknowledged yet when it was made.
+	// The events before those are in the log for certain: a place among them that
+	// holds anything else is damaged.
+	Unacknowledged int64 `protobuf:"varint,7,opt,name=unacknowledged,proto3" json:"unacknowledged,omitempty"`
+	// Records that are no events, which the folds of this ledger and of the ledgers
+	// that it reads have passed over so far.
+	Strangers int64 `protobuf:"varint,8,opt,name=strangers,proto3" json:"strangers,omitempty"`
+	// CRC-32C of all bytes before this field, which is always last. Events that
+	// were written before the field was have none. Its tag takes three bytes, so
+	// that what ends with it is known to be an event even where it is damaged.
+	Sum           *uint32 `protobuf:"fixed32,262143,opt,name=sum,proto3,oneof" json:"sum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -116,6 +127,27 @@ func (x *Event) GetOffset() int64 {
 	return 0
 }
 
+func (x *Event) GetUnacknowledged() int64 {
+	if x != nil {
+		return x.Unacknowledged
+	}
+	return 0
+}
+
+func (x *Event) GetStrangers() int64 {
+	if x != nil {
+		return x.Strangers
+	}
+	return 0
+}
+
+func (x *Event) GetSum() uint32 {
+	if x != nil && x.Sum != nil {
+		return *x.Sum
+	}
+	return 0
+}
+
 // Position is the highest folded offset of one input topic, in the ledger's
 // own partition.
 type Position struct {
@@ -126,7 +158,10 @@ type Position struct {
 	Epoch int64 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Timestamp of the record at offset in milliseconds since 1970: one that is
 	// written there after the log was cut has another. 0: unknown.
-	TimestampMs   int64 `protobuf:"varint,4,opt,name=timestamp_ms,json=timestampMs,proto3" json:"timestamp_ms,omitempty"`
+	TimestampMs int64 `protobuf:"varint,4,opt,name=timestamp_ms,json=timestampMs,proto3" json:"timestamp_ms,omitempty"`
+	// First offset of that epoch at which none of its events stands, when the input
+	// topic is a ledger: what follows does not count. 0: there is none.
+	Hole          int64 `protobuf:"varint,5,opt,name=hole,proto3" json:"hole,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -189,6 +224,13 @@ func (x *Position) GetTimestampMs() int64 {
 	return 0
 }
 
+func (x *Position) GetHole() int64 {
+	if x != nil {
+		return x.Hole
+	}
+	return 0
+}
+
 // Claim fences every earlier owner of the partition.
 type Claim struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -239,19 +281,24 @@ var File_weft_v1_ledger_proto protoreflect.FileDescriptor
 
 const file_weft_v1_ledger_proto_rawDesc = "" +
 	"\n" +
-	"\x14weft/v1/ledger.proto\x12\aweft.v1\"\xb6\x01\n" +
+	"\x14weft/v1/ledger.proto\x12\aweft.v1\"\x9d\x02\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x03R\x05epoch\x12/\n" +
 	"\tpositions\x18\x02 \x03(\v2\x11.weft.v1.PositionR\tpositions\x12$\n" +
 	"\x05claim\x18\x03 \x01(\v2\x0e.weft.v1.ClaimR\x05claim\x12\x12\n" +
 	"\x04body\x18\x04 \x01(\fR\x04body\x12\x14\n" +
 	"\x05reset\x18\x05 \x01(\bR\x05reset\x12\x16\n" +
-	"\x06offset\x18\x06 \x01(\x03R\x06offset\"q\n" +
+	"\x06offset\x18\x06 \x01(\x03R\x06offset\x12&\n" +
+	"\x0eunacknowledged\x18\a \x01(\x03R\x0eunacknowledged\x12\x1c\n" +
+	"\tstrangers\x18\b \x01(\x03R\tstrangers\x12\x17\n" +
+	"\x03sum\x18\xff\xff\x0f \x01(\aH\x00R\x03sum\x88\x01\x01B\x06\n" +
+	"\x04_sum\"\x85\x01\n" +
 	"\bPosition\x12\x14\n" +
 	"\x05topic\x18\x01 \x01(\tR\x05topic\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x14\n" +
 	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\x12!\n" +
-	"\ftimestamp_ms\x18\x04 \x01(\x03R\vtimestampMs\"\x1d\n" +
+	"\ftimestamp_ms\x18\x04 \x01(\x03R\vtimestampMs\x12\x12\n" +
+	"\x04hole\x18\x05 \x01(\x03R\x04hole\"\x1d\n" +
 	"\x05Claim\x12\x14\n" +
 	"\x05owner\x18\x01 \x01(\tR\x05ownerB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
@@ -288,6 +335,7 @@ func file_weft_v1_ledger_proto_init() {
 	if File_weft_v1_ledger_proto != nil {
 		return
 	}
+	file_weft_v1_ledger_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

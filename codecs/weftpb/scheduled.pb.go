@@ -73,7 +73,7 @@ func (x Robots_Access) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robots_Access.Descriptor instead.
 func (Robots_Access) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12, 0}
 }
 
 // Scheduled is what the scheduler decided for one domain: URLs admitted,
@@ -103,7 +103,14 @@ type Scheduled struct {
 	// cannot be had at the moment.
 	Deferred []*Deferral `protobuf:"bytes,10,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	// Leases that begin anew: they ran out in a time that nobody had.
-	Renewed       []*Renewal `protobuf:"bytes,11,rep,name=renewed,proto3" json:"renewed,omitempty"`
+	Renewed []*Renewal `protobuf:"bytes,11,rep,name=renewed,proto3" json:"renewed,omitempty"`
+	// Origins whose pages fail or fail no longer, while the rest of the domain
+	// goes on.
+	Health []*OriginHealth `protobuf:"bytes,12,rep,name=health,proto3" json:"health,omitempty"`
+	// Groups whose state changes.
+	Groups []*Group `protobuf:"bytes,13,rep,name=groups,proto3" json:"groups,omitempty"`
+	// URLs that leave their group for the queue of their priority.
+	Recalled      []*Recall `protobuf:"bytes,14,rep,name=recalled,proto3" json:"recalled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,6 +222,171 @@ func (x *Scheduled) GetRenewed() []*Renewal {
 	return nil
 }
 
+func (x *Scheduled) GetHealth() []*OriginHealth {
+	if x != nil {
+		return x.Health
+	}
+	return nil
+}
+
+func (x *Scheduled) GetGroups() []*Group {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *Scheduled) GetRecalled() []*Recall {
+	if x != nil {
+		return x.Recalled
+	}
+	return nil
+}
+
+// Recall moves a URL out of its group.
+type Recall struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	Group         string                 `protobuf:"bytes,2,opt,name=group,proto3" json:"group,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recall) Reset() {
+	*x = Recall{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recall) ProtoMessage() {}
+
+func (x *Recall) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recall.ProtoReflect.Descriptor instead.
+func (*Recall) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Recall) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Recall) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+// OriginHealth is what is held against one origin alone, whole. Nothing but the
+// name: it answers again.
+type OriginHealth struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// scheme://host[:port], default ports omitted.
+	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Its own breaker: failures in a row, whether it is open, and how often it
+	// opened without an answer since.
+	Failures      uint32 `protobuf:"varint,2,opt,name=failures,proto3" json:"failures,omitempty"`
+	BreakerCycles uint32 `protobuf:"varint,3,opt,name=breaker_cycles,json=breakerCycles,proto3" json:"breaker_cycles,omitempty"`
+	BreakerOpen   bool   `protobuf:"varint,4,opt,name=breaker_open,json=breakerOpen,proto3" json:"breaker_open,omitempty"`
+	// When it failed last, milliseconds since 1970.
+	FailedMs int64 `protobuf:"varint,5,opt,name=failed_ms,json=failedMs,proto3" json:"failed_ms,omitempty"`
+	// Nothing of it goes out before, milliseconds since 1970.
+	WaitMs        int64 `protobuf:"varint,6,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OriginHealth) Reset() {
+	*x = OriginHealth{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OriginHealth) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OriginHealth) ProtoMessage() {}
+
+func (x *OriginHealth) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OriginHealth.ProtoReflect.Descriptor instead.
+func (*OriginHealth) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *OriginHealth) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *OriginHealth) GetFailures() uint32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *OriginHealth) GetBreakerCycles() uint32 {
+	if x != nil {
+		return x.BreakerCycles
+	}
+	return 0
+}
+
+func (x *OriginHealth) GetBreakerOpen() bool {
+	if x != nil {
+		return x.BreakerOpen
+	}
+	return false
+}
+
+func (x *OriginHealth) GetFailedMs() int64 {
+	if x != nil {
+		return x.FailedMs
+	}
+	return 0
+}
+
+func (x *OriginHealth) GetWaitMs() int64 {
+	if x != nil {
+		return x.WaitMs
+	}
+	return 0
+}
+
 // Renewal gives a visit that is out another lease.
 type Renewal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -227,7 +399,7 @@ type Renewal struct {
 
 func (x *Renewal) Reset() {
 	*x = Renewal{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -239,7 +411,7 @@ func (x *Renewal) String() string {
 func (*Renewal) ProtoMessage() {}
 
 func (x *Renewal) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -252,7 +424,7 @@ func (x *Renewal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewal.ProtoReflect.Descriptor instead.
 func (*Renewal) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Renewal) GetVisit() string {
@@ -287,14 +459,16 @@ type Gauges struct {
 	Failed  int64 `protobuf:"varint,7,opt,name=failed,proto3" json:"failed,omitempty"`
 	Refused int64 `protobuf:"varint,8,opt,name=refused,proto3" json:"refused,omitempty"`
 	// Visits out.
-	Visits        int64 `protobuf:"varint,9,opt,name=visits,proto3" json:"visits,omitempty"`
+	Visits int64 `protobuf:"varint,9,opt,name=visits,proto3" json:"visits,omitempty"`
+	// URLs of groups that are withdrawn; they are not pending.
+	Withdrawn     int64 `protobuf:"varint,10,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Gauges) Reset() {
 	*x = Gauges{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -306,7 +480,7 @@ func (x *Gauges) String() string {
 func (*Gauges) ProtoMessage() {}
 
 func (x *Gauges) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -319,7 +493,7 @@ func (x *Gauges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gauges.ProtoReflect.Descriptor instead.
 func (*Gauges) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Gauges) GetPending() int64 {
@@ -385,6 +559,13 @@ func (x *Gauges) GetVisits() int64 {
 	return 0
 }
 
+func (x *Gauges) GetWithdrawn() int64 {
+	if x != nil {
+		return x.Withdrawn
+	}
+	return 0
+}
+
 // Admission puts a URL in a queue of its domain.
 type Admission struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -395,7 +576,7 @@ type Admission struct {
 
 func (x *Admission) Reset() {
 	*x = Admission{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +588,7 @@ func (x *Admission) String() string {
 func (*Admission) ProtoMessage() {}
 
 func (x *Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +601,7 @@ func (x *Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Admission.ProtoReflect.Descriptor instead.
 func (*Admission) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Admission) GetRequest() *Request {
@@ -442,7 +623,7 @@ type Deferral struct {
 
 func (x *Deferral) Reset() {
 	*x = Deferral{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -454,7 +635,7 @@ func (x *Deferral) String() string {
 func (*Deferral) ProtoMessage() {}
 
 func (x *Deferral) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -467,7 +648,7 @@ func (x *Deferral) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferral.ProtoReflect.Descriptor instead.
 func (*Deferral) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Deferral) GetRequest() *Request {
@@ -504,15 +685,18 @@ type Settlement struct {
 	Priority uint32 `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
 	Again    bool   `protobuf:"varint,7,opt,name=again,proto3" json:"again,omitempty"`
 	// The request that was made, for people and proofs; unset without one. The
-	// fold does not read it.
-	Attempt       *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// fold does not read it. With a retry_ms of -1 it was cut off, because its
+	// partition went to another fetcher.
+	Attempt *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// The group that the URL waited in, when visit is empty; empty: it waited in none.
+	Group         string `protobuf:"bytes,9,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settlement) Reset() {
 	*x = Settlement{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +708,7 @@ func (x *Settlement) String() string {
 func (*Settlement) ProtoMessage() {}
 
 func (x *Settlement) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +721,7 @@ func (x *Settlement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settlement.ProtoReflect.Descriptor instead.
 func (*Settlement) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Settlement) GetVisit() string {
@@ -596,6 +780,13 @@ func (x *Settlement) GetAttempt() *Attempt {
 	return nil
 }
 
+func (x *Settlement) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
 // Attempt is what remains of an Outcome.
 type Attempt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -614,7 +805,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +817,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +830,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Attempt) GetStartedMs() int64 {
@@ -698,7 +889,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +901,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +914,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Visit) GetId() string {
@@ -778,7 +969,7 @@ type Request struct {
 	Attempt uint32 `protobuf:"varint,3,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// Completed fetches of this URL so far: with the URL it names the page.
 	Round uint32 `protobuf:"varint,4,opt,name=round,proto3" json:"round,omitempty"`
-	// Taken from the retries and not from a queue.
+	// Taken from the retries and not from a queue, nor from the group of the target.
 	Again         bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -786,7 +977,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +989,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +1002,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Request) GetTarget() *Target {
@@ -869,14 +1060,20 @@ type OriginRules struct {
 	Referred bool `protobuf:"varint,6,opt,name=referred,proto3" json:"referred,omitempty"`
 	// In the ledger only. robots.txt could not be had for long, and the rules that
 	// were had last hold until retry_ms.
-	Kept          bool `protobuf:"varint,7,opt,name=kept,proto3" json:"kept,omitempty"`
+	Kept bool `protobuf:"varint,7,opt,name=kept,proto3" json:"kept,omitempty"`
+	// In the ledger only. The name of the origin's host does not exist, as one
+	// look-up said; it is looked up again at retry_ms, or was, if refuse is set.
+	Missing bool `protobuf:"varint,8,opt,name=missing,proto3" json:"missing,omitempty"`
+	// What was found is not of the origin itself, but of where its robots.txt
+	// redirects.
+	Redirected    bool `protobuf:"varint,9,opt,name=redirected,proto3" json:"redirected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OriginRules) Reset() {
 	*x = OriginRules{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1085,7 @@ func (x *OriginRules) String() string {
 func (*OriginRules) ProtoMessage() {}
 
 func (x *OriginRules) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1098,7 @@ func (x *OriginRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginRules.ProtoReflect.Descriptor instead.
 func (*OriginRules) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *OriginRules) GetOrigin() string {
@@ -953,6 +1150,20 @@ func (x *OriginRules) GetKept() bool {
 	return false
 }
 
+func (x *OriginRules) GetMissing() bool {
+	if x != nil {
+		return x.Missing
+	}
+	return false
+}
+
+func (x *OriginRules) GetRedirected() bool {
+	if x != nil {
+		return x.Redirected
+	}
+	return false
+}
+
 // Robots is what a fetch of /robots.txt means for our agent (RFC 9309).
 type Robots struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -975,7 +1186,7 @@ type Robots struct {
 
 func (x *Robots) Reset() {
 	*x = Robots{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -987,7 +1198,7 @@ func (x *Robots) String() string {
 func (*Robots) ProtoMessage() {}
 
 func (x *Robots) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1000,7 +1211,7 @@ func (x *Robots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robots.ProtoReflect.Descriptor instead.
 func (*Robots) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Robots) GetAccess() Robots_Access {
@@ -1070,14 +1281,18 @@ type Timing struct {
 	// Position in the weighted choice of priorities.
 	Turn uint32 `protobuf:"varint,6,opt,name=turn,proto3" json:"turn,omitempty"`
 	// Response time of the last answered request, milliseconds.
-	ResponseMs    uint32 `protobuf:"varint,7,opt,name=response_ms,json=responseMs,proto3" json:"response_ms,omitempty"`
+	ResponseMs uint32 `protobuf:"varint,7,opt,name=response_ms,json=responseMs,proto3" json:"response_ms,omitempty"`
+	// The origin that answered last, as the FNV-1a hash of its name, and when,
+	// milliseconds since 1970. 0: none has.
+	AnsweredBy    uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
+	AnsweredMs    int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1304,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1317,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Timing) GetDueMs() int64 {
@@ -1154,11 +1369,25 @@ func (x *Timing) GetResponseMs() uint32 {
 	return 0
 }
 
+func (x *Timing) GetAnsweredBy() uint64 {
+	if x != nil {
+		return x.AnsweredBy
+	}
+	return 0
+}
+
+func (x *Timing) GetAnsweredMs() int64 {
+	if x != nil {
+		return x.AnsweredMs
+	}
+	return 0
+}
+
 var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x11weft/v1/url.proto\"\xc0\x03\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xc4\x04\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -1172,10 +1401,23 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x06timing\x18\t \x01(\v2\x0f.weft.v1.TimingR\x06timing\x12-\n" +
 	"\bdeferred\x18\n" +
 	" \x03(\v2\x11.weft.v1.DeferralR\bdeferred\x12*\n" +
-	"\arenewed\x18\v \x03(\v2\x10.weft.v1.RenewalR\arenewed\":\n" +
+	"\arenewed\x18\v \x03(\v2\x10.weft.v1.RenewalR\arenewed\x12-\n" +
+	"\x06health\x18\f \x03(\v2\x15.weft.v1.OriginHealthR\x06health\x12&\n" +
+	"\x06groups\x18\r \x03(\v2\x0e.weft.v1.GroupR\x06groups\x12+\n" +
+	"\brecalled\x18\x0e \x03(\v2\x0f.weft.v1.RecallR\brecalled\"0\n" +
+	"\x06Recall\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
+	"\x05group\x18\x02 \x01(\tR\x05group\"\xc2\x01\n" +
+	"\fOriginHealth\x12\x16\n" +
+	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1a\n" +
+	"\bfailures\x18\x02 \x01(\rR\bfailures\x12%\n" +
+	"\x0ebreaker_cycles\x18\x03 \x01(\rR\rbreakerCycles\x12!\n" +
+	"\fbreaker_open\x18\x04 \x01(\bR\vbreakerOpen\x12\x1b\n" +
+	"\tfailed_ms\x18\x05 \x01(\x03R\bfailedMs\x12\x17\n" +
+	"\await_ms\x18\x06 \x01(\x03R\x06waitMs\":\n" +
 	"\aRenewal\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x19\n" +
-	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\xeb\x01\n" +
+	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\x89\x02\n" +
 	"\x06Gauges\x12\x18\n" +
 	"\apending\x18\x01 \x01(\x03R\apending\x12\x16\n" +
 	"\x06queued\x18\x02 \x01(\x03R\x06queued\x12\x10\n" +
@@ -1186,12 +1428,14 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\afetched\x18\x06 \x01(\x03R\afetched\x12\x16\n" +
 	"\x06failed\x18\a \x01(\x03R\x06failed\x12\x18\n" +
 	"\arefused\x18\b \x01(\x03R\arefused\x12\x16\n" +
-	"\x06visits\x18\t \x01(\x03R\x06visits\"7\n" +
+	"\x06visits\x18\t \x01(\x03R\x06visits\x12\x1c\n" +
+	"\twithdrawn\x18\n" +
+	" \x01(\x03R\twithdrawn\"7\n" +
 	"\tAdmission\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"Q\n" +
 	"\bDeferral\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x19\n" +
-	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xdb\x01\n" +
+	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xf1\x01\n" +
 	"\n" +
 	"Settlement\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x14\n" +
@@ -1201,7 +1445,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\bretry_ms\x18\x05 \x01(\x03R\aretryMs\x12\x1a\n" +
 	"\bpriority\x18\x06 \x01(\rR\bpriority\x12\x14\n" +
 	"\x05again\x18\a \x01(\bR\x05again\x12*\n" +
-	"\aattempt\x18\b \x01(\v2\x10.weft.v1.AttemptR\aattempt\"\x9b\x01\n" +
+	"\aattempt\x18\b \x01(\v2\x10.weft.v1.AttemptR\aattempt\x12\x14\n" +
+	"\x05group\x18\t \x01(\tR\x05group\"\x9b\x01\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -1223,7 +1468,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\bpriority\x18\x02 \x01(\rR\bpriority\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x14\n" +
 	"\x05round\x18\x04 \x01(\rR\x05round\x12\x14\n" +
-	"\x05again\x18\x05 \x01(\bR\x05again\"\xcf\x01\n" +
+	"\x05again\x18\x05 \x01(\bR\x05again\"\x89\x02\n" +
 	"\vOriginRules\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12'\n" +
 	"\x06robots\x18\x02 \x01(\v2\x0f.weft.v1.RobotsR\x06robots\x12\x1c\n" +
@@ -1231,7 +1476,11 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\bretry_ms\x18\x04 \x01(\x03R\aretryMs\x12\x16\n" +
 	"\x06refuse\x18\x05 \x01(\tR\x06refuse\x12\x1a\n" +
 	"\breferred\x18\x06 \x01(\bR\breferred\x12\x12\n" +
-	"\x04kept\x18\a \x01(\bR\x04kept\"\xb6\x02\n" +
+	"\x04kept\x18\a \x01(\bR\x04kept\x12\x18\n" +
+	"\amissing\x18\b \x01(\bR\amissing\x12\x1e\n" +
+	"\n" +
+	"redirected\x18\t \x01(\bR\n" +
+	"redirected\"\xb6\x02\n" +
 	"\x06Robots\x12.\n" +
 	"\x06access\x18\x01 \x01(\x0e2\x16.weft.v1.Robots.AccessR\x06access\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\tR\x05rules\x12$\n" +
@@ -1244,7 +1493,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fACCESS_RULES\x10\x01\x12\x14\n" +
 	"\x10ACCESS_ALLOW_ALL\x10\x02\x12\x17\n" +
-	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\xd3\x01\n" +
+	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\x95\x02\n" +
 	"\x06Timing\x12\x15\n" +
 	"\x06due_ms\x18\x01 \x01(\x03R\x05dueMs\x12\x17\n" +
 	"\anext_ms\x18\x02 \x01(\x03R\x06nextMs\x12\x1a\n" +
@@ -1253,7 +1502,11 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\fbreaker_open\x18\x05 \x01(\bR\vbreakerOpen\x12\x12\n" +
 	"\x04turn\x18\x06 \x01(\rR\x04turn\x12\x1f\n" +
 	"\vresponse_ms\x18\a \x01(\rR\n" +
-	"responseMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"responseMs\x12\x1f\n" +
+	"\vanswered_by\x18\b \x01(\x06R\n" +
+	"answeredBy\x12\x1f\n" +
+	"\vanswered_ms\x18\t \x01(\x03R\n" +
+	"answeredMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_scheduled_proto_rawDescOnce sync.Once
@@ -1268,44 +1521,50 @@ func file_weft_v1_scheduled_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_weft_v1_scheduled_proto_goTypes = []any{
-	(Robots_Access)(0),  // 0: weft.v1.Robots.Access
-	(*Scheduled)(nil),   // 1: weft.v1.Scheduled
-	(*Renewal)(nil),     // 2: weft.v1.Renewal
-	(*Gauges)(nil),      // 3: weft.v1.Gauges
-	(*Admission)(nil),   // 4: weft.v1.Admission
-	(*Deferral)(nil),    // 5: weft.v1.Deferral
-	(*Settlement)(nil),  // 6: weft.v1.Settlement
-	(*Attempt)(nil),     // 7: weft.v1.Attempt
-	(*Visit)(nil),       // 8: weft.v1.Visit
-	(*Request)(nil),     // 9: weft.v1.Request
-	(*OriginRules)(nil), // 10: weft.v1.OriginRules
-	(*Robots)(nil),      // 11: weft.v1.Robots
-	(*Timing)(nil),      // 12: weft.v1.Timing
-	(*Target)(nil),      // 13: weft.v1.Target
+	(Robots_Access)(0),   // 0: weft.v1.Robots.Access
+	(*Scheduled)(nil),    // 1: weft.v1.Scheduled
+	(*Recall)(nil),       // 2: weft.v1.Recall
+	(*OriginHealth)(nil), // 3: weft.v1.OriginHealth
+	(*Renewal)(nil),      // 4: weft.v1.Renewal
+	(*Gauges)(nil),       // 5: weft.v1.Gauges
+	(*Admission)(nil),    // 6: weft.v1.Admission
+	(*Deferral)(nil),     // 7: weft.v1.Deferral
+	(*Settlement)(nil),   // 8: weft.v1.Settlement
+	(*Attempt)(nil),      // 9: weft.v1.Attempt
+	(*Visit)(nil),        // 10: weft.v1.Visit
+	(*Request)(nil),      // 11: weft.v1.Request
+	(*OriginRules)(nil),  // 12: weft.v1.OriginRules
+	(*Robots)(nil),       // 13: weft.v1.Robots
+	(*Timing)(nil),       // 14: weft.v1.Timing
+	(*Group)(nil),        // 15: weft.v1.Group
+	(*Target)(nil),       // 16: weft.v1.Target
 }
 var file_weft_v1_scheduled_proto_depIdxs = []int32{
-	3,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
-	4,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
-	6,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
-	8,  // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
-	10, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
-	12, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
-	5,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
-	2,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
-	9,  // 8: weft.v1.Admission.request:type_name -> weft.v1.Request
-	9,  // 9: weft.v1.Deferral.request:type_name -> weft.v1.Request
-	7,  // 10: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
-	9,  // 11: weft.v1.Visit.requests:type_name -> weft.v1.Request
-	13, // 12: weft.v1.Request.target:type_name -> weft.v1.Target
-	11, // 13: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
-	0,  // 14: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	5,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
+	6,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
+	8,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
+	10, // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
+	12, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
+	14, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
+	7,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
+	4,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
+	3,  // 8: weft.v1.Scheduled.health:type_name -> weft.v1.OriginHealth
+	15, // 9: weft.v1.Scheduled.groups:type_name -> weft.v1.Group
+	2,  // 10: weft.v1.Scheduled.recalled:type_name -> weft.v1.Recall
+	11, // 11: weft.v1.Admission.request:type_name -> weft.v1.Request
+	11, // 12: weft.v1.Deferral.request:type_name -> weft.v1.Request
+	9,  // 13: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
+	11, // 14: weft.v1.Visit.requests:type_name -> weft.v1.Request
+	16, // 15: weft.v1.Request.target:type_name -> weft.v1.Target
+	13, // 16: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
+	0,  // 17: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_scheduled_proto_init() }
@@ -1313,6 +1572,7 @@ func file_weft_v1_scheduled_proto_init() {
 	if File_weft_v1_scheduled_proto != nil {
 		return
 	}
+	file_weft_v1_group_proto_init()
 	file_weft_v1_url_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1320,7 +1580,7 @@ func file_weft_v1_scheduled_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_scheduled_proto_rawDesc), len(file_weft_v1_scheduled_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -104,7 +104,12 @@ type Target struct {
 	// with --scope prefix; host and domain scope follow from the referrer.
 	ScopeRoot string `protobuf:"bytes,4,opt,name=scope_root,json=scopeRoot,proto3" json:"scope_root,omitempty"`
 	// Redirects in a row that led here; 0: a page or a seed names it.
-	Redirects     uint32 `protobuf:"varint,5,opt,name=redirects,proto3" json:"redirects,omitempty"`
+	Redirects uint32 `protobuf:"varint,5,opt,name=redirects,proto3" json:"redirects,omitempty"`
+	// Name of the group in which the URL waits, because it may be another spelling of
+	// a URL that was named before; empty: it waits in no group.
+	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
+	// That URL. In deduped only.
+	Twin          string `protobuf:"bytes,7,opt,name=twin,proto3" json:"twin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -172,6 +177,20 @@ func (x *Target) GetRedirects() uint32 {
 		return x.Redirects
 	}
 	return 0
+}
+
+func (x *Target) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *Target) GetTwin() string {
+	if x != nil {
+		return x.Twin
+	}
+	return ""
 }
 
 // Link is an outlink as the document spells it, resolved by nobody yet.
@@ -242,14 +261,16 @@ var File_weft_v1_url_proto protoreflect.FileDescriptor
 
 const file_weft_v1_url_proto_rawDesc = "" +
 	"\n" +
-	"\x11weft/v1/url.proto\x12\aweft.v1\"\x8d\x01\n" +
+	"\x11weft/v1/url.proto\x12\aweft.v1\"\xb7\x01\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05depth\x18\x02 \x01(\rR\x05depth\x12\x1e\n" +
 	"\x03via\x18\x03 \x01(\x0e2\f.weft.v1.ViaR\x03via\x12\x1d\n" +
 	"\n" +
 	"scope_root\x18\x04 \x01(\tR\tscopeRoot\x12\x1c\n" +
-	"\tredirects\x18\x05 \x01(\rR\tredirects\">\n" +
+	"\tredirects\x18\x05 \x01(\rR\tredirects\x12\x14\n" +
+	"\x05group\x18\x06 \x01(\tR\x05group\x12\x12\n" +
+	"\x04twin\x18\a \x01(\tR\x04twin\">\n" +
 	"\x04Link\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x10\n" +
