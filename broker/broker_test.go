@@ -149,7 +149,7 @@ func TestUnusableDirectory(t *testing.T) {
 }
 
 func TestUnusableAddress(t *testing.T) {
-	taken := open(t, Options{Dir: t.TempDir()}).Addr()
+	taken := open(t, Options{Dir: t.TempDir(), Listen: "127.0.0.1:0"}).Addr()
 	for _, at := range []string{"localhost", "127.0.0.1:99999", "127.0.0.1:kafka", taken} {
 		dir := t.TempDir()
 		b, err := Open(Options{Dir: dir, Listen: at})
@@ -167,7 +167,7 @@ func TestUnusableAddress(t *testing.T) {
 
 func TestAdvertisedAddress(t *testing.T) {
 	name := machineName()
-	for at, host := range map[string]string{"": "127.0.0.1", "localhost:0": "localhost", "0.0.0.0:0": name, ":0": name} {
+	for at, host := range map[string]string{"127.0.0.1:0": "127.0.0.1", "localhost:0": "localhost", "0.0.0.0:0": name, ":0": name} {
 		b := open(t, Options{Dir: t.TempDir(), Listen: at})
 		if got := b.Addr(); !strings.HasPrefix(got, host+":") || strings.HasSuffix(got, ":0") {
 			t.Errorf("listens at %q, advertises %q", at, got)

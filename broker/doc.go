@@ -5,6 +5,16 @@
 // The broker is franz-go's kfake with its data directory. What is not obvious
 // about it, all of it tried:
 //
+// # Members and strangers
+//
+// kfake is made for tests: a request of a kind that it does not know ends the
+// process, and it takes the size of a frame on trust. So only members reach its
+// port, which prove that they may read the data directory (member.go). Others,
+// strangers, come to a door (door.go), which decides about each of their
+// requests (strangers.go), bounds what they may send and take (frame.go), and
+// hands on what is left over a connection of its own. kfake tells clients the
+// address of the door; members dial their own port whatever they are told.
+//
 // # Durability
 //
 // kfake writes each batch to its segment before it acknowledges it, and leaves
@@ -13,6 +23,10 @@
 // are brought back to it at the next start, and ledgers compare their positions
 // themselves. The last batch of a log may be cut short; it was not
 // acknowledged.
+//
+// A start reads every batch. One that cannot be read although something intact
+// stands behind it, or although the broker had ended behind it, is damage:
+// ErrDamaged, and nothing is changed. kfake would cut the log there.
 //
 // A log that is emptied by trimming forgets its end when the process is killed,
 // and begins at 0 again below the commits of its readers. The Janitor therefore

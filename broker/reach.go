@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/dirlock"
@@ -16,29 +15,29 @@ import (
 // ErrNoBroker means that a directory never held a broker.
 var ErrNoBroker = errors.New("there is no crawl")
 
-// Reach returns the address of the broker whose data is in o.Dir: that of the
-// process that runs it, or else of one that is opened for the caller, who must
+// Reach says how to reach the broker whose data is in o.Dir as a member: that of
+// the process that runs it, or else one that is opened for the caller, who must
 // call release when done with it. It waits for a process that is just starting.
-func Reach(ctx context.Context, o Options) (addr string, release func() error, err error) {
+func Reach(ctx context.Context, o Options) (m Member, release func() error, err error) {
 	if _, err := os.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
-		return "", nil, fmt.Errorf("%w in %s", ErrNoBroker, filepath.Dir(o.Dir))
+		return Member{}, nil, fmt.Errorf("%w in %s", ErrNoBroker, filepath.Dir(o.Dir))
 	}
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		b, err := Open(o)
 		if err == nil {
-			return b.Addr(), b.Close, nil
+			return b.Member(), b.Close, nil
 		}
 		if !errors.Is(err, dirlock.ErrInUse) {
-			return "", nil, err
+			return Member{}, nil, err
 		}
-		if addr, err := os.ReadFile(addressFile(o.Dir)); err == nil {
-			return strings.TrimSpace(string(addr)), func() error { return nil }, nil
+		if m, err := member(o.Dir); err == nil {
+			return m, func() error { return nil }, nil
 		}
 		select {
 		case <-ctx.Done():
-			return "", nil, fmt.Errorf("wait for the broker of another process: %w", context.Cause(ctx))
+			return Member{}, nil, fmt.Errorf("wait for the broker of another process: %w", context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}

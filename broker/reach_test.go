@@ -13,10 +13,10 @@ import (
 	"github.com/weftcrawl/weft/broker"
 )
 
-// ping tells whether a broker answers at addr.
-func ping(t *testing.T, addr string) error {
+// ping tells whether a broker answers a member.
+func ping(t *testing.T, m broker.Member) error {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	client, err := kgo.NewClient(m.Client()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func TestReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr, release, err := broker.Reach(t.Context(), o)
-	if err != nil || addr != running.Addr() {
-		t.Fatalf("reached %q, %v; it runs at %s", addr, err, running.Addr())
+	m, release, err := broker.Reach(t.Context(), o)
+	if err != nil || m != running.Member() {
+		t.Fatalf("reached %q, %v; it runs at %s", m.Addr, err, running.Member().Addr)
 	}
-	if err := errors.Join(release(), ping(t, addr)); err != nil {
+	if err := errors.Join(release(), ping(t, m)); err != nil {
 		t.Errorf("released by somebody who only reached it: %v", err)
 	}
 	if err := running.Close(); err != nil {
@@ -47,12 +47,12 @@ func TestReach(t *testing.T) {
 	}
 
 	// A killed process leaves its address, and no lock.
-	if err := os.WriteFile(filepath.Join(o.Dir, "address"), []byte(addr), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Dir, "address"), []byte(m.Addr), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	own, release, err := broker.Reach(t.Context(), o)
-	if err != nil || own == addr {
-		t.Fatalf("reached %q, %v, although nobody runs it", own, err)
+	if err != nil || own == m {
+		t.Fatalf("reached %q, %v, although nobody runs it", own.Addr, err)
 	}
 	if err := errors.Join(ping(t, own), release()); err != nil {
 		t.Error(err)
@@ -74,7 +74,7 @@ func TestReachWaitsForAStart(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if addr, _, err := broker.Reach(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("reached %q, %v, before its address is known", addr, err)
+	if m, _, err := broker.Reach(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("reached %q, %v, before its address is known", m.Addr, err)
 	}
 }

@@ -1,0 +1,133 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/weftcrawl/weft/dirlock"
+)
+
+// Keep says which batches of a damaged partition stay, by their offsets from first
+// to before next.
+type Keep func(first, next int64) bool
+
+// Repair rewrites the damaged partitions of the broker in dir, which nobody may
+// have open: batches that can be read and that keep wants stay where they are.
+// The partitions as they were are moved to the folder aside, which must not exist.
+func Repair(dir, aside string, keep map[string]Keep) (err error) {
+	lock, err := dirlock.Take(dir, lockFile)
+	if err != nil {
+		return fmt.Errorf("embedded broker: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	if err := os.Mkdir(aside, 0o755); err != nil {
+		return fmt.Errorf("keep a copy of what is damaged: %w", err)
+	}
+	partitions, err := listPartitions(filepath.Join(dir, "kafka"))
+	if err != nil {
+		return err
+	}
+	for _, p := range partitions {
+		wanted, ok := keep[p.dir]
+		if !ok {
+			continue
+		}
+		fresh := filepath.Join(aside, "fresh")
+		if err := p.rewrite(fresh, wanted); err != nil {
+			return fmt.Errorf("repair %s: %w", p.dir, err)
+		}
+		if err := os.Rename(p.dir, filepath.Join(aside, filepath.Base(p.dir))); err != nil {
+			return fmt.Errorf("keep a copy of what is damaged: %w", err)
+		}
+		if err := os.Rename(fresh, p.dir); err != nil {
+			return fmt.Errorf("repair %s: %w", p.dir, err)
+		}
+	}
+	return nil
+}
+
+// rewrite writes the batches that are wanted into the folder to. A new segment
+// begins behind each gap, as kfake's do at each offset that it is named for.
+func (p logDir) rewrite(to string, wanted Keep) (err error) {
+	if err := os.Mkdir(to, 0o755); err != nil {
+		return err
+	}
+	var out *os.File
+	defer func() {
+		if out != nil {
+			err = errors.Join(err, out.Close())
+		}
+	}()
+	size, at := 0, int64(-1)
+	_, err = p.walk(func(batch []byte, first, next int64) error {
+		if !wanted(first, next) {
+			return nil
+		}
+		if first != at || size > segmentBytes {
+			if out != nil {
+				if err := out.Close(); err != nil {
+					return err
+				}
+			}
+			if out, err = os.Create(filepath.Join(to, strconv.FormatInt(first, 10)+".dat")); err != nil {
+				return err
+			}
+			size = 0
+		}
+		n, err := out.Write(batch)
+		size, at = size+n, next
+		return err
+	})
+	return err
+}
+
+// view makes a folder with what can be read of damaged logs, in which nothing may
+// be written: what is intact is linked, and not copied.
+func view(logs, to string, found []Damage) error {
+	damaged := map[string]bool{}
+	for _, d := range found {
+		damaged[d.Dir] = true
+	}
+	return filepath.WalkDir(logs, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(logs, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, name)
+		switch {
+		case damaged[path]:
+			p := logDir{dir: path}
+			if err := p.rewrite(target, func(int64, int64) bool { return true }); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case filepath.Ext(path) == ".dat":
+			return os.Link(path, target)
+		}
+		return copyFile(path, target)
+	})
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
