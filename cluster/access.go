@@ -19,6 +19,8 @@ type Access struct {
 	Brokers []string
 	TLS     TLS
 	SASL    SASL
+	// Dial connects to brokers; nil: as TLS says.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
 }
 
 // At reaches brokers in plaintext, without a user.
@@ -62,13 +64,21 @@ func (a Access) Client() []kgo.Opt {
 		// not understand them: Ping tells the latter, and others try again.
 		opts = append(opts, kgo.AlwaysRetryEOF())
 	}
-	if a.TLS.On {
-		opts = append(opts, kgo.Dialer(a.TLS.dial))
+	if dial := a.dial(); dial != nil {
+		opts = append(opts, kgo.Dialer(dial))
 	}
 	if a.SASL.Mechanism != "" {
 		opts = append(opts, kgo.SASL(a.SASL.mechanism()))
 	}
 	return opts
+}
+
+// dial is how clients connect; nil: as they do by themselves.
+func (a Access) dial() func(ctx context.Context, network, address string) (net.Conn, error) {
+	if a.Dial == nil && a.TLS.On {
+		return a.TLS.dial
+	}
+	return a.Dial
 }
 
 // pingTimeout bounds the first answer of a cluster, so that a mistyped address

@@ -11,9 +11,9 @@ import (
 // Configure tells a client of sarama how to reach the cluster; the brokers are
 // an argument of its constructors. The error is that of a file.
 func (a Access) Configure(config *sarama.Config) error {
-	if a.TLS.On {
+	if dial := a.dial(); dial != nil {
 		// Proxy is sarama's word for a dialer that is not its own.
-		config.Net.Proxy.Enable, config.Net.Proxy.Dialer = true, saramaDialer{a.TLS}
+		config.Net.Proxy.Enable, config.Net.Proxy.Dialer = true, saramaDialer(dial)
 	}
 	if a.SASL.Mechanism == "" {
 		return nil
@@ -33,11 +33,11 @@ func (a Access) Configure(config *sarama.Config) error {
 }
 
 // saramaDialer is the dialer of all clients, as sarama asks for one.
-type saramaDialer struct{ tls TLS }
+type saramaDialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Dial connects to a broker.
 func (d saramaDialer) Dial(network, address string) (net.Conn, error) {
-	return d.tls.dial(context.Background(), network, address)
+	return d(context.Background(), network, address)
 }
 
 // saramaScram is one authentication by franz-go's SCRAM, as sarama asks for it.

@@ -133,7 +133,9 @@ func (l *Lane) pick() bool {
 func (l *Lane) Made(now time.Time, answer Answer, stretch float64) {
 	delay := time.Duration(l.current.visit.DelayMs) * time.Millisecond
 	delay += time.Duration(stretch * float64(delay))
-	l.notBefore = now.Add(delay)
+	if !answer.Unreached {
+		l.notBefore = now.Add(delay)
+	}
 	if until := now.Add(answer.RetryAfter); answer.RetryAfter > 0 && until.After(l.shared().until) {
 		l.silence.until = until
 	}

@@ -20,7 +20,7 @@ func TestLaneTimeline(t *testing.T) {
 	first.Settled = map[uint32]bool{1: true}
 	ln.Add(t.Context(), first)
 	ln.Add(dropped, visit("d", "b", 1, time.Second))
-	last := visit("d", "c", 2, time.Second)
+	last := visit("d", "c", 4, time.Second)
 	last.NotBefore = start.Add(20 * time.Second)
 	ln.Add(t.Context(), last)
 
@@ -38,10 +38,12 @@ func TestLaneTimeline(t *testing.T) {
 		{4, "finish a 3", ln.Drop},
 		{4, "wait 9 b", drop},
 		{9, "wait 20 c", nil},
-		{20, "ask c 0", made(21, lanes.Answer{Stop: true})},
-		{21, "finish c 1", ln.Drop},
-		{21, "idle 22", nil},
-		{22, "over", nil},
+		{20, "ask c 0", made(21, lanes.Answer{Unreached: true})},
+		{21, "ask c 1", made(22, lanes.Answer{})},
+		{23, "ask c 2", made(24, lanes.Answer{Stop: true})},
+		{24, "finish c 3", ln.Drop},
+		{24, "idle 25", nil},
+		{25, "over", nil},
 	} {
 		step := ln.Next(start.Add(time.Duration(c.at) * time.Second))
 		if got := shown(step, start); got != c.want {

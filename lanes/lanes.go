@@ -55,6 +55,8 @@ type Answer struct {
 	Stop bool
 	// RetryAfter is what the server asked for; no request before.
 	RetryAfter time.Duration
+	// Unreached: no server heard of the request, and no delay runs from its end.
+	Unreached bool
 }
 
 // Work makes the requests and reports them. Its methods are called by many

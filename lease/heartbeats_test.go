@@ -36,3 +36,35 @@ func TestHeartbeats(t *testing.T) {
 	h.Answered(0)
 	at(6000, 11*time.Second)
 }
+
+// While a member waits for others to join, it has a lease for as long as the
+// group may not go on without it.
+func TestHeartbeatsOfOneThatWaits(t *testing.T) {
+	var now time.Duration
+	l := lease.New(8*time.Second, func() time.Duration { return now })
+	h := lease.NewHeartbeats(l)
+	until := func(want time.Duration) {
+		t.Helper()
+		if got := l.Left() + now; l.Holds() && got != want || !l.Holds() && want > now {
+			t.Errorf("at %v the lease holds until %v, want %v", now, got, want)
+		}
+	}
+	const patience = 60 * time.Second
+	now = 90 * time.Second
+	h.Waited(0, patience) // of a member that was never in a group
+	until(0)
+	now = 100 * time.Second
+	h.Joined(0)
+	now = 101 * time.Second
+	h.Answered(0) // joining counts, from 100 s on
+	until(108 * time.Second)
+	for now = 102 * time.Second; now <= 152*time.Second; now += time.Second {
+		h.Waited(500*time.Millisecond, patience)
+		until(now + 7500*time.Millisecond)
+	}
+	h.Waited(500*time.Millisecond, patience) // sent at 152.5 s: by 160.5 s the group may have gone on
+	until(159500 * time.Millisecond)
+	if got := h.Silent(); got != 1500*time.Millisecond {
+		t.Errorf("silent for %v", got)
+	}
+}

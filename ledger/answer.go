@@ -19,14 +19,17 @@ func (p *Partition) Answer(rec Record, now time.Time) ([]byte, error) {
 		p.opts.Observe(HappenedRedelivery)
 		return nil, nil
 	}
-	next := Position{Offset: rec.Offset, Epoch: at.Epoch, TimestampMS: rec.TimestampMS}
+	next := Position{Offset: rec.Offset, Epoch: at.Epoch, Hole: at.Hole, TimestampMS: rec.TimestampMS}
 	if in.events {
-		upstream := Reader{Epoch: at.Epoch}
+		upstream := Reader{Epoch: at.Epoch, Hole: at.Hole}
 		ev, err := upstream.Read(rec.Value, rec.Topic, p.number, rec.Offset)
 		if err != nil {
 			return nil, err
 		}
-		next.Epoch = upstream.Epoch
+		next.Epoch, next.Hole = upstream.Epoch, upstream.Hole
+		if upstream.Strangers > 0 {
+			p.passOver(rec.Topic, rec.Offset)
+		}
 		if ev == nil || len(ev.Body) == 0 {
 			p.move(rec.Topic, next)
 			return nil, nil
@@ -47,7 +50,7 @@ func (p *Partition) Answer(rec Record, now time.Time) ([]byte, error) {
 // Rejected books that the unusable record at offset of topic is dealt with.
 func (p *Partition) Rejected(topic string, offset int64) {
 	at, _ := p.position(topic)
-	p.move(topic, Position{Offset: offset, Epoch: at.Epoch})
+	p.move(topic, Position{Offset: offset, Epoch: at.Epoch, Hole: at.Hole})
 }
 
 // Due returns the keys that Tick has something to do for: those whose time has

@@ -25,6 +25,7 @@ type checkpoint struct {
 	Offset    int64               `json:"offset"`
 	Epoch     int64               `json:"epoch"`
 	Positions map[string]Position `json:"positions"`
+	Strangers int64               `json:"strangers,omitempty"`
 	// Record is the checksum of the event at Offset. After an unclean end a
 	// log may have been written again from an earlier offset; a checkpoint of
 	// the lost end fits no more, though its offset does.
@@ -119,7 +120,7 @@ func readCheckpoint(dir, ledger string) (checkpoint, error) {
 
 // folded says what the copy is the fold of.
 func (c checkpoint) folded() Folded {
-	return Folded{Offset: c.Offset, Epoch: c.Epoch, Positions: c.Positions, Record: c.Record}
+	return Folded{Offset: c.Offset, Epoch: c.Epoch, Positions: c.Positions, Strangers: c.Strangers, Record: c.Record}
 }
 
 // fits checks the checkpoint against the ledger: what it is the fold of is there,

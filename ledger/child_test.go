@@ -33,6 +33,8 @@ type owner struct {
 	Brokers         []string
 	Dir, Member     string
 	CheckpointEvery time.Duration
+	Instance        string
+	SessionMS       int // 0: as the world's
 }
 
 // childMain is the main function of an owner's process. It reports what
@@ -49,7 +51,10 @@ func childMain(config string) int {
 	}()
 	w := &world{brokers: own.Brokers, dir: own.Dir}
 	o := w.options()
-	o.Member, o.CheckpointEvery = own.Member, own.CheckpointEvery
+	o.Member, o.CheckpointEvery, o.Instance = own.Member, own.CheckpointEvery, own.Instance
+	if own.SessionMS > 0 {
+		o.SessionTimeout = time.Duration(own.SessionMS) * time.Millisecond
+	}
 	o.Observe = func(h Happening) { fmt.Println(h.Kind) }
 	if err := Run(context.Background(), w.stage(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -14,7 +14,7 @@
 //	           the events that are valid.
 //	           What it writes is gathered, 2 MiB a partition at most, and read
 //	           from there, until what lies before the claim is folded.
-//	claimed    The new owner appends a claim (group.Setup). The claim's offset
+//	claimed    The new owner appends a claim (claimer.Setup). The claim's offset
 //	           plus one is its epoch. What lies between the recovery and the
 //	           claim is folded; from here on nobody else's event is valid.
 //	held       While Options.Held says so, the partition takes neither inputs nor
@@ -50,13 +50,23 @@
 //     trusted to be anything else.
 //  5. Fencing by claim (TestRule5FencingByClaim). An event is valid if and only
 //     if it names the latest claim before it and stands at the offset that it
-//     names. Folds drop the others, in the ledger and in every reader of it
-//     (see Reader). The offset guards the moment between the loss of an event
-//     and its owner learning of it: the producer may have accepted a later one.
+//     names, and so does each record between that claim and it. Folds drop the
+//     others, in the ledger and in every reader of it (see Reader). The offset
+//     guards the moment between the loss of an event and its owner learning of
+//     it: the producer may have accepted a later one.
 //  6. Ledgers are kept whole (TestRule6LedgersAreKeptWhole). A fold takes each
 //     offset or none: one that is missing is ErrTrimmed, never passed over.
-//  7. A corrupt event is fatal and named (TestRule7CorruptEventIsFatal). A
-//     corrupt input goes to rejected.
+//  7. A damaged event is fatal and named (TestRule7DamageIsFatal). Damage is
+//     proven, never guessed: the checksum of an event is wrong; a later event of
+//     its owner says that it was acknowledged, and something else stands there;
+//     a claim is missing that later events name; or an event that counts does
+//     not fit the state. A corrupt input goes to rejected.
+//  8. A record that is no event was written by somebody else. It is passed over
+//     and counted (TestRule8StrangersArePassedOver), by every reader. Since it
+//     takes an offset, it ends what its owner can append, as another owner's
+//     event does: the owner recovers and claims again. A copied event does the
+//     same, because it does not stand where it says; so does a copied claim,
+//     which fences the owner once.
 //
 // From these follows what the package is for: whatever happened, each input
 // counts once, and the state equals, key by key, the fold of the ledger from
@@ -100,16 +110,22 @@
 // Owners:
 //
 //	two at once                     the claim of the second ends the validity of
-//	                                the first's events; who finds a gap recovers.
-//	                                TestTwoOwnersAtOnce
+//	                                the first's events. An owner that finds a gap asks
+//	                                the group whether the partition is still its own,
+//	                                and recovers. TestTwoOwnersAtOnce
 //	an old one wakes up             the same, whether its append was held, is sent
 //	                                again, or was served. TestOldOwnerWakes
 //	a claim written late            what lies between recovery and claim is
 //	                                folded first. TestClaimWrittenLate
 //	a claim of the dead             fences the owner at work, which claims again.
 //	                                TestClaimOfTheDeadComesLate
+//	another program writes          the same. TestRule8StrangersArePassedOver
 //	a rebalance during recovery     nothing is claimed; whoever gets the partition
 //	                                recovers it. TestRecoveryInterruptedByRebalance
+//	a rebalance that takes long     the partitions go on.
+//	                                TestMembersWorkWhileTheGroupWaits
+//	killed, and back in its session its partitions are its own at once.
+//	                                TestStaticMemberComesBack
 //
 // Logs:
 //

@@ -1,21 +1,48 @@
 package ledger
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// ErrCorrupt means that a ledger holds a record that is no event, or an event
-// that does not fit the state. Nothing can be decided on such a partition.
+// ErrCorrupt means that an event of a ledger is proven to be damaged, or does not
+// fit the state. Nothing can be decided on such a partition.
 var ErrCorrupt = errors.New("corrupt ledger event")
 
-// encode returns the record of ev.
-func encode(ev *weftpb.Event) []byte {
+// errStranger means that a record is no event: somebody else wrote it.
+var errStranger = errors.New("no event")
+
+// Encode returns the record of ev, with its checksum.
+func Encode(ev *weftpb.Event) ([]byte, error) {
+	ev.Sum = nil
 	raw, err := proto.Marshal(ev)
+	if err != nil {
+		return nil, err
+	}
+	return binary.LittleEndian.AppendUint32(append(raw, sumTag...), checksum(raw)), nil
+}
+
+// sumTag is the tag of Event.sum on the wire.
+var sumTag = protowire.AppendTag(nil, 262143, protowire.Fixed32Type)
+
+// sumBytes is what the checksum takes at the end of an event.
+var sumBytes = len(sumTag) + 4
+
+// marked tells whether a record ends as events with a checksum do.
+func marked(raw []byte) bool {
+	return len(raw) >= sumBytes && bytes.Equal(raw[len(raw)-sumBytes:len(raw)-4], sumTag)
+}
+
+// encode is Encode for events of this package.
+func encode(ev *weftpb.Event) []byte {
+	raw, err := Encode(ev)
 	if err != nil {
 		// Marshalling fails only on strings that are not UTF-8; events hold
 		// topic names and owners.
@@ -24,45 +51,99 @@ func encode(ev *weftpb.Event) []byte {
 	return raw
 }
 
-// decode returns the event of a record.
+// decode returns the event of a record. The error is errStranger for one that
+// somebody else wrote, and wraps ErrCorrupt for an event whose bytes are not
+// those that were written.
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
-	ev := new(weftpb.Event)
-	if err := proto.Unmarshal(raw, ev); err != nil {
-		return nil, fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, topic, partition, offset, err)
+	if marked(raw) && checksum(raw[:len(raw)-sumBytes]) != binary.LittleEndian.Uint32(raw[len(raw)-4:]) {
+		return nil, fmt.Errorf("%w: %s/%d at %d: its checksum is wrong", ErrCorrupt, topic, partition, offset)
 	}
-	if ev.Claim == nil && ev.Epoch == 0 {
-		return nil, fmt.Errorf("%w: %s/%d at %d: names no claim", ErrCorrupt, topic, partition, offset)
+	ev := new(weftpb.Event)
+	if proto.Unmarshal(raw, ev) != nil || ev.Claim == nil && ev.Epoch <= 0 || ev.Claim != nil && !marked(raw) && !onlyClaims(ev) {
+		return nil, errStranger
 	}
 	return ev, nil
 }
 
-// Reader follows a ledger partition and tells which of its events are valid.
-// The zero value knows no claim; a reader that starts in the middle takes the
-// newest epoch that an event names for the latest claim.
+// onlyClaims tells a claim without a checksum from a record of another type that
+// happens to decode as one: bytes that are no message at all pass for an empty one.
+func onlyClaims(ev *weftpb.Event) bool {
+	return proto.Equal(ev, &weftpb.Event{Claim: &weftpb.Claim{Owner: ev.Claim.Owner}})
+}
+
+// Reader follows a ledger partition and tells which of its events are valid. The
+// zero value knows no claim: a reader that starts in the middle takes the newest
+// claim that an event in its place names, as long as it lies before the start.
 type Reader struct {
 	// Epoch of the latest claim seen.
 	Epoch int64
+	// Hole is the first offset behind that claim at which none of its events
+	// stands, 0 while there is none. Events behind it do not count: the owner
+	// has lost one, or somebody else has written, and the owner stops when it
+	// learns of that.
+	Hole int64
+	// Strangers counts the records that are no events.
+	Strangers int64
+
+	// first is the first offset that was read plus one, 0 where the claim in
+	// force is known from the start.
+	first int64
+	// strange says that a record which is no event made the hole, or stands
+	// behind it.
+	strange bool
 }
 
-// Read decodes the record at offset. It returns nil for a claim, for an event
-// that an older owner wrote after a newer one's claim, and for one that is not
-// where its owner meant it to be: events before it were lost, and it must not
-// count without them.
+// Read decodes the record at offset. It returns nil for one that does not count:
+//   - a claim;
+//   - an event that an older owner wrote after a newer one's claim;
+//   - one that is not where its owner meant it to be, or behind such a place:
+//     events before it were lost, and it must not count without them;
+//   - a record that is no event, which somebody else wrote.
+//
+// The error wraps ErrCorrupt when an event is proven to be damaged: its checksum
+// is wrong; or its place holds something else, and its owner had it
+// acknowledged; or the claim is missing under which a later one stands.
 func (r *Reader) Read(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
+	if r.Epoch == 0 && r.first == 0 {
+		r.first = offset + 1
+	}
 	ev, err := decode(raw, topic, partition, offset)
-	if err != nil {
+	switch {
+	case err == errStranger:
+		r.Strangers++
+		r.strange = true
+		r.breaks(offset)
+		return nil, nil
+	case err != nil:
 		return nil, err
-	}
-	if ev.Claim != nil {
-		r.Epoch = offset + 1
+	case ev.Claim != nil:
+		r.Epoch, r.Hole, r.first, r.strange = offset+1, 0, 0, false
 		return nil, nil
-	}
-	if ev.Epoch < r.Epoch {
+	case ev.Offset != offset || ev.Epoch < r.Epoch:
+		r.breaks(offset)
 		return nil, nil
+	case ev.Epoch > r.Epoch && ev.Epoch >= r.first:
+		return nil, fmt.Errorf("%w: %s/%d at %d: there is no claim, and the event at %d names it",
+			ErrCorrupt, topic, partition, ev.Epoch-1, offset)
+	case ev.Epoch > r.Epoch:
+		r.Epoch = ev.Epoch
+		if begin := r.first - 1; begin < offset && r.Hole == 0 {
+			r.Hole = begin // an older owner's, behind this claim
+		}
 	}
-	r.Epoch = ev.Epoch
-	if ev.Offset != offset {
-		return nil, nil
+	if r.Hole == 0 || ev.Sum == nil && !r.strange { // older programs said nothing of acknowledgements
+		return ev, nil
 	}
-	return ev, nil
+	if r.Hole < offset-ev.Unacknowledged {
+		return nil, fmt.Errorf("%w: %s/%d at %d: another record stands there, and the event at %d says that it was acknowledged",
+			ErrCorrupt, topic, partition, r.Hole, offset)
+	}
+	return nil, nil
+}
+
+// breaks books that no event of the owner stands at offset.
+func (r *Reader) breaks(offset int64) {
+	if r.Hole == 0 {
+		r.Hole = offset
+	}
 }

@@ -2,19 +2,18 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/IBM/sarama"
 	"github.com/lovoo/goka"
 	"github.com/lovoo/goka/storage"
-	"golang.org/x/sync/errgroup"
 )
 
-// gokaOptions wires goka to the ledger: its storage, writer, fold and group.
-func (r *runner) gokaOptions() []goka.ProcessorOption {
-	topics := goka.NewTopicManagerConfig()
-	topics.NoCreate = true
+// gokaOptions wires goka's processor of one partition to the ledger: its
+// storage, writer, fold and group.
+func (r *runner) gokaOptions(of *membership, partition int32) []goka.ProcessorOption {
 	return []goka.ProcessorOption{
 		goka.WithClientID("weft-" + r.ledger),
 		goka.WithLogger(logger{r.log}),
@@ -27,111 +26,109 @@ func (r *runner) gokaOptions() []goka.ProcessorOption {
 		goka.WithProducerBuilder(func([]string, string, func() hasher) (goka.Producer, error) {
 			return router{r}, nil
 		}),
-		goka.WithTopicManagerBuilder(func(brokers []string) (goka.TopicManager, error) {
-			config, err := r.sarama("")
-			if err != nil {
-				return nil, err
-			}
-			return goka.NewTopicManager(brokers, config, topics)
+		goka.WithTopicManagerBuilder(func([]string) (goka.TopicManager, error) {
+			return sharedTopics{r.topics}, nil
 		}),
-		goka.WithConsumerSaramaBuilder(func(brokers []string, clientID string) (sarama.Consumer, error) {
-			config, err := r.sarama(clientID)
-			if err != nil {
-				return nil, err
-			}
-			return sarama.NewConsumer(brokers, config)
+		goka.WithConsumerSaramaBuilder(func([]string, string) (sarama.Consumer, error) {
+			return sharedConsumer{r.recoverFrom}, nil
 		}),
-		goka.WithConsumerGroupBuilder(func(brokers []string, name, clientID string) (sarama.ConsumerGroup, error) {
-			config, err := r.sarama(clientID)
-			if err != nil {
-				return nil, err
-			}
-			inner, err := sarama.NewConsumerGroup(brokers, name, config)
-			if err != nil {
-				return nil, fmt.Errorf("join group %s: %w", name, err)
-			}
-			return &group{ConsumerGroup: inner, run: r}, nil
+		goka.WithConsumerGroupBuilder(func([]string, string, string) (sarama.ConsumerGroup, error) {
+			return &solo{r, of, partition}, nil
 		}),
 	}
 }
 
-// sarama returns the configuration of one of goka's clients; clientID may be
-// empty.
-func (r *runner) sarama(clientID string) (*sarama.Config, error) {
-	config := goka.DefaultConfig()
-	if clientID != "" {
-		config.ClientID = clientID
+// connect makes what the processors of all partitions share of goka's and
+// sarama's clients. Recoveries read by a consumer of their own: sarama's waits
+// for the slowest of its partitions.
+func (r *runner) connect() (err error) {
+	config, err := r.sarama()
+	if err != nil {
+		return err
 	}
-	config.Version = sarama.V2_8_0_0
-	config.Consumer.Offsets.Initial = sarama.OffsetOldest
-	config.Consumer.Group.ResetInvalidOffsets = false
-	config.Consumer.Group.Session.Timeout = r.opts.SessionTimeout
-	config.Consumer.Group.Heartbeat.Interval = r.opts.Heartbeat
-	// By default a member that meets another rebalance, or a coordinator that
-	// moved, waits two seconds, and all others for it.
-	config.Consumer.Group.Rebalance.Retry.Backoff = r.opts.Heartbeat
-	config.Consumer.Group.Rebalance.Retry.Max = int(r.opts.SessionTimeout / r.opts.Heartbeat)
-	config.Consumer.Group.Rebalance.Strategy = nil // goka's own, which would win over the next line
-	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{Rendezvous{}}
-	config.Consumer.Group.Member.UserData = []byte(r.opts.Member)
-	config.Consumer.Offsets.AutoCommit.Interval = r.opts.CarryIdle
-	// A fetch that waits for records holds up the commits and heartbeats behind it
-	// on its connection.
-	config.Consumer.MaxWaitTime = r.opts.CarryIdle
-	return config, r.opts.Cluster.Configure(config)
-}
-
-// group is sarama's consumer group, taught that the ledger knows better:
-// partitions are claimed and inputs set to the ledger's positions at Setup,
-// goka's marks are dropped, and a rebalance joins again at once instead of
-// returning to goka, which would sleep five seconds.
-type group struct {
-	sarama.ConsumerGroup
-	run *runner
-}
-
-// Consume consumes until ctx ends or a session fails.
-func (g *group) Consume(ctx context.Context, topics []string, handler sarama.ConsumerGroupHandler) error {
-	for ctx.Err() == nil {
-		if err := g.ConsumerGroup.Consume(ctx, topics, &claimer{handler, g.run}); err != nil {
-			return err
-		}
+	r.dialer = newDialer(config)
+	manager := goka.NewTopicManagerConfig()
+	manager.NoCreate = true
+	brokers := r.opts.Cluster.Brokers
+	if r.topics, err = goka.NewTopicManager(brokers, config, manager); err != nil {
+		return err
+	}
+	if r.recoverFrom, err = sarama.NewConsumer(brokers, config); err != nil {
+		return fmt.Errorf("connect to %v: %w", brokers, err)
+	}
+	if r.inputsFrom, err = sarama.NewConsumer(brokers, config); err != nil {
+		return fmt.Errorf("connect to %v: %w", brokers, err)
 	}
 	return nil
 }
 
-// claimer wraps goka's handler of a session.
-type claimer struct {
-	sarama.ConsumerGroupHandler
-	run *runner
+// disconnect closes what connect made.
+func (r *runner) disconnect() error {
+	var errs []error
+	if r.dialer != nil {
+		r.dialer.close()
+	}
+	for _, c := range []sarama.Consumer{r.recoverFrom, r.inputsFrom} {
+		if c != nil {
+			errs = append(errs, c.Close())
+		}
+	}
+	if r.topics != nil {
+		errs = append(errs, r.topics.Close())
+	}
+	return errors.Join(errs...)
 }
 
-// Setup lets goka recover the tables, then claims them.
+// sharedConsumer and sharedTopics are not a processor's to close.
+type (
+	sharedConsumer struct{ sarama.Consumer }
+	sharedTopics   struct{ goka.TopicManager }
+)
+
+func (sharedConsumer) Close() error { return nil }
+func (sharedTopics) Close() error   { return nil }
+
+// sarama returns the configuration of goka's and our clients.
+func (r *runner) sarama() (*sarama.Config, error) {
+	config := goka.DefaultConfig()
+	config.ClientID = "weft-" + r.ledger
+	config.Version = sarama.V2_8_0_0
+	config.Consumer.Return.Errors = true
+	// A fetch that waits for records holds up what is asked behind it on its
+	// connection.
+	config.Consumer.MaxWaitTime = r.opts.CarryIdle
+	return config, r.opts.Cluster.Configure(config)
+}
+
+// claimer wraps goka's handler of a session, taught that the ledger knows
+// better: the partition is claimed and its inputs set to the ledger's positions
+// at Setup, and goka's marks are dropped.
+type claimer struct {
+	sarama.ConsumerGroupHandler
+	run       *runner
+	partition int32
+}
+
+// Setup lets goka recover the table, then claims it.
 func (c *claimer) Setup(session sarama.ConsumerGroupSession) error {
 	if err := c.ConsumerGroupHandler.Setup(unmarked{session}); err != nil {
 		return err
 	}
 	if session.Context().Err() != nil {
-		return nil // a rebalance interrupted the recovery; Cleanup closes what was opened
+		return nil // the partition was lost during the recovery; Cleanup closes what was opened
 	}
-	claims, ctx := errgroup.WithContext(session.Context())
-	c.run.mu.Lock()
-	tables := make([]*table, 0, len(c.run.tables))
-	for _, t := range c.run.tables {
-		tables = append(tables, t)
+	t := c.run.table(c.partition)
+	if t == nil {
+		return errNotLive
 	}
-	c.run.mu.Unlock()
-	for _, t := range tables {
-		claims.Go(func() error { return t.claim(ctx, session) })
-	}
-	err := claims.Wait()
+	err := t.claim(session.Context(), session)
 	if session.Context().Err() != nil {
-		return nil // a rebalance came first
+		return nil // it was lost first
 	}
 	return err
 }
 
-// Cleanup lets goka close the tables.
+// Cleanup lets goka close the table.
 func (c *claimer) Cleanup(session sarama.ConsumerGroupSession) error {
 	return c.ConsumerGroupHandler.Cleanup(unmarked{session})
 }

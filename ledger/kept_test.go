@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
@@ -84,25 +86,105 @@ func (w *world) runs(o Options) error {
 	}
 }
 
-// Rule 7: a corrupt event is fatal and named.
-func TestRule7CorruptEventIsFatal(t *testing.T) {
+// Rule 7: a damaged event is fatal and named.
+func TestRule7DamageIsFatal(t *testing.T) {
 	t.Parallel()
-	for name, value := range map[string][]byte{
-		"no protobuf": []byte("\xff\xff\xff"),
-		"no claim":    encode(&weftpb.Event{Body: []byte("x")}),
-		"impossible":  nil, // made below: it must be valid to be applied
+	claim := encode(&weftpb.Event{Claim: &weftpb.Claim{}})
+	for name, records := range map[string]func(at int64) (values [][]byte, damaged int64){
+		"a wrong checksum": func(at int64) ([][]byte, int64) {
+			ev := encode(&weftpb.Event{Epoch: at + 1, Offset: at + 1, Body: []byte("damage")})
+			ev[bytes.Index(ev, []byte("damage"))] ^= 1
+			return [][]byte{claim, ev}, at + 1
+		},
+		"a claim with a wrong checksum": func(at int64) ([][]byte, int64) {
+			ev := encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "damage"}})
+			ev[bytes.Index(ev, []byte("damage"))] ^= 1
+			return [][]byte{ev}, at
+		},
+		"something else where an acknowledged event was": func(at int64) ([][]byte, int64) {
+			return [][]byte{claim, []byte("\xff\xff"), encode(&weftpb.Event{Epoch: at + 1, Offset: at + 2, Body: []byte("b")})}, at + 1
+		},
+		"something else where a claim was": func(at int64) ([][]byte, int64) {
+			return [][]byte{[]byte("\xff\xff"), encode(&weftpb.Event{Epoch: at + 1, Offset: at + 1, Body: []byte("b")})}, at
+		},
+		"an impossible event": func(at int64) ([][]byte, int64) {
+			return [][]byte{claim, encode(&weftpb.Event{Epoch: at + 1, Offset: at + 1, Body: []byte("impossible")})}, at + 1
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := worked(t, "a")
 			check(t, os.RemoveAll(w.dir))
-			if name == "impossible" {
-				claimed := encode(&weftpb.Event{Claim: &weftpb.Claim{}})
-				value = encode(&weftpb.Event{Epoch: w.end() + 1, Offset: w.end() + 1, Body: []byte("impossible")})
-				check(t, w.client.ProduceSync(t.Context(), &kgo.Record{Topic: ledgerTopic, Value: claimed}).FirstErr())
+			values, damaged := records(w.end())
+			for _, value := range values {
+				check(t, w.client.ProduceSync(t.Context(), &kgo.Record{Topic: ledgerTopic, Value: value}).FirstErr())
 			}
-			check(t, w.client.ProduceSync(t.Context(), &kgo.Record{Topic: ledgerTopic, Value: value}).FirstErr())
-			w.endsWith(w.runs(w.options()), ErrCorrupt, ledgerTopic+"/0 at "+strconv.Itoa(int(w.end()-1)))
+			w.endsWith(w.runs(w.options()), ErrCorrupt, ledgerTopic+"/0 at "+strconv.Itoa(int(damaged)))
 		})
 	}
+}
+
+// Rule 8: records of strangers are passed over and counted, while the stage runs
+// and when it recovers. The owner whose place they took claims again.
+func TestRule8StrangersArePassedOver(t *testing.T) {
+	t.Parallel()
+	w := worked(t, "0")
+	var copied []byte // an event of the ledger, and of another one
+	w.events(func(all []*weftpb.Event) bool {
+		for _, ev := range all {
+			if len(ev.Body) > 0 {
+				copied = encode(ev)
+			}
+		}
+		return copied != nil
+	})
+	strangers := map[string]*kgo.Record{
+		"garbage":           {Key: []byte("k"), Value: []byte("\xff\xff\xff")},
+		"text":              {Key: []byte("k"), Value: []byte("https://example.com/")},
+		"empty":             {Key: []byte{}, Value: []byte{}},
+		"nothing":           {},
+		"a tombstone":       {Key: []byte("k")},
+		"huge":              {Key: []byte("k"), Value: bytes.Repeat([]byte("weft"), 200<<10)},
+		"another type":      {Key: []byte("k"), Value: mustMarshal(t, &weftpb.Normalized{Targets: []*weftpb.Target{{Url: "u"}}})},
+		"as another claims": {Key: []byte("k"), Value: []byte{0x1a, 0, 0x48, 1}}, // a claim with a field that none has
+		"no claim":          {Key: []byte("k"), Value: encode(&weftpb.Event{Body: []byte("x")})},
+		"a copy":            {Key: []byte("k"), Value: copied},
+		"a copied claim":    {Key: []byte("k"), Value: encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "copy"}})},
+		"half an event":     {Key: []byte("k"), Value: copied[:len(copied)-3]},
+	}
+	stop := w.start(w.options())
+	w.reaches(HappenedClaim, 2)
+	for name, stranger := range strangers {
+		stranger.Topic = ledgerTopic
+		if err := w.client.ProduceSync(t.Context(), stranger).FirstErr(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	w.produce(numbers(1, 5)...)
+	w.reaches(HappenedClaim, 3) // after the gap
+	w.exactly(numbers(0, 5))
+	live := w.newest().dump()
+	mustStop(t, stop)
+	w.sameAsRebuilt(live)
+	if n := w.happened()[HappenedStranger]; n < len(strangers)-2 {
+		t.Errorf("%d strangers were counted of %d, the two copies aside", n, len(strangers)-2)
+	}
+	w.events(func(all []*weftpb.Event) bool {
+		for i := len(all) - 1; i >= 0; i-- {
+			if ev := all[i]; ev.Epoch > 0 {
+				if ev.Strangers != int64(len(strangers)-2) {
+					t.Errorf("the last event counts %d strangers", ev.Strangers)
+				}
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func mustMarshal(t *testing.T, m proto.Message) []byte {
+	t.Helper()
+	raw, err := proto.Marshal(m)
+	check(t, err)
+	return raw
 }

@@ -35,6 +35,7 @@ func (t *table) take(ctx goka.Context, topic string, raw []byte) error {
 func (t *table) answer(rec Record) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.Acknowledged(t.writer.Acked())
 	event, err := t.Answer(rec, t.run.opts.Clock())
 	return event, t.judge(err)
 }
@@ -43,6 +44,7 @@ func (t *table) answer(rec Record) ([]byte, error) {
 func (t *table) answerTick(key string) ([]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.Acknowledged(t.writer.Acked())
 	event, err := t.Tick(key, t.run.opts.Clock())
 	return event, t.judge(err)
 }

@@ -33,6 +33,8 @@ type Partition struct {
 	moved     map[string]Position // folded since, and not yet carried by an event
 	carried   []*weftpb.Position  // by the event that was made last
 	intact    map[string]int64    // of the inputs that Cut named
+	acked     int64               // offset of the last event that is acknowledged, as far as is known
+	strangers int64               // records passed over, here and in inputs that are ledgers
 	live      bool                // claimed: events may be made
 	behind    map[string]int64    // ends that inputs have to be read to before anything is due
 
@@ -45,6 +47,8 @@ type PartitionOptions struct {
 	CarryEvery, CarryIdle time.Duration
 	// Observe is told of each Happened; nil: nobody.
 	Observe func(kind string)
+	// PassedOver is told where a record stands that is no event; nil: nobody.
+	PassedOver func(topic string, offset int64)
 }
 
 // Folded says what a store is the fold of.
@@ -53,6 +57,8 @@ type Folded struct {
 	Offset, Epoch int64
 	// Positions of the inputs, as far as events carry them.
 	Positions map[string]Position
+	// Strangers is how many records were passed over that are no events.
+	Strangers int64
 	// Record is the checksum of the event at Offset: one that is written there
 	// after the log was cut has another.
 	Record uint32
@@ -66,6 +72,8 @@ type Position struct {
 	Offset int64 `json:"offset"`
 	// Epoch is the latest claim seen in the input when it is a ledger itself.
 	Epoch int64 `json:"epoch,omitempty"`
+	// Hole is that of a Reader of the input at Offset.
+	Hole int64 `json:"hole,omitempty"`
 	// TimestampMS is that of the record at Offset, in milliseconds since 1970;
 	// 0: unknown. If the log was cut and written again, it holds another.
 	TimestampMS int64 `json:"timestamp_ms,omitempty"`
@@ -73,7 +81,12 @@ type Position struct {
 
 // record is the position as events carry it.
 func (at Position) record(topic string) *weftpb.Position {
-	return &weftpb.Position{Topic: topic, Offset: at.Offset, Epoch: at.Epoch, TimestampMs: at.TimestampMS}
+	return &weftpb.Position{Topic: topic, Offset: at.Offset, Epoch: at.Epoch, Hole: at.Hole, TimestampMs: at.TimestampMS}
+}
+
+// positionOf is the inverse of record.
+func positionOf(at *weftpb.Position) Position {
+	return Position{Offset: at.Offset, Epoch: at.Epoch, Hole: at.Hole, TimestampMS: at.TimestampMs}
 }
 
 // Nothing is what an empty store is the fold of.
@@ -85,13 +98,16 @@ func NewPartition(def Definition, number int32, store Store, at Folded, opts Par
 	if opts.Observe == nil {
 		opts.Observe = func(string) {}
 	}
+	if opts.PassedOver == nil {
+		opts.PassedOver = func(string, int64) {}
+	}
 	state, err := def.open(number, store)
 	if err != nil {
 		return nil, fmt.Errorf("open state of %s/%d: %w", def.ledger, number, err)
 	}
 	p := &Partition{
 		def: def, number: number, opts: opts, store: store, state: state,
-		reader: Reader{Epoch: at.Epoch}, folded: at.Offset, record: at.Record,
+		reader: Reader{Epoch: at.Epoch}, folded: at.Offset, record: at.Record, strangers: at.Strangers,
 		positions: map[string]Position{}, moved: map[string]Position{}, intact: map[string]int64{},
 	}
 	maps.Copy(p.positions, at.Positions)
@@ -100,7 +116,9 @@ func NewPartition(def Definition, number int32, store Store, at Folded, opts Par
 
 // Folded says what the store is the fold of now.
 func (p *Partition) Folded() Folded {
-	return Folded{Offset: p.folded, Epoch: p.reader.Epoch, Positions: maps.Clone(p.positions), Record: p.record}
+	return Folded{
+		Offset: p.folded, Epoch: p.reader.Epoch, Positions: maps.Clone(p.positions), Strangers: p.strangers, Record: p.record,
+	}
 }
 
 // State is the stage's state, to be looked at.
@@ -115,21 +133,34 @@ func (p *Partition) Fold(key string, raw []byte, offset int64) error {
 	if err := Reaches(p.def.ledger, p.number, offset, p.folded+1); err != nil {
 		return err
 	}
+	before := p.reader.Strangers
 	ev, err := p.reader.Read(raw, p.def.ledger, p.number, offset)
 	if err != nil {
 		return err
 	}
 	p.folded, p.record = offset, checksum(raw)
+	if p.reader.Strangers > before {
+		p.passOver(p.def.ledger, offset)
+		return nil
+	}
 	if ev == nil {
 		p.opts.Observe(HappenedDropped)
 		return nil
 	}
+	p.strangers = ev.Strangers
 	for _, at := range ev.Positions {
 		if old, ok := p.positions[at.Topic]; !ok || at.Offset > old.Offset || ev.Reset_ {
-			p.positions[at.Topic] = Position{Offset: at.Offset, Epoch: at.Epoch, TimestampMS: at.TimestampMs}
+			p.positions[at.Topic] = positionOf(at)
 		}
 	}
 	return p.apply(key, ev.Body, offset)
+}
+
+// passOver counts a record of a ledger that is no event of it.
+func (p *Partition) passOver(topic string, offset int64) {
+	p.strangers++
+	p.opts.Observe(HappenedStranger)
+	p.opts.PassedOver(topic, offset)
 }
 
 func (p *Partition) apply(key string, body []byte, offset int64) error {
@@ -165,7 +196,10 @@ func (p *Partition) FoldNext(key string, raw []byte, now time.Time) error {
 
 // event frames body as the next event, carrying the positions that moved.
 func (p *Partition) event(body []byte) []byte {
-	ev := &weftpb.Event{Epoch: p.reader.Epoch, Offset: p.folded + 1, Body: body}
+	ev := &weftpb.Event{
+		Epoch: p.reader.Epoch, Offset: p.folded + 1, Body: body,
+		Unacknowledged: p.folded - p.acked, Strangers: p.strangers,
+	}
 	p.carried = nil
 	for _, in := range p.def.inputs {
 		if at, ok := p.moved[in.topic]; ok {
@@ -175,6 +209,10 @@ func (p *Partition) event(body []byte) []byte {
 	ev.Positions = p.carried
 	return encode(ev)
 }
+
+// Acknowledged says up to which offset the partition's events are acknowledged.
+// The events that it makes say so in turn.
+func (p *Partition) Acknowledged(offset int64) { p.acked = max(p.acked, offset) }
 
 // Carried are the positions that the event which was made last carries: they
 // may be committed once it is acknowledged.
@@ -198,5 +236,6 @@ func (p *Partition) Close() { p.state.Close() }
 
 // lasting tells an error that no new life of a partition can mend.
 func lasting(err error) bool {
-	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTrimmed) || errors.Is(err, ErrInputLost)
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTrimmed) || errors.Is(err, ErrInputLost) ||
+		errors.Is(err, ErrNameTaken)
 }

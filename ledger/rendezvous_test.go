@@ -2,9 +2,12 @@ package ledger_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
-	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"pgregory.net/rapid"
 
 	"github.com/weftcrawl/weft/ledger"
@@ -36,62 +39,124 @@ func TestRendezvousIsEvenAndSteady(t *testing.T) {
 	})
 }
 
-// A member that joins takes its share, and little else moves.
-func TestRendezvousMovesLittle(t *testing.T) {
+// A member that joins takes its share, and one that goes leaves it; nothing else
+// moves. One that comes back gets what it had.
+func TestRendezvousMovesNoMore(t *testing.T) {
 	for members := 1; members < 8; members++ {
 		var names []string
 		for i := range members + 1 {
 			names = append(names, fmt.Sprintf("crawler-%d", i))
 		}
 		const partitions = 64
-		before, after := plan(t, names[:members], "a", partitions), plan(t, names, "a", partitions)
-		moved := 0
-		for p, owner := range after {
-			if before[p] != owner {
-				moved++
+		// What moves is with nobody for a generation, and the next one gives it.
+		rebalance := func(names []string, before map[int32]string) (after map[int32]string, moved int) {
+			after = balanced(t, names, "a", partitions, balanced(t, names, "a", partitions, before))
+			for p, owner := range after {
+				if before[p] != owner {
+					moved++
+				}
+			}
+			return after, moved
+		}
+		few := plan(t, names[:members], "a", partitions)
+		most := (partitions + members) / (members + 1)
+		all, moved := rebalance(names, few)
+		if moved > most {
+			t.Errorf("member %d moved %d partitions where its share is %d", members+1, moved, most)
+		}
+		rest := maps.Clone(all)
+		maps.DeleteFunc(rest, func(_ int32, owner string) bool { return owner == names[members] })
+		orphans := partitions - len(rest)
+		without, moved := rebalance(names[:members], rest)
+		if moved > orphans+members { // even shares may want one of each
+			t.Errorf("the death of one of %d, who had %d, moved %d partitions", members+1, orphans, moved)
+		}
+		if again, _ := rebalance(names, without); members > 1 {
+			for p, owner := range again {
+				if all[p] != owner && all[p] == names[members] {
+					t.Errorf("with %d members partition %d did not come back", members+1, p)
+				}
 			}
 		}
-		if share := partitions / (members + 1); moved < share || moved > 2*share+1 {
-			t.Errorf("member %d moved %d partitions where its share is %d", members+1, moved, share)
+	}
+}
+
+// A partition that changes hands is with nobody for a generation: its owner has
+// to give it up first. What stays is not touched.
+func TestRendezvousIsCooperative(t *testing.T) {
+	const partitions = 24
+	before := plan(t, []string{"a", "b"}, "x", partitions)
+	between := balanced(t, []string{"a", "b", "c"}, "x", partitions, before)
+	for p, owner := range between {
+		if owner != before[p] {
+			t.Errorf("partition %d goes to %s before %s gave it up", p, owner, before[p])
+		}
+	}
+	if given := partitions - len(between); given != partitions/3 {
+		t.Errorf("%d partitions are given up for a share of %d", given, partitions/3)
+	}
+	after := balanced(t, []string{"a", "b", "c"}, "x", partitions, between)
+	for p, owner := range after {
+		if kept, ok := between[p]; ok && owner != kept || !ok && owner != "c" {
+			t.Errorf("partition %d goes from %s to %s", p, before[p], owner)
 		}
 	}
 }
 
 type fataler interface{ Fatalf(string, ...any) }
 
-// plan returns the owners of the partitions of two topics, by name.
+// plan returns the owners of the partitions of two topics, by name, all of which
+// must have one.
 func plan(t fataler, names []string, run string, partitions int32) map[int32]string {
-	members := map[string]sarama.ConsumerGroupMemberMetadata{}
-	byID := map[string]string{}
-	for i, name := range names {
-		id := fmt.Sprintf("%s-%d", run, i)
-		members[id] = sarama.ConsumerGroupMemberMetadata{UserData: []byte(name)}
-		byID[id] = name
-	}
-	var numbers []int32
-	for p := range partitions {
-		numbers = append(numbers, p)
-	}
-	planned, err := ledger.Rendezvous{}.Plan(members, map[string][]int32{"deduped": numbers, "visited": numbers})
-	if err != nil {
-		t.Fatalf("plan: %v", err)
-	}
-	owners := map[int32]string{}
-	for id, topics := range planned {
-		for topic, numbers := range topics {
-			for _, p := range numbers {
-				if other, taken := owners[p]; taken && other != byID[id] {
-					t.Fatalf("%s/%d belongs to %s as well as to %s", topic, p, other, byID[id])
-				}
-				owners[p] = byID[id]
-			}
-		}
-		if len(topics["deduped"]) != len(topics["visited"]) {
-			t.Fatalf("%s has %d and %d partitions of two topics", id, len(topics["deduped"]), len(topics["visited"]))
-		}
-	}
+	owners := balanced(t, names, run, partitions, nil)
 	if len(owners) != int(partitions) {
 		t.Fatalf("%d of %d partitions have owners", len(owners), partitions)
+	}
+	return owners
+}
+
+// balanced returns the owners of the partitions of two topics, by name, when
+// those that have them are given, too.
+func balanced(t fataler, names []string, run string, partitions int32, owned map[int32]string) map[int32]string {
+	var members []kmsg.JoinGroupResponseMember
+	byID := map[string]string{}
+	for i, name := range names {
+		member := kmsg.NewJoinGroupResponseMember()
+		member.MemberID = fmt.Sprintf("%s-%d", run, i)
+		current := map[string][]int32{}
+		for p, owner := range owned {
+			if owner == name {
+				current["deduped"] = append(current["deduped"], p)
+				current["visited"] = append(current["visited"], p)
+			}
+		}
+		member.ProtocolMetadata = ledger.Rendezvous{Member: name}.JoinGroupMetadata([]string{"deduped", "visited"}, current, 1)
+		members = append(members, member)
+		byID[member.MemberID] = name
+	}
+	balancer, _, err := ledger.Rendezvous{}.MemberBalancer(members)
+	if err != nil {
+		t.Fatalf("members: %v", err)
+	}
+	assigned, err := balancer.(kgo.GroupMemberBalancerOrError).BalanceOrError(map[string]int32{"deduped": partitions, "visited": partitions})
+	if err != nil {
+		t.Fatalf("balance: %v", err)
+	}
+	owners := map[int32]string{}
+	for _, member := range assigned.IntoSyncAssignment() {
+		topics, err := ledger.Rendezvous{}.ParseSyncAssignment(member.MemberAssignment)
+		if err != nil {
+			t.Fatalf("assignment: %v", err)
+		}
+		if !slices.Equal(topics["deduped"], topics["visited"]) {
+			t.Fatalf("%s has %v and %v of two topics", member.MemberID, topics["deduped"], topics["visited"])
+		}
+		for _, p := range topics["deduped"] {
+			if other, taken := owners[p]; taken {
+				t.Fatalf("%d belongs to %s as well as to %s", p, other, byID[member.MemberID])
+			}
+			owners[p] = byID[member.MemberID]
+		}
 	}
 	return owners
 }

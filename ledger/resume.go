@@ -61,7 +61,7 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 		switch rewritten = rewritten || goOn > log.End; {
 		case goOn < log.Start && mayReset && log.Committed >= log.Start:
 			goOn = log.Start
-			cut = append(cut, Position{Offset: goOn - 1, Epoch: at.Epoch}.record(in.topic))
+			cut = append(cut, Position{Offset: goOn - 1, Epoch: at.Epoch, Hole: at.Hole}.record(in.topic))
 		case goOn < log.Start, rewritten && !mayReset:
 			lost := ErrInputLost
 			if bounds[p.def.ledger].End > p.folded+1 {
@@ -71,7 +71,7 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 				lost, in.topic, p.number, log.Start, log.End, p.def.ledger, goOn)
 		case rewritten:
 			goOn = max(min(intact, goOn, log.End), log.Start)
-			cut = append(cut, Position{Offset: goOn - 1, Epoch: at.epochBefore(goOn)}.record(in.topic))
+			cut = append(cut, at.before(goOn).record(in.topic))
 		}
 		next[in.topic] = goOn
 	}
@@ -79,21 +79,26 @@ func (p *Partition) Resume(bounds map[string]Bounds, mayReset bool) (next map[st
 		return next, nil, nil
 	}
 	for _, at := range cut {
-		p.positions[at.Topic] = Position{Offset: at.Offset, Epoch: at.Epoch}
+		p.positions[at.Topic] = positionOf(at)
 	}
 	p.folded++
-	reset = encode(&weftpb.Event{Epoch: p.reader.Epoch, Offset: p.folded, Positions: cut, Reset_: true})
+	reset = encode(&weftpb.Event{Epoch: p.reader.Epoch, Offset: p.folded, Positions: cut, Reset_: true, Strangers: p.strangers})
 	p.record = checksum(reset)
 	return next, reset, nil
 }
 
-// epochBefore is the claim in force before offset, 0 when only the log can tell:
-// it is made there again if it was made beyond.
-func (at Position) epochBefore(offset int64) int64 {
+// before is the position of an input that goes on at offset again. The claim in
+// force there is 0 when only the log can tell: it is made there again if it was
+// made beyond.
+func (at Position) before(offset int64) Position {
+	back := Position{Offset: offset - 1, Epoch: at.Epoch}
 	if at.Epoch > offset {
-		return 0
+		back.Epoch = 0
 	}
-	return at.Epoch
+	if at.Hole < offset {
+		back.Hole = at.Hole
+	}
+	return back
 }
 
 // Live lets the partition make events: it is claimed, everything up to the

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/IBM/sarama"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/lovoo/goka"
 	"github.com/lovoo/goka/codec"
@@ -20,10 +21,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/weftcrawl/weft/cluster"
 )
 
-// runner is one life of a stage's processor, from its build to its first
-// error. It knows the partitions that the process owns.
+// runner is one life of a stage, from its joining the group to its first error.
+// It knows the partitions that the process owns.
 type runner struct {
 	Definition
 	opts     Options
@@ -32,8 +35,19 @@ type runner struct {
 	admin    *kadm.Client
 	ledgerID string // topic id: offsets of a recreated topic mean nothing
 	stateDir string
-	cluster  string          // its id
+	cluster  string          // the name of its folder
 	life     context.Context // of once
+
+	strangers *complainer // outlives this life
+
+	// rejoin has the group say again which partitions are ours: whoever wrote to one
+	// may be its owner, and then two owners would fence each other without end.
+	rejoin func()
+
+	topics      goka.TopicManager
+	dialer      *dialer
+	recoverFrom sarama.Consumer // of recoveries
+	inputsFrom  sarama.Consumer // of inputs
 
 	mu     sync.Mutex
 	tables map[int32]*table
@@ -43,7 +57,7 @@ type runner struct {
 // judge remembers an error that ends the stage for good, and returns it. goka
 // wraps errors by their text, so the supervisor asks the runner instead.
 func (r *runner) judge(err error) error {
-	if !lasting(err) {
+	if !lasting(err) && !errors.Is(err, cluster.ErrID) {
 		return err
 	}
 	r.mu.Lock()
@@ -54,8 +68,18 @@ func (r *runner) judge(err error) error {
 	return err
 }
 
-// once runs the processor until ctx ends or it fails.
-func (r *runner) once(ctx context.Context) error {
+// fatal is the first error that no new life can mend; nil: none.
+func (r *runner) fatal() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dead
+}
+
+// once runs the processors of the partitions that the group assigns until ctx
+// ends or the stage fails.
+func (r *runner) once(ctx context.Context) (err error) {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	client, err := r.client()
 	if err != nil {
 		return err
@@ -67,26 +91,49 @@ func (r *runner) once(ctx context.Context) error {
 	}
 	r.cache = pebble.NewCache(r.opts.CacheBytes)
 	defer r.cache.Unref()
-	proc, err := r.processor()
-	if err != nil {
-		return fmt.Errorf("build processor of %s: %w", r.ledger, err)
+	defer func() { err = errors.Join(err, r.disconnect()) }()
+	if err := r.connect(); err != nil {
+		return err
 	}
-	return errors.Join(proc.Run(ctx), r.closeTables())
+	m, err := r.join(fail)
+	if err != nil {
+		return err
+	}
+	err = m.follow(ctx)
+	if failed := context.Cause(ctx); err == nil && !errors.Is(failed, context.Canceled) {
+		err = failed
+	}
+	fail(nil) // which ends all partitions at once
+	m.leave()
+	return err
+}
+
+// live runs one processor of a partition until ctx ends or it fails.
+func (r *runner) live(ctx context.Context, of *membership, partition int32) error {
+	proc, err := r.processor(of, partition)
+	if err != nil {
+		return fmt.Errorf("build processor of %s/%d: %w", r.ledger, partition, err)
+	}
+	err = proc.Run(ctx)
+	if t := r.table(partition); t != nil { // goka leaves it open when a setup failed
+		err = errors.Join(err, t.Close())
+	}
+	return err
 }
 
 // identify finds the ledger's topic id and with it the state's directory.
 func (r *runner) identify(ctx context.Context, client *kgo.Client) (err error) {
 	r.life = ctx
 	if r.cluster, r.ledgerID, err = identify(ctx, client, r.ledger); err != nil {
-		return err
+		return r.judge(err)
 	}
 	r.stateDir = filepath.Join(r.opts.Dir, r.cluster, r.ledger+"-"+r.ledgerID)
 	return nil
 }
 
-// identify returns the ids of the cluster and of a ledger's topic, the latter
-// in hexadecimal.
-func identify(ctx context.Context, client *kgo.Client, ledger string) (cluster, id string, err error) {
+// identify returns the name of the cluster's folder and the id of a ledger's
+// topic, in hexadecimal.
+func identify(ctx context.Context, client *kgo.Client, ledger string) (folder, id string, err error) {
 	// Asked for directly, since kadm may answer from a cache that knows no
 	// cluster id.
 	req := kmsg.NewPtrMetadataRequest()
@@ -103,11 +150,12 @@ func identify(ctx context.Context, client *kgo.Client, ledger string) (cluster, 
 	if resp.ClusterID == nil {
 		return "", "", fmt.Errorf("describe %s: the cluster has no id", ledger)
 	}
-	return *resp.ClusterID, hex.EncodeToString(resp.Topics[0].TopicID[:]), nil
+	folder, err = cluster.Folder(*resp.ClusterID)
+	return folder, hex.EncodeToString(resp.Topics[0].TopicID[:]), err
 }
 
-// processor builds the goka processor of the stage.
-func (r *runner) processor() (*goka.Processor, error) {
+// processor builds the goka processor of a partition.
+func (r *runner) processor(of *membership, partition int32) (*goka.Processor, error) {
 	raw := new(codec.Bytes)
 	edges := []goka.Edge{goka.Persist(raw)}
 	for _, in := range r.inputs {
@@ -119,7 +167,7 @@ func (r *runner) processor() (*goka.Processor, error) {
 		}))
 	}
 	tableSuffix()
-	return goka.NewProcessor(r.opts.Cluster.Brokers, goka.DefineGroup(goka.Group(r.ledger), edges...), r.gokaOptions()...)
+	return goka.NewProcessor(r.opts.Cluster.Brokers, goka.DefineGroup(goka.Group(r.ledger), edges...), r.gokaOptions(of, partition)...)
 }
 
 // tableSuffix makes a group's table topic the group's own name, once: it is a
@@ -153,21 +201,6 @@ func (r *runner) forget(t *table) {
 	if r.tables[t.partition] == t {
 		delete(r.tables, t.partition)
 	}
-}
-
-// closeTables closes what goka left open when a setup failed.
-func (r *runner) closeTables() error {
-	r.mu.Lock()
-	var open []*table
-	for _, t := range r.tables {
-		open = append(open, t)
-	}
-	r.mu.Unlock()
-	var errs []error
-	for _, t := range open {
-		errs = append(errs, t.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // client makes a Kafka client with the caller's options and opts.

@@ -61,7 +61,7 @@ func (t *table) copyState() error {
 	}
 	t.saver.copied = checkpoint{
 		Version: checkpointVersion, Ledger: t.run.ledgerID, Dir: name,
-		Offset: at.Offset, Epoch: at.Epoch, Positions: at.Positions, Record: at.Record,
+		Offset: at.Offset, Epoch: at.Epoch, Positions: at.Positions, Strangers: at.Strangers, Record: at.Record,
 		Files: files, Sums: sums,
 	}
 	t.saver.Copied(at.Offset)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/supervise"
 )
 
 // State is what the events of one partition fold into.
@@ -77,6 +79,11 @@ type Options struct {
 	// Member is a stable name of this process in the group; partitions return
 	// to the member that had them.
 	Member string
+	// Instance is the id by which this process is a static member of the group
+	// (KIP-345): one that joins by the id of a member which is gone, within its
+	// session, gets that member's partitions at once, and disturbs nobody. The
+	// caller must know that the other one has ended. Empty: a member like any.
+	Instance string
 	// Writer returns options for a producer of events, which must leave a
 	// record's partition as it is; nil: none. It is asked for every client,
 	// since kgo.ProducerBatchCompression lets clients write to what they share.
@@ -111,7 +118,10 @@ type Options struct {
 	SessionTimeout, Heartbeat time.Duration
 	// Observe is told what happened; nil: nobody.
 	Observe func(Happening)
-	Logger  *slog.Logger
+	// Failed is told of every processor that ended by itself, before the next one
+	// is built; nil: nobody.
+	Failed func(context.Context, supervise.Failure)
+	Logger *slog.Logger
 }
 
 // Happening is something that a runner reports to its metrics.
@@ -127,6 +137,7 @@ type Happening struct {
 const (
 	HappenedEvent      = "event"      // an event was appended
 	HappenedDropped    = "dropped"    // a fold dropped an older owner's event
+	HappenedStranger   = "stranger"   // a fold passed over a record that is no event
 	HappenedRedelivery = "redelivery" // an input at or below the position
 	HappenedCheckpoint = "checkpoint" // a checkpoint was published
 	HappenedClaim      = "claim"      // a partition was claimed
@@ -137,6 +148,14 @@ const (
 	HappenedFetched    = "fetched"    // a checkpoint was taken from the bucket
 	HappenedPassedOver = "passed"     // one in the bucket could not be used
 )
+
+// Happenings returns every kind, for metrics that must know them all.
+func Happenings() []string {
+	return []string{
+		HappenedEvent, HappenedDropped, HappenedStranger, HappenedRedelivery, HappenedCheckpoint, HappenedClaim,
+		HappenedRejected, HappenedRestart, HappenedSent, HappenedUnsent, HappenedFetched, HappenedPassedOver,
+	}
+}
 
 // withDefaults fills what is unset.
 func (o Options) withDefaults() Options {

@@ -15,7 +15,8 @@ import (
 
 // Run runs a stateful stage until ctx ends, which is no error. It builds the
 // processor anew, with back-off, whenever one ends; only what no new one could
-// mend is returned: ErrCorrupt, ErrTrimmed, ErrInputLost, and
+// mend is returned: ErrCorrupt, ErrTrimmed, ErrInputLost, ErrNameTaken,
+// cluster.ErrID, and
 // dirlock.ErrInUse when another process runs the stage on the same states.
 func Run[S State](ctx context.Context, stage Stage[S], opts Options) (err error) {
 	if err := opts.Validate(); err != nil {
@@ -28,11 +29,21 @@ func Run[S State](ctx context.Context, stage Stage[S], opts Options) (err error)
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	log := opts.Logger.With("stage", stage.Ledger)
+	if opts.Instance != "" {
+		defer func() {
+			if !errors.Is(err, ErrNameTaken) {
+				LeaveGroup(ctx, opts.Cluster, stage.Ledger, opts.Instance, log)
+			}
+		}()
+	}
 	var dead error
-	return supervise.Run(ctx, log, func(error) bool { return dead != nil }, func(ctx context.Context) error {
-		r := &runner{Definition: Define(stage), opts: opts, log: log, tables: map[int32]*table{}}
+	strangers := new(complainer)
+	return supervise.Run(ctx, supervise.Options{
+		Logger: log, Fatal: func(error) bool { return dead != nil }, Failed: opts.Failed,
+	}, func(ctx context.Context) error {
+		r := &runner{Definition: Define(stage), opts: opts, log: log, strangers: strangers, tables: map[int32]*table{}}
 		err := r.once(ctx)
-		if dead = r.dead; dead != nil {
+		if dead = r.fatal(); dead != nil {
 			return fmt.Errorf("stage %s cannot go on: %w", stage.Ledger, dead)
 		}
 		opts.Observe(Happening{Kind: HappenedRestart})

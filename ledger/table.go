@@ -78,7 +78,8 @@ func (t *table) Open() error {
 	t.saver = saver{Saving: NewSaving(t.run.opts.CheckpointEvery, t.run.opts.Clock())}
 	t.Partition, err = NewPartition(t.run.Definition, t.partition, t.store, c.folded(), PartitionOptions{
 		CarryEvery: t.run.opts.CarryEvery, CarryIdle: t.run.opts.CarryIdle,
-		Observe: func(kind string) { t.run.opts.Observe(Happening{Kind: kind, Partition: t.partition}) },
+		Observe:    func(kind string) { t.run.opts.Observe(Happening{Kind: kind, Partition: t.partition}) },
+		PassedOver: t.run.strangers.tell(t.run.log, t.partition, t.run.opts.Clock),
 	})
 	return err
 }
@@ -133,6 +134,9 @@ func (t *table) Close() error {
 	}
 	t.closed = true
 	var errs []error
+	if t.writer != nil && errors.Is(t.writer.Err(), ErrFenced) {
+		t.run.rejoin()
+	}
 	if t.writer != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		err := t.writer.Flush(ctx)

@@ -33,7 +33,7 @@ func newDisk(t *testing.T) (*brokerDisk, *world) {
 func (d *brokerDisk) open(last *world) *world {
 	d.t.Helper()
 	var err error
-	d.b, err = broker.Open(broker.Options{Dir: d.dir})
+	d.b, err = broker.Open(broker.Options{Dir: d.dir, Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
 	check(d.t, err)
 	w := newWorldAt(d.t, d.b.Addr())
 	if last != nil {

@@ -1,9 +1,12 @@
 package supervise_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +19,7 @@ func TestRunBuildsAnewWithLongerPauses(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var starts []time.Duration
 		began := time.Now()
-		err := supervise.Run(ctx, slog.New(slog.DiscardHandler), func(error) bool { return false },
+		err := supervise.Run(ctx, supervise.Options{Logger: slog.New(slog.DiscardHandler), Fatal: func(error) bool { return false }},
 			func(context.Context) error {
 				starts = append(starts, time.Since(began))
 				if len(starts) == 4 {
@@ -38,7 +41,9 @@ func TestRunBuildsAnewWithLongerPauses(t *testing.T) {
 
 func TestRunReturnsFatal(t *testing.T) {
 	fatal := errors.New("cannot be mended")
-	err := supervise.Run(t.Context(), slog.New(slog.DiscardHandler), func(err error) bool { return errors.Is(err, fatal) },
+	err := supervise.Run(t.Context(), supervise.Options{
+		Logger: slog.New(slog.DiscardHandler), Fatal: func(err error) bool { return errors.Is(err, fatal) },
+	},
 		func(context.Context) error { return fatal })
 	if !errors.Is(err, fatal) {
 		t.Errorf("got %v", err)
@@ -76,4 +81,47 @@ func TestEvery(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Equal failures in a row are logged at powers of two, and all are told.
+func TestRunBoundsRepeatedWarnings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var log bytes.Buffer
+		var told []int
+		lives := 0
+		began := time.Now()
+		err := supervise.Run(ctx, supervise.Options{
+			Logger: slog.New(slog.NewTextHandler(&log, nil)), Fatal: func(error) bool { return false },
+			Failed: func(_ context.Context, f supervise.Failure) {
+				told = append(told, f.Times)
+				if f.Times > 1 && !f.Since.Before(time.Now()) {
+					t.Errorf("failure %d is since %v, it is %v", f.Times, f.Since, time.Now())
+				}
+				if f.Times == 20 && f.Since != began {
+					t.Errorf("since %v, want %v", f.Since, began)
+				}
+			},
+		}, func(context.Context) error {
+			switch lives++; {
+			case lives == 23:
+				time.Sleep(supervise.MaxPause + time.Second) // it went well for a while
+			case lives == 25:
+				cancel()
+			case lives > 20:
+				return nil
+			}
+			return fmt.Errorf("dial tcp 127.0.0.1:%d: connection refused", 30000+lives)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 1 2 1 1"
+		if got := strings.Trim(fmt.Sprint(told), "[]"); got != want {
+			t.Errorf("told of\n%s, want\n%s", got, want)
+		}
+		if got := strings.Count(log.String(), "level=WARN"); got != 5+2+1+1 {
+			t.Errorf("%d warnings:\n%s", got, log.String())
+		}
+	})
 }
