@@ -18,7 +18,7 @@ func checkHeld(s *memstore.Store) map[string]int {
 		}
 		value := s.Get([]byte(key))
 		switch rest[0] {
-		case queueKind, retryKind:
+		case queueKind, retryKind, asideKind:
 			q, _ := decodeRequest(value)
 			urls[q.Target.Url]++
 		case requestsKind:
@@ -49,7 +49,7 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 		case domainKey:
 			name, rest, _ := strings.Cut(key[1:], "\x00")
 			if rest != "" {
-				if rest[0] != originKind && rest[0] != policyKind {
+				if rest[0] != originKind && rest[0] != policyKind && rest[0] != groupKind {
 					entries[key]++
 				}
 				continue
@@ -62,6 +62,7 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 				return fmt.Errorf("domain %s: %w", name, err)
 			}
 			count.queued += d.queued()
+			count.withdrawn += int64(d.asides.counts[withdrawn])
 			for _, v := range d.visits {
 				count.out += v.unsettled()
 				count.visits++
@@ -93,8 +94,8 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 	for _, n := range f.Outcomes() {
 		settled += n
 	}
-	if settled != g.fetched+g.failed+g.refuse {
-		return fmt.Errorf("outcomes sum up to %d, gauges to %d", settled, g.fetched+g.failed+g.refuse)
+	if settled != g.fetched+g.failed+g.refuse+g.withdrawn {
+		return fmt.Errorf("outcomes sum up to %d, gauges to %d", settled, g.fetched+g.failed+g.refuse+g.withdrawn)
 	}
 	return nil
 }
@@ -118,6 +119,9 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, wanted 
 	})
 	if retries != d.retries.count {
 		return fmt.Errorf("retries are %+v, of which %d are there", d.retries, retries)
+	}
+	if err := checkGroups(s, keys, d, wanted); err != nil {
+		return err
 	}
 	if len(d.visits) > f.opts.PerDomain {
 		return fmt.Errorf("%d visits are out", len(d.visits))
@@ -150,4 +154,39 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, wanted 
 		return fmt.Errorf("empty, and due at %d", d.dueMS)
 	}
 	return nil
+}
+
+// checkGroups asserts what a domain's record says of its groups, and that each URL
+// in them has its place.
+func checkGroups(s *memstore.Store, keys keys, d *domain, wanted map[string]int) (err error) {
+	var counts [classes]uint64
+	s.Scan(keys.group(""), keys.make(groupKind+1, 0), func(key, value []byte) bool {
+		name := string(key[len(keys.group("")):])
+		var g *group
+		if g, err = decodeGroup(value); err != nil {
+			return false
+		}
+		n := uint64(0)
+		s.Scan(keys.aside(name, 0), keys.aside(name, 1<<63), func(key, value []byte) bool {
+			q, _ := decodeRequest(value)
+			if n == 0 && seqOf(key) != g.head {
+				err = fmt.Errorf("group %s begins with %d: %+v", name, seqOf(key), g)
+			}
+			wanted[string(key)]++
+			wanted[string(keys.asideOf(q.Target.Url))]++
+			n++
+			return true
+		})
+		if n != g.count {
+			err = fmt.Errorf("group %s holds %d URLs: %+v", name, n, g)
+		}
+		if counts[g.class()] += n; n > 0 {
+			wanted[string(keys.served(g.class(), name))]++
+		}
+		return err == nil
+	})
+	if err == nil && counts != d.asides.counts {
+		err = fmt.Errorf("groups hold %v, the record says %v", counts, d.asides.counts)
+	}
+	return err
 }

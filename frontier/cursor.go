@@ -13,6 +13,8 @@ type candidate struct {
 	request *weftpb.Request
 	// turn is the domain's turn after it.
 	turn uint32
+	// from is the group it waits in, nil if it is none.
+	from *asideCursor
 }
 
 // cursors read the fronts of a domain's queues and retries in the order in
@@ -22,7 +24,17 @@ type cursors struct {
 	store   state.Store
 	queues  [priorities]queueCursor
 	retries retryCursor
+	// trials and free share the turns of a priority each; behind has its turn when
+	// nothing else is there, and the domain is quiet.
+	trials, free, behind asideCursor
+	quiet                bool
 }
+
+// The priorities whose turns groups share.
+const (
+	trialPriority = 1
+	freePriority  = 3
+)
 
 // queueCursor reads one queue, a few entries at a time.
 type queueCursor struct {
@@ -42,7 +54,11 @@ type retryCursor struct {
 const readAhead = 16
 
 func newCursors(x *fold) cursors {
-	c := cursors{keys: x.keys, store: x.store}
+	c := cursors{
+		keys: x.keys, store: x.store,
+		trials: newAsideCursor(x, trial), free: newAsideCursor(x, free), behind: newAsideCursor(x, behind),
+		quiet: len(x.d.visits) == 0 && x.d.asides.quiet(x.nowMS),
+	}
 	for p, q := range x.d.queues {
 		c.queues[p].queue = q
 	}
@@ -58,34 +74,65 @@ func newCursors(x *fold) cursors {
 	return c
 }
 
-// takeAll makes retries ready that are not, too. It is called first.
+// takeAll makes ready what is not, too. It is called first.
 func (c *cursors) takeAll(count uint64) {
+	c.trials.all, c.behind.all, c.quiet = true, true, true
 	c.retries.left, c.retries.upper = count, c.keys.retriesEnd()
 }
 
 // front returns the URL that is served at turn, nil when there is none:
-// retries that are ready first, then the queues by weight.
+// retries that are ready first, then the queues by weight. Where a group shares the
+// turns of a queue, the shorter of both goes first, and trials before both.
 func (c *cursors) front(turn uint32) (*candidate, error) {
 	if err := c.fillRetries(); err != nil {
 		return nil, err
 	}
 	if len(c.retries.ahead) > 0 {
-		return &candidate{c.retries.ahead[0], turn}, nil
+		return &candidate{request: c.retries.ahead[0], turn: turn}, nil
 	}
-	priority, next, ok := serve(turn, func(p int) bool { return len(c.queues[p].ahead) > 0 || c.queues[p].queue.len() > 0 })
-	if !ok {
+	tried, err := c.trials.fill()
+	if err != nil {
+		return nil, err
+	}
+	freed, err := c.free.fill()
+	if err != nil {
+		return nil, err
+	}
+	priority, next, ok := serve(turn, func(p int) bool {
+		return c.queues[p].left() > 0 || tried && p == trialPriority || freed && p == freePriority
+	})
+	switch {
+	case !ok && c.quiet:
+		ok, err := c.behind.fill()
+		if !ok || err != nil {
+			return nil, err
+		}
+		return &candidate{c.behind.ahead[0], turn, &c.behind}, nil
+	case !ok:
 		return nil, nil
+	case tried && priority == trialPriority:
+		return &candidate{c.trials.ahead[0], next, &c.trials}, nil
+	case freed && priority == freePriority && (c.queues[priority].left() == 0 || c.free.count <= c.queues[priority].left()):
+		return &candidate{c.free.ahead[0], next, &c.free}, nil
 	}
 	if err := c.fillQueue(priority); err != nil {
 		return nil, err
 	}
-	return &candidate{c.queues[priority].ahead[0], next}, nil
+	return &candidate{request: c.queues[priority].ahead[0], turn: next}, nil
 }
+
+// left is how many URLs of the queue are not popped.
+func (q *queueCursor) left() uint64 { return uint64(len(q.ahead)) + q.queue.len() }
 
 // pop goes on behind the candidate that front returned last.
 func (c *cursors) pop(from *candidate) {
-	if from.request.Again {
+	switch {
+	case from.request.Again:
 		c.retries.ahead = c.retries.ahead[1:]
+		return
+	case from.from != nil:
+		from.from.ahead = from.from.ahead[1:]
+		from.from.count--
 		return
 	}
 	q := &c.queues[from.request.Priority]

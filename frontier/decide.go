@@ -2,27 +2,37 @@ package frontier
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/politeness"
 )
 
-// Admit decides on URLs of a domain that were never seen before. It is nil for
-// no URLs.
+// Admit is Hear of nothing but URLs of a domain that were never seen before.
 func (f *Frontier) Admit(domain string, targets []*weftpb.Target, at Moment) (*weftpb.Scheduled, error) {
-	if len(targets) == 0 {
+	return f.Hear(domain, &weftpb.Deduped{Targets: targets}, at)
+}
+
+// Hear decides on an event of dedupe: URLs of a domain that were never seen before,
+// states of groups, and URLs that leave theirs. It is nil when it changes nothing.
+func (f *Frontier) Hear(domain string, news *weftpb.Deduped, at Moment) (*weftpb.Scheduled, error) {
+	targets := news.GetTargets()
+	if len(targets)+len(news.GetGroups())+len(news.GetRecalled()) == 0 {
 		return nil, nil
 	}
 	p, err := f.begin(domain, at)
 	if err != nil {
 		return nil, err
 	}
+	if err := p.hearOfGroups(news); err != nil || len(targets)+len(p.ev.Groups)+len(p.ev.Recalled) == 0 {
+		return nil, err
+	}
 	admissions := make([]weftpb.Admission, len(targets))
 	requests := make([]weftpb.Request, len(targets))
 	p.ev.Admitted = make([]*weftpb.Admission, len(targets))
 	for i, t := range targets {
-		requests[i].Target = t
+		requests[i].Target = withoutTwin(t)
 		requests[i].Priority, _ = Priority(t.GetDepth(), t.GetVia())
 		admissions[i].Request = &requests[i]
 		p.ev.Admitted[i] = &admissions[i]
@@ -89,6 +99,8 @@ type plan struct {
 
 	cursors cursors
 	origins map[string]*knownOrigin
+	// ailments is what was decided to be held against origins alone.
+	ailments map[string]health
 	// asked is how many origins are asked for the first time.
 	asked int
 	// refusals and deferrals are bounded together, in number and in size.
@@ -155,9 +167,9 @@ func (p *plan) due() int64 {
 	case p.blocked:
 		return max(p.answerMS, d.nextMS)
 	}
-	ready := p.nowMS
-	if d.queued() == int64(d.retries.count) && !absurd(d.retries.headMS, p.nowMS) {
-		ready = max(ready, d.retries.headMS)
+	ready := p.ready()
+	if ready == never {
+		return 0 // what waits behind is looked at when the visits that are out end
 	}
 	due := max(ready, d.nextMS)
 	switch {
@@ -169,6 +181,32 @@ func (p *plan) due() int64 {
 		return d.dueMS // it keeps its place among those that are overdue
 	}
 	return p.nowMS
+}
+
+// never is the time of what does not come by time.
+const never = math.MaxInt64
+
+// ready returns when something of what is queued can be served.
+func (p *plan) ready() int64 {
+	d, ready := p.d, int64(never)
+	behind := d.asides.counts[behind]
+	if d.queued() > int64(d.retries.count+behind) {
+		return p.nowMS
+	}
+	if d.retries.count > 0 {
+		if absurd(d.retries.headMS, p.nowMS) {
+			return p.nowMS
+		}
+		ready = max(p.nowMS, d.retries.headMS)
+	}
+	switch {
+	case behind == 0, len(d.visits) > 0:
+	case d.asides.quiet(p.nowMS):
+		ready = p.nowMS
+	default:
+		ready = min(ready, d.asides.quietMS())
+	}
+	return ready
 }
 
 // delay is the domain's delay, but for Crawl-delay.

@@ -20,14 +20,19 @@
 //	from              to        when
 //	(new)             a queue   admitted: Priority says which of the four
 //	a queue, retries  a visit   it is at the front and may go out
-//	a queue, retries  retries   its origin's robots.txt cannot be had now
-//	a queue, retries  settled   refused: robots.txt, too many origins, breaker
+//	a queue, retries  retries   its origin's robots.txt cannot be had now, or its
+//	                            origin failed and waits alone
+//	a queue, retries  settled   refused: robots.txt, too many origins, breaker,
+//	                            no such name
+//	(new)             a group   admitted, perhaps as another spelling of a known URL
+//	a group           a queue   it is recalled: it has to be fetched itself
+//	a group           any       as from a queue, unless the group is withdrawn
 //	a visit           settled   it has an outcome that ends it
 //	a visit           retries   it failed and may be tried again, was not made,
 //	                            or the lease ended
 //
-// It is admitted once (dedupe sees to that), and from then on in exactly one of: a queue, the retries, a visit that
-// is out, or settled. URLs leave queues and retries only at the front, in the
+// It is admitted once (dedupe sees to that), and from then on in exactly one of: a queue, the retries, a group, a visit
+// that is out, or settled. URLs leave queues and retries only at the front, in the
 // order of the weights 8:4:2:1, retries that are ready before all. What cannot
 // go out is settled or put off there, at most 200 an event, so that an event
 // stays under 512 KiB whatever the queue holds. There are fewer where their robots
@@ -62,6 +67,13 @@
 // timers. When the window gets scarce, whoever has been due for longest goes
 // first instead.
 //
+// # Groups
+//
+// A group is URLs of which it is learnt late whether they have to be fetched. Each has
+// a queue of its own, and what dedupe tells of it changes one record, however many URLs
+// it holds: see group.go for its states. URLs of a group that is withdrawn are not
+// pending; the gauges count them, and Outcomes names them.
+//
 // # Robots
 //
 // Nothing of an origin goes out before its robots.txt: when the URL at the
@@ -72,7 +84,8 @@
 // After the last try the rules that were had last hold on, an hour at a time,
 // until they are 30 days old; if there are none, URLs are settled as
 // robots_unreachable for an hour. An error that does not pass, such as an
-// address that may not be asked, gives its own name at once.
+// address that may not be asked, gives its own name at once. A name that does not
+// exist is looked up once more, ten seconds later, and then gives its own name.
 //
 // One that redirects to another domain is asked for by that domain, whose
 // delays it keeps: see referral.go. The domain of the origin is due when the
@@ -80,6 +93,9 @@
 //
 // # Failure
 //
+//   - A failure of an origin stops its domain only when no other origin has answered
+//     since it was last heard of; else the origin waits alone (health.go). What
+//     never reached a server stops nobody.
 //   - A visit whose lease is over is released again under a new id, and what it
 //     had settled stays settled. Outcomes settle by visit id; ids that are not
 //     out change nothing, so that reports may be repeated and may come late.

@@ -28,6 +28,14 @@ type domain struct {
 	breaker    politeness.Breaker
 	turn       uint32
 	responseMS uint32
+	asides     asides
+
+	// answeredBy is the origin that answered last (originHash), answeredMS when.
+	answeredBy uint64
+	answeredMS int64
+	// ailing is the number of origins of which something is held against them
+	// alone; see health.
+	ailing uint64
 }
 
 // queue is a first-in-first-out queue: its entries have the sequence numbers
@@ -66,9 +74,9 @@ func (v visit) isOpen(index uint32) bool {
 	return index < v.count && v.open&(1<<index) != 0
 }
 
-// queued is the number of URLs in queues and retries.
+// queued is the number of URLs in queues, retries and groups that are pending.
 func (d *domain) queued() int64 {
-	n := d.retries.count
+	n := d.retries.count + d.asides.waiting()
 	for _, q := range d.queues {
 		n += q.len()
 	}
@@ -109,6 +117,8 @@ func (d *domain) timing(dueMS int64) *weftpb.Timing {
 		BreakerOpen:   d.breaker.Open,
 		Turn:          d.turn,
 		ResponseMs:    d.responseMS,
+		AnsweredBy:    d.answeredBy,
+		AnsweredMs:    d.answeredMS,
 	}
 }
 
@@ -118,6 +128,7 @@ func (d *domain) setTiming(t *weftpb.Timing) {
 	d.breaker = politeness.Breaker{Failures: t.Failures, Cycles: t.BreakerCycles, Open: t.BreakerOpen}
 	d.turn = t.Turn
 	d.responseMS = t.ResponseMs
+	d.answeredBy, d.answeredMS = t.AnsweredBy, t.AnsweredMs
 }
 
 func (d *domain) encode() []byte {
@@ -135,7 +146,9 @@ func (d *domain) encode() []byte {
 	w.int(d.nextMS)
 	w.uint(uint64(d.breaker.Failures))
 	w.uint(uint64(d.breaker.Cycles))
-	w.bool(d.breaker.Open)
+	answered := d.answeredBy != 0 || d.answeredMS != 0 || d.ailing != 0
+	grouped := d.asides != (asides{})
+	w.bool(d.breaker.Open, answered, grouped)
 	w.uint(uint64(d.turn))
 	w.uint(uint64(d.responseMS))
 	w.uint(uint64(len(d.visits)))
@@ -147,6 +160,17 @@ func (d *domain) encode() []byte {
 		w.int(v.leaseMS)
 		w.uint(uint64(v.delayMS))
 		w.bool(v.robots, v.probe)
+	}
+	if answered { // not in records of earlier versions
+		w.uint(d.answeredBy)
+		w.int(d.answeredMS)
+		w.uint(d.ailing)
+	}
+	if grouped { // not in records of earlier versions
+		for _, n := range d.asides.counts {
+			w.uint(n)
+		}
+		w.int(d.asides.movedMS)
 	}
 	return w
 }
@@ -165,7 +189,9 @@ func decodeDomain(b []byte) (*domain, error) {
 	d.retries = retries{count: r.uint(), headMS: r.int(), seq: r.uint()}
 	d.origins = r.uint()
 	d.dueMS, d.leaseMS, d.nextMS = r.int(), r.int(), r.int()
-	d.breaker = politeness.Breaker{Failures: r.uint32(), Cycles: r.uint32(), Open: r.bits(1) == 1}
+	d.breaker = politeness.Breaker{Failures: r.uint32(), Cycles: r.uint32()}
+	flags := r.bits(3)
+	d.breaker.Open = flags&1 != 0
 	d.turn, d.responseMS = r.uint32(), r.uint32()
 	n := r.uint()
 	if n > maxPerDomain {
@@ -173,9 +199,19 @@ func decodeDomain(b []byte) (*domain, error) {
 	}
 	for range n {
 		v := visit{offset: r.int(), index: r.uint32(), count: r.uint32(), open: r.uint32(), leaseMS: r.int(), delayMS: r.uint32()}
-		flags := r.bits(2)
-		v.robots, v.probe = flags&1 != 0, flags&2 != 0
+		kind := r.bits(2)
+		v.robots, v.probe = kind&1 != 0, kind&2 != 0
 		d.visits = append(d.visits, v)
+	}
+	if flags&2 != 0 {
+		d.answeredBy, d.answeredMS, d.ailing = r.uint(), r.int(), r.uint()
+	}
+	if flags&4 != 0 {
+		for c := range d.asides.counts {
+			d.asides.counts[c] = r.uint()
+		}
+		d.asides.movedMS = r.int()
+		r.bad = r.bad || d.asides == (asides{})
 	}
 	return d, r.err()
 }

@@ -70,13 +70,28 @@ func (x *fold) arrive(ev *weftpb.Scheduled) error {
 			return err
 		}
 	}
+	for _, g := range ev.Groups {
+		if err := x.setState(g); err != nil {
+			return err
+		}
+	}
 	for _, a := range ev.Admitted {
 		if err := x.admit(a.GetRequest()); err != nil {
 			return err
 		}
 	}
+	for _, r := range ev.Recalled {
+		if err := x.recall(r); err != nil {
+			return err
+		}
+	}
 	for _, r := range ev.Rules {
 		if err := x.learn(r); err != nil {
+			return err
+		}
+	}
+	for _, h := range ev.Health {
+		if err := x.ail(h); err != nil {
 			return err
 		}
 	}
@@ -97,17 +112,17 @@ func (x *fold) leave(ev *weftpb.Scheduled) error {
 	var fronts fronts
 	for _, s := range ev.Settled {
 		if s.Visit == "" {
-			fronts.count(s.Priority, s.Again)
+			fronts.count(s.Priority, s.Again, s.Group)
 			x.end(s.Reason)
 		}
 	}
 	for _, f := range ev.Deferred {
-		fronts.count(f.GetRequest().GetPriority(), f.GetRequest().GetAgain())
+		fronts.countRequest(f.GetRequest())
 	}
 	for _, v := range ev.Released {
 		for _, q := range v.Requests {
 			if !v.Robots {
-				fronts.count(q.GetPriority(), q.GetAgain())
+				fronts.countRequest(q)
 			}
 		}
 	}
@@ -121,6 +136,9 @@ func (x *fold) leave(ev *weftpb.Scheduled) error {
 		if err := x.release(v, uint32(i)); err != nil {
 			return err
 		}
+	}
+	if x.d.asides.waiting() > 0 && len(ev.Admitted)+len(ev.Recalled)+len(ev.Settled)+len(ev.Groups) > 0 {
+		x.d.asides.movedMS = x.nowMS
 	}
 	return nil
 }

@@ -125,6 +125,15 @@ type OriginState struct {
 	Failures uint32
 	RetryAt  time.Time
 	Refuse   string
+	// Missing: the name of its host does not exist, as one look-up said, or, with
+	// Refuse, two.
+	Missing bool
+	// Failing is its failures in a row, of which the domain knows nothing, and
+	// WaitAt the time before which nothing of it goes out; GivenUp: its URLs are
+	// given up until then.
+	Failing uint32
+	WaitAt  time.Time
+	GivenUp bool
 	// Kept: they hold until RetryAt although their time is over, since robots.txt
 	// cannot be had.
 	Kept bool
@@ -149,7 +158,10 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 		s := OriginState{
 			Name: string(key[len(lower):]), Standing: standings[o.standing(now.UnixMilli())],
 			CrawlDelay: milliseconds(o.crawlDelayMS), Failures: o.failures, RetryAt: moment(o.retryMS), Refuse: o.refuse,
-			Kept: o.kept,
+			Kept: o.kept, Missing: o.missing, Failing: o.health.breaker.Failures,
+		}
+		if o.health.waits(now.UnixMilli()) {
+			s.WaitAt, s.GivenUp = moment(o.health.waitMS), o.health.breaker.GaveUp(f.opts.BreakerCycles)
 		}
 		if o.fetchedMS > 0 {
 			s.LearnedAt, s.EndAt = moment(o.fetchedMS), moment(o.fetchedMS+o.ttlMS)
@@ -176,12 +188,15 @@ type Place struct {
 	Again    bool
 	Priority int
 	ReadyAt  time.Time
+	// Group it waits in; empty: in none.
+	Group string
 	// Ahead is how many URLs are before it in the same place.
 	Ahead uint64
 }
 
 // Queued calls visit with every URL of a domain that waits: the queues by
-// priority, then the retries, each in order, until it returns false.
+// priority, then the retries, then the groups, each in order, until it returns false.
+// What is withdrawn does not wait.
 func (f *Frontier) Queued(name string, visit func(Place, *weftpb.Request) bool) error {
 	k := keysOf(name)
 	var err error
@@ -206,8 +221,48 @@ func (f *Frontier) Queued(name string, visit func(Place, *weftpb.Request) bool) 
 			return err
 		}
 	}
-	each(k.retry(0, 0), k.retriesEnd(), func(key []byte, ahead uint64) Place {
+	if !each(k.retry(0, 0), k.retriesEnd(), func(key []byte, ahead uint64) Place {
 		return Place{Again: true, ReadyAt: moment(k.retryMS(key)), Ahead: ahead}
-	})
+	}) {
+		return err
+	}
+	for _, c := range []class{trial, free, behind} {
+		if on, err := f.inGroups(name, c, visit); !on || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Withdrawn calls visit with every URL of a domain that is withdrawn, until it
+// returns false.
+func (f *Frontier) Withdrawn(name string, visit func(Place, *weftpb.Request) bool) error {
+	_, err := f.inGroups(name, withdrawn, visit)
 	return err
+}
+
+func (f *Frontier) inGroups(name string, c class, visit func(Place, *weftpb.Request) bool) (on bool, err error) {
+	x, err := openFold(f.store, f.opts.Partition, name, 0, 0)
+	if err != nil {
+		return false, err
+	}
+	cursor := newAsideCursor(&x, c)
+	cursor.all = true
+	group, ahead := "", uint64(0)
+	for {
+		found, err := cursor.fill()
+		if !found || err != nil {
+			return true, err
+		}
+		for _, q := range cursor.ahead {
+			if q.Target.Group != group {
+				group, ahead = q.Target.Group, 0
+			}
+			if !visit(Place{Group: group, Priority: int(q.Priority), Ahead: ahead}, q) {
+				return false, nil
+			}
+			ahead++
+		}
+		cursor.ahead = nil
+	}
 }

@@ -63,12 +63,19 @@ func (w *world) picture(f *Frontier, name string, held map[string]int) string {
 		picture += fmt.Sprintln(place, q)
 		return true
 	})
-	for _, err := range []error{err1, err2, err3, err4} {
+	err5 := f.Withdrawn(name, func(place Place, q *weftpb.Request) bool {
+		held[q.Target.Url]++
+		place.Priority = -1 // not to be taken for one that waits
+		queued[place] = q.Target.Url
+		picture += fmt.Sprintln(place, q)
+		return true
+	})
+	for _, err := range []error{err1, err2, err3, err4, err5} {
 		if err != nil {
 			w.t.Fatalf("look at %s: %v", name, err)
 		}
 	}
-	waiting := state.Retries
+	waiting := state.Retries + state.Aside + state.Withdrawn
 	for _, n := range state.Queued {
 		waiting += n
 	}

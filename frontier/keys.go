@@ -22,6 +22,10 @@ import (
 //	d DOMAIN 0 q PRIORITY SEQ8     queues
 //	d DOMAIN 0 t MS8 SEQ8          retries, by the time they wait for
 //	d DOMAIN 0 v OFFSET8 INDEX     the requests of a visit that is out
+//	d DOMAIN 0 g GROUP             the record of a group
+//	d DOMAIN 0 h CLASS GROUP       nothing; groups that hold URLs, by how they are served
+//	d DOMAIN 0 w GROUP 0 SEQ8      URLs in a group
+//	d DOMAIN 0 x FINGERPRINT16     the place of a URL in a group: SEQ, GROUP
 const (
 	gaugesKey    = 'g'
 	countKey     = 'c'
@@ -34,6 +38,10 @@ const (
 	queueKind    = 'q'
 	retryKind    = 't'
 	requestsKind = 'v'
+	groupKind    = 'g'
+	servedKind   = 'h'
+	asideKind    = 'w'
+	placeKind    = 'x'
 )
 
 // keys makes the keys of one domain.

@@ -36,6 +36,9 @@ type Options struct {
 	// agent fetch the canonical url. The same rules come as the same pointer
 	// as long as they are cached.
 	Allowed func(rules *weftpb.Robots, url string) bool
+	// Unheld tells whether rules forbid everything because those of their file
+	// could not be held; nil: none do.
+	Unheld func(rules *weftpb.Robots) bool
 }
 
 // DefaultOptions returns what a polite crawl uses. Allowed must be set.

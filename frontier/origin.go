@@ -47,6 +47,11 @@ type origin struct {
 	referred bool
 	// kept: the rules that were had last hold until then.
 	kept bool
+	// missing: the name of its host does not exist. Without refuse that is to be
+	// confirmed at retryMS.
+	missing bool
+	// health is what is held against it alone.
+	health health
 }
 
 // standing is whether URLs of an origin may go out.
@@ -66,6 +71,8 @@ func (o *origin) standing(nowMS int64) standing {
 	switch {
 	case o.asked:
 		return asking
+	case o.missing:
+		return o.name(nowMS)
 	case o.fetchedMS > 0 && age < o.ttlMS && age >= -maxSkew.Milliseconds():
 		return known
 	case o.retryMS <= nowMS || absurd(o.retryMS, nowMS):
@@ -80,14 +87,25 @@ func (o *origin) standing(nowMS int64) standing {
 	return waiting
 }
 
+// name is the standing of an origin whose host's name was not found.
+func (o *origin) name(nowMS int64) standing {
+	switch {
+	case o.retryMS <= nowMS || absurd(o.retryMS, nowMS):
+		return unknown
+	case o.refuse != "":
+		return refused
+	}
+	return waiting
+}
+
 // learn folds the facts of an event decided at nowMS.
 func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 	o.answered = o.asked // not for long, if this is from the report of the visit
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
-		if !r.Referred || o.referred { // one that is answered fails or not with its answer
+		if !r.Missing && (!r.Referred || o.referred) { // one that is answered fails or not with its answer
 			o.failures++
 		}
-		o.retryMS, o.refuse, o.referred, o.kept = r.RetryMs, r.Refuse, r.Referred, r.Kept
+		o.retryMS, o.refuse, o.referred, o.kept, o.missing = r.RetryMs, r.Refuse, r.Referred, r.Kept, r.Missing
 		return
 	}
 	*o = origin{
@@ -99,6 +117,7 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 		ttlMS:        r.Robots.GetTtlMs(),
 		crawlDelayMS: r.Robots.GetCrawlDelayMs(),
 		hash:         string(r.Robots.GetHash()),
+		health:       o.health,
 	}
 }
 
@@ -141,7 +160,8 @@ func (o *origin) keepable(nowMS int64) bool {
 
 func (o *origin) encode() []byte {
 	w := make(writer, 0, 48+len(o.hash)+len(o.refuse))
-	w.bool(o.asked, o.reached, o.unrestricted, o.referred, o.kept, o.answered)
+	ails := o.health != health{}
+	w.bool(o.asked, o.reached, o.unrestricted, o.referred, o.kept, o.answered, o.missing, ails)
 	w.int(o.fetchedMS)
 	w.int(o.ttlMS)
 	w.uint(uint64(o.crawlDelayMS))
@@ -149,12 +169,15 @@ func (o *origin) encode() []byte {
 	w.uint(uint64(o.failures))
 	w.int(o.retryMS)
 	w.string(o.refuse)
+	if ails {
+		o.health.encode(&w)
+	}
 	return w
 }
 
 func decodeOrigin(b []byte) (*origin, error) {
 	r := reader{rest: b}
-	flags := r.bits(6)
+	flags := r.bits(8)
 	o := &origin{
 		asked:        flags&1 != 0,
 		reached:      flags&2 != 0,
@@ -162,6 +185,7 @@ func decodeOrigin(b []byte) (*origin, error) {
 		referred:     flags&8 != 0,
 		kept:         flags&16 != 0,
 		answered:     flags&32 != 0,
+		missing:      flags&64 != 0,
 		fetchedMS:    r.int(),
 		ttlMS:        r.int(),
 		crawlDelayMS: r.uint32(),
@@ -169,6 +193,9 @@ func decodeOrigin(b []byte) (*origin, error) {
 		failures:     r.uint32(),
 		retryMS:      r.int(),
 		refuse:       r.string(),
+	}
+	if flags&128 != 0 {
+		o.health = decodeHealth(&r)
 	}
 	return o, r.err()
 }

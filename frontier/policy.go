@@ -41,6 +41,10 @@ func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 // not pass gives the origin up at once.
 func (p *plan) robotsFailed(name string, o *origin, status uint32, verdict politeness.Verdict, retryAfter time.Duration) {
 	learned := p.robotsMissing(name, status)
+	if verdict.Missing {
+		p.nameMissing(learned, o.missing, verdict.Reason)
+		return
+	}
 	if !verdict.Retry {
 		learned.Refuse = verdict.Reason
 		learned.RetryMs = p.nowMS + politeness.RefusedFor.Milliseconds()
@@ -60,6 +64,17 @@ func (p *plan) robotsMissing(name string, status uint32) *weftpb.OriginRules {
 	}
 	p.ev.Rules = append(p.ev.Rules, learned)
 	return learned
+}
+
+// nameMissing learns that the name of an origin's host was not found. It is
+// looked up once more; when that look-up says the same, URLs are refused by name.
+func (p *plan) nameMissing(learned *weftpb.OriginRules, confirmed bool, reason string) {
+	learned.Missing = true
+	learned.RetryMs = p.nowMS + politeness.ConfirmAfter.Milliseconds()
+	if confirmed {
+		learned.Refuse = reason
+		learned.RetryMs = p.nowMS + politeness.RefusedFor.Milliseconds()
+	}
 }
 
 // giveOriginUp is what happens after the last try: for a while, the rules that

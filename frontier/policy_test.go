@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // then the rules hold an hour at a time, and after 30 days URLs are refused.
 func TestRulesHoldOn(t *testing.T) {
 	opts := DefaultOptions()
-	opts.Allowed = func(_ *weftpb.Robots, url string) bool { return url != "http://a.com/private" }
+	opts.Allowed = func(_ *weftpb.Robots, url string) bool { return !strings.HasPrefix(url, "http://a.com/private") }
 	l := &timeline{t: t, store: &memstore.Store{}}
 	l.f = New(opts, l.store)
 	now := epoch
@@ -67,6 +68,11 @@ func TestRulesHoldOn(t *testing.T) {
 	if ev := wanted("private", "503"); len(ev.Settled) != 1 || ev.Settled[0].Reason != ReasonDisallowed {
 		t.Errorf("the rules that hold on forbid it: %v", ev)
 	}
+	l.f.opts.Unheld = func(*weftpb.Robots) bool { return true }
+	if ev := wanted("private/2", "503"); len(ev.Settled) != 1 || ev.Settled[0].Reason != ReasonTooManyRules {
+		t.Errorf("rules that could not be held forbid it: %v", ev)
+	}
+	l.f.opts.Unheld = nil
 	if s := l.origin(now); s.Standing != InForce || !s.Kept || !s.EndAt.After(now) {
 		t.Errorf("the origin is %+v", s)
 	}

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -234,6 +235,9 @@ func (w *world) verify() {
 		w.t.Fatalf("oldest is %d with %d visits out", oldest, len(w.out))
 	}
 	for reason, n := range w.f.Outcomes() {
+		if reason == ReasonWithdrawn {
+			continue // counted by checkStore
+		}
 		if w.settled[reason] != int(n) {
 			w.t.Fatalf("%d URLs are counted as %s, %d were settled so", n, reason, w.settled[reason])
 		}
@@ -268,6 +272,45 @@ func (w *world) admit(domain string, n int) {
 		})
 	}
 	w.decide(domain, func() (*weftpb.Scheduled, error) { return w.f.Admit(domain, targets, w.at()) })
+}
+
+// hear admits URLs of groups, and tells of groups and of URLs that leave them.
+func (w *world) hear(domain string) {
+	news := &weftpb.Deduped{}
+	group := func() string {
+		return rapid.SampledFrom([]string{domain + " https", domain + " www", "x." + domain + " https"}).Draw(w.t, "group")
+	}
+	for range rapid.SampledFrom([]int{0, 1, 3, 20, 60}).Draw(w.t, "urls") {
+		w.urls++
+		host := rapid.SampledFrom([]string{"", "www."}).Draw(w.t, "host")
+		path := rapid.SampledFrom([]string{"p", "p", "private"}).Draw(w.t, "path")
+		news.Targets = append(news.Targets, &weftpb.Target{
+			Url:   fmt.Sprintf("http://%s%s/%s/%d", host, domain, path, w.urls),
+			Depth: rapid.Uint32Range(1, 6).Draw(w.t, "depth"), Via: weftpb.Via_VIA_LINK,
+			Group: group(), Twin: fmt.Sprintf("https://%s/%d", domain, w.urls),
+		})
+	}
+	for range rapid.IntRange(0, 2).Draw(w.t, "told") {
+		news.Groups = append(news.Groups, &weftpb.Group{Name: group(), State: weftpb.Group_State(rapid.Int32Range(0, 2).Draw(w.t, "state"))})
+	}
+	open := slices.Sorted(maps.Keys(w.open))
+	for range rapid.IntRange(0, 2).Draw(w.t, "recalled") {
+		if len(open) > 0 {
+			news.Recalled = append(news.Recalled, rapid.SampledFrom(open).Draw(w.t, "url"))
+		}
+	}
+	w.decide(domain, func() (*weftpb.Scheduled, error) { return w.f.Hear(domain, news, w.at()) })
+}
+
+// comeBack frees all groups.
+func (w *world) comeBack() {
+	for _, domain := range testDomains {
+		news := &weftpb.Deduped{}
+		for _, group := range []string{domain + " https", domain + " www", "x." + domain + " https"} {
+			news.Groups = append(news.Groups, &weftpb.Group{Name: group, State: weftpb.Group_STATE_FREE})
+		}
+		w.decide(domain, func() (*weftpb.Scheduled, error) { return w.f.Hear(domain, news, w.at()) })
+	}
 }
 
 func (w *world) settle(domain string, v *weftpb.Visited) {
@@ -380,7 +423,7 @@ func (w *world) answer(id string) {
 func (w *world) drain() {
 	w.hold = false
 	limit := 1000 + 4*len(w.open)
-	for step := 0; len(w.open) > 0 || len(w.out) > 0; step++ {
+	for step := 0; len(w.open) > w.withdrawn() || len(w.out) > 0; step++ {
 		if step > limit {
 			w.t.Fatalf("%d URLs are open and %d visits out after %d steps", len(w.open), len(w.out), step)
 		}
@@ -389,7 +432,7 @@ func (w *world) drain() {
 			w.answer(id)
 		}
 		w.due()
-		if len(w.out) > 0 || len(w.open) == 0 {
+		if len(w.out) > 0 || len(w.open) == w.withdrawn() {
 			continue
 		}
 		next := w.f.NextDue(w.at())
@@ -404,6 +447,15 @@ func (w *world) drain() {
 	if err != nil || g.Pending != 0 || g.Domains != 0 || w.f.Oldest() != -1 {
 		w.t.Fatalf("drained: %v, oldest %d (%v)", g, w.f.Oldest(), err)
 	}
+}
+
+// withdrawn is the number of URLs that are open and not pending.
+func (w *world) withdrawn() int {
+	g, err := w.f.Gauges()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return int(g.Withdrawn)
 }
 
 func randomOptions(t *rapid.T) Options {
@@ -424,6 +476,7 @@ func TestRandomHistories(t *testing.T) {
 				domain := rapid.SampledFrom(testDomains).Draw(t, "domain")
 				w.admit(domain, rapid.SampledFrom([]int{0, 1, 2, 40}).Draw(t, "urls"))
 			},
+			"hear":    func(t *rapid.T) { w.hear(rapid.SampledFrom(testDomains).Draw(t, "domain")) },
 			"visited": func(*rapid.T) { w.randomVisited() },
 			"fetch":   func(*rapid.T) { w.randomVisited() },
 			"pass": func(t *rapid.T) {
@@ -452,6 +505,9 @@ func TestRandomHistories(t *testing.T) {
 		})
 		w.replay()
 		w.inspect()
+		if rapid.Bool().Draw(t, "come back") {
+			w.comeBack()
+		}
 		w.drain()
 		w.replay()
 	})

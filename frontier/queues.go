@@ -1,6 +1,11 @@
 package frontier
 
-import "github.com/weftcrawl/weft/codecs/weftpb"
+import (
+	"maps"
+	"slices"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
 
 // Folding what enters and leaves the queues and the retries of a domain.
 
@@ -8,13 +13,23 @@ import "github.com/weftcrawl/weft/codecs/weftpb"
 type fronts struct {
 	queues  [priorities]uint64
 	retries uint64
+	groups  map[string]uint64
 	bad     bool
 }
 
-func (f *fronts) count(priority uint32, again bool) {
+func (f *fronts) countRequest(q *weftpb.Request) {
+	f.count(q.GetPriority(), q.GetAgain(), q.GetTarget().GetGroup())
+}
+
+func (f *fronts) count(priority uint32, again bool, group string) {
 	switch {
 	case again:
 		f.retries++
+	case group != "":
+		if f.groups == nil {
+			f.groups = map[string]uint64{}
+		}
+		f.groups[group]++
 	case priority < priorities:
 		f.queues[priority]++
 	default:
@@ -36,6 +51,11 @@ func (x *fold) take(f fronts) error {
 			x.store.Delete(x.keys.queue(p, q.head))
 			q.head++
 			x.g.queued--
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.groups)) {
+		if err := x.takeAside(name, f.groups[name]); err != nil {
+			return err
 		}
 	}
 	if f.retries > x.d.retries.count {
@@ -73,6 +93,9 @@ func (x *fold) admit(q *weftpb.Request) error {
 	if isReferral(q) {
 		x.retry(q, x.nowMS)
 		return nil
+	}
+	if q.Target.Group != "" {
+		return x.putAside(q)
 	}
 	queue := &x.d.queues[q.Priority]
 	x.store.Set(x.keys.queue(int(q.Priority), queue.tail), encodeRequest(q))

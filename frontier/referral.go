@@ -72,7 +72,7 @@ func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 			outcome = v.Outcomes[0]
 		}
 		verdict := judge(outcome)
-		if verdict.Unmade || verdict.Health == politeness.Answered {
+		if verdict.Unmade || verdict.Missing || verdict.Health == politeness.Answered {
 			verdict = politeness.Verdict{Retry: true}
 		}
 		p.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))

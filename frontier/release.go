@@ -104,6 +104,13 @@ collect:
 		if err != nil {
 			return false, err
 		}
+		if p.unfit(c, o.health) {
+			continue
+		}
+		alone := o.health.breaker.Open && !isReferral(c.request)
+		if alone && len(requests) > 0 {
+			break
+		}
 		robotsAre := o.standing(p.nowMS)
 		if isReferral(c.request) {
 			robotsAre = known // what it brings is a robots.txt, and is not subject to one
@@ -116,7 +123,7 @@ collect:
 			case !o.heard && p.d.origins+uint64(p.asked) >= uint64(p.f.opts.MaxOrigins):
 				p.refuse(c, ReasonTooManyOrigins)
 			default:
-				p.releaseRobots(name, o, delay, probe)
+				p.releaseRobots(name, o, delay, probe || alone)
 				return true, nil
 			}
 		case asking:
@@ -134,12 +141,12 @@ collect:
 			if len(requests) >= visitSize(slower, probe) {
 				break collect
 			}
-			allowed, err := p.allowed(name, o, c.request)
+			forbidden, err := p.forbidden(name, o, c.request)
 			if err != nil {
 				return false, err
 			}
-			if !allowed {
-				p.refuse(c, ReasonDisallowed)
+			if forbidden != "" {
+				p.refuse(c, forbidden)
 				continue
 			}
 			delay = slower
@@ -147,6 +154,11 @@ collect:
 			size += targetBytes(c.request.Target)
 			p.d.turn = c.turn
 			p.cursors.pop(c)
+			if alone {
+				probe = true
+				p.probed(name, o, delay)
+				break collect
+			}
 		}
 	}
 	if len(requests) == 0 {
@@ -172,6 +184,9 @@ func (p *plan) releaseRobots(name string, o *knownOrigin, delay time.Duration, p
 	}
 	o.asked = true
 	delay = max(delay, p.delayWith(o.crawlDelayMS))
+	if o.health.breaker.Open {
+		p.probed(name, o, delay)
+	}
 	request := &weftpb.Request{Target: &weftpb.Target{Url: name + "/robots.txt"}}
 	p.emit(&weftpb.Visit{Robots: true, Requests: []*weftpb.Request{request}, Probe: probe}, delay)
 }
@@ -192,7 +207,7 @@ func (p *plan) refuse(c *candidate, reason string) {
 	p.cursors.pop(c)
 	p.countChunk(c)
 	p.ev.Settled = append(p.ev.Settled, &weftpb.Settlement{
-		Url: c.request.Target.GetUrl(), Reason: reason, Priority: c.request.Priority, Again: c.request.Again,
+		Url: c.request.Target.GetUrl(), Reason: reason, Priority: c.request.Priority, Again: c.request.Again, Group: c.request.Target.Group,
 	})
 }
 
@@ -219,10 +234,16 @@ func (p *plan) chunkLeft() bool {
 	return p.chunk < chunkURLs && p.chunkBytes < chunkBytes && p.work < chunkWork
 }
 
-// stalled tells whether all that was looked at waits for a robots.txt. The
-// domain then waits too, instead of moving a whole queue to the retries.
+// stalled tells whether all that was looked at waits for its origin. The domain
+// then waits too, instead of moving a whole queue to the retries; but not when
+// another origin has answered last, whose URLs may be behind.
 func (p *plan) stalled() bool {
-	return !p.chunkLeft() && len(p.ev.Deferred) == p.chunk && len(p.ev.Released) == 0
+	n := len(p.ev.Deferred)
+	if p.chunkLeft() || n < p.chunk || len(p.ev.Released) > 0 {
+		return false
+	}
+	name, _ := originOf(p.ev.Deferred[n-1].Request.Target.GetUrl())
+	return p.d.answeredBy == 0 || p.d.answeredBy == originHash(name)
 }
 
 // knownOrigin is an origin as the plan has seen it; heard tells whether it has
@@ -248,16 +269,17 @@ func (p *plan) lookupOrigin(name string) (*knownOrigin, error) {
 	return found, nil
 }
 
-// allowed asks the rules in force of an origin, and counts the work. That is by
+// forbidden asks the rules in force of an origin, and counts the work; it returns
+// the reason to refuse a URL, empty for none. That is by
 // the rules alone, not by what of them is cached: a decision does not depend on
 // that. To read the rules of one origin is free, since every event may have to.
-func (p *plan) allowed(name string, o *knownOrigin, q *weftpb.Request) (bool, error) {
+func (p *plan) forbidden(name string, o *knownOrigin, q *weftpb.Request) (reason string, err error) {
 	if o.unrestricted || isReferral(q) {
-		return true, nil
+		return "", nil
 	}
 	rules, err := p.f.rulesOf(p.store, p.keys.policy(name), name, o.origin)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	if !o.judged {
 		if o.judged = true; p.judged > 0 {
@@ -266,5 +288,11 @@ func (p *plan) allowed(name string, o *knownOrigin, q *weftpb.Request) (bool, er
 		p.judged++
 	}
 	p.work += rules.wildcards * len(q.Target.GetUrl())
-	return p.f.opts.Allowed(rules.robots, q.Target.GetUrl()), nil
+	switch {
+	case p.f.opts.Allowed(rules.robots, q.Target.GetUrl()):
+		return "", nil
+	case p.f.opts.Unheld != nil && p.f.opts.Unheld(rules.robots):
+		return ReasonTooManyRules, nil
+	}
+	return ReasonDisallowed, nil
 }

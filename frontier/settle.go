@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -39,7 +40,7 @@ func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 	if s.visit.robots {
 		err = s.robots(v)
 	} else {
-		s.pages(v)
+		err = s.pages(v)
 	}
 	if err != nil || len(p.ev.Settled) == 0 {
 		return nil, err
@@ -57,26 +58,39 @@ type settling struct {
 	requests []*weftpb.Request
 	delay    time.Duration
 
-	failed     bool
-	made       bool // at least one request
-	retryAfter time.Duration
+	failed bool
+	// stops: a failure is held against the domain.
+	stops bool
+	// At least one request was made, and reached a server.
+	made, reached bool
+	retryAfter    time.Duration
 }
 
 // pages settles URL by URL.
-func (s *settling) pages(v *weftpb.Visited) {
+func (s *settling) pages(v *weftpb.Visited) error {
 	for _, o := range v.Outcomes {
 		if !s.visit.isOpen(o.Index) {
 			continue
 		}
-		verdict := judge(o)
-		s.learnHealth(verdict, o)
+		verdict, request := judge(o), s.requests[o.Index]
+		name, _ := originOf(request.Target.GetUrl())
+		if err := s.learnHealth(name, verdict, o, isReferral(request)); err != nil {
+			return err
+		}
 		switch {
 		case verdict.Unmade:
 			s.settled(o.Index, o, "", -1)
-		case isReferral(s.requests[o.Index]):
+		case isReferral(request):
+			if err := s.crawlDelay(name, verdict); err != nil {
+				return err
+			}
 			s.settled(o.Index, o, ReasonRobots, 0) // who asked has the answer, and asks again if it is none
+		case verdict.Missing:
+			if err := s.missing(name, o, verdict.Reason); err != nil {
+				return err
+			}
 		case verdict.Retry:
-			wait, ok := politeness.Retry(s.requests[o.Index].Attempt+1, retryAfter(o))
+			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
 			if !ok {
 				s.settled(o.Index, o, politeness.GaveUp(verdict.Reason), 0)
 				continue
@@ -88,13 +102,48 @@ func (s *settling) pages(v *weftpb.Visited) {
 	}
 	// A failure ends the visit, whether or not its end was still reported.
 	if !v.Done && !s.failed {
-		return
+		return nil
 	}
 	for i := range s.visit.count {
 		if s.visit.isOpen(i) {
 			s.settled(i, nil, "", -1)
 		}
 	}
+	return nil
+}
+
+// crawlDelay keeps the Crawl-delay of a referral's origin, which may have been
+// learned since the visit went out: its lane does not know of it.
+func (s *settling) crawlDelay(name string, v politeness.Verdict) error {
+	o, _, err := s.origin(name)
+	if err == nil && !v.Unreached {
+		s.retryAfter = max(s.retryAfter, milliseconds(o.crawlDelayMS))
+	}
+	return err
+}
+
+// missing settles a page the name of whose host was not found, though its
+// robots.txt was had. The origin waits for a second look-up, which asks for
+// robots.txt; until then the URL waits too.
+func (s *settling) missing(name string, outcome *weftpb.Outcome, reason string) error {
+	if _, again := politeness.Retry(s.requests[outcome.Index].Attempt+1, 0); !again {
+		s.settled(outcome.Index, outcome, reason, 0)
+		return nil
+	}
+	o, _, err := s.origin(name)
+	if err != nil {
+		return err
+	}
+	retryMS := o.retryMS
+	if !o.missing || retryMS <= s.nowMS || absurd(retryMS, s.nowMS) {
+		retryMS = s.nowMS + politeness.ConfirmAfter.Milliseconds()
+		known := func(r *weftpb.OriginRules) bool { return r.Origin == name }
+		if !slices.ContainsFunc(s.ev.Rules, known) {
+			s.nameMissing(s.robotsMissing(name, 0), false, reason)
+		}
+	}
+	s.settled(outcome.Index, outcome, reason, retryMS)
+	return nil
 }
 
 // robots settles a robots visit and learns from it.
@@ -109,7 +158,7 @@ func (s *settling) robots(v *weftpb.Visited) error {
 	}
 	verdict := judge(outcome)
 	if outcome == nil && rules == nil || verdict.Unmade {
-		s.settled(0, nil, ReasonRobots, -1)
+		s.settled(0, outcome, ReasonRobots, -1)
 		return nil
 	}
 	s.settled(0, outcome, ReasonRobots, 0)
@@ -120,14 +169,18 @@ func (s *settling) robots(v *weftpb.Visited) error {
 	}
 	switch {
 	case v.Rules.GetReferred():
-		s.learnHealth(politeness.Verdict{Health: politeness.Answered}, outcome)
+		err = s.learnHealth(name, politeness.Verdict{Health: politeness.Answered}, outcome, false)
 		if !o.answered {
 			s.robotsReferred(name, o, rules.GetStatus())
 		}
 	case had(rules):
-		s.learnHealth(politeness.Verdict{Health: politeness.Answered}, outcome)
+		err = s.learnHealth(name, politeness.Verdict{Health: politeness.Answered}, outcome, false)
 		s.delay = max(s.delay, s.robotsHad(name, o, rules))
 	default:
+		if v.Rules.GetRedirected() && verdict.Unreached {
+			// The name that does not exist, or is refused, is that of another origin.
+			verdict = politeness.Verdict{Retry: true}
+		}
 		if verdict.Health == politeness.Answered {
 			// An answer that is no answer to us.
 			verdict = politeness.Verdict{Retry: true, Health: politeness.Failed}
@@ -139,10 +192,10 @@ func (s *settling) robots(v *weftpb.Visited) error {
 			health.Health = politeness.Unknown
 			s.retryAfter = max(s.retryAfter, retryAfter(outcome))
 		}
-		s.learnHealth(health, outcome)
+		err = s.learnHealth(name, health, outcome, false)
 		s.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
-	return nil
+	return err
 }
 
 // settled adds a settlement: the end of the request, or with retryMS that it
@@ -155,9 +208,10 @@ func (s *settling) settled(index uint32, o *weftpb.Outcome, reason string, retry
 	})
 }
 
-// attempt is what is kept of an outcome; nil when no request was made.
+// attempt is what is kept of an outcome; nil when no request was made. One that
+// was cut off is queued again like one that was not made, and is kept.
 func attempt(o *weftpb.Outcome) *weftpb.Attempt {
-	if o == nil || o.Skipped || o.StartedMs == 0 {
+	if o == nil || o.StartedMs == 0 {
 		return nil
 	}
 	return &weftpb.Attempt{
@@ -165,29 +219,35 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 	}
 }
 
-// learnHealth takes over what an outcome says about the domain.
-func (s *settling) learnHealth(v politeness.Verdict, o *weftpb.Outcome) {
+// learnHealth takes over what an outcome says about an origin.
+func (s *settling) learnHealth(name string, v politeness.Verdict, o *weftpb.Outcome, referral bool) (err error) {
 	if o.GetStatus() != 0 {
 		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
 	}
+	s.reached = s.reached || !v.Unmade && !v.Unreached
 	switch v.Health {
 	case politeness.Answered:
-		s.d.breaker, s.failed = s.d.breaker.Answered(), false
+		err, s.failed, s.stops = s.answered(name), false, false
 	case politeness.Failed:
-		s.d.breaker, s.failed = s.d.breaker.Failed(s.visit.probe, s.f.opts.BreakerFailures), true
-		s.retryAfter = max(s.retryAfter, retryAfter(o))
+		s.failed, s.retryAfter = true, max(s.retryAfter, retryAfter(o))
+		s.stops, err = s.plan.failed(name, s.visit.robots, referral, s.visit.probe, s.delay)
 	}
+	return err
 }
 
 // pace sets the time of the next release: after an end of a visit, or when the
 // domain is in trouble. An earlier, longer wait holds. A visit of which nothing
 // was made is not released again at once, or a fetcher that cannot work and the
-// scheduler would keep each other busy.
+// scheduler would keep each other busy. One that reached no server delays
+// nothing.
 func (s *settling) pace(now time.Time) {
-	if s.visit.open != 0 && !s.failed && s.retryAfter == 0 {
+	if s.visit.open != 0 && !s.failed && s.retryAfter == 0 || s.made && !s.reached {
 		return
 	}
-	wait := s.d.breaker.Wait(s.delay)
+	var wait time.Duration
+	if s.stops || !s.failed {
+		wait = s.d.breaker.Wait(s.delay)
+	}
 	if !s.made {
 		wait = max(wait, politeness.UnmadePause)
 	}

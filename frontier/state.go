@@ -13,7 +13,8 @@ func (f *Frontier) Gauges() (*weftpb.Gauges, error) {
 	return g.record(), err
 }
 
-// Outcomes returns how many URLs were settled with which reason.
+// Outcomes returns how many URLs were settled with which reason, and how many are
+// withdrawn.
 func (f *Frontier) Outcomes() map[string]int64 {
 	counts := map[string]int64{}
 	f.store.Scan([]byte{countKey}, []byte{countKey + 1}, func(key, value []byte) bool {
@@ -21,6 +22,9 @@ func (f *Frontier) Outcomes() map[string]int64 {
 		counts[string(key[1:])] = int64(n)
 		return true
 	})
+	if g, err := f.gauges(); err == nil && g.withdrawn > 0 {
+		counts[ReasonWithdrawn] = g.withdrawn
+	}
 	return counts
 }
 
@@ -54,6 +58,9 @@ type DomainState struct {
 	// Queued URLs by priority, and those that wait for another attempt.
 	Queued  [priorities]uint64
 	Retries uint64
+	// Aside is the number of URLs that wait in groups, Withdrawn of those that are
+	// withdrawn and not pending.
+	Aside, Withdrawn uint64
 	// Visits that are out, by id, oldest first, and their unsettled requests.
 	Visits []string
 	Out    int64
@@ -82,6 +89,7 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 		DueAt: moment(d.dueMS), NextAt: moment(d.nextMS), LeaseAt: moment(d.leaseMS),
 		Failures: d.breaker.Failures, BreakerCycles: d.breaker.Cycles, BreakerOpen: d.breaker.Open,
 		Response: milliseconds(d.responseMS),
+		Aside:    d.asides.waiting(), Withdrawn: d.asides.counts[withdrawn],
 	}
 	for p, q := range d.queues {
 		s.Queued[p] = q.len()

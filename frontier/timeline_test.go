@@ -25,15 +25,19 @@ var update = flag.Bool("update", false, "rewrite testdata")
 //	> options delay=1s per-domain=1 window=512 origins=1000 cycles=5
 //	> TIME admit DOMAIN URL[,depth[,via]]…      a record of deduped
 //	> TIME many DOMAIN N PREFIX                 N URLs, PREFIX1 to PREFIXN
+//	> TIME aside DOMAIN GROUP FROM TO PREFIX    URLs of a group, PREFIXfrom to PREFIXto
+//	> TIME group DOMAIN GROUP open|withdrawn|free
+//	> TIME recall DOMAIN URL…                   URLs leave their group
 //	> TIME visited DOMAIN VISIT [part] INDEX:STATUS[@TIME]|CLASS|skipped[:RETRY-AFTER]…
-//	> TIME robots DOMAIN VISIT allow|rules|referred|STATUS|CLASS [CRAWL-DELAY]
+//	> TIME robots DOMAIN VISIT allow|rules|referred|redirected:CLASS|STATUS|CLASS [CRAWL-DELAY]
 //	> TIME refer DOMAIN URL ORIGIN              another domain's robots.txt redirects here
 //	> TIME answer DOMAIN ORIGIN allow|rules|STATUS|CLASS [CRAWL-DELAY]
 //	> TIME due                                  ticks what is due
 //	> TIME hold on|off                          the disk is nearly full
 //	> TIME away                                 nobody held the partition until now
 //
-// URLs with /private in them are disallowed by rules.
+// VISIT is an id, or "last": the one that was released last. URLs with /private
+// in them are disallowed by rules.
 func TestTimelines(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.timeline")
 	if err != nil || len(files) == 0 {
@@ -66,6 +70,7 @@ type timeline struct {
 	offset int64
 	hold   bool
 	since  time.Time
+	last   string // id of the visit released last
 	out    bytes.Buffer
 }
 
@@ -161,6 +166,21 @@ func (l *timeline) input(words []string) {
 				urls = append(urls, fmt.Sprintf("%s%d,1", words[4], i+1))
 			}
 			return l.f.Admit(domain, targets(urls), at)
+		case "aside":
+			from, _ := strconv.Atoi(words[4])
+			to, _ := strconv.Atoi(words[5])
+			news := &weftpb.Deduped{}
+			for i := from; i <= to; i++ {
+				news.Targets = append(news.Targets, &weftpb.Target{
+					Url: fmt.Sprintf("%s%d", words[6], i), Depth: 1, Via: weftpb.Via_VIA_LINK, Group: words[3],
+				})
+			}
+			return l.f.Hear(domain, news, at)
+		case "group":
+			state := weftpb.Group_State(weftpb.Group_State_value["STATE_"+strings.ToUpper(words[4])])
+			return l.f.Hear(domain, &weftpb.Deduped{Groups: []*weftpb.Group{{Name: words[3], State: state}}}, at)
+		case "recall":
+			return l.f.Hear(domain, &weftpb.Deduped{Recalled: words[3:]}, at)
 		case "visited":
 			return l.f.Settle(domain, l.visited(words[3], words[4:]), at)
 		case "robots":
@@ -197,7 +217,7 @@ func targets(urls []string) []*weftpb.Target {
 }
 
 func (l *timeline) visited(id string, words []string) *weftpb.Visited {
-	v := &weftpb.Visited{Visit: id, Done: true}
+	v := &weftpb.Visited{Visit: l.visit(id), Done: true}
 	for _, word := range words {
 		if word == "part" {
 			v.Done = false
@@ -222,6 +242,13 @@ func (l *timeline) visited(id string, words []string) *weftpb.Visited {
 	return v
 }
 
+func (l *timeline) visit(id string) string {
+	if id == "last" {
+		return l.last
+	}
+	return id
+}
+
 // outcome is a status, a class or "skipped"; responses take 100 ms, or what
 // stands behind an @.
 func (l *timeline) outcome(word string) *weftpb.Outcome {
@@ -241,7 +268,7 @@ func (l *timeline) outcome(word string) *weftpb.Outcome {
 
 func (l *timeline) robots(id string, words []string) *weftpb.Visited {
 	robots := &weftpb.Robots{Hash: []byte("one"), Status: 200}
-	v := &weftpb.Visited{Visit: id, Done: true, Rules: &weftpb.OriginRules{Robots: robots}}
+	v := &weftpb.Visited{Visit: l.visit(id), Done: true, Rules: &weftpb.OriginRules{Robots: robots}}
 	outcome := l.outcome("200")
 	switch words[0] {
 	case "allow":
@@ -252,7 +279,9 @@ func (l *timeline) robots(id string, words []string) *weftpb.Visited {
 		outcome, v.Rules.Referred = l.outcome("301"), true
 		robots.Access, robots.Status = weftpb.Robots_ACCESS_DISALLOW_ALL, 301
 	default:
-		outcome = l.outcome(words[0])
+		class, redirected := strings.CutPrefix(words[0], "redirected:")
+		v.Rules.Redirected = redirected
+		outcome = l.outcome(class)
 		robots.Access, robots.Status = weftpb.Robots_ACCESS_DISALLOW_ALL, outcome.Status
 	}
 	if len(words) > 1 {
@@ -285,8 +314,19 @@ func (l *timeline) event(domain string, at Moment, decide func(Moment) (*weftpb.
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.printf("%s is %s: due %s, next %s, lease %s; queued %v, retries %d, out %d%s", domain, s.State,
-		l.time(s.DueAt), l.time(s.NextAt), l.time(s.LeaseAt), s.Queued, s.Retries, s.Out, l.breaker(s))
+	l.printf("%s is %s: due %s, next %s, lease %s; queued %v, retries %d, out %d%s%s", domain, s.State,
+		l.time(s.DueAt), l.time(s.NextAt), l.time(s.LeaseAt), s.Queued, s.Retries, s.Out, aside(s), l.breaker(s))
+}
+
+// aside is what waits in groups, if anything does.
+func aside(s DomainState) (text string) {
+	if s.Aside > 0 {
+		text = fmt.Sprintf(", aside %d", s.Aside)
+	}
+	if s.Withdrawn > 0 {
+		text += fmt.Sprintf(", withdrawn %d", s.Withdrawn)
+	}
+	return text
 }
 
 func (l *timeline) breaker(s DomainState) string {
@@ -308,6 +348,12 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 	if n := len(ev.Admitted); n > 8 {
 		l.printf("admitted %d URLs", n)
 	}
+	for _, g := range ev.Groups {
+		l.printf("group %s: %s", g.Name, g.State)
+	}
+	for _, r := range ev.Recalled {
+		l.printf("recalled %s from group %s", r.Url, r.Group)
+	}
 	for _, id := range ev.Expired {
 		l.printf("expired %s", id)
 	}
@@ -317,11 +363,20 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 	for _, r := range ev.Rules {
 		l.printf("rules of %s: %s, unchanged %v, again %s, refuse %q%s", r.Origin, r.Robots.Access, r.Unchanged, l.ms(r.RetryMs), r.Refuse, notHad(r))
 	}
+	for _, h := range ev.Health {
+		if h.FailedMs == 0 {
+			l.printf("%s answers again", h.Origin)
+			continue
+		}
+		l.printf("%s failed at %s: %d failures, breaker open %v, cycle %d, waits until %s",
+			h.Origin, l.ms(h.FailedMs), h.Failures, h.BreakerOpen, h.BreakerCycles, l.ms(h.WaitMs))
+	}
 	l.printSettled(ev.Settled)
 	if n := len(ev.Deferred); n > 0 {
 		l.printf("deferred %d URLs, the first %s to %s", n, ev.Deferred[0].Request.Target.Url, l.ms(ev.Deferred[0].RetryMs))
 	}
 	for _, v := range ev.Released {
+		l.last = v.Id
 		kind := ""
 		if v.Robots {
 			kind += " robots"
@@ -348,6 +403,8 @@ func notHad(r *weftpb.OriginRules) string {
 		return ", referred"
 	case r.Kept:
 		return ", kept"
+	case r.Missing:
+		return ", no such name"
 	}
 	return ""
 }

@@ -36,6 +36,9 @@ func drawDomain(t *rapid.T) *domain {
 		breaker: politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: rapid.Bool().Draw(t, "open")},
 		turn:    rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
 	}
+	if rapid.Bool().Draw(t, "answered") {
+		d.answeredBy, d.answeredMS, d.ailing = rapid.Uint64().Draw(t, "answered by"), ms.Draw(t, "answered"), small.Draw(t, "ailing")
+	}
 	for i := range d.queues {
 		head := small.Draw(t, "head")
 		d.queues[i] = queue{head, head + small.Draw(t, "length")}
@@ -47,21 +50,39 @@ func drawDomain(t *rapid.T) *domain {
 			robots: rapid.Bool().Draw(t, "robots"), probe: rapid.Bool().Draw(t, "probe"),
 		})
 	}
+	for c := range d.asides.counts {
+		d.asides.counts[c] = rapid.Uint64Range(0, 2).Draw(t, "aside")
+	}
+	if d.asides != (asides{}) {
+		d.asides.movedMS = ms.Draw(t, "moved")
+	}
 	return d
+}
+
+func drawGroup(t *rapid.T) *group {
+	n := rapid.Uint64()
+	return &group{
+		weftpb.Group_State(rapid.Int32Range(0, 2).Draw(t, "state")), n.Draw(t, "count"), n.Draw(t, "head"), n.Draw(t, "tail"),
+		n.Draw(t, "left"), n.Draw(t, "allowed"),
+	}
 }
 
 func drawOrigin(t *rapid.T) *origin {
 	ms := rapid.Int64()
+	var h health
+	if rapid.Bool().Draw(t, "ails") {
+		h = health{politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures")}, ms.Draw(t, "failed"), ms.Draw(t, "waits")}
+	}
 	return &origin{
 		asked: rapid.Bool().Draw(t, "asked"), reached: rapid.Bool().Draw(t, "reached"), unrestricted: rapid.Bool().Draw(t, "free"),
 		fetchedMS: ms.Draw(t, "fetched"), ttlMS: ms.Draw(t, "ttl"), crawlDelayMS: rapid.Uint32().Draw(t, "delay"),
 		hash: rapid.String().Draw(t, "hash"), failures: rapid.Uint32().Draw(t, "failures"), retryMS: ms.Draw(t, "retry"),
-		refuse: rapid.String().Draw(t, "refuse"),
+		refuse: rapid.String().Draw(t, "refuse"), missing: rapid.Bool().Draw(t, "missing"), health: h,
 	}
 }
 
 func TestValuesRoundTrip(t *testing.T) {
-	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, gauges{})
+	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, gauges{}, health{}, asides{}, group{})
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawRequest(t)
 		if got, err := decodeRequest(encodeRequest(q)); err != nil || !proto.Equal(got, q) {
@@ -78,6 +99,14 @@ func TestValuesRoundTrip(t *testing.T) {
 		o := drawOrigin(t)
 		if got, err := decodeOrigin(o.encode()); err != nil || !cmp.Equal(got, o, unexported) {
 			t.Fatalf("origin: %s (%v)", cmp.Diff(o, got, unexported), err)
+		}
+		aside := drawGroup(t)
+		if got, err := decodeGroup(aside.encode()); err != nil || !cmp.Equal(got, aside, unexported) {
+			t.Fatalf("group: %s (%v)", cmp.Diff(aside, got, unexported), err)
+		}
+		held := gauges{queued: rapid.Int64Range(0, 1<<40).Draw(t, "queued"), withdrawn: rapid.Int64Range(0, 2).Draw(t, "withdrawn")}
+		if got, err := decodeGauges(held.encode()); err != nil || got != held {
+			t.Fatalf("gauges %v became %v (%v)", held, got, err)
 		}
 		qs := rapid.SliceOfN(rapid.Custom(drawRequest), 0, maxRequests).Draw(t, "requests")
 		got, err := decodeRequests(encodeRequests(qs))
@@ -98,7 +127,8 @@ func TestCutValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for name, value := range map[string][]byte{
 			"request": encodeRequest(drawRequest(t)), "domain": drawDomain(t).encode(), "origin": drawOrigin(t).encode(),
-			"requests": encodeRequests([]*weftpb.Request{drawRequest(t)}), "gauges": gauges{queued: 7}.encode(),
+			"requests": encodeRequests([]*weftpb.Request{drawRequest(t)}), "gauges": gauges{queued: 7}.encode(), "more gauges": gauges{queued: 7, withdrawn: 1}.encode(),
+			"group": drawGroup(t).encode(),
 		} {
 			cut := append([]byte{}, value[:rapid.IntRange(0, len(value)-1).Draw(t, "cut")]...)
 			for _, bad := range [][]byte{cut, append(value, 0)} {
@@ -120,7 +150,9 @@ func decodeAs(name string, b []byte) (err error) {
 		_, err = decodeDomain(b)
 	case "origin":
 		_, err = decodeOrigin(b)
-	case "gauges":
+	case "group":
+		_, err = decodeGroup(b)
+	case "gauges", "more gauges":
 		_, err = decodeGauges(b)
 	}
 	return err
@@ -133,6 +165,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add((&origin{asked: true, hash: "h"}).encode())
 	f.Add(encodeRequests([]*weftpb.Request{{Target: &weftpb.Target{Url: "https://a.example/"}}}))
 	f.Add(gauges{queued: 1, out: 2}.encode())
+	f.Add(gauges{queued: 1, withdrawn: 2}.encode())
+	f.Add((&group{count: 2, tail: 2, allowed: 16}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if d, err := decodeDomain(b); err == nil {
 			if again, err := decodeDomain(d.encode()); err != nil || !bytes.Equal(again.encode(), d.encode()) {
@@ -159,6 +193,11 @@ func FuzzDecode(f *testing.F) {
 		}
 		if origin, ok := originOf(string(b)); ok && !strings.HasPrefix(string(b), origin) {
 			t.Errorf("the origin of %q is %q", b, origin)
+		}
+		if g, err := decodeGroup(b); err == nil {
+			if again, err := decodeGroup(g.encode()); err != nil || *again != *g {
+				t.Errorf("group %+v is read back as %+v, %v", g, again, err)
+			}
 		}
 		_, _ = decodeRequest(b)
 		_, _ = decodeRobots(b)

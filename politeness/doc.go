@@ -17,7 +17,8 @@
 // # Errors
 //
 // Judge says what an outcome means for the URL (settled, or tried again) and
-// for the domain (it answered, it failed, or neither). A status that is an
+// for its server (it answered, it failed, or neither). What never reached a
+// server says nothing about one and costs no delay. A status that is an
 // error's decides, although its page could not be read. Failures in a row double
 // the wait; five open the breaker, which lets one probe through from time to
 // time; an answer closes it. A breaker that opened too often gives up.

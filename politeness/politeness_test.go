@@ -73,11 +73,11 @@ func TestBreakerTimeline(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	golden(t, "verdicts.txt", func(out *bytes.Buffer) {
-		row := "%-20v %-20v %-9v %-6v %v\n"
-		fmt.Fprintf(out, row, "outcome", "reason", "domain", "retry", "not made")
+		row := "%-20v %-20v %-9v %-6v %-9v %-10v %v\n"
+		fmt.Fprintf(out, row, "outcome", "reason", "domain", "retry", "not made", "unreached", "missing")
 		health := map[Health]string{Unknown: "-", Answered: "answered", Failed: "failed"}
 		line := func(outcome any, v Verdict) {
-			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], v.Retry, v.Unmade)
+			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], v.Retry, v.Unmade, v.Unreached, v.Missing)
 		}
 		for _, status := range []uint32{0, 200, 204, 206, 301, 304, 400, 403, 404, 408, 410, 421, 425, 429, 451, 500, 502, 503, 504, 599, 600, 999} {
 			line(status, Judge(status, ""))

@@ -29,26 +29,32 @@ type Verdict struct {
 	Retry bool
 	// Unmade: there was no attempt; the URL goes back to where it was.
 	Unmade bool
+	// Unreached: no server heard of the attempt, so that it costs nobody a delay.
+	Unreached bool
+	// Missing: the host's name does not exist, as one look-up said. See Confirm.
+	Missing bool
 }
 
 // classes are the verdicts on errors, by the class that fetch names.
 //
 //	class               URL               domain
-//	dns_*, connect_*, tls_error, *_timeout,
-//	slow_body, reset, no_response,
+//	dns_error, connect_*, tls_error,
+//	*_timeout, slow_body, reset, no_response,
 //	bad_response, body_truncated
 //	                    again             failed
+//	dns_not_found       confirmed         nothing learned, not reached
 //	local_error         again             nothing learned: our fault
 //	stale_connection    again             nothing learned: the next one is new
 //	tls_certificate     ends              failed
 //	header_too_large, bad_encoding,
 //	unwanted_type       ends              answered
-//	address_refused, port_refused,
+//	address_refused,
+//	port_refused        ends              nothing learned, not reached
 //	invalid_url, panic  ends              nothing learned
 //	lease_lost, canceled
 //	                    goes back         nothing learned
 var classes = map[string]Verdict{
-	"dns_not_found":      {Retry: true, Health: Failed},
+	"dns_not_found":      {Retry: true, Unreached: true, Missing: true},
 	"dns_error":          {Retry: true, Health: Failed},
 	"connect_refused":    {Retry: true, Health: Failed},
 	"connect_timeout":    {Retry: true, Health: Failed},
@@ -67,8 +73,8 @@ var classes = map[string]Verdict{
 	"header_too_large":   {Health: Answered},
 	"bad_encoding":       {Health: Answered},
 	"unwanted_type":      {Health: Answered},
-	"address_refused":    {},
-	"port_refused":       {},
+	"address_refused":    {Unreached: true},
+	"port_refused":       {Unreached: true},
 	"invalid_url":        {},
 	"panic":              {},
 	"lease_lost":         {Unmade: true},
@@ -130,6 +136,11 @@ func Retry(attempt uint32, retryAfter time.Duration) (time.Duration, bool) {
 	}
 	return max(retries[attempt-1], min(retryAfter, MaxRetryAfter)), true
 }
+
+// ConfirmAfter is how long after a look-up that found no such name the name is
+// looked up again. It must be longer than resolvers of ours remember the first
+// answer (fetch.Options.DNSNegativeTTL).
+const ConfirmAfter = 10 * time.Second
 
 const (
 	// reachedTries is how often robots.txt of an origin that once answered is

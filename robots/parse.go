@@ -8,6 +8,7 @@ import (
 
 	"github.com/jimsmart/grobotstxt"
 	"github.com/zeebo/xxh3"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
@@ -50,29 +51,48 @@ func Parse(status int, body []byte, agent string) *weftpb.Robots {
 // read fills in what a file says.
 func read(r *weftpb.Robots, body []byte, token string) {
 	file := file{token: token}
-	grobotstxt.Parse(ascii(breakable(cutAtLine(body))), &file)
+	grobotstxt.Parse(ascii(breakable(cutAtLine(decode(body)))), &file)
 	group := file.forAgent()
 	r.Rules = writeRules(group.rules)
 	r.CrawlDelayMs = uint32(group.crawlDelay.Milliseconds())
 	r.Sitemaps = boundSitemaps(file.sitemaps, MaxBytes-len(r.Rules))
 }
 
-// cutAtLine cuts a body that is too long after a line: half a rule is another
-// rule.
-func cutAtLine(body []byte) []byte {
-	if len(body) <= MaxBytes {
-		return body
+// decode returns a body without its byte order mark. A file with the mark of UTF-16
+// is written as UTF-8, which RFC 9309 section 2.3 asks for and some editors do not
+// write. Of the mark of UTF-8 a part is dropped too, as Google's parser does.
+func decode(body []byte) []byte {
+	if text, err := unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder().Bytes(body); err == nil {
+		return text
 	}
-	body = body[:MaxBytes]
-	return body[:bytes.LastIndexAny(body, "\r\n")+1]
+	for _, mark := range []byte("\ufeff") {
+		if len(body) == 0 || body[0] != mark {
+			break
+		}
+		body = body[1:]
+	}
+	return body
+}
+
+// WholeLines returns the lines, in UTF-8, of a body of which the end is missing, but
+// not the last: half a rule is another rule.
+func WholeLines(body []byte) []byte { return wholeLines(decode(body)) }
+
+func wholeLines(text []byte) []byte { return text[:bytes.LastIndexAny(text, "\r\n")+1] }
+
+// cutAtLine cuts a text that is too long after a line.
+func cutAtLine(text []byte) []byte {
+	if len(text) <= MaxBytes {
+		return text
+	}
+	return wholeLines(text[:MaxBytes])
 }
 
 // ascii escapes what is not ASCII and writes the digits of escapes in upper
 // case, so that the line reader, which would do the same, has nothing to do:
 // grobotstxt v1.0.3 breaks every digit of an escape that it touches ("%e3%83"
-// becomes "%E\x13%\x18\x13"). It drops a byte order mark.
+// becomes "%E\x13%\x18\x13").
 func ascii(body []byte) string {
-	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	b := make([]byte, 0, len(body)+len(body)/16)
 	for i := 0; i < len(body); i++ {
 		c := body[i]

@@ -1,10 +1,12 @@
 package robots
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	codeunits "unicode/utf16"
 
 	"google.golang.org/protobuf/proto"
 
@@ -130,6 +132,12 @@ func TestForms(t *testing.T) {
 		"no line end":            "User-agent: *\nDisallow: /a\nDisallow: /c",
 		"mixed line ends":        "User-agent: *\r\nDisallow: /a\rDisallow: /c\n\r",
 		"byte order mark":        "\ufeffUser-agent: *\nDisallow: /a\nDisallow: /c\n",
+		"part of a mark":         "\xefUser-agent: *\nDisallow: /a\nDisallow: /c\n",
+		"most of a mark":         "\xef\xbbUser-agent: *\nDisallow: /a\nDisallow: /c\n",
+		"UTF-16":                 utf16(binary.LittleEndian, "\ufeffUser-agent: *\r\nDisallow: /a\r\nDisallow: /c\r\n"),
+		"UTF-16, big-endian":     utf16(binary.BigEndian, "\ufeffUser-agent: *\nDisallow: /a\nDisallow: /c"),
+		"UTF-16, an odd byte":    utf16(binary.LittleEndian, "\ufeffUser-agent: *\nDisallow: /a\nDisallow: /c\n#") + "\x00x",
+		"UTF-16 that is broken":  utf16(binary.LittleEndian, "\ufeffUser-agent: *\nDisallow: /a\nDisallow: /c\n") + "\x00\xd8",
 		"empty lines in a group": "User-agent: *\n\n\n\nDisallow: /a\n\nDisallow: /c\n",
 		"space":                  " \tUser-agent\t:\t* \n  Disallow :/a\t\n Disallow\t:  /c  \n",
 		"no colons":              "User-agent *\nDisallow /a\nDisallow /c\n",
@@ -147,9 +155,38 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: /a allowed is %t, /b %t, /c %t", name, rules.Allowed("/a"), rules.Allowed("/b"), rules.Allowed("/c"))
 		}
 	}
-	for name, file := range map[string]string{"empty": "", "only a mark": "\ufeff", "only a comment": "# nothing", "UTF-16": "U\x00s\x00e\x00r\x00"} {
+	for name, file := range map[string]string{
+		"empty": "", "only a mark": "\ufeff", "only a comment": "# nothing", "only a part of a mark": "\xef\xbb",
+		"UTF-16 without a mark": "U\x00s\x00e\x00r\x00", "a mark of UTF-16": "\xff\xfe", "half a mark of UTF-16": "\xff",
+	} {
 		if !Compile(Parse(200, []byte(file), "weft")).Allowed("/") {
 			t.Errorf("%s: / is not allowed", name)
+		}
+	}
+}
+
+// utf16 writes a text in UTF-16.
+func utf16(order binary.AppendByteOrder, text string) string {
+	var b []byte
+	for _, unit := range codeunits.Encode([]rune(text)) {
+		b = order.AppendUint16(b, unit)
+	}
+	return string(b)
+}
+
+// TestUTF16IsCutAfterALine holds that a file in UTF-16 is cut by its characters:
+// U+0A0D has the bytes of line ends.
+func TestUTF16IsCutAfterALine(t *testing.T) {
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		file := utf16(order, "\ufeffUser-agent: *\nDisallow: /é\nDisallow: /x\u0a0dy")
+		want := "User-agent: *\nDisallow: /é\n"
+		for cut := range 16 {
+			if got := string(WholeLines([]byte(file[:len(file)-cut]))); got != want {
+				t.Errorf("%v, %d bytes cut: %q", order, cut, got)
+			}
+		}
+		if rules := Compile(Parse(200, []byte(file), "weft")); rules.Allowed("/%C3%A9") || !rules.Allowed("/x") {
+			t.Errorf("%v: /é allowed is %t, /x %t", order, rules.Allowed("/%C3%A9"), rules.Allowed("/x"))
 		}
 	}
 }
@@ -357,5 +394,28 @@ func TestProductToken(t *testing.T) {
 	}
 	if !Compile(Parse(200, []byte("User-agent:\nDisallow: /"), "")).Allowed("/") {
 		t.Error("an agent without a name is named by an empty line")
+	}
+}
+
+// Rules that a record cannot hold are not reported as a rule of the file.
+func TestUnheldRulesAreNoDisallow(t *testing.T) {
+	var many strings.Builder
+	many.WriteString("User-agent: *\n")
+	for n := range maxSearched + 1 {
+		fmt.Fprintf(&many, "Disallow: /*/%d.html\n", n)
+	}
+	for name, test := range map[string]struct {
+		file   string
+		unheld bool
+		rule   string
+	}{
+		"too many":   {many.String(), true, ""},
+		"everything": {"User-agent: *\nDisallow: /\n", false, "Disallow: /"},
+	} {
+		r := Parse(200, []byte(test.file), "weft")
+		rule, allowed := Compile(r).Rule("/a")
+		if allowed || rule != test.rule || Unheld(r) != test.unheld {
+			t.Errorf("%s: %q, allowed %v, unheld %v", name, rule, allowed, Unheld(r))
+		}
 	}
 }

@@ -3,6 +3,8 @@ package robots
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
 // The rules of a record are lines, in the order of the file, each once: a sign,
@@ -25,7 +27,15 @@ var signs = []struct {
 // nothingAllowed are the rules of a file whose own do not fit, because it is no
 // UTF-8 or has too many wildcards: with some of them missing, more would be
 // allowed than it says.
-const nothingAllowed = "-/\n"
+const nothingAllowed = "-/\n" + unheld
+
+// unheld is a line beside them, which is no rule: it tells them from those of a
+// file that forbids everything.
+const unheld = "!unheld\n"
+
+// Unheld tells whether the rules of a record stand for others that it could not
+// hold.
+func Unheld(r *weftpb.Robots) bool { return r.GetRules() == nothingAllowed }
 
 // maxSearched is how many rules of a record may have to be searched for in a
 // path: each costs a pass over it, for every URL of the origin. Large files have

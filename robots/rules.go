@@ -15,6 +15,8 @@ type Rules struct {
 	prefixes []prefix
 	// patterns are the other rules, the ones that decide first in front.
 	patterns []pattern
+	// unheld: they stand for rules that the record could not hold.
+	unheld bool
 }
 
 // prefix is a rule that matches the paths that start with its text.
@@ -29,7 +31,7 @@ type prefix struct {
 // Compile makes rules of a record by Parse. Lines that Parse does not write
 // are ignored. A record without access, or none, disallows all.
 func Compile(r *weftpb.Robots) *Rules {
-	rules := &Rules{access: r.GetAccess()}
+	rules := &Rules{access: r.GetAccess(), unheld: Unheld(r)}
 	if rules.access != weftpb.Robots_ACCESS_RULES {
 		return rules
 	}
@@ -95,11 +97,12 @@ func (r *Rules) Allowed(pathAndQuery string) bool {
 }
 
 // Rule is Allowed with the rule that decides, as the line of a robots.txt,
-// "Disallow: /private". It is empty when no rule does.
+// "Disallow: /private". It is empty when no rule does, and when the file has it
+// not (Unheld).
 func (r *Rules) Rule(pathAndQuery string) (line string, allowed bool) {
 	allowed, text := r.judge(pathAndQuery)
 	switch {
-	case text == "":
+	case text == "", r.unheld:
 		return "", allowed
 	case allowed:
 		return "Allow: " + text, true
