@@ -31,9 +31,9 @@
 //     other page of its domain was that for it. So what is near is near to one page
 //     and not a link in a chain of small steps, and pages of a domain find each
 //     other whatever other domains hold.
-//   - A page that is two or three bits away from its representative is a follower.
+//   - A page that is at distance two or three from its representative is a follower.
 //     Pages that have its very SimHash, as one month of a calendar has in each
-//     year, are nearly the same as it.
+//     year, are at distance one from it.
 //   - Another page named is an earlier one: who follows the names ends at a page that
 //     is no duplicate.
 //
@@ -44,20 +44,24 @@
 //	n                → offset that the fold goes on with
 //	h HASH           → entry of the first page with a text
 //	d HASH DOMAIN    → entry of the first of another domain
-//	r NUMBER         → SimHash, domain and key of a representative
+//	m NUMBER         → MinHash, domain and key of a representative
 //	s SIM DOMAIN     → key of a follower
 //
-// Two SimHashes that differ in at most three bits agree in one of four bands of
-// 16 (Manku, Jain, Das Sarma 2007, section 3): a search looks at the
-// representatives that share a band, and compares the other 48 bits. Searching
-// Pebble for them took 50 µs a page, and 800 when its tables did not fit into its
-// cache; so the SimHashes of the partitions that the process has are in memory, in
-// chains by band, 28 bytes for each representative, and read from Pebble when a
-// partition is taken. Pebble is asked only for what was found. It is not asked for
+// A search looks at representatives that agree with the page in one of four bands
+// of eight bins (Broder, Identifying and filtering near-duplicate documents, 2000), and
+// counts the bins in which they differ. Of those that differ in three bins all agree in
+// a band; in six, 94 of 100; in nine, which is the limit, 77. Searching Pebble for bands took 50 µs a page, and 800 when its tables did
+// not fit into its cache; so the MinHashes of the partitions that the process has are
+// in memory, in chains by band, 36 bytes for each representative, and read from Pebble
+// when a partition is taken. Pebble is asked only for what was found. It is not asked for
 // texts that are new, either, which is most of them: some 8 bytes for each text that
 // is known tell which are. Judging and folding a page with a new text takes 4 µs of
 // a core (16 when Pebble was asked for it), 10 µs a page if one of five is a
 // duplicate.
+//
+// Records of parsed, and indexes, that were written before there were MinHashes are
+// read as they are: their pages are found by their texts, and no page is nearly the
+// same as one of them.
 //
 // # Owners
 //

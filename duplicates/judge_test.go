@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/weftcrawl/weft/similar"
 )
 
 // BenchmarkJudge judges and folds pages of 50 domains: texts that are all new, and
@@ -41,9 +43,11 @@ func benchmarkJudge(b *testing.B, mixed bool) {
 					p.Print.Hash[8*i+j] = byte(v >> (8 * j))
 				}
 			}
-			p.Print.Sim = r.Uint64() | 1
+			p.Print.Sim = 1
+			p.Print.Min = similar.MinHash{r.Uint64(), r.Uint64()}
 			if mixed && n == 1 && len(known) > 0 {
-				p.Print.Sim = known[r.IntN(len(known))].Print.Sim ^ 1<<40
+				p.Print.Min = known[r.IntN(len(known))].Print.Min
+				p.Print.Min[0] ^= 1 << 40
 			}
 			known = append(known, p)
 		}

@@ -11,8 +11,12 @@ const (
 	kindNext           = 'n'
 	kindHash           = 'h'
 	kindFirst          = 'd'
-	kindRepresentative = 'r'
+	kindRepresentative = 'm'
 	kindFollower       = 's'
+	// Before there were MinHashes, representatives were found by their SimHashes, under
+	// a kind of their own, which is removed: what has no MinHash is found by its text
+	// only.
+	kindOldRepresentative = 'r'
 )
 
 // kindKey begins the keys of a kind in a partition.
@@ -52,22 +56,23 @@ func followerKey(partition int32, sim, domain uint64) []byte {
 	return binary.BigEndian.AppendUint64(key, domain)
 }
 
-// representative is what is stored under it: its SimHash, its domain, and the key
+// representative is what is stored under it: its MinHash, its domain, and the key
 // of its entry without the partition.
 type representative struct {
-	sim, domain uint64
-	entry       []byte
+	min    similar.MinHash
+	domain uint64
+	entry  []byte
 }
 
 func (r representative) append(dst []byte) []byte {
-	dst = binary.BigEndian.AppendUint64(dst, r.sim)
-	return append(binary.BigEndian.AppendUint64(dst, r.domain), r.entry...)
+	return append(binary.BigEndian.AppendUint64(r.min.Append(dst), r.domain), r.entry...)
 }
 
 // readRepresentative is the inverse; the entry shares memory with value.
 func readRepresentative(value []byte) (representative, error) {
-	if len(value) < 16+1+len(similar.Hash{}) {
+	const domain = similar.MinHashBytes
+	if len(value) < domain+8+1+len(similar.Hash{}) {
 		return representative{}, errEntry
 	}
-	return representative{binary.BigEndian.Uint64(value), binary.BigEndian.Uint64(value[8:]), value[16:]}, nil
+	return representative{similar.ReadMinHash(value), binary.BigEndian.Uint64(value[domain:]), value[domain+8:]}, nil
 }

@@ -83,7 +83,14 @@ func (o *owner) everything(t rapid.TB) map[string]string {
 	return all
 }
 
-// page of a domain with a text and a SimHash.
-func page(id, domain string, text byte, sim uint64) Page {
-	return Page{ID: id, URL: "https://" + domain + "/" + id, Domain: domain, Print: similar.Print{Hash: similar.Hash{text, 1}, Sim: sim}}
+// page of a domain with a text. Of two pages the distance is the number of the 21 bits
+// in which steps differ, if that is at most three; 0: it has no MinHash.
+func page(id, domain string, text byte, steps uint64) Page {
+	print := similar.Print{Hash: similar.Hash{text, 1}, Sim: steps}
+	for bit := range 21 {
+		if steps>>bit&1 == 1 {
+			print.Min[bit%2] |= 7 << (3 * bit) // three bins
+		}
+	}
+	return Page{ID: id, URL: "https://" + domain + "/" + id, Domain: domain, Print: print}
 }

@@ -68,7 +68,7 @@ func (s *store) search(partition int32, k *known, m *match) error {
 		}
 		m.consider(*e)
 	}
-	if m.verdict.Duplicate() || m.of.print.Sim == 0 {
+	if m.verdict.Duplicate() || m.of.print.Min.Empty() {
 		return nil
 	}
 	err = s.nearly(partition, k, m)
@@ -85,14 +85,14 @@ func (s *store) search(partition int32, k *known, m *match) error {
 // nearly looks for representatives that are nearly the same: all of those of the
 // page's own domain, and of the others the nearest, and the oldest of these.
 func (s *store) nearly(partition int32, k *known, m *match) (err error) {
-	other, distance := -1, 0
-	k.near.search(m.of.print.Sim, s.options.MaxLooks, func(number, d int, domain uint32) {
+	other, differing := -1, 0
+	k.near.search(m.of.print.Min, s.options.MaxLooks, func(number, d int, domain uint32) {
 		if domain == uint32(m.of.domain) {
 			if err == nil {
 				err = s.considerNumber(partition, number, m)
 			}
-		} else if other < 0 || d < distance || d == distance && number < other {
-			other, distance = number, d
+		} else if other < 0 || d < differing || d == differing && number < other {
+			other, differing = number, d
 		}
 	})
 	if err == nil && other >= 0 && !m.original && !m.verdict.Own {

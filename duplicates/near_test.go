@@ -1,6 +1,7 @@
 package duplicates
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -9,32 +10,42 @@ import (
 	"github.com/weftcrawl/weft/similar"
 )
 
-// A search finds exactly what a look at all finds, once each.
+// A search finds, once each, exactly what a look at all finds that agrees in a band.
+// That is everything with fewer differing bins than there are bands.
 func TestNear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		flip := func(sim uint64) uint64 {
-			for range r.IntN(6) {
-				sim ^= 1 << r.IntN(64)
+		flip := func(hash similar.MinHash) similar.MinHash {
+			for range r.IntN(similar.MaxDiffering + 3) {
+				hash[r.IntN(2)] ^= 1 << r.IntN(similar.Bins)
 			}
-			return sim
+			return hash
 		}
-		centre := r.Uint64()
+		centre := similar.MinHash{r.Uint64(), r.Uint64()}
 		var n near
 		want := map[int]int{}
 		for i := range rapid.SampledFrom([]int{0, 1, 500, 3000}).Draw(t, "others") {
-			sim := r.Uint64()
+			hash := similar.MinHash{r.Uint64(), r.Uint64()}
 			if r.IntN(4) == 0 {
-				sim = flip(centre)
+				hash = flip(centre)
 			}
-			n.add(sim, uint64(i))
-			if d := similar.Bits(sim, centre); d <= similar.MaxDistance {
+			n.add(hash, uint64(i))
+			shares := false
+			for band := range bands {
+				of := func(h similar.MinHash) [2]byte { return [2]byte{byte(h[0] >> (8 * band)), byte(h[1] >> (8 * band))} }
+				shares = shares || of(hash) == of(centre)
+			}
+			d := bits.OnesCount64(hash.Differing(centre))
+			if d < bands && !shares {
+				t.Fatalf("%d bins differ, and no band is the same", d)
+			}
+			if d <= similar.MaxDiffering && shares {
 				want[i] = d
 			}
 		}
-		n.search(centre, len(n.sims), func(number, distance int, domain uint32) {
-			if d, ok := want[number]; !ok || d != distance || int(domain) != number {
-				t.Fatalf("%d at %d of %d, want %d, %v", number, distance, domain, d, ok)
+		n.search(centre, len(n.mins), func(number, differing int, domain uint32) {
+			if d, ok := want[number]; !ok || d != differing || int(domain) != number {
+				t.Fatalf("%d in %d bins of %d, want %d, %v", number, differing, domain, d, ok)
 			}
 			delete(want, number)
 		})
@@ -48,10 +59,10 @@ func TestNear(t *testing.T) {
 func TestMaxLooks(t *testing.T) {
 	var n near
 	for i := range 1000 {
-		n.add(42, uint64(i))
+		n.add(similar.MinHash{42}, uint64(i))
 	}
 	found := 0
-	n.search(42, 10, func(int, int, uint32) { found++ })
+	n.search(similar.MinHash{42}, 10, func(int, int, uint32) { found++ })
 	if found != 10 {
 		t.Errorf("%d looked at", found)
 	}

@@ -50,7 +50,7 @@ func (e entry) of(page entry, distance int) Verdict {
 
 // representative tells whether pages can be nearly the same as e.
 func (e entry) representative() bool {
-	return e.print.Sim != 0 && !(e.verdict.Duplicate() && e.verdict.Own)
+	return !e.print.Min.Empty() && !(e.verdict.Duplicate() && e.verdict.Own)
 }
 
 // follower tells whether pages with the very SimHash of e are nearly the same as e,
@@ -63,6 +63,7 @@ func (e entry) follower() bool {
 const (
 	isDuplicate = 1 << iota
 	ofOwnDomain
+	hasMinHash
 )
 
 // append appends the value under which e is stored; its hash is in the key.
@@ -74,9 +75,15 @@ func (e entry) append(dst []byte) []byte {
 	if e.verdict.Own {
 		flags |= ofOwnDomain
 	}
+	if !e.print.Min.Empty() {
+		flags |= hasMinHash
+	}
 	dst = append(dst, flags, byte(e.verdict.Distance))
 	dst = binary.BigEndian.AppendUint64(dst, e.print.Sim)
 	dst = binary.BigEndian.AppendUint64(dst, e.domain)
+	if !e.print.Min.Empty() {
+		dst = e.print.Min.Append(dst)
+	}
 	dst = appendText(appendText(dst, e.id), e.url)
 	if e.verdict.Duplicate() {
 		dst = appendText(appendText(dst, e.verdict.ID), e.verdict.URL)
@@ -101,6 +108,12 @@ func readEntry(hash similar.Hash, value []byte) (entry, error) {
 	e.print.Sim = binary.BigEndian.Uint64(value[2:])
 	e.domain = binary.BigEndian.Uint64(value[10:])
 	value = value[18:]
+	if flags&hasMinHash != 0 {
+		if len(value) < similar.MinHashBytes {
+			return e, errEntry
+		}
+		e.print.Min, value = similar.ReadMinHash(value), value[similar.MinHashBytes:]
+	}
 	texts := []*string{&e.id, &e.url}
 	if flags&isDuplicate != 0 {
 		texts = append(texts, &e.verdict.ID, &e.verdict.URL)
@@ -113,7 +126,7 @@ func readEntry(hash similar.Hash, value []byte) (entry, error) {
 		value = value[size:]
 		*s, value = string(value[:n]), value[n:]
 	}
-	if len(value) > 0 || e.verdict.Duplicate() != (flags&isDuplicate != 0) || !e.verdict.Duplicate() && e.verdict != (Verdict{}) {
+	if len(value) > 0 || e.print.Min.Empty() != (flags&hasMinHash == 0) || e.verdict.Duplicate() != (flags&isDuplicate != 0) || !e.verdict.Duplicate() && e.verdict != (Verdict{}) {
 		return e, errEntry
 	}
 	return e, nil

@@ -175,9 +175,12 @@ func (s *store) load(partition int32) (*known, error) {
 	if err == nil {
 		err = s.scan(partition, kindRepresentative, func(_, value []byte) error {
 			r, err := readRepresentative(value)
-			k.near.add(r.sim, r.domain)
+			k.near.add(r.min, r.domain)
 			return err
 		})
+	}
+	if err == nil {
+		err = s.db.DeleteRange(kindKey(partition, kindOldRepresentative), kindKey(partition, kindOldRepresentative+1), pebble.NoSync)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read index of duplicates: %w", err)
@@ -257,7 +260,7 @@ func (s *store) fold(partition int32, k *known, offset, bytes int64, e *entry) e
 	if fresh {
 		k.texts.add(e.print.Hash)
 		if e.representative() {
-			k.near.add(e.print.Sim, e.domain)
+			k.near.add(e.print.Min, e.domain)
 		}
 	}
 	if s.unlogged.Add(bytes) < s.options.FlushBytes {
@@ -288,8 +291,8 @@ func (s *store) add(batch *pebble.Batch, partition int32, k *known, e entry) (fr
 	}
 	err = batch.Set(key, e.append(nil), nil)
 	if e.representative() {
-		r := representative{e.print.Sim, e.domain, key[4:]}
-		err = errors.Join(err, batch.Set(representativeKey(partition, len(k.near.sims)), r.append(nil), nil))
+		r := representative{e.print.Min, e.domain, key[4:]}
+		err = errors.Join(err, batch.Set(representativeKey(partition, len(k.near.mins)), r.append(nil), nil))
 	}
 	if e.follower() {
 		err = errors.Join(err, batch.Set(followerKey(partition, e.print.Sim, e.domain), key[4:], nil))

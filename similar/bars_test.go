@@ -118,7 +118,7 @@ var edits = []edit{
 // The bars: identical texts are always found, at least 70 in 100 edited pages are
 // at most MaxDistance from what they were, and at most 5 in 1,000 pairs of
 // different pages are taken for each other, whether of one site or of one
-// template.
+// template, and no pair of long ones.
 func TestBars(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	texts := pages(t)
@@ -161,6 +161,19 @@ func TestBars(t *testing.T) {
 		wrong, of := confused(prints)
 		t.Logf("%d of %d pairs, %.4f %%", wrong, of, 100*float64(wrong)/float64(of))
 		if 1000*wrong > 5*of {
+			t.Errorf("%d of %d pairs are taken for each other", wrong, of)
+		}
+	})
+	// The words of long texts of one language are as frequent in one as in another.
+	t.Run("long and different", func(t *testing.T) {
+		var long []similar.Print
+		for chapters := range slices.Chunk(texts, 10) {
+			print, _ := similar.Of(strings.Join(chapters, "\n"))
+			long = append(long, print)
+		}
+		wrong, of := confused(long)
+		t.Logf("%d of %d pairs", wrong, of)
+		if wrong > 0 {
 			t.Errorf("%d of %d pairs are taken for each other", wrong, of)
 		}
 	})

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// MaxDistance is the most bits in which the SimHashes of two texts that are
-	// nearly the same differ.
+	// MaxDistance is the largest distance of two texts that are nearly the same.
 	MaxDistance = 3
 	// MinWords is the least number of words of a text that can be nearly the
 	// same as another, unless it is the grid of a month.
@@ -40,6 +39,8 @@ type Print struct {
 	// Sim is the SimHash, 0 if there are less than MinWords words and no grid of a
 	// month, and if there is a table.
 	Sim uint64
+	// Min is the MinHash of texts that have a SimHash.
+	Min MinHash
 }
 
 // Of returns the fingerprint of a text, and how many words make its features.
@@ -51,7 +52,7 @@ func Of(text string) (p Print, words int) {
 	var s scanner
 	s.read(text)
 	if !s.isTable(s.words) && (s.words >= MinWords || s.words > 0 && s.isGrid()) {
-		p.Sim = s.sim()
+		p.Sim, p.Min = s.sim(), s.minHash()
 	}
 	return p, s.words
 }
@@ -60,20 +61,17 @@ func Of(text string) (p Print, words int) {
 func (p Print) Empty() bool { return p.Hash == Hash{} }
 
 // Distance returns how far apart two texts are: 0 if they are the same, 1 to
-// MaxDistance if they are nearly so, by the bits in which their SimHashes differ
-// (at least 1, for they are not the same). Else it returns false.
-func (p Print) Distance(other Print) (bits int, alike bool) {
+// MaxDistance if they are nearly so. Whether they are, their MinHashes tell, and how
+// nearly, the bits in which their SimHashes differ: at least 1, for the texts are not
+// the same, and at most MaxDistance. Else it returns false.
+func (p Print) Distance(other Print) (distance int, alike bool) {
 	switch {
 	case p.Empty() || other.Empty():
 		return 0, false
 	case p.Hash == other.Hash:
 		return 0, true
-	case p.Sim == 0 || other.Sim == 0:
+	case !p.Min.alike(other.Min):
 		return 0, false
 	}
-	d := Bits(p.Sim, other.Sim)
-	return max(d, 1), d <= MaxDistance
+	return min(max(bits.OnesCount64(p.Sim^other.Sim), 1), MaxDistance), true
 }
-
-// Bits is the number of bits in which two SimHashes differ.
-func Bits(a, b uint64) int { return bits.OnesCount64(a ^ b) }

@@ -8,13 +8,16 @@ import (
 // scanner makes features of a text. It keeps nothing of it and allocates
 // nothing.
 type scanner struct {
-	words int
-	last  uint64 // the word before, 0: none
+	words  int
+	last   uint64    // the word before, 0: none
+	behind uint64    // the digits behind its letters
+	pairs  [2]uint64 // the last pairs of words with such digits, the last one first
 
 	// line holds the features of a line as long as it is short.
-	line        [longLine][2]uint64
+	line        [longLine]features
 	inLine      int // words of the line
 	short, long tally
+	runs        minima
 
 	numerals
 }
@@ -23,10 +26,21 @@ type scanner struct {
 // own.
 const longLine = 8
 
+// longCounts is how often a run of words counts that is in a long line.
+const longCounts = 4
+
+// runWords is how many words make a run.
+const runWords = 4
+
+// features are those of a word: the word, the word with the one before it, and the
+// run of words that ends with it.
+type features struct{ one, two, run uint64 }
+
 // read takes a text in.
 func (s *scanner) read(text string) {
 	var word uint64   // hash of the word so far; 0: none
 	var number uint64 // value of the digits so far
+	var behind uint64 // hash of the digits behind letters of the word
 	var last uint64   // the last four characters that parted no words
 	digits, inWord := false, false
 	for i := 0; i < len(text); {
@@ -45,6 +59,9 @@ func (s *scanner) read(text string) {
 				number, digits = 0, true
 			}
 			number = number*10 + uint64(c-'0')
+			if inWord {
+				behind = join(behind, uint64(c))
+			}
 			i++
 			continue
 		case class == isTwo && i+1 < len(text) && text[i+1]&0xc0 == 0x80:
@@ -65,31 +82,31 @@ func (s *scanner) read(text string) {
 				continue
 			case twoOf, fourOf:
 				if inWord {
-					s.word(word)
+					s.word(word, behind)
 				} else if digits {
 					s.number(number)
 				}
 				last = last<<16 | uint64(uint16(r))
-				s.word(join(0, last&lastOf[k]))
-				word, digits, inWord = 0, false, false
+				s.word(join(0, last&lastOf[k]), 0)
+				word, behind, digits, inWord = 0, 0, false, false
 				i += size
 				continue
 			}
 			i += size - 1
 		}
 		if inWord {
-			s.word(word)
+			s.word(word, behind)
 		} else if digits {
 			s.number(number)
 		}
-		word, last, digits, inWord = 0, 0, false, false
+		word, behind, last, digits, inWord = 0, 0, 0, false, false
 		if c == '\n' {
 			s.endLine()
 		}
 		i++
 	}
 	if inWord {
-		s.word(word)
+		s.word(word, behind)
 	} else if digits {
 		s.number(number)
 	}
@@ -100,35 +117,56 @@ func (s *scanner) read(text string) {
 // character.
 func join(word, next uint64) uint64 { return (bits.RotateLeft64(word, 29) ^ next) * 0x9e3779b97f4a7c15 }
 
-// word takes the next word: its features are the word, and the word with the one
-// before it.
-func (s *scanner) word(hash uint64) {
+// word takes the next word, with the hash of the digits behind its letters.
+func (s *scanner) word(hash, behind uint64) {
 	s.words++
-	one := mix(hash, longLine)
-	two := mix(hash, bits.RotateLeft64(s.last, 32))
-	s.last = one
+	f := features{one: mix(hash, longLine), two: mix(hash, bits.RotateLeft64(s.last, 32))}
+	pair := f.two + behind + bits.RotateLeft64(s.behind, 32)
+	f.run = mix(pair, bits.RotateLeft64(s.pairs[1], 17))
+	s.last, s.behind, s.pairs = f.one, behind, [2]uint64{pair, s.pairs[0]}
 	if s.inLine >= longLine {
-		s.long.add(one, two)
+		s.inLong(f)
 		return
 	}
-	s.line[s.inLine] = [2]uint64{one, two}
+	s.line[s.inLine] = f
 	if s.inLine++; s.inLine == longLine {
-		s.pass(&s.long)
+		for i, f := range s.line {
+			if i < runWords-1 { // the run begins in the line before
+				s.long.add(f.one, f.two)
+				s.runs.add(f.run)
+				continue
+			}
+			s.inLong(f)
+		}
+	}
+}
+
+// inLong counts the features of a word whose run is in a long line.
+func (s *scanner) inLong(f features) {
+	s.long.add(f.one, f.two)
+	s.runs.add(f.run)
+	for i := uint64(1); i < longCounts; i++ {
+		s.runs.add(mix(f.run, i))
 	}
 }
 
 func (s *scanner) endLine() {
 	if s.inLine < longLine {
-		s.pass(&s.short)
+		for _, f := range s.line[:s.inLine] {
+			s.short.add(f.one, f.two)
+			s.runs.add(f.run)
+		}
 	}
 	s.inLine = 0
 }
 
-// pass counts the features of the line's first words.
-func (s *scanner) pass(t *tally) {
-	for _, features := range s.line[:s.inLine] {
-		t.add(features[0], features[1])
+// minHash is the MinHash of what was read, of one word at least. In a few words,
+// which are the grid of a month, each counts for all.
+func (s *scanner) minHash() MinHash {
+	if s.words < MinWords {
+		return s.runs.whole()
 	}
+	return s.runs.minHash()
 }
 
 // sim is the SimHash of what was read: each bit that is set in more than half of

@@ -2,6 +2,9 @@ package similar
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -10,7 +13,7 @@ import (
 
 const prose = "The quick brown fox jumps over the lazy dog, and then it runs back to where it came from: a den of 7 foxes."
 
-func TestWhatASimHashDoesNotSee(t *testing.T) {
+func TestWhatFingerprintsDoNotSee(t *testing.T) {
 	base, words := Of(prose)
 	if words != 23 || base.Sim == 0 {
 		t.Fatalf("%d words, SimHash %x", words, base.Sim)
@@ -24,20 +27,20 @@ func TestWhatASimHashDoesNotSee(t *testing.T) {
 		"a number more": "2024 " + prose,
 	} {
 		got, _ := Of(text)
-		if d, alike := base.Distance(got); got.Sim != base.Sim || d != 1 || !alike {
+		if d, alike := base.Distance(got); got.Sim != base.Sim || got.Min != base.Min || d != 1 || !alike {
 			t.Errorf("%s: SimHash %x instead of %x, distance %d, %v", what, got.Sim, base.Sim, d, alike)
 		}
 	}
 }
 
-func TestWhatASimHashSees(t *testing.T) {
+func TestWhatFingerprintsSee(t *testing.T) {
 	base, _ := Of(prose)
 	for what, text := range map[string]string{
 		"order":          strings.Join(reversed(strings.Fields(prose)), " "),
 		"lines":          strings.Replace(strings.ReplaceAll(prose, " ", "\n"), "\n", " ", 10),
 		"letters joined": strings.ReplaceAll(prose, " ", ""),
 	} {
-		if got, _ := Of(text); got.Sim == base.Sim {
+		if got, _ := Of(text); got.Sim == base.Sim || got.Min == base.Min {
 			t.Errorf("%s changes nothing", what)
 		}
 	}
@@ -85,20 +88,23 @@ func TestWords(t *testing.T) {
 
 func TestDistance(t *testing.T) {
 	hash := func(n byte) Hash { return Hash{n} }
+	of := func(low, high uint64) MinHash { return MinHash{low | 1<<63, high} } // never none
 	for _, test := range []struct {
 		what  string
 		a, b  Print
 		d     int
 		alike bool
 	}{
-		{"the same", Print{hash(1), 5}, Print{hash(1), 5}, 0, true},
-		{"the same and short", Print{hash(1), 0}, Print{hash(1), 0}, 0, true},
-		{"no bit, not the same", Print{hash(1), 5}, Print{hash(2), 5}, 1, true},
-		{"three bits", Print{hash(1), 0xf0}, Print{hash(2), 0x87}, 6, false},
-		{"the limit", Print{hash(1), 0xf7}, Print{hash(2), 0xf0}, 3, true},
-		{"beyond it", Print{hash(1), 0xff}, Print{hash(2), 0xf0}, 4, false},
-		{"short", Print{hash(1), 0}, Print{hash(2), 0}, 0, false},
-		{"short and long", Print{hash(1), 0}, Print{hash(2), 1}, 0, false},
+		{"the same", Print{hash(1), 5, of(5, 5)}, Print{hash(1), 5, of(5, 5)}, 0, true},
+		{"the same and short", Print{hash(1), 0, MinHash{}}, Print{hash(1), 0, MinHash{}}, 0, true},
+		{"no bit and no bin, not the same", Print{hash(1), 5, of(5, 5)}, Print{hash(2), 5, of(5, 5)}, 1, true},
+		{"two bits", Print{hash(1), 5, of(5, 5)}, Print{hash(2), 6, of(5, 5)}, 2, true},
+		{"more bits than a distance has", Print{hash(1), 5, of(5, 5)}, Print{hash(2), 0xf00, of(5, 5)}, 3, true},
+		{"as many bins as may differ", Print{hash(1), 5, of(0x1f, 0xf0)}, Print{hash(2), 4, of(0, 0x10f)}, 1, true},
+		{"bins that differ in both bits", Print{hash(1), 5, of(0x1ff, 0x1ff)}, Print{hash(2), 4, of(0, 0)}, 1, true},
+		{"a bin more", Print{hash(1), 5, of(0x3ff, 5)}, Print{hash(2), 5, of(0, 5)}, 0, false},
+		{"short", Print{hash(1), 0, MinHash{}}, Print{hash(2), 0, MinHash{}}, 0, false},
+		{"without a MinHash", Print{hash(1), 5, MinHash{}}, Print{hash(2), 5, of(5, 5)}, 0, false},
 		{"no texts", Print{}, Print{}, 0, false},
 	} {
 		if d, alike := test.a.Distance(test.b); d != test.d || alike != test.alike {
@@ -115,6 +121,66 @@ func TestHashAsText(t *testing.T) {
 	for _, s := range []string{"", "12", strings.Repeat("g", 32), strings.Repeat("0", 34)} {
 		if h, err := ParseHash(s); err == nil {
 			t.Errorf("%q is %v", s, h)
+		}
+	}
+}
+
+func TestMinHashAsText(t *testing.T) {
+	p, _ := Of(prose)
+	if back, err := ParseMinHash(p.Min.String()); err != nil || back != p.Min {
+		t.Errorf("%v came back as %v, %v", p.Min, back, err)
+	}
+	for _, s := range []string{"", "12", strings.Repeat("g", 32), strings.Repeat("0", 34)} {
+		if m, err := ParseMinHash(s); err == nil {
+			t.Errorf("%q is %v", s, m)
+		}
+	}
+}
+
+// The bins that agree tell what two sets have in common, however few members they
+// have.
+func TestMinHashEstimates(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const trials = 200
+	for _, both := range []int{5, 50, 5000} {
+		for _, percent := range []int{0, 10, 50, 90} {
+			own := max(1, both*(100-percent)/max(percent, 1)/2)
+			if percent == 0 {
+				own, both = both, 0
+			}
+			agree := 0
+			for range trials {
+				var a, b minima
+				for range both {
+					h := r.Uint64()
+					a.add(h)
+					b.add(h)
+				}
+				for range own {
+					a.add(r.Uint64())
+					b.add(r.Uint64())
+				}
+				agree += Bins - bits.OnesCount64(a.minHash().Differing(b.minHash()))
+			}
+			j := float64(both) / float64(both+2*own)
+			want := Bins * (j + (1-j)/4)
+			if got := float64(agree) / trials; math.Abs(got-want) > 1.5 {
+				t.Errorf("%d in common and %d each: %.1f bins agree, want %.1f", both, own, got, want)
+			}
+		}
+	}
+}
+
+// Numbers do not count, and names with digits do.
+func TestDigitsOfNames(t *testing.T) {
+	base, _ := Of(prose + " type f32 in x86 64")
+	for text, alike := range map[string]bool{
+		prose + " type f64 in x86 64": false,
+		prose + " type f32 in x87 64": false,
+		prose + " type f32 in x86 99": true,
+	} {
+		if got, _ := Of(text); (got.Min == base.Min) != alike {
+			t.Errorf("%q is taken for the same: %v", text, !alike)
 		}
 	}
 }
@@ -248,8 +314,11 @@ func FuzzOf(f *testing.F) {
 				upper[i] = c - 'a' + 'A'
 			}
 		}
-		if q, _ := Of(string(upper)); q.Sim != p.Sim {
-			t.Error("case changes the SimHash")
+		if q, _ := Of(string(upper)); q.Sim != p.Sim || q.Min != p.Min {
+			t.Error("case changes a fingerprint")
+		}
+		if p.Min.Empty() != (p.Sim == 0) {
+			t.Errorf("MinHash %v beside SimHash %x", p.Min, p.Sim)
 		}
 		if p.Empty() != (text == "") {
 			t.Error("a text is empty or it is not")
