@@ -43,6 +43,7 @@ func (s *stage) names(source string, again bool, paths ...string) int {
 		event.Showing = weftpb.Showing_SHOWING_AGAIN
 	}
 	event.Targets, event.Parked = s.book.Judge(s.options, domain, event.Showing, targets)
+	s.book.Group(domain, event)
 	s.append(event)
 	return len(event.Targets)
 }

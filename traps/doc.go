@@ -38,7 +38,10 @@
 //	         parked as long as that option stands
 //	exempt   people lifted it. Its URLs are admitted, whatever they show
 //
-// A parked URL is in the store, by template and number, until it is lifted.
+// A parked URL is in the store, by template and number, until it is lifted. One that
+// was admitted before its template was a trap is in a group, if a page named it that showed
+// nothing new: the frontier does not fetch those of a group that is withdrawn,
+// until the trap is open again or lifted. See [Book.Group].
 //
 // # Invariants
 //

@@ -130,7 +130,13 @@ func (b *Book) Lift(domain string, lift *weftpb.Lift) *weftpb.Deduped {
 		event.Targets = append(event.Targets, t)
 		return true
 	})
-	if p.exempt && len(event.Targets) == 0 {
+	switch {
+	case !p.exempt:
+		c := changes{Book: b, domain: domain, event: event, told: map[string]bool{}}
+		for _, of := range c.groups(id) {
+			c.tell(of.group(), weftpb.Group_STATE_FREE)
+		}
+	case len(event.Targets) == 0:
 		return nil
 	}
 	return event

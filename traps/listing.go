@@ -20,17 +20,76 @@ type Trap struct {
 	// Held counts the URLs that are held back, Released those that came back.
 	Held     int `json:"held"`
 	Released int `json:"released,omitempty"`
+	// Withdrawn counts the URLs that wait in the queues of their domain, admitted
+	// before it was a trap, and are not fetched unless it is none any more.
+	Withdrawn int `json:"withdrawn,omitempty"`
 	// Lifted: people lifted it.
 	Lifted bool `json:"lifted,omitempty"`
 	// Examples are the last URLs that were held back.
 	Examples []string `json:"examples,omitempty"`
 
-	bytes []int // of the held URLs as the store has them, the oldest first
+	bytes  []int           // of the held URLs as the store has them, the oldest first
+	groups map[string]bool // that were withdrawn with it
 }
 
 // Listing is the fold of events to what people want to know of traps. The zero
 // value is empty.
-type Listing struct{ traps map[identityOf]*Trap }
+type Listing struct {
+	traps  map[identityOf]*Trap
+	groups map[groupOf]*group
+}
+
+// groupOf names a group of a domain.
+type groupOf struct{ domain, name string }
+
+// group is what the frontier holds of one.
+type group struct {
+	withdrawn bool
+	count     int
+}
+
+// ApplyScheduled folds an event of the scheduler about a domain: what of a trap's
+// groups is withdrawn and waits.
+func (l *Listing) ApplyScheduled(domain string, event *weftpb.Scheduled) {
+	move := func(name string, again bool, n int) {
+		if IsGroup(name) && !again {
+			l.group(domain, name).count += n
+		}
+	}
+	for _, g := range event.GetGroups() {
+		if IsGroup(g.GetName()) {
+			l.group(domain, g.GetName()).withdrawn = g.GetState() == weftpb.Group_STATE_WITHDRAWN
+		}
+	}
+	for _, a := range event.GetAdmitted() {
+		move(a.GetRequest().GetTarget().GetGroup(), false, 1)
+	}
+	for _, r := range event.GetRecalled() {
+		move(r.GetGroup(), false, -1)
+	}
+	for _, s := range event.GetSettled() {
+		move(s.GetGroup(), s.GetVisit() != "" || s.GetAgain(), -1)
+	}
+	for _, d := range event.GetDeferred() {
+		move(d.GetRequest().GetTarget().GetGroup(), d.GetRequest().GetAgain(), -1)
+	}
+	for _, v := range event.GetReleased() {
+		for _, q := range v.GetRequests() {
+			move(q.GetTarget().GetGroup(), q.GetAgain(), -1)
+		}
+	}
+}
+
+func (l *Listing) group(domain, name string) *group {
+	if l.groups == nil {
+		l.groups = map[groupOf]*group{}
+	}
+	of := groupOf{domain, name}
+	if l.groups[of] == nil {
+		l.groups[of] = &group{}
+	}
+	return l.groups[of]
+}
 
 // mostExamples is how many URLs are shown of a trap.
 const mostExamples = 3
@@ -40,6 +99,12 @@ func (l *Listing) Apply(domain string, event *weftpb.Deduped) {
 	for _, p := range event.GetParked() {
 		t := l.trap(domain, p.GetHost(), p.GetTemplate())
 		t.Reason = Reason(p.GetReason())
+		for _, name := range p.GetGroups() {
+			if t.groups == nil {
+				t.groups = map[string]bool{}
+			}
+			t.groups[name] = true
+		}
 		for _, target := range p.GetTargets() {
 			t.Held++
 			t.bytes = append(t.bytes, proto.Size(target))
@@ -73,6 +138,12 @@ func (l *Listing) trap(domain, host, template string) *Trap {
 func (l *Listing) Traps() []*Trap {
 	all := make([]*Trap, 0, len(l.traps))
 	for _, t := range l.traps {
+		t.Withdrawn = 0
+		for name := range t.groups {
+			if g := l.group(t.Domain, name); g.withdrawn {
+				t.Withdrawn += g.count
+			}
+		}
 		all = append(all, t)
 	}
 	slices.SortFunc(all, func(a, b *Trap) int {

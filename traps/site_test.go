@@ -37,9 +37,14 @@ func TestTrapSite(t *testing.T) {
 	queue := []*weftpb.Target{{Url: "http://" + domain + "/", Via: weftpb.Via_VIA_SEED}}
 	set.Apply(&weftpb.Deduped{Targets: queue})
 	refused := map[scope.Refusal]int{}
+	withdrawn := map[string][]*weftpb.Target{} // what waits in groups that are withdrawn
 	for len(queue) > 0 && len(asked) < 20_000 {
 		target := queue[0]
 		queue = queue[1:]
+		if withdrawn[target.Group] != nil {
+			withdrawn[target.Group] = append(withdrawn[target.Group], target)
+			continue
+		}
 		source, _ := urls.Parse(target.Url)
 		asked[source.PathAndQuery()]++
 		answer := site.Answer(source.Hostname(), 80, source.PathAndQuery(), nil)
@@ -83,8 +88,17 @@ func TestTrapSite(t *testing.T) {
 			continue
 		}
 		event.Targets, event.Parked = book.Judge(traps.DefaultOptions(), domain, event.Showing, fresh)
+		book.Group(domain, event)
 		set.Apply(event)
 		book.Apply(domain, event)
+		for _, g := range event.Groups {
+			if g.State == weftpb.Group_STATE_WITHDRAWN {
+				withdrawn[g.Name] = append([]*weftpb.Target{}, withdrawn[g.Name]...)
+				continue
+			}
+			queue = append(queue, withdrawn[g.Name]...)
+			delete(withdrawn, g.Name)
+		}
 		queue = append(queue, event.Targets...)
 		for _, p := range event.Parked {
 			parked[p.Reason+" "+p.Host+p.Template] += len(p.Targets)
@@ -95,6 +109,14 @@ func TestTrapSite(t *testing.T) {
 			t.Errorf("%s was asked for %d times", path, asked[path])
 		}
 	}
+	aside := 0
+	for _, waiting := range withdrawn {
+		aside += len(waiting)
+	}
+	if aside == 0 {
+		t.Error("nothing is withdrawn")
+	}
+	t.Logf("%d URLs are withdrawn", aside)
 	t.Logf("%d requests for %d real pages; parked %v; refused %v", len(asked), len(site.Real()), parked, refused)
 	if n := len(asked); n > 1000 {
 		t.Errorf("%d requests", n)

@@ -2,6 +2,7 @@ package variants
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -28,6 +29,9 @@ type crawl struct {
 	admitted map[string]int
 	merged   map[string]string
 	queue    []*weftpb.Target
+	// aside are URLs that wait, by group, and groups the states of these.
+	aside  map[string][]*weftpb.Target
+	groups map[string]weftpb.Group_State
 }
 
 func newCrawl(t rapid.TB, learn bool, same ...string) *crawl {
@@ -40,6 +44,7 @@ func newCrawl(t rapid.TB, learn bool, same ...string) *crawl {
 	return &crawl{
 		t: t, options: options, store: store, book: Open(store),
 		known: map[string]bool{}, admitted: map[string]int{}, merged: map[string]string{},
+		aside: map[string][]*weftpb.Target{}, groups: map[string]weftpb.Group_State{},
 	}
 }
 
@@ -69,7 +74,8 @@ func (c *crawl) decide(n *weftpb.Normalized) *weftpb.Deduped {
 	if size := proto.Size(&weftpb.Deduped{Targets: d.Restored}); size > maxMergedBytes {
 		c.t.Fatalf("%d bytes come back at once", size)
 	}
-	return &weftpb.Deduped{Evidence: d.Evidence, Merged: d.Merged, Targets: append(c.unseen(d.Targets), d.Restored...)}
+	return &weftpb.Deduped{Evidence: d.Evidence, Merged: d.Merged, Targets: append(c.unseen(d.Targets), d.Restored...),
+		Groups: d.Groups, Recalled: d.Recalled}
 }
 
 func (c *crawl) unseen(targets []*weftpb.Target) (fresh []*weftpb.Target) {
@@ -94,8 +100,57 @@ func (c *crawl) apply(event *weftpb.Deduped) {
 		c.known[t.Url] = true
 		c.admitted[t.Url]++
 		delete(c.merged, t.Url)
-		c.queue = append(c.queue, t)
+		if t.Group == "" {
+			c.queue = append(c.queue, t)
+			continue
+		}
+		if !c.known[t.Twin] {
+			c.t.Fatalf("%s waits for %s, which nobody has named", t.Url, t.Twin)
+		}
+		c.aside[t.Group] = append(c.aside[t.Group], t)
 	}
+	for _, g := range event.Groups {
+		c.groups[g.Name] = g.State
+	}
+	for _, url := range event.Recalled {
+		c.recall(url)
+	}
+}
+
+// recall moves a URL that waits to the queue.
+func (c *crawl) recall(url string) {
+	for group, all := range c.aside {
+		if i := slices.IndexFunc(all, func(t *weftpb.Target) bool { return t.Url == url }); i >= 0 {
+			c.queue = append(c.queue, all[i])
+			c.aside[group] = slices.Delete(all, i, i+1)
+		}
+	}
+}
+
+// next is the URL that is fetched next, as the frontier has it: one that waits when
+// nothing else is there, and none that is withdrawn.
+func (c *crawl) next() *weftpb.Target {
+	for _, group := range slices.Sorted(maps.Keys(c.aside)) {
+		if all := c.aside[group]; len(c.queue) == 0 && len(all) > 0 && c.groups[group] != weftpb.Group_STATE_WITHDRAWN {
+			c.queue, c.aside[group] = all[:1], all[1:]
+		}
+	}
+	if len(c.queue) == 0 {
+		return nil
+	}
+	t := c.queue[0]
+	c.queue = c.queue[1:]
+	return t
+}
+
+// withdrawn tells whether a URL is never fetched because a twin is.
+func (c *crawl) withdrawn(url string) bool {
+	for _, all := range c.aside {
+		if slices.ContainsFunc(all, func(t *weftpb.Target) bool { return t.Url == url }) {
+			return true
+		}
+	}
+	return false
 }
 
 // check folds all events from nothing: the store must be the same, and so must
@@ -224,14 +279,16 @@ func TestNoPageIsLost(t *testing.T) {
 			return own(pair[0])
 		}
 		order := rapid.Permutation(twice(pages)).Draw(t, "order")
-		for len(order) > 0 || len(c.queue) > 0 {
+		for {
 			if len(order) > 0 && (len(c.queue) == 0 || rapid.Bool().Draw(t, "name")) {
 				c.take(naming(link(both(order[0] / 2)[order[0]%2])))
 				order = order[1:]
 				continue
 			}
-			next := c.queue[0]
-			c.queue = c.queue[1:]
+			next := c.next()
+			if next == nil {
+				break
+			}
 			c.take(answer(next))
 		}
 		c.check()
@@ -249,7 +306,7 @@ func TestNoPageIsLost(t *testing.T) {
 				case i%3 == 2 && shown:
 					want = pair[:]
 				case i%3 == 2:
-					want = slices.DeleteFunc(pair[:], func(url string) bool { return c.merged[url] != "" })
+					want = slices.DeleteFunc(pair[:], func(url string) bool { return c.merged[url] != "" || c.withdrawn(url) })
 				}
 			}
 			for _, content := range want {
@@ -296,14 +353,16 @@ func TestNoRelativeLinkIsLost(t *testing.T) {
 		}
 		named := rapid.Permutation(twice(pages)).Draw(t, "order")
 		named = named[:rapid.IntRange(0, len(named)).Draw(t, "named")]
-		for left := named; len(left) > 0 || len(c.queue) > 0; {
+		for left := named; ; {
 			if len(left) > 0 && (len(c.queue) == 0 || rapid.Bool().Draw(t, "name")) {
 				c.take(naming(link(oneOfTwo(left[0]))))
 				left = left[1:]
 				continue
 			}
-			next := c.queue[0]
-			c.queue = c.queue[1:]
+			next := c.next()
+			if next == nil {
+				break
+			}
 			c.take(answer(next))
 		}
 		c.check()

@@ -17,6 +17,9 @@ const (
 	maxMergedBytes = 384 << 10
 	// probeEvery: one in so many is asked for nevertheless.
 	probeEvery = 64
+	// rareProbeEvery: of those that would wait in a group that is withdrawn. A site
+	// has no bound of them, and trials were made before.
+	rareProbeEvery = 512
 )
 
 // Surroundings are what a decision asks of others. Both are pure.
@@ -36,21 +39,27 @@ type Decision struct {
 	// Merged are those that are given up.
 	Merged []*weftpb.Merged
 	// Targets are the others, and those that stand for what is given up: these
-	// may be known already, or be there twice, if Merged is not empty.
+	// may be known already, or be there twice, if Merged is not empty. Some wait in
+	// a group, since a twin of theirs is in the crawl.
 	Targets []*weftpb.Target
+	// Groups of targets, and groups whose state changes.
+	Groups []*weftpb.Group
+	// Recalled are URLs that do not wait in a group any more, if they did.
+	Recalled []string
 }
 
 // Decide says what becomes of fresh, the targets of n that nobody has named
 // before, and what the evidence of n changes. It changes nothing itself.
 func (b *Book) Decide(o *Options, domain string, n *weftpb.Normalized, fresh []*weftpb.Target, around Surroundings) Decision {
-	if len(n.Evidence) == 0 && len(b.tracked) == 0 && len(o.same) == 0 {
+	if !o.Learn && len(n.Evidence) == 0 && len(b.tracked) == 0 && len(o.same) == 0 {
 		return Decision{Targets: fresh}
 	}
 	d := decision{
 		view: view{book: b, domain: domain}, options: o, around: around,
-		restored: map[string]bool{}, added: map[string]uint64{}, tried: map[string]Set{},
+		restored: map[string]bool{}, added: map[string]uint64{}, tried: map[string]Set{}, named: map[string]bool{},
 	}
 	d.weighAll(n.Evidence)
+	d.tellChanges()
 	d.recall(n)
 	for _, t := range fresh {
 		d.place(t)
@@ -67,6 +76,7 @@ type decision struct {
 	restored map[string]bool
 	added    map[string]uint64 // bytes given up in this decision, by site
 	tried    map[string]Set    // rules of which a URL is a probe, by site
+	named    map[string]bool   // URLs of Targets
 }
 
 // weighAll notes the evidence that changes something, and brings back what was
@@ -132,11 +142,17 @@ func (d *decision) recall(n *weftpb.Normalized) {
 		}
 		if name := siteOf(t.GetUrl(), d.domain); d.keeps(name) && d.book.given(name, t.Url) != nil {
 			d.restore(t)
+			continue
 		}
+		d.recallItself(t)
 	}
 	for _, e := range n.Evidence {
+		if e.Kind != weftpb.Evidence_KIND_MISSING {
+			continue
+		}
+		d.recallTwins(e.Url)
 		name := siteOf(e.GetUrl(), d.domain)
-		if e.Kind != weftpb.Evidence_KIND_MISSING || !d.keeps(name) {
+		if !d.keeps(name) {
 			continue
 		}
 		prefix := keptOf(name, e.Url)
@@ -169,32 +185,35 @@ func asProbe(t *weftpb.Target) *weftpb.Target {
 func (d *decision) place(t *weftpb.Target) {
 	kept, learnt, ok := d.standIn(t)
 	if !ok {
-		d.Targets = append(d.Targets, t)
+		d.admit(t)
 		return
 	}
 	m := &weftpb.Merged{Target: t, Kept: kept.String(), Rules: learnt.Names()}
 	name := siteOf(t.Url, d.domain)
 	if d.missing(name, m.Kept) {
-		d.Targets = append(d.Targets, asProbe(t))
+		d.admit(asProbe(t))
 		return
 	}
+	instead := proto.CloneOf(t)
+	instead.Url = m.Kept
 	if learnt != 0 {
 		s, size := d.look(name), bytesOf(m)
 		if s.bytes+d.added[name]+size > maxMergedBytes {
-			d.Targets = append(d.Targets, t)
+			if !d.named[m.Kept] && !d.around.Known(m.Kept) {
+				d.admit(instead)
+			}
+			d.admit(t) // which waits aside for the other
 			return
 		}
 		if d.probes(name, s, m, learnt) {
 			d.tried[name] |= learnt
-			d.Targets = append(d.Targets, asProbe(t))
+			d.admit(asProbe(t))
 			return
 		}
 		d.added[name] += size
 	}
-	instead := proto.CloneOf(t)
-	instead.Url = m.Kept
 	d.Merged = append(d.Merged, m)
-	d.Targets = append(d.Targets, instead)
+	d.admit(instead)
 }
 
 // standIn returns what stands for a URL, and by which learnt rules it does.
@@ -232,7 +251,12 @@ func (d *decision) probes(name string, s *site, m *weftpb.Merged, learnt Set) bo
 }
 
 // chosen is one URL in probeEvery.
-func chosen(url string) bool {
+func chosen(url string) bool { return oneIn(probeEvery, url) }
+
+// rarely is one URL in rareProbeEvery.
+func rarely(url string) bool { return oneIn(rareProbeEvery, url) }
+
+func oneIn(n uint64, url string) bool {
 	print := urls.Fingerprint(url)
-	return binary.BigEndian.Uint64(print[8:])%probeEvery == 0
+	return binary.BigEndian.Uint64(print[8:])%n == 0
 }

@@ -74,10 +74,28 @@
 // the other URL has: nothing, or a page that says so and is no 404. Where equal texts
 // say it, the one that stands for it has to be known already, and the first is none.
 //
+// # Twins
+//
+// A rule is learnt late where both spellings of all URLs are named on every page: they
+// are queued by then. So a URL that is named first is crawled, and one of which a
+// twin is in the crawl, by one difference of those in [differences], waits aside: it
+// has the name of a group, the site and the difference, and the frontier keeps it
+// in the queue of that group. Decide tells the states of groups, when they change
+// and with each URL of a group that is withdrawn:
+//
+//	open       no rule of the difference is in force
+//	withdrawn  one is, in whichever direction
+//	free       all are broken
+//
+// A URL leaves its group (Deduped.recalled) when a seed or a redirect names it, or when
+// a twin of it has no page. Nothing is kept of groups here: what a site knows of its
+// rules, and which URLs were ever named, says it all. A recall may therefore name a URL
+// that waits in none.
+//
 // # Nothing is lost
 //
-// A URL that is given up is written down with the one that stands for it
-// (Deduped.merged). It comes back into the crawl
+// A URL that waits aside is in the frontier. One that is given up is written down with
+// the one that stands for it (Deduped.merged). It comes back into the crawl
 //
 //   - when one of the learnt rules that took it breaks, all those of the site in
 //     the event that breaks it;
@@ -100,7 +118,7 @@
 //
 // A site has at most 6 paths for each rule, and 32 pages. What was given up by
 // learnt rules is at most 384 KiB of a site, so that it can come back in one event;
-// beyond that its variants are crawled. In memory is an entry for each site with a rule in
+// beyond that its variants wait aside. In memory is an entry for each site with a rule in
 // force or a URL given up.
 //
 // # Failure
