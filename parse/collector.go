@@ -48,6 +48,10 @@ type collector struct {
 	// canonicals are further canonical URLs beside the page's.
 	canonicals []string
 
+	// noscripted: the next text is the contents of a noscript element; inNoscript: they
+	// are being read.
+	noscripted, inNoscript bool
+
 	// data is the text of an open script with data; dataRoom bytes are left for
 	// it, dataOver says that they are not enough.
 	data             []byte
@@ -80,6 +84,7 @@ func (c *collector) begin(page *Page, self string) {
 	c.link, c.level = -1, 0
 	c.hasBase, c.elsewhere, c.canonicals = false, false, nil
 	c.data, c.dataRoom, c.inData, c.dataOver = c.data[:0], c.opts.MaxDataBytes, false, false
+	c.noscripted = false
 }
 
 // finish completes the page and lets go of it.
@@ -115,18 +120,12 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 		c.line()
 	case formRole:
 		c.line()
-		c.form(attrs)
+		c.reference(name, role, attrs)
 	case cellRole:
 		c.space()
 	case imageRole:
 		c.space()
-		c.image(name, attrs)
-	case inputRole:
-		if strings.EqualFold(attribute(attrs, "type"), "image") {
-			c.image(name, attrs)
-		}
-	case mediaRole:
-		c.media(name, attrs)
+		c.reference(name, role, attrs)
 	case preRole:
 		c.line()
 		c.pre++
@@ -143,9 +142,36 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 		return name == atom.Template && c.foreign == 0 && isShadowRoot(attrs)
 	case scriptRole:
 		return c.script(attrs)
+	case noscriptRole:
+		c.noscripted = c.foreign == 0
+		return c.noscripted
 	case frameRole:
 		c.frame(name, attrs)
 		return false
+	case rootRole:
+		c.root(attrs)
+	case foreignRole:
+		c.foreign++
+	default:
+		c.reference(name, role, attrs)
+	}
+	return true
+}
+
+// reference takes the start of an element that may name a URL, but not of one whose
+// contents depend on that.
+func (c *collector) reference(name atom.Atom, role role, attrs []html.Attribute) {
+	switch role {
+	case formRole:
+		c.form(attrs)
+	case imageRole:
+		c.image(name, attrs)
+	case inputRole:
+		if strings.EqualFold(attribute(attrs, "type"), "image") {
+			c.image(name, attrs)
+		}
+	case mediaRole:
+		c.media(name, attrs)
 	case anchorRole:
 		c.startAnchor(attrs)
 	case areaRole:
@@ -156,12 +182,7 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 		c.meta(attrs)
 	case baseRole:
 		c.base(attrs)
-	case rootRole:
-		c.root(attrs)
-	case foreignRole:
-		c.foreign++
 	}
-	return true
 }
 
 // isShadowRoot reports whether a template is shown, as what its parent is made of
@@ -181,6 +202,8 @@ func (c *collector) close(role role) {
 		c.space()
 	case scriptRole:
 		c.endScript()
+	case noscriptRole:
+		c.noscripted = false
 	case preRole:
 		if c.pre > 0 {
 			c.pre--
@@ -202,6 +225,9 @@ func (c *collector) close(role role) {
 // text takes characters, entities decoded.
 func (c *collector) text(s string) {
 	switch {
+	case c.noscripted:
+		c.noscript(s)
+		return
 	case c.inTitle:
 		c.title.fold(s)
 		return

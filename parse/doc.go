@@ -32,17 +32,18 @@
 // element further down in the head says, within 64 KiB (lateDeclaration); in XHTML
 // meta elements have no say. Where nothing is said the letters are looked at, and
 // where they cannot tell, as in the Latin alphabets or a few East Asian characters,
-// the language of the page or the country of its host (guess). The rest is
-// windows-1252.
+// the language of the page or the country of its host (guess). Where no language is
+// told either, it is the one whose pairs of letters the text has (encodingOfPairs). The
+// rest is windows-1252.
 //
 // # What counts as text
 //
 // Text is what a reader without style sheets sees. The contents of script,
 // style, template (but for declarative shadow roots, which are shown where they
-// stand, whatever their slots), noscript, noframes, noembed, iframe,
-// textarea, and of title and desc inside SVG are left out; noscript because
-// nine in ten say only that scripts should be switched on. So is the text, but
-// not the links, of elements with the attribute hidden, of closed dialogs,
+// stand, whatever their slots), noframes, noembed, iframe,
+// textarea, and of title and desc inside SVG are left out. So is the text, but
+// not the links, of noscript, since nine in ten say only that scripts should be
+// switched on; of elements with the attribute hidden, of closed dialogs,
 // datalist, the parentheses of ruby, and what audio, video, canvas, meter and
 // progress show those who have none. Blocks, line breaks and table rows begin a
 // new line, table cells are parted by a space, white space is folded to one space
@@ -57,6 +58,10 @@
 // Page.Skipped counts them. A URL is listed once as a page and once as a part,
 // fragments aside, with its first text that is not empty; if it is named
 // several times, one that may be followed is enough.
+//
+// What a noscript element names has the kind noscript and, as its Element, the kind
+// that it would have elsewhere; it is followed if both are. Scripts are not run: base
+// elements, refreshes, and directives for robots hold there as they do elsewhere.
 //
 // rel=nofollow keeps a link from being followed; ugc and sponsored do not by
 // themselves, see Options.NoFollow. Canonical URLs come from the header and from

@@ -28,6 +28,7 @@ const (
 	mediaRole
 	formRole
 	scriptRole
+	noscriptRole
 	linkRole
 	metaRole
 	baseRole
@@ -69,9 +70,10 @@ func roleOf(name atom.Atom) role {
 		return inputRole
 	case atom.Audio, atom.Video, atom.Source, atom.Track, atom.Embed:
 		return mediaRole
-	case atom.Style, atom.Template, atom.Noscript, atom.Noframes,
-		atom.Noembed, atom.Textarea:
+	case atom.Style, atom.Template, atom.Noframes, atom.Noembed, atom.Textarea:
 		return skippedRole
+	case atom.Noscript:
+		return noscriptRole
 	case atom.Iframe, atom.Frame:
 		return frameRole
 	case atom.Area:

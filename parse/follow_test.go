@@ -60,7 +60,7 @@ func TestFollowsRel(t *testing.T) {
 		"ugc,nofollows":       true,
 		"ugc;nofollow":        true,
 	} {
-		if got := DefaultOptions().Follows(KindAnchor, rel); got != want {
+		if got := DefaultOptions().Follows(KindAnchor, "", rel); got != want {
 			t.Errorf("%q: got %v", rel, got)
 		}
 	}

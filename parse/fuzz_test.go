@@ -100,6 +100,9 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 	}
 	seen := map[string]bool{}
 	for _, l := range page.Links {
+		if (l.Kind == KindNoscript) != (l.Element != "") || l.Element != "" && !slices.Contains(Kinds(), l.Element) {
+			t.Errorf("element %q of kind %q", l.Element, l.Kind)
+		}
 		check("href", l.URL, opts.MaxHrefBytes)
 		check("anchor text", l.Text, opts.MaxAnchorBytes)
 		check("rel", l.Rel, maxRelBytes)
@@ -113,7 +116,7 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 		if trimSpace(l.Text) != l.Text || strings.ContainsAny(l.Text, "\n\t\r\f") {
 			t.Errorf("anchor text %q", l.Text)
 		}
-		if key := fmt.Sprint(l.Kind.part(), opts.withoutFragment(l.URL)); seen[key] {
+		if key := fmt.Sprint(l.part(), opts.withoutFragment(l.URL)); seen[key] {
 			t.Errorf("%q twice", key)
 		} else {
 			seen[key] = true
@@ -196,7 +199,15 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 	case "svg":
 		b.WriteString(`<svg><title>tip</title><desc>tip</desc><style>a > b {}</style><g/><text>drawn</text></svg>`)
 	case "noscript":
-		b.WriteString(`<noscript><p><a href="/noscript">off</a></noscript>`)
+		b.WriteString("<noscript" + hidden() + ">")
+		for range rapid.IntRange(0, 3).Draw(t, "within") {
+			b.WriteString(rapid.SampledFrom([]string{
+				`<p>off`, `<a href="` + href() + `">off`, `</a>`, `<img src="/off" alt="Off">`, `<picture><source srcset="u, v 2x">`, `<noscript>`,
+				`<meta http-equiv=refresh content="0; url=/off">`, `<script>"<a href=/no>"</script>`, `<h2>`, `<table><td>`, `</div></table>`, `<svg><title>`, `<pre>`,
+				`<iframe src="/in">`, `<base href="/base/">`, `<title>off</title>`, `<template>`, `<!--`,
+			}).Draw(t, "part"))
+		}
+		b.WriteString("</noscript>")
 	case "template":
 		b.WriteString(`<template><p><a href="/template">stamp</a><template>x</template>y</template>`)
 	case "shadow":

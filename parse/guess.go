@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,10 +24,13 @@ const (
 // guess returns the name of the encoding of a body that declares none and is not
 // UTF-8 (WHATWG HTML, determining the character encoding, steps 7 to 9): what the
 // letters' frequencies say; and where these cannot say, as for the Latin alphabets,
-// the legacy encoding of the language that the response or its country names. A
-// few East Asian characters look like letters of other alphabets: there the language
-// comes first.
+// the legacy encoding of the language that the response or its country names, or where
+// no language is named that of the one whose pairs of letters it has. A few East Asian
+// characters look like letters of other alphabets: there the language comes first.
 func guess(body []byte, hint hint) string {
+	if name := utf16WithoutMark(body[:min(len(body), guessedBytes)]); name != "" {
+		return name
+	}
 	start := firstBeyondASCII(body)
 	if start < 0 {
 		start = bytes.IndexByte(body, escape)
@@ -40,7 +44,16 @@ func guess(body []byte, hint hint) string {
 	if letters != "" && !fits(letters, sample, cut) {
 		letters = ""
 	}
-	named := legacyEncoding(languageOf(body, hint), sample, cut)
+	if letters == "" {
+		letters = encodingOfKana(sample, cut)
+	}
+	language := languageOf(body, hint)
+	named := legacyEncoding(language, sample, cut)
+	if letters == "" && (language == "" || len(twins(named, sample)) > 1) {
+		if likely := encodingOfPairs(sample); language == "" || slices.Contains(twins(named, sample), likely) {
+			named = likely
+		}
+	}
 	if (letters == "" || outweighs(named, letters)) && fits(named, sample, cut) {
 		return named
 	}
@@ -83,8 +96,83 @@ func encodingOfLetters(sample []byte) string {
 		if found.Confidence < leastConfidence {
 			return ""
 		}
+		if name == "windows-1251" && isMacCyrillic(sample) {
+			return "x-mac-cyrillic"
+		}
 		return name
 	}
+}
+
+// isMacCyrillic tells x-mac-cyrillic from windows-1251, which has most small letters in
+// the same places: not so U+044F, one letter in fifty. What is that in the one is a
+// capital in the other, which does not follow small letters.
+func isMacCyrillic(sample []byte) bool {
+	mac, windows := 0, 0
+	for i, c := range sample[1:] {
+		if sample[i] < 0xE0 {
+			continue
+		}
+		switch c {
+		case 0xDF:
+			mac++
+		case 0xFF:
+			windows++
+		}
+	}
+	return mac > 2*windows
+}
+
+// encodingOfKana returns the Japanese encoding that a sample is in, or "": of the
+// characters beyond ASCII one in four is kana, but not of half width, and four are.
+func encodingOfKana(sample []byte, cut bool) string {
+	for _, name := range []string{"shift_jis", "euc-jp"} {
+		if !fits(name, sample, cut) {
+			continue
+		}
+		text, err := decoderOf(name).Bytes(sample)
+		if err != nil {
+			continue
+		}
+		kana, beyondASCII := 0, 0
+		for _, r := range string(text) {
+			if r >= utf8.RuneSelf {
+				beyondASCII++
+			}
+			if 'ぁ' <= r && r <= 'ヿ' {
+				kana++
+			}
+		}
+		if kana >= 4 && 4*kana >= beyondASCII {
+			return name
+		}
+	}
+	return ""
+}
+
+// utf16WithoutMark returns the encoding of a text in UTF-16 without a byte order mark,
+// or "": eight units, and one in ten, at least are characters of ASCII, which have a NUL
+// as their other byte. No page in another encoding has so many NULs on one side.
+func utf16WithoutMark(body []byte) string {
+	if bytes.IndexByte(body[:min(len(body), sniffBytes)], 0) < 0 {
+		return ""
+	}
+	var little, big, units int
+	for ; len(body) > 1; body = body[2:] {
+		units++
+		switch {
+		case body[1] == 0 && 0 < body[0] && body[0] < utf8.RuneSelf:
+			little++
+		case body[0] == 0 && 0 < body[1] && body[1] < utf8.RuneSelf:
+			big++
+		}
+	}
+	switch ascii := max(little, big); {
+	case ascii < 8 || 10*ascii < units || 10*min(little, big) > ascii:
+		return ""
+	case little > big:
+		return "utf-16le"
+	}
+	return "utf-16be"
 }
 
 const (
@@ -94,11 +182,11 @@ const (
 )
 
 // nameOfGuess returns the WHATWG name of what the library found, or "" for
-// what no page may be in, such as UTF-16 without a mark.
+// what is found otherwise or not read, such as UTF-16.
 func nameOfGuess(found string) string {
 	switch found {
 	case "MacCyrillic":
-		// It differs from windows-1251 in few letters and has no pages.
+		// The library often finds it in windows-1251; see isMacCyrillic.
 		return "windows-1251"
 	case "MacRoman":
 		return "macintosh"

@@ -23,6 +23,9 @@ const (
 	KindAlternate Kind = "alternate"
 	KindNext      Kind = "next"
 	KindPrev      Kind = "prev"
+	// KindNoscript is any of the other kinds, but script, within a noscript element;
+	// Link.Element says which.
+	KindNoscript Kind = "noscript"
 	// KindForm is the action of a form that is sent by GET, without what its
 	// fields would add.
 	KindForm Kind = "form"
@@ -51,6 +54,7 @@ func Kinds() []Kind {
 func PageKinds() []Kind {
 	return []Kind{
 		KindAnchor, KindArea, KindFrame, KindIframe, KindRefresh, KindCanonical, KindAlternate, KindNext, KindPrev,
+		KindNoscript,
 	}
 }
 
@@ -64,9 +68,9 @@ func (k Kind) part() bool {
 }
 
 // Follows reports whether a link of that kind and rel is to be followed, as far
-// as the link itself says. What search engines read in rel may be parted by commas
+// as the link itself says. One of KindNoscript is if the kind of its element is, too. What search engines read in rel may be parted by commas
 // too (Google Search Central, "Qualify your outbound links to Google").
-func (o Options) Follows(kind Kind, rel string) bool {
+func (o Options) Follows(kind, element Kind, rel string) bool {
 	if rel != "" {
 		rel = strings.ReplaceAll(rel, ",", " ")
 		for _, token := range o.NoFollow {
@@ -75,5 +79,5 @@ func (o Options) Follows(kind Kind, rel string) bool {
 			}
 		}
 	}
-	return slices.Contains(o.Follow, kind)
+	return slices.Contains(o.Follow, kind) && (kind != KindNoscript || slices.Contains(o.Follow, element))
 }

@@ -15,11 +15,17 @@ type Link struct {
 	// by it: "frame", "iframe", "refresh".
 	Rel  string
 	Kind Kind
+	// Element is the kind that the link would be of if scripts did not run, for
+	// KindNoscript; empty for others.
+	Element Kind `json:",omitempty"`
 	// Language is the hreflang attribute (BCP 47 in most cases).
 	Language string
 	// Follow: kind and rel are among those that Options has followed.
 	Follow bool
 }
+
+// part reports whether l names a part of a page.
+func (l Link) part() bool { return l.Kind.part() || l.Element.part() }
 
 // maxRelBytes bounds rel: longer ones are nonsense.
 const maxRelBytes = 256
@@ -70,15 +76,17 @@ func emptied(index map[string]int) map[string]int {
 // known, or -1 beyond limit links of its class, pages or parts.
 func (o *outlinks) add(link Link, limit int) int {
 	index := o.index
-	if link.Kind.part() {
+	if link.part() {
 		index = o.parts
 	}
-	link.Follow = o.opts.Follows(link.Kind, link.Rel)
+	link.Follow = o.opts.Follows(link.Kind, link.Element, link.Rel)
 	key := o.opts.withoutFragment(link.URL)
 	if i, ok := index[key]; ok {
-		// One link that may be followed is enough.
-		if known := &o.found[i]; link.Follow && !known.Follow {
-			known.Rel, known.Kind, known.Follow = link.Rel, link.Kind, true
+		// One link that may be followed is enough; of two alike, the one that is there
+		// for every reader names the URL.
+		known := &o.found[i]
+		if link.Follow && !known.Follow || link.Follow == known.Follow && known.Kind == KindNoscript {
+			known.Rel, known.Kind, known.Element, known.Follow = link.Rel, link.Kind, link.Element, link.Follow
 		}
 		return i
 	}

@@ -148,7 +148,7 @@ func (s *scanner) endsHead() bool {
 // raw text and escapable raw text elements, and noscript where scripts run).
 func isRawText(name []byte) bool {
 	lower := lowerASCII(name)
-	return isRaw(lower, "") || lower == "title" || lower == "textarea"
+	return isRaw(lower, "") || lower == "title" || lower == "textarea" || lower == "noscript"
 }
 
 // seekEnd goes to the next end tag of that name, or to the end.

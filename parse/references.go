@@ -27,8 +27,11 @@ func (c *collector) add(link Link) int {
 		c.page.Skipped.Long++
 		return -1
 	}
+	if c.inNoscript {
+		link.Element, link.Kind = link.Kind, KindNoscript
+	}
 	limit := c.opts.MaxLinks
-	if link.Kind.part() {
+	if link.part() {
 		limit = c.opts.MaxParts
 	}
 	i := c.links.add(link, limit)

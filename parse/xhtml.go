@@ -102,10 +102,11 @@ func writeAttribute(out *bytes.Buffer, attribute xml.Attr) {
 }
 
 // isRaw reports whether HTML takes the text of an element as it is (WHATWG HTML,
-// raw text elements; those of the same name in drawings are none).
+// raw text elements; those of the same name in drawings are none). That of a noscript
+// element is unescaped when its links are read.
 func isRaw(name, space string) bool {
 	switch name {
-	case "script", "style", "xmp", "iframe", "noembed", "noframes", "noscript":
+	case "script", "style", "xmp", "iframe", "noembed", "noframes":
 		return space != spaceSVG && space != spaceMathML
 	}
 	return false
