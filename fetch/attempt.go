@@ -224,6 +224,7 @@ func (a *attempt) report(x *Exchange, resp *http.Response) (err error) {
 	if x.Proto = resp.Proto; isStatus(resp.StatusCode) {
 		x.Status = resp.StatusCode
 	}
+	x.RequestHead, x.ResponseHead = a.conn.heads(&a.header)
 	if x.Headers, err = a.conn.headers(&a.header); x.Headers == nil && err == nil {
 		x.Headers, err = sortedHeaders(resp.Header)
 	}

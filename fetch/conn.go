@@ -24,6 +24,7 @@ type conn struct {
 	// has read its body and not yet returned while the next one begins.
 	grants []*grant
 	header *headerBlock // being read; nil outside
+	asking *headerBlock // of the exchange that began last, with HTTP/1.1; nil outside
 	// HTTP/1.1 only. reading: the transport waits for bytes. asked: there was a
 	// write since the last exchange began. turn is signalled when reading or
 	// closed become true.
@@ -84,7 +85,7 @@ func (c *conn) begin(g *grant, header *headerBlock, allowance int64) {
 		for !c.reading && !c.closed {
 			c.turn.Wait()
 		}
-		c.header, c.asked = header, false
+		c.header, c.asking, c.asked = header, header, false
 		return
 	}
 	c.allowance += allowance
@@ -102,6 +103,9 @@ func (c *conn) end(g *grant, header *headerBlock) {
 		}
 	}
 	c.release(header)
+	if c.asking == header {
+		c.asking = nil
+	}
 }
 
 // release takes header back from the reader. The caller holds mu.
@@ -123,6 +127,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if !c.http1 {
 		return c.Conn.Write(b)
 	}
+	c.keep(b)
 	g := c.markSent()
 	n, err := c.Conn.Write(b)
 	switch {
@@ -132,6 +137,16 @@ func (c *conn) Write(b []byte) (int, error) {
 		g.sent.Store(false)
 	}
 	return n, err
+}
+
+// keep keeps what is about to be written of a request: after the write its answer
+// may be read already.
+func (c *conn) keep(b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asking != nil {
+		c.asking.request = append(c.asking.request, b...)
+	}
 }
 
 // originForm returns the beginning of a request with the target as an origin
@@ -262,6 +277,16 @@ func (c *conn) cut(header *headerBlock) error {
 		return nil
 	}
 	return header.end
+}
+
+// heads returns what was written and read of the heads of an exchange with HTTP/1.1.
+func (c *conn) heads(header *headerBlock) (request, response []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !header.complete {
+		return nil, nil
+	}
+	return kept(slices.Clip(header.request)), kept(slices.Clip(header.text))
 }
 
 // headers returns the response header kept in header, nil if there is none or

@@ -26,6 +26,9 @@ type Exchange struct {
 	// Headers are those of the response: for HTTP/1.1 in the order and
 	// spelling of the server, for HTTP/2 sorted by name.
 	Headers []Header
+	// RequestHead and ResponseHead are the bytes on the wire of both, to the empty line;
+	// nil for HTTP/2 and above maxHeadBytes. They are read only.
+	RequestHead, ResponseHead []byte
 	// Body has its content codings removed. Headers still name them.
 	Body []byte
 	// Stored is where the caller has put the body, if it did: the record then
@@ -104,6 +107,8 @@ func (x *Exchange) Fetched() *weftpb.Fetched {
 		Proto:          x.Proto,
 		RequestHeaders: headerRecords(x.RequestHeaders),
 		Headers:        headerRecords(x.Headers),
+		RequestHead:    x.RequestHead,
+		ResponseHead:   x.ResponseHead,
 		Body:           body,
 		Stored:         x.Stored,
 		Remote:         x.Remote,

@@ -23,6 +23,20 @@ type headerBlock struct {
 	complete bool
 	overrun  bool  // longer than limit: given up
 	end      error // of the connection, before that of the header
+
+	request []byte // what was written for it
+}
+
+// maxHeadBytes is the longest head of which an exchange keeps the bytes: a record has
+// to hold them beside the fields.
+const maxHeadBytes = 64 << 10
+
+// kept returns a head if an exchange keeps it.
+func kept(head []byte) []byte {
+	if len(head) > maxHeadBytes {
+		return nil
+	}
+	return head
 }
 
 // isHTTP reports whether what there is can be the beginning of a response.

@@ -87,8 +87,9 @@ type Options struct {
 	// DNSTTL is how long addresses are kept. Go's resolver hides the TTL of
 	// the records.
 	DNSTTL time.Duration
-	// DNSNegativeTTL is how long a name that does not exist is remembered.
-	// Failures of resolvers are not.
+	// DNSNegativeTTL is how long a name that does not exist is remembered. It
+	// must be shorter than politeness.ConfirmAfter, or the second look-up is none.
+	// Failures of resolvers are not remembered.
 	DNSNegativeTTL time.Duration
 	// DNSNames bounds the number of names kept, each with what is dialled of its
 	// addresses.
@@ -96,7 +97,7 @@ type Options struct {
 }
 
 // Resolver looks up the addresses of a name; *net.Resolver is one. The network
-// is always "ip". A name that does not exist is a *net.DNSError with
+// is "ip", or one of its families, "ip4" and "ip6". A name that does not exist is a *net.DNSError with
 // IsNotFound set.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
@@ -119,7 +120,7 @@ func DefaultOptions() Options {
 		MaxIdleConnsPerHost: 2,
 		WantBody:            Documents,
 		DNSTTL:              5 * time.Minute,
-		DNSNegativeTTL:      30 * time.Second,
+		DNSNegativeTTL:      5 * time.Second,
 		DNSNames:            100_000,
 	}
 }

@@ -49,7 +49,7 @@ type answer struct {
 func newResolver(life context.Context, o Options) *resolver {
 	ask := o.Resolver
 	if ask == nil {
-		ask = &net.Resolver{PreferGo: true}
+		ask = families{&net.Resolver{PreferGo: true}}
 	}
 	return &resolver{
 		ask:         ask,
@@ -93,10 +93,9 @@ func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error
 // fetch asks the resolver and keeps the answer.
 func (r *resolver) fetch(ctx context.Context, name string) (answer, error) {
 	addrs, err := r.ask.LookupNetIP(ctx, "ip", name)
-	var dns *net.DNSError
 	switch {
 	case err == nil:
-	case errors.As(err, &dns) && dns.IsNotFound:
+	case isNotFound(err):
 		addrs = nil
 	default:
 		return answer{}, failf(ClassDNSError, "look up %s: %w", name, err)
@@ -109,6 +108,31 @@ func (r *resolver) fetch(ctx context.Context, name string) (answer, error) {
 	defer r.mu.Unlock()
 	r.keep(name, got)
 	return got, nil
+}
+
+// families asks a Resolver that says of a name with a broken server that it does
+// not exist: Go's does so where one of the two questions, for IPv4 and for IPv6
+// addresses, is answered with no address and the other one with a failure. So
+// a name that is not found is asked for once more by each question alone, and
+// does not exist only if both say so.
+type families struct{ Resolver }
+
+func (f families) LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error) {
+	addrs, err := f.Resolver.LookupNetIP(ctx, network, name)
+	if !isNotFound(err) {
+		return addrs, err
+	}
+	for _, family := range []string{"ip4", "ip6"} {
+		if addrs, alone := f.Resolver.LookupNetIP(ctx, family, name); !isNotFound(alone) {
+			return addrs, alone
+		}
+	}
+	return nil, err
+}
+
+func isNotFound(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && dns.IsNotFound
 }
 
 // worth returns the addresses that are worth keeping: those that are dialled,

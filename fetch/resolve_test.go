@@ -42,7 +42,7 @@ func TestResolverKeepsAnswers(t *testing.T) {
 		{5*time.Minute - 1, "a.test", ClassNone, 1},
 		{1, "a.test", ClassNone, 2},
 		{0, "none.test", ClassDNSNotFound, 1},
-		{30*time.Second - 1, "none.test", ClassDNSNotFound, 1},
+		{5*time.Second - 1, "none.test", ClassDNSNotFound, 1},
 		{1, "none.test", ClassDNSNotFound, 2},
 		{0, "fails.test", ClassDNSError, 1},
 		{0, "fails.test", ClassDNSError, 2},
@@ -60,6 +60,39 @@ func TestResolverKeepsAnswers(t *testing.T) {
 	if _, err := r.lookup(t.Context(), "a.test"); err != nil || fake.count("a.test") != 3 {
 		t.Errorf("after forget: %v, asked %d times", err, fake.count("a.test"))
 	}
+}
+
+// A name does not exist if neither question finds an address: Go's resolver says
+// so, too, when one of them fails.
+func TestNotFoundByBothQuestions(t *testing.T) {
+	none, broken := &net.DNSError{Err: "no such host", IsNotFound: true}, &net.DNSError{Err: "server misbehaving", IsTemporary: true}
+	for _, test := range []struct {
+		what     string
+		v4, v6   error
+		want     Class
+		resolved bool
+	}{
+		{"both", none, none, ClassDNSNotFound, false},
+		{"IPv6 fails", none, broken, ClassDNSError, false},
+		{"IPv4 fails", broken, none, ClassDNSError, false},
+		{"it is there now", none, nil, ClassNone, true},
+	} {
+		got, err := families{questions{none, test.v4, test.v6}}.LookupNetIP(t.Context(), "ip", "a.test.")
+		if Classify(err) != test.want || (len(got) > 0) != test.resolved {
+			t.Errorf("%s: %v, %v", test.what, got, err)
+		}
+	}
+}
+
+// questions answers both questions together, and each alone.
+type questions struct{ both, v4, v6 error }
+
+func (q questions) LookupNetIP(_ context.Context, network, _ string) ([]netip.Addr, error) {
+	err := map[string]error{"ip": q.both, "ip4": q.v4, "ip6": q.v6}[network]
+	if err != nil {
+		return nil, err
+	}
+	return addrs("2001:4860::1"), nil
 }
 
 func TestResolverIsBounded(t *testing.T) {

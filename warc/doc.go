@@ -18,9 +18,20 @@
 // Content-Length that is no longer true to X-Weft-Orig-Content-Length, and
 // Content-Length is set to the length of what is stored. The record is thus a
 // valid HTTP message to every reader, and says what was changed. A body that
-// was cut at the limit is marked WARC-Truncated: length. HTTP/2 exchanges are
-// written as HTTP/1.1 messages, which is what readers understand, and marked
-// WARC-Protocol: h2.
+// was cut at the limit is marked WARC-Truncated: length.
+//
+// All else of a head is byte for byte what went over the wire: the status line with
+// its version and reason, the order and spelling of fields, white space, folded lines
+// and octets that are no UTF-8; a response that was sent without codings and with its
+// length is what the server sent, and a request what was asked. Interim responses (1xx)
+// are left out. HTTP/2 has no such text: its exchanges are written as HTTP/1.1 messages,
+// which is what readers understand, and marked WARC-Protocol: h2. So are those whose
+// head is longer than 64 KiB, and those that an earlier version of Weft fetched.
+//
+// # robots.txt
+//
+// Each exchange for a robots.txt is archived as that of a page is, one for each
+// redirect.
 //
 // # Identity
 //

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"encoding/base32"
 	"net"
@@ -100,8 +101,11 @@ func recordID(f *weftpb.Fetched, kind string) string {
 }
 
 // responseHead is the status line and the headers of a response whose body is
-// stored decoded.
+// stored decoded: as they came, if that is known, but for the fields that say how.
 func responseHead(f *weftpb.Fetched) []byte {
+	if head := f.GetResponseHead(); len(head) > 0 {
+		return decodedHead(head, len(f.GetBody()))
+	}
 	status := int(f.GetOutcome().GetStatus())
 	b := append([]byte(nil), "HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\n"...)
 	length := strconv.Itoa(len(f.GetBody()))
@@ -110,7 +114,7 @@ func responseHead(f *weftpb.Fetched) []byte {
 		switch {
 		case strings.EqualFold(name, "Content-Encoding"), strings.EqualFold(name, "Transfer-Encoding"),
 			strings.EqualFold(name, "Content-Length") && h.GetValue() != length:
-			name = "X-Weft-Orig-" + name
+			name = renamed + name
 		case strings.EqualFold(name, "Content-Length"):
 			continue
 		}
@@ -120,7 +124,35 @@ func responseHead(f *weftpb.Fetched) []byte {
 	return append(b, '\r', '\n')
 }
 
+// renamed is put in front of the names of fields that say of the body what is no
+// longer true.
+const renamed = "X-Weft-Orig-"
+
+// decodedHead is the head of a response as it came, but that fields are renamed which
+// are not true of its decoded body, of so many bytes; then a Content-Length is added.
+func decodedHead(head []byte, bodyBytes int) []byte {
+	length := strconv.Itoa(bodyBytes)
+	b := make([]byte, 0, len(head)+64)
+	stated, changed := false, false
+	for line := range bytes.Lines(head) {
+		name, value, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), ":")
+		switch {
+		case name == "" && changed && !stated: // the end
+			b = append(append(b, "Content-Length: "+length...), line...)
+		case strings.EqualFold(name, "Content-Length") && strings.Trim(value, " \t") == length:
+			stated = true
+		case strings.EqualFold(name, "Content-Length"), strings.EqualFold(name, "Content-Encoding"), strings.EqualFold(name, "Transfer-Encoding"):
+			b, changed = append(b, renamed...), true
+		}
+		b = append(b, line...)
+	}
+	return b
+}
+
 func requestHead(f *weftpb.Fetched, target string) []byte {
+	if head := f.GetRequestHead(); len(head) > 0 {
+		return head
+	}
 	path, host := target, ""
 	if u, err := url.Parse(target); err == nil {
 		path, host = u.RequestURI(), u.Host

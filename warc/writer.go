@@ -70,6 +70,9 @@ func (w *Writer) Write(f *weftpb.Fetched) error {
 	if w.err != nil {
 		return w.err
 	}
+	if f.GetRobots() != nil {
+		f = f.GetRobots()
+	}
 	if f.GetOutcome().GetStatus() == 0 {
 		return nil
 	}

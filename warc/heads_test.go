@@ -1,0 +1,57 @@
+package warc
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// TestHeadsAsOnTheWire holds that heads are archived byte for byte, but for the fields
+// that are not true of a body without its codings.
+func TestHeadsAsOnTheWire(t *testing.T) {
+	const request = "GET //a|b HTTP/1.1\r\nHost: example.com\r\nX-odd:  a\r\n\r\n"
+	for _, test := range []struct{ name, head, body, want string }{
+		{"as it came", "HTTP/1.0 200 Fine by me: yes\r\nconTent-LENGTH: 3\r\nx-A:caf\xe9 \t\r\nX-Fold: one\r\n  two\r\n\r\n", "abc", ""},
+		{"to the connection's end", "HTTP/1.1 404\r\nX: 1\r\n\r\n", "abc", ""},
+		{"lines without CR", "HTTP/1.1 200 OK\nContent-Length:3\n\n", "abc", ""},
+		{"coded", "HTTP/1.1 200 OK\r\nContent-encoding: gzip\r\nContent-Length: 7\r\nVary: x\r\n\r\n", "abc",
+			"HTTP/1.1 200 OK\r\nX-Weft-Orig-Content-encoding: gzip\r\nX-Weft-Orig-Content-Length: 7\r\nVary: x\r\nContent-Length: 3\r\n\r\n"},
+		{"coded, in two lines", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip,\r\n\tbr\r\n\r\n", "abc",
+			"HTTP/1.1 200 OK\r\nX-Weft-Orig-Content-Encoding: gzip,\r\n\tbr\r\nContent-Length: 3\r\n\r\n"},
+		{"coded, by chance as long", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n", "abc",
+			"HTTP/1.1 200 OK\r\nX-Weft-Orig-Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\n"},
+		{"in chunks", "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n", "abc",
+			"HTTP/1.1 200 OK\nX-Weft-Orig-Transfer-Encoding: chunked\nContent-Length: 3\n\n"},
+		{"cut", "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n", "abc", "HTTP/1.1 200 OK\r\nX-Weft-Orig-Content-Length: 30\r\nContent-Length: 3\r\n\r\n"},
+	} {
+		if test.want == "" {
+			test.want = test.head
+		}
+		dir := t.TempDir()
+		w := open(t, options(dir))
+		x := exchange(1, test.body)
+		x.ResponseHead, x.RequestHead = []byte(test.head), []byte(request)
+		must(t, w.Write(x))
+		must(t, w.Close())
+		got := readAll(t, files(t, dir))
+		if len(got) != 3 || got[1].block != test.want+test.body || got[2].block != request {
+			t.Errorf("%s: got %q\nwant %q", test.name, got[1:], test.want+test.body)
+		}
+	}
+}
+
+// TestRobotsExchange holds that the exchange of a robots.txt is archived like another.
+func TestRobotsExchange(t *testing.T) {
+	dir := t.TempDir()
+	w := open(t, options(dir))
+	x := exchange(1, "User-agent: *\n")
+	x.Request.Target.Url = "http://example.com/robots.txt"
+	must(t, w.Write(&weftpb.Fetched{Robots: x}))
+	must(t, w.Write(&weftpb.Fetched{Robots: &weftpb.Fetched{}}))
+	must(t, w.Close())
+	got := readAll(t, files(t, dir))
+	if len(got) != 3 || got[1].kind != "response" || got[1].url != "http://example.com/robots.txt" || !strings.HasSuffix(got[1].block, "User-agent: *\n") {
+		t.Errorf("records %q", got)
+	}
+}
