@@ -85,6 +85,9 @@ func (s *Set) Unseen(targets []*weftpb.Target) []*weftpb.Target {
 	return unseen
 }
 
+// Has tells whether a URL was folded.
+func (s *Set) Has(url string) bool { return s.seen(fingerprintOf(url)) }
+
 // Apply folds an event: its URLs are seen from now on, those that it parks or
 // that others stand for, too.
 func (s *Set) Apply(event *weftpb.Deduped) {

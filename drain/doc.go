@@ -34,6 +34,11 @@
 //	sched  settles the outcome: pending is 0
 //	4      reads pending 0, and the page in fetched is never parsed
 //
+// What ends a transaction is a record of the log, too, which no client is given
+// unless it asks. Stages ask, and commit it, so that C = L can be reached. Seeds
+// that a transaction has written which is still open count: the crawl is not
+// drained before they are read or aborted.
+//
 // fetch is excepted in the comparison of C and L because its work is the
 // frontier's out and not a lag.
 package drain

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/weftcrawl/weft/topics"
 )
@@ -49,20 +50,44 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	reading := Reading{Before: before[r.names.Scheduled]}
-	if reading.Commits, err = r.commits(ctx); err != nil {
-		return Status{}, err
-	}
-	if reading.Starts, err = r.list(ctx, "starts", r.admin.ListStartOffsets, r.logs...); err != nil {
+	// Where logs start has no place in the order.
+	asking, askCtx := errgroup.WithContext(ctx)
+	asking.Go(func() (err error) {
+		reading.Starts, err = r.list(askCtx, "starts", r.admin.ListStartOffsets, r.logs...)
+		return err
+	})
+	asking.Go(func() (err error) {
+		reading.Commits, err = r.commits(askCtx)
+		return err
+	})
+	if err := asking.Wait(); err != nil {
 		return Status{}, err
 	}
 	if reading.Ends, err = r.list(ctx, "ends", r.admin.ListEndOffsets, r.logs...); err != nil {
 		return Status{}, err
 	}
-	reading.Gauges, err = r.readTails(ctx, reading.Starts[r.names.Scheduled], reading.Ends[r.names.Scheduled])
-	if err != nil {
+	if reading.Stable, err = r.stable(ctx, reading); err != nil {
+		return Status{}, err
+	}
+	if err := r.readTails(ctx, reading.Starts[r.names.Scheduled], reading.Ends[r.names.Scheduled], &reading); err != nil {
 		return Status{}, fmt.Errorf("read the last events of %s: %w", r.names.Scheduled, err)
 	}
 	return reading.Status(r.names)
+}
+
+// stable asks for the stable ends of seeds where normalize is behind.
+func (r *Reader) stable(ctx context.Context, reading Reading) (Offsets, error) {
+	seeds := r.names.Seeds
+	for partition, end := range reading.Ends[seeds] {
+		commit, ok := reading.Commits[topics.Normalize][seeds][partition]
+		if !ok {
+			commit = -1
+		}
+		if max(commit, reading.Starts[seeds][partition]) < end {
+			return r.list(ctx, "stable ends", r.admin.ListCommittedOffsets, seeds)
+		}
+	}
+	return nil, nil
 }
 
 // list asks for the starts or the ends of logs, of which none may be missing.

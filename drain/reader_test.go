@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -250,12 +251,44 @@ func TestGaugesAfterALeaderMoved(t *testing.T) {
 	}
 }
 
-func TestCorruptEventIsNamed(t *testing.T) {
+// Records of strangers at the end of scheduled are counted, and what the last event
+// said holds.
+func TestStrangersAreCounted(t *testing.T) {
 	l := newLoop(t)
 	l.create()
-	l.write(l.names.Scheduled, 1, []byte("no event"))
-	if _, err := l.reader().Read(l.ctx); !errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("read: %v", err)
+	epoch := l.claim(1)
+	l.schedule(1, epoch, 3)
+	r := l.reader()
+	for n := range int64(100) { // more than are looked at first
+		l.write(l.names.Scheduled, 1, []byte("no event"))
+		if n%33 != 0 {
+			continue
+		}
+		s := l.read(r)
+		if s.Strangers != n+1 || s.Gauges.GetPending() != 3 || len(s.Damaged) > 0 {
+			t.Fatalf("after %d: %d strangers, %d pending, %v", n+1, s.Strangers, s.Gauges.GetPending(), s.Damaged)
+		}
+	}
+}
+
+// A partition whose end is damaged is named, and the others are read.
+func TestDamageIsNamed(t *testing.T) {
+	l := newLoop(t)
+	l.create()
+	l.schedule(0, l.claim(0), 3)
+	event, err := ledger.Encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte("body")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event[3] ^= 1
+	l.claim(1)
+	l.write(l.names.Scheduled, 1, event)
+	s := l.read(l.reader())
+	if len(s.Damaged) != 1 || !errors.Is(s.Damaged[0], ledger.ErrCorrupt) || !strings.Contains(s.Damaged[0].Error(), "weft.scheduled/1 at 1") {
+		t.Errorf("damaged: %v", s.Damaged)
+	}
+	if s.Gauges.GetPending() != 3 || s.Drained() {
+		t.Errorf("%d pending, drained %v", s.Gauges.GetPending(), s.Drained())
 	}
 }
 
@@ -348,5 +381,43 @@ func BenchmarkReadMoving(b *testing.B) {
 		if _, err := r.Read(context.Background()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Seeds of a transaction that is open are named for what they wait for, and are
+// read once it has ended; its end is a record that nobody is behind for ever.
+func TestOpenTransaction(t *testing.T) {
+	l := newLoop(t)
+	l.create()
+	r := l.reader()
+	producer, err := kgo.NewClient(append(l.options, kgo.TransactionalID("x"), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	if err := producer.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	l.write(l.names.Seeds, 1, []byte("before"))
+	if err := producer.ProduceSync(l.ctx, &kgo.Record{Topic: l.names.Seeds, Partition: 1, Value: []byte("seed")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.read(r).Left(); got != "normalize is 2 records behind in weft.seeds/1" {
+		t.Error(got)
+	}
+	l.commit(topics.Normalize, l.names.Seeds, 1, 1)
+	const waits = "1 records of weft.seeds/1 wait for the end of a transaction that a producer has open"
+	if s := l.read(r); s.Left() != waits || s.Transaction() != waits {
+		t.Errorf("%q, %q", s.Left(), s.Transaction())
+	}
+	if err := producer.EndTransaction(l.ctx, kgo.TryAbort); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.read(r); s.Transaction() != "" || s.Left() != "normalize is 2 records behind in weft.seeds/1" {
+		t.Errorf("%q, %q", s.Left(), s.Transaction())
+	}
+	l.commit(topics.Normalize, l.names.Seeds, 1, 3)
+	if left := l.read(r).Left(); left != "" {
+		t.Error(left)
 	}
 }

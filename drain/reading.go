@@ -20,14 +20,22 @@ type Reading struct {
 	Commits map[topics.Stage]Offsets
 	// Starts and Ends of every log that stages read.
 	Starts, Ends Offsets
+	// Stable are the ends of what can be read of seeds, in front of transactions
+	// that are open. What is missing ends with its log.
+	Stable Offsets
 	// Gauges of the last valid event before the end of each partition of
 	// scheduled; nil in one that holds none.
 	Gauges []*weftpb.Gauges
+	// Strangers is how many records of the ledgers were no events.
+	Strangers int64
+	// Damaged are the partitions of scheduled whose end cannot be read. Their
+	// errors wrap ledger.ErrCorrupt.
+	Damaged []error
 }
 
 // Status puts a reading together, in the order of the loop.
 func (r Reading) Status(names topics.Names) (Status, error) {
-	s := Status{Gauges: sum(r.Gauges)}
+	s := Status{Gauges: sum(r.Gauges), Strangers: r.Strangers, Damaged: r.Damaged}
 	for p, end := range r.Ends[names.Scheduled] {
 		if was, ok := r.Before[p]; !ok || was != end {
 			s.Moving++
@@ -44,6 +52,9 @@ func (r Reading) Status(names topics.Names) (Status, error) {
 				l := Lag{Stage: stage, Topic: topic, Partition: p, Start: start, End: end, Committed: -1}
 				if c, ok := r.Commits[stage][topic][p]; ok {
 					l.Committed = c
+				}
+				if stable, ok := r.Stable[topic][p]; ok {
+					l.Open = max(end-max(stable, l.Committed, start), 0)
 				}
 				s.Lags = append(s.Lags, l)
 			}
@@ -65,6 +76,7 @@ func sum(partitions []*weftpb.Gauges) *weftpb.Gauges {
 		total.Fetched += g.GetFetched()
 		total.Failed += g.GetFailed()
 		total.Refused += g.GetRefused()
+		total.Withdrawn += g.GetWithdrawn()
 	}
 	return total
 }

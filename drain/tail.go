@@ -2,43 +2,74 @@ package drain
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/replay"
 )
 
 // tail is what the events of a partition of scheduled say up to end.
 type tail struct {
 	end int64
-	// gauges of the last valid event before end; nil: there is none.
-	gauges *weftpb.Gauges
+	replay.Last
+	// damaged says why the log cannot be read; nil: it can.
+	damaged error
 }
 
-// readTails returns the gauges of all partitions. What has not grown since the
-// last time is not read again.
-func (r *Reader) readTails(ctx context.Context, starts, ends map[int32]int64) ([]*weftpb.Gauges, error) {
-	gauges := make([]*weftpb.Gauges, 0, len(ends))
+// readTails reads the ends of all partitions. What has not grown since the last
+// time is not read again; the others are read some at a time, since each takes the
+// time of a request.
+func (r *Reader) readTails(ctx context.Context, starts, ends map[int32]int64, reading *Reading) error {
+	var mu sync.Mutex // of r.tails
+	asking, askCtx := errgroup.WithContext(ctx)
+	asking.SetLimit(tailsAtOnce)
 	for p, end := range ends {
+		mu.Lock()
 		t, ok := r.tails[p]
-		if !ok || t.end != end {
-			last, err := replay.LastDecision(replay.Bounds{Start: starts[p], End: end}, func(within replay.Bounds, visit func(*kgo.Record) error) error {
-				return r.scan(ctx, p, within, visit)
-			})
-			if err != nil {
-				return nil, fmt.Errorf("partition %d: %w", p, err)
-			}
-			t = tail{end, last.GetGauges()}
-			r.tails[p] = t
+		mu.Unlock()
+		if ok && t.end == end {
+			continue
 		}
-		gauges = append(gauges, t.gauges)
+		asking.Go(func() error {
+			last, err := replay.ReadLast(replay.Bounds{Start: starts[p], End: end}, func(within replay.Bounds, visit func(*kgo.Record) error) error {
+				return r.scan(askCtx, p, within, visit)
+			})
+			t := tail{end: end, Last: last}
+			if errors.Is(err, ledger.ErrCorrupt) {
+				t.damaged, err = err, nil
+			}
+			if err != nil {
+				return fmt.Errorf("partition %d: %w", p, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			r.tails[p] = t
+			return nil
+		})
 	}
-	return gauges, nil
+	if err := asking.Wait(); err != nil {
+		return err
+	}
+	for p := range ends {
+		t := r.tails[p]
+		reading.Gauges = append(reading.Gauges, t.Decision.GetGauges())
+		reading.Strangers += t.Strangers
+		if t.damaged != nil {
+			reading.Damaged = append(reading.Damaged, t.damaged)
+		}
+	}
+	return nil
 }
+
+// tailsAtOnce bounds how many partitions are read at the same time.
+const tailsAtOnce = 16
 
 // scan calls visit with the records of a partition within bounds, in order.
 func (r *Reader) scan(ctx context.Context, p int32, within replay.Bounds, visit func(*kgo.Record) error) error {

@@ -82,6 +82,22 @@ func TestExposition(t *testing.T) {
 	}
 }
 
+// Counters are there before anything was counted.
+func TestCountersBeginAtZero(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	metrics.New(registry)
+	got := get(t, serve(t, registry, nil), "/metrics", 200)
+	for _, line := range []string{
+		`weft_exchanges_total{class="",status="2xx"} 0`, `weft_exchanges_total{class="connect_timeout",status="none"} 0`,
+		`weft_rejected_total{reason="undecodable",stage="parse"} 0`, `weft_normalized_urls_total{reason="accepted"} 0`,
+		`weft_ledger_happenings_total{kind="restart",stage="dedupe"} 0`, `weft_pages_total 0`, `weft_breakers_opened_total 0`,
+	} {
+		if !strings.Contains(got, line+"\n") {
+			t.Errorf("%s is not in /metrics", line)
+		}
+	}
+}
+
 func TestCheckpointHasATime(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	metrics.New(registry).Ledger(topics.Dedupe, ledger.HappenedCheckpoint)

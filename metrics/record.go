@@ -90,6 +90,7 @@ func (s *Set) frontier(g *weftpb.Gauges) {
 	s.urls.WithLabelValues("pending").Set(float64(g.GetPending()))
 	s.urls.WithLabelValues("queued").Set(float64(g.GetQueued()))
 	s.urls.WithLabelValues("out").Set(float64(g.GetOut()))
+	s.urls.WithLabelValues("withdrawn").Set(float64(g.GetWithdrawn()))
 	s.domains.WithLabelValues("out").Set(float64(g.GetDomainsOut()))
 	s.domains.WithLabelValues("waiting").Set(float64(g.GetDomains() - g.GetDomainsOut()))
 	s.visits.Set(float64(g.GetVisits()))

@@ -3,7 +3,11 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/politeness"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // Set is the metrics of one process. Its methods are safe for concurrent use.
@@ -68,11 +72,33 @@ func New(registry prometheus.Registerer) *Set {
 		violations: m.counters(nameViolations, "Requests that began while their domain should have been left alone.", labelKind),
 		breakers:   m.counter(nameBreakers, "Breakers of domains that opened after failures in a row."),
 	}
-	for _, v := range politeness.Violations() {
-		s.violations.WithLabelValues(string(v)) // there from the start: an alert looks for the first one
-	}
+	s.begin()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
+}
+
+// begin makes the counters at 0, since a rate needs two samples and an alert looks
+// for the first event. Of reasons, which are many and of which few ever come, it
+// makes the usual one of each stage.
+func (s *Set) begin() {
+	for _, v := range politeness.Violations() {
+		s.violations.WithLabelValues(string(v))
+	}
+	for _, status := range []int{200, 300, 400, 500} {
+		s.exchanges.WithLabelValues(string(fetch.ClassNone), statusClass(status))
+	}
+	for _, class := range fetch.Classes() {
+		s.exchanges.WithLabelValues(string(class), statusClass(0))
+	}
+	for _, stage := range topics.Stages() {
+		s.rejected.WithLabelValues(string(stage), "undecodable")
+	}
+	s.normalized.WithLabelValues("accepted")
+	for _, stage := range []topics.Stage{topics.Dedupe, topics.Schedule} {
+		for _, kind := range ledger.Happenings() {
+			s.ledger.WithLabelValues(string(stage), kind)
+		}
+	}
 }
 
 // maker makes metrics and registers them.

@@ -20,7 +20,7 @@ const (
 	sessionTimeout = 10.0    // seconds, of `weft run`
 	checkpoints    = 30.0    // seconds between those of a partition, see ledger
 	keptObjects    = 2       // checkpoints of each partition in the object store
-	indexMemory    = 36      // bytes for each page in the index of duplicates, see there
+	indexMemory    = 44      // bytes for each page in the index of duplicates, see there
 )
 
 // For computes what a crawl takes. Both arguments are valid.

@@ -173,7 +173,7 @@ func TestByHand(t *testing.T) {
 		{"store of dedupe, doubled", p.Stores[0].Disk, 2 * 20 * 3_456_000_000},
 		{"store of schedule, doubled", p.Stores[1].Disk, 2 * (100*1e6 + 50*2_592_000_000)},
 		{"store of parse, doubled", p.Stores[2].Disk, 2 * 130 * 864e6},
-		{"memory of parse: 36 bytes a page and two processes", stages[4].Memory, 36*864e6 + 200<<20},
+		{"memory of parse: 44 bytes a page and two processes", stages[4].Memory, 44*864e6 + 200<<20},
 		{"checkpoints", p.Objects.Checkpoints, 2 * (20*3_456_000_000 + 100*1e6 + 50*2_592_000_000)},
 		{"brokers by disk: 7 TB on 2.6 TB each", float64(p.Brokers.Count), 3},
 		{"partitions: two of each broker", float64(p.Partitions), 6},

@@ -27,6 +27,7 @@ type Board struct {
 	takenAt  time.Time
 	reported int64
 	begun    bool // its work has begun; of beginBoards' goroutine
+	flights  *flights
 
 	mu     sync.Mutex
 	reader ledger.Reader
@@ -51,7 +52,7 @@ type Posted struct {
 // its work ends with ctx or by end.
 func newBoard(ctx context.Context, topic string, from, reported int64, takenAt time.Time) *Board {
 	ctx, end := context.WithCancelCause(ctx)
-	return &Board{ctx: ctx, end: end, topic: topic, takenAt: takenAt, reported: reported, next: from, visits: map[string]*Posted{}}
+	return &Board{ctx: ctx, end: end, topic: topic, takenAt: takenAt, reported: reported, next: from, visits: map[string]*Posted{}, flights: newFlights()}
 }
 
 // Context is the visit's: it ends when the visit is settled or somebody else's.

@@ -161,15 +161,23 @@ func (h history) taken(t *rapid.T, end int, begun []*Posted) {
 
 func TestBoardRefusesCorruptEvents(t *testing.T) {
 	for name, value := range map[string][]byte{
-		"no event":   {0xff},
-		"no claim":   encode(&weftpb.Event{}),
+		"turned":     turned(t),
 		"no body":    encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte{0xff}}),
-		"no value":   nil,
 		"other body": encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte{0x0a, 0x05, 1}}),
 	} {
 		b := newBoard(t.Context(), "scheduled", 0, 0, time.Time{})
 		if _, err := b.Fold("example.org", value, 0, 1); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
+		}
+		b.end(nil)
+	}
+}
+
+func TestBoardPassesStrangersOver(t *testing.T) {
+	for name, value := range map[string][]byte{"garbage": {0xff}, "no claim": encode(&weftpb.Event{}), "no value": nil} {
+		b := newBoard(t.Context(), "scheduled", 0, 0, time.Time{})
+		if posted, err := b.Fold("example.org", value, 0, 1); err != nil || len(posted) > 0 {
+			t.Errorf("%s: %v, %v", name, posted, err)
 		}
 		b.end(nil)
 	}

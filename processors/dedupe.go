@@ -30,10 +30,11 @@ func dedupeStage(env Env) ledger.Stage[*seen] {
 	return ledger.Stage[*seen]{
 		Ledger: env.Names.Deduped,
 		Inputs: []ledger.Input[*seen]{{Topic: env.Names.Normalized, Decide: decideUnseen(env)}},
-		Open: func(_ int32, store ledger.Store) (*seen, error) {
+		Open: func(partition int32, store ledger.Store) (*seen, error) {
 			variantRules, err := newStanding(env.Definition)
 			return &seen{
-				set: dedupe.Open(dedupe.DefaultOptions(), store), book: traps.Open(store),
+				partition: partition,
+				set:       dedupe.Open(dedupe.DefaultOptions(), store), book: traps.Open(store),
 				standing: variantRules, sites: variants.Open(store),
 			}, err
 		},
@@ -44,6 +45,8 @@ func dedupeStage(env Env) ledger.Stage[*seen] {
 // seen is the state of a partition: the URLs seen, what they look like, and
 // which stand for others.
 type seen struct {
+	partition int32
+
 	set      *dedupe.Set
 	book     *traps.Book
 	standing standing
@@ -54,7 +57,13 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 	trapOptions := TrapOptions(env.Definition)
 	return func(s *seen, in ledger.Record, _ time.Time, _ int64) ([]byte, error) {
 		var n weftpb.Normalized
-		if !isDomain(in.Key) || proto.Unmarshal(in.Value, &n) != nil {
+		if proto.Unmarshal(in.Value, &n) != nil {
+			return nil, undecodable()
+		}
+		if err := inPlace(in.Key, s.partition, env.Definition.Partitions); err != nil {
+			return nil, err
+		}
+		if !ofDomain(in.Key, n.Targets) {
 			return nil, undecodable()
 		}
 		if n.Lift != nil {
@@ -64,7 +73,7 @@ func decideUnseen(env Env) func(*seen, ledger.Record, time.Time, int64) ([]byte,
 		event, restored := s.standing.decide(s, in.Key, &n, unseen)
 		fresh, merged := len(event.Targets)+len(restored), len(event.Merged)
 		env.Meter.Deduped(fresh, len(n.Targets)-len(unseen), merged)
-		if fresh+merged+len(event.Evidence) == 0 {
+		if fresh+merged+len(event.Evidence)+len(event.Groups)+len(event.Recalled) == 0 {
 			return nil, nil
 		}
 		s.holdBack(trapOptions, in.Key, &n, event)

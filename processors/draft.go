@@ -29,7 +29,7 @@ func (d *draft) fingerprint() {
 	}
 	d.record.ContentHash = d.print.Hash.String()
 	if d.print.Sim != 0 {
-		d.record.SimHash = fmt.Sprintf("%016x", d.print.Sim)
+		d.record.SimHash, d.record.MinHash = fmt.Sprintf("%016x", d.print.Sim), d.print.Min.String()
 	}
 }
 

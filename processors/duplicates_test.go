@@ -66,7 +66,7 @@ func TestWhatBecomesOfDuplicates(t *testing.T) {
 			if (record.Text != "") != c.text || (len(record.Headings) > 0) != c.text || (record.Unparsed == codecs.Duplicate) == c.text {
 				t.Errorf("text %q, headings %v, unparsed %q", record.Text, record.Headings, record.Unparsed)
 			}
-			if record.Title != "A title" || len(record.ContentHash) != 32 || len(record.SimHash) != 16 || len(record.Links) != 1 {
+			if record.Title != "A title" || len(record.ContentHash) != 32 || len(record.SimHash) != 16 || len(record.MinHash) != 32 || len(record.Links) != 1 {
 				t.Errorf("%+v", record)
 			}
 			if (record.Unfollowed == codecs.Duplicate) == c.links {
@@ -140,7 +140,11 @@ func TestPagesLogReadsWhatIsWritten(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	for _, value := range []string{"", "{", `{"id":"1"}`, `{"content_hash":"12"}`, `{"content_hash":"` + strings.Repeat("0", 32) + `","simhash":"x"}`} {
+	old := `{"id":"1","content_hash":"` + strings.Repeat("0a", 16) + `","simhash":"00000000000000ff"}`
+	if got := log.page([]byte(old)); got == nil || got.Print.Sim != 0xff || !got.Print.Min.Empty() {
+		t.Errorf("a record without a MinHash is %+v", got)
+	}
+	for _, value := range []string{"", "{", `{"id":"1"}`, `{"content_hash":"12"}`, `{"content_hash":"` + strings.Repeat("0", 32) + `","simhash":"x"}`, `{"content_hash":"` + strings.Repeat("0", 32) + `","minhash":"x"}`} {
 		if got := log.page([]byte(value)); got != nil {
 			t.Errorf("%s is %v", value, got)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/supervise"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/trouble"
 )
 
 // Env is what every stage of a crawl shares.
@@ -39,6 +40,9 @@ type Env struct {
 	Bodies *bodies.Store
 	// Member is a stable name of this process.
 	Member string
+	// Instances are the ids by which this process is a static member of stages'
+	// groups; see ledger.Options.Instance.
+	Instances map[topics.Stage]string
 	// SessionTimeout and Heartbeat of the groups of all stages but fetch, whose
 	// own are in its options. A process that died gives up its partitions when
 	// the time-out has passed.
@@ -50,8 +54,11 @@ type Env struct {
 	Clock func() time.Time
 	// Brakes hold stages; nil: nothing does.
 	Brakes *Brakes
-	Meter  Meter
-	Logger *slog.Logger
+	// Troubles tells those who look at the crawl what keeps stages of this
+	// process from working; nil: nobody is told.
+	Troubles *trouble.Teller
+	Meter    Meter
+	Logger   *slog.Logger
 }
 
 // connection are the options that reach the brokers.
@@ -85,8 +92,44 @@ func (e Env) now() time.Time {
 // run builds a stage anew whenever it ends before ctx.
 func (e Env) run(ctx context.Context, stage topics.Stage, once func(context.Context) error) error {
 	log := e.Logger.With("stage", stage)
-	return supervise.Run(ctx, log, func(err error) bool { return errors.Is(err, errFatal) }, once)
+	err := supervise.Run(ctx, supervise.Options{
+		Logger: log, Fatal: func(err error) bool { return errors.Is(err, errFatal) }, Failed: e.failed(stage),
+	}, once)
+	if id := e.Instances[stage]; id != "" && !errors.Is(err, ledger.ErrNameTaken) {
+		ledger.LeaveGroup(ctx, e.Cluster, e.Names.Group(stage), id, log)
+	}
+	return err
 }
+
+// failed tells everybody who looks at the crawl that a stage of this process
+// ended by itself.
+func (e Env) failed(stage topics.Stage) func(context.Context, supervise.Failure) {
+	return func(ctx context.Context, f supervise.Failure) {
+		e.Troubles.Tell(ctx, stage, trouble.Trouble{
+			Kind: trouble.Fails, Says: f.Err.Error(), Times: f.Times, Since: f.Since, At: time.Now(),
+		})
+	}
+}
+
+// joins are the options of a member of a stage's group.
+func (e Env) joins(stage topics.Stage, session, heartbeat time.Duration) []kgo.Opt {
+	opts := []kgo.Opt{
+		kgo.ConsumerGroup(e.Names.Group(stage)),
+		kgo.ConsumeTopics(e.Names.Inputs(stage)...),
+		// The second is that of members from before there was the first.
+		kgo.Balancers(ledger.Rendezvous{Member: e.Member}, kgo.CooperativeStickyBalancer()),
+		kgo.SessionTimeout(session),
+		kgo.HeartbeatInterval(heartbeat),
+		kgo.RebalanceTimeout(rebalanceTimeout),
+	}
+	if id := e.Instances[stage]; id != "" {
+		opts = append(opts, kgo.InstanceID(id))
+	}
+	return opts
+}
+
+// rebalanceTimeout is how long a group waits for a member that has to join again.
+const rebalanceTimeout = time.Minute
 
 // errFatal marks an error that building the stage anew cannot mend.
 var errFatal = errors.New("cannot go on")

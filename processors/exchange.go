@@ -72,7 +72,11 @@ func (q *requests) recordOf(v *lanes.Visit, i int, x *fetch.Exchange) (same *fet
 }
 
 func (q *requests) fetched(domain string, f *weftpb.Fetched) Output {
-	exchange := q.env.Names.Exchange(f.Id, f.Outcome.StartedMs)
+	x := f
+	if f.Robots != nil {
+		x = f.Robots
+	}
+	exchange := q.env.Names.Exchange(x.Id, x.Outcome.StartedMs)
 	return Output{
 		Topic: q.env.Names.Fetched, Domain: domain, Key: domain, Value: encode(f),
 		Headers: exchange.Headers(topics.SchemaFetched, topics.Fetch),

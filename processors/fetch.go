@@ -73,7 +73,7 @@ func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
 	low := new(atomic.Bool)
 	if env.Embedded { // elsewhere it is not this disk that fills up
 		var stop func()
-		low, stop = watchReserve(ctx, env, func(bool) {})
+		low, stop = watchReserve(ctx, env, "")
 		defer stop()
 	}
 	return env.run(ctx, topics.Fetch, func(ctx context.Context) error {
@@ -82,6 +82,7 @@ func Fetch(ctx context.Context, env Env, opts FetchOptions) error {
 			lease:  lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime),
 			boards: map[int32]*Board{},
 		}
+		f.beats = lease.NewHeartbeats(f.lease)
 		return f.run(ctx)
 	})
 }
@@ -95,6 +96,7 @@ type fetcher struct {
 	reports *outbox // visited; see report.part
 	logs    *replay.Reader
 	lease   *lease.Lease
+	beats   *lease.Heartbeats
 	resting atomic.Bool  // no request begins any more
 	low     *atomic.Bool // the disk is below its reserve
 	asking  *requests
@@ -144,6 +146,8 @@ func (f *fetcher) run(ctx context.Context) error {
 	work.Go(func() error { return f.backlog.follow(workCtx) })
 	work.Go(func() error { return f.poll(workCtx, consumer) })
 	work.Go(func() error { return f.keepLease(workCtx) })
+	waiting := newWaiting(consumer, reporter, f.beats, f.env.Names.Group(topics.Fetch), f.env.Instances[topics.Fetch], f.opts.Heartbeat)
+	work.Go(func() error { return waiting.follow(workCtx) })
 	work.Go(func() error { return f.asking.tell(workCtx) })
 	work.Go(func() error { return f.beginBoards(workCtx) })
 	err = work.Wait()
@@ -211,20 +215,18 @@ func (f *fetcher) permitted() bool { return f.gate().Permits() }
 
 // consumer joins the group of the stage.
 func (f *fetcher) consumer() (*kgo.Client, error) {
-	return f.env.client(
-		kgo.ConsumerGroup(f.env.Names.Group(topics.Fetch)),
-		kgo.ConsumeTopics(f.env.Names.Scheduled),
-		kgo.Balancers(kgo.CooperativeStickyBalancer()),
-		kgo.SessionTimeout(f.opts.SessionTimeout),
-		kgo.HeartbeatInterval(f.opts.Heartbeat),
+	return f.env.client(append(f.env.joins(topics.Fetch, f.opts.SessionTimeout, f.opts.Heartbeat),
 		kgo.BlockRebalanceOnPoll(),
 		kgo.AutoCommitInterval(commitEvery),
-		kgo.WithHooks(heartbeats{lease.NewHeartbeats(f.lease)}),
+		kgo.WithHooks(heartbeats{f.beats}),
 		kgo.AdjustFetchOffsetsFn(f.take),
-		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+			f.handOver(lost)
+			f.drop(lost)
+		}),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.drop(lost) }),
 		kgo.FetchMaxBytes(2<<20),
-	)
+	)...)
 }
 
 // poll folds scheduled into the boards and starts what is released.

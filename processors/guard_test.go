@@ -299,7 +299,9 @@ type clumsy struct {
 }
 
 func (c *clumsy) Append(_ int32, _ int64, record []byte) error {
-	stumble(record)
+	if bytes.Contains(record, []byte("boom")) {
+		stumble([]byte("boom"))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.written = append(c.written, string(record))
@@ -316,16 +318,36 @@ func (c *clumsy) Write(f *weftpb.Fetched) error {
 func TestPanicOnAPageSetsItAside(t *testing.T) {
 	b := newWorkbench(t)
 	b.Definition.Partitions = 1
-	b.write(b.Names.Parsed, "a", "b", "boom")
+	page := func(id string) string { return `{"id":"` + id + `","url":"http://a.example/"}` }
+	b.write(b.Names.Parsed, page("a"), page("b"), page("boom"))
 	files := new(clumsy)
 	sink := &PageSink{env: b.Env, out: files, next: map[int32]int64{}, full: make(chan struct{})}
 	end := during(t, sink.Run)
-	b.setAside(topics.Pages, b.Names.Parsed, 2, "boom")
+	b.setAside(topics.Pages, b.Names.Parsed, 2, page("boom"))
 	if err := end(); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]string{"a", "b"}, files.written); diff != "" || !sink.Reached(map[int32]int64{0: 3}) {
+	if diff := cmp.Diff([]string{page("a"), page("b")}, files.written); diff != "" || !sink.Reached(map[int32]int64{0: 3}) {
 		t.Errorf("reached the end: %v; files, -want +got:\n%s", sink.Reached(map[int32]int64{0: 3}), diff)
+	}
+}
+
+// What others write to parsed is in no file: it would not be a line of JSON.
+func TestStrangersAreNoPages(t *testing.T) {
+	b := newWorkbench(t)
+	b.Definition.Partitions = 1
+	page := `{"id":"a","url":"http://a.example/"}`
+	strangers := []string{"", "garbage", "{}", "[1]", "{\"id\":\"b\",\n\"url\":\"u\"}", page[:len(page)-1], string(encode(&weftpb.Normalized{Source: "s"}))}
+	b.write(b.Names.Parsed, append([]string{page}, strangers...)...)
+	files := new(clumsy)
+	sink := &PageSink{env: b.Env, out: files, next: map[int32]int64{}, full: make(chan struct{})}
+	end := during(t, sink.Run)
+	b.read(b.Names.Rejected, len(strangers))
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{page}, files.written); diff != "" || sink.Written() != 1 {
+		t.Errorf("%d written; files, -want +got:\n%s", sink.Written(), diff)
 	}
 }
 

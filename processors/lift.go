@@ -12,18 +12,26 @@ import (
 	"github.com/weftcrawl/weft/traps"
 )
 
-// Traps lists the traps of a crawl, as far as its ledger goes back.
-func Traps(ctx context.Context, names topics.Names, client ...kgo.Opt) ([]*traps.Trap, error) {
+// Traps lists the traps of a crawl, as far as its ledgers go back; on request with
+// how many of their URLs are withdrawn, which takes reading what was scheduled.
+// damaged is that of replay.Part.
+func Traps(ctx context.Context, names topics.Names, withdrawn bool, damaged func(int32, error), client ...kgo.Opt) ([]*traps.Trap, error) {
 	reader, err := replay.New(client...)
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
 	var listing traps.Listing
-	err = reader.DedupedPart(ctx, names.Deduped, replay.Part{Trimmed: true}, func(e replay.Event[*weftpb.Deduped]) error {
+	err = reader.DedupedPart(ctx, names.Deduped, replay.Part{Trimmed: true, Damaged: damaged}, func(e replay.Event[*weftpb.Deduped]) error {
 		listing.Apply(e.Domain, e.Body)
 		return nil
 	})
+	if err == nil && withdrawn {
+		err = reader.ScheduledPart(ctx, names.Scheduled, replay.Part{Trimmed: true, Damaged: damaged}, func(e replay.Event[*weftpb.Scheduled]) error {
+			listing.ApplyScheduled(e.Domain, e.Body)
+			return nil
+		})
+	}
 	return listing.Traps(), err
 }
 

@@ -1,12 +1,14 @@
 package processors
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -131,6 +133,14 @@ func (s *PageSink) append(ctx context.Context, fetches kgo.Fetches, aside *outbo
 			break
 		}
 		r := it.Next()
+		if !isPage(r.Value) {
+			if err := aside.setAside(ctx, r, reasonNoPage); err != nil {
+				return false, err
+			}
+			s.out.Skip(r.Partition, r.Offset)
+			s.pass(r, false)
+			continue
+		}
 		panicked, err := aside.unlessPanic(ctx, r, func() error { return s.out.Append(r.Partition, r.Offset, r.Value) })
 		if err != nil {
 			return false, err
@@ -141,6 +151,17 @@ func (s *PageSink) append(ctx context.Context, fetches kgo.Fetches, aside *outbo
 		s.pass(r, !panicked)
 	}
 	return s.isFull(), nil
+}
+
+// reasonNoPage is the reason of a record of parsed that is no page: only another
+// program can have written it. In a file it would not be a line of JSON.
+const reasonNoPage = "undecodable"
+
+// isPage tells a page from what others write to parsed. The end of a long page is
+// not parsed, only looked at.
+func isPage(value []byte) bool {
+	print, err := codecs.DecodeParsedPrint(value)
+	return err == nil && print.ID != "" && print.URL != "" && value[len(value)-1] == '}' && bytes.IndexByte(value, '\n') < 0
 }
 
 // pass notes that a record is dealt with.

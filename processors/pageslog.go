@@ -46,6 +46,11 @@ func (pagesLog) page(value []byte) *duplicates.Page {
 			return nil
 		}
 	}
+	if print.MinHash != "" {
+		if p.Print.Min, err = similar.ParseMinHash(print.MinHash); err != nil {
+			return nil
+		}
+	}
 	if o := print.DuplicateOf; o != nil {
 		p.Verdict = duplicates.Verdict{ID: o.ID, URL: o.URL, Distance: o.Distance, Own: domainOf(o.URL) == print.Domain}
 	}

@@ -102,6 +102,9 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	if err := proto.Unmarshal(r.Value, &f); err != nil {
 		return nil, nil, "undecodable"
 	}
+	if f.Robots != nil {
+		return nil, nil, ""
+	}
 	source, refusal := urls.Parse(f.Request.GetTarget().GetUrl())
 	if refusal != urls.Accepted {
 		return nil, nil, "source_" + string(refusal)
@@ -281,8 +284,8 @@ func parsed(f *weftpb.Fetched, page *parse.Page, source urls.URL, base *urls.Bas
 	}
 	bytes := 0
 	for i, l := range page.Links {
-		link := codecs.ParsedLink{URL: resolve(l.URL), Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Language: l.Language}
-		if bytes += len(link.URL) + len(link.Text) + len(link.Rel) + len(link.Kind) + len(link.Language); bytes > maxParsedLinkBytes {
+		link := codecs.ParsedLink{URL: resolve(l.URL), Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language}
+		if bytes += len(link.URL) + len(link.Text) + len(link.Rel) + len(link.Kind) + len(link.Element) + len(link.Language); bytes > maxParsedLinkBytes {
 			out.LinksOmitted += len(page.Links) - i
 			out.Links = out.Links[:i]
 			break

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/supervise"
@@ -26,7 +27,13 @@ type requests struct {
 
 // Gate waits until the stage's gate opens for a visit.
 func (q *requests) Gate(ctx context.Context, v *lanes.Visit) error {
+	b := q.board(v.Partition)
 	for {
+		if b != nil && b.flights.over() { // the visit goes with its partition
+			<-ctx.Done()
+			q.backlog.release(v)
+			return ctx.Err()
+		}
 		gate := q.gate()
 		gate.Low = q.low.Load() || q.env.Bodies.Waiting()
 		var room <-chan struct{} // what else there may be makes no noise when it changes
@@ -49,8 +56,29 @@ func (q *requests) Gate(ctx context.Context, v *lanes.Visit) error {
 	}
 }
 
-// Request makes one request of a visit, under the eyes of a witness.
-func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer lanes.Answer) {
+// Request makes one request of a visit, if its partition stays here.
+func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
+	inner, done, ok := ctx, func() {}, true
+	if b := q.board(v.Partition); b != nil {
+		inner, done, ok = b.flights.begin(ctx)
+	}
+	answer, cut := lanes.Answer{Stop: true}, true
+	if ok {
+		answer = q.make(ctx, inner, v, i)
+		cut = inner.Err() != nil
+		done()
+	} else {
+		q.backlog.release(v)
+	}
+	if cut { // the visit goes with its partition
+		<-ctx.Done()
+	}
+	return answer
+}
+
+// make makes a request of a visit, whose context is ctx, within inner, under the
+// eyes of a witness.
+func (q *requests) make(ctx, inner context.Context, v *lanes.Visit, i int) (answer lanes.Answer) {
 	q.env.Meter.Slots(1)
 	q.witnessBegin(v)
 	defer func() {
@@ -59,12 +87,12 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer l
 		q.env.Meter.Slots(-1)
 	}()
 	if IsRobots(v, i) {
-		return q.robots(ctx, v, i)
+		return q.robots(ctx, inner, v, i)
 	}
-	x := q.exchange(ctx, v, i)
+	x := q.exchange(inner, v, i)
 	report := q.report(ctx, v)
 	if Undone(x) {
-		report.add(Skip(i))
+		report.add(undone(inner, i, x))
 		return lanes.Answer{Stop: true}
 	}
 	x, outcome, record := q.recordOf(v, i, x)
@@ -82,6 +110,14 @@ func (q *requests) Request(ctx context.Context, v *lanes.Visit, i int) (answer l
 	return AnswerOf(x)
 }
 
+// undone is the outcome of an exchange that is Undone, within inner.
+func undone(inner context.Context, i int, x *fetch.Exchange) *weftpb.Outcome {
+	if inner.Err() != nil {
+		return CutOff(i, x)
+	}
+	return Skip(i)
+}
+
 func (q *requests) witnessBegin(v *lanes.Visit) {
 	q.seen.Lock()
 	violation := q.witness.Begin(v.Domain, time.Now(), q.opts.Lanes.PerDomain)
@@ -95,6 +131,9 @@ func (q *requests) witnessBegin(v *lanes.Visit) {
 
 func (q *requests) witnessEnd(v *lanes.Visit, answer lanes.Answer) {
 	delay := max(time.Duration(v.DelayMs)*time.Millisecond, answer.RetryAfter)
+	if answer.Unreached {
+		delay = 0
+	}
 	q.seen.Lock()
 	defer q.seen.Unlock()
 	q.witness.End(v.Domain, time.Now(), delay)
@@ -125,9 +164,15 @@ func (q *requests) tell(ctx context.Context) error {
 }
 
 // flush reports every outcome that is known.
-func (q *requests) flush() {
-	q.open.Range(func(_, r any) bool {
-		r.(*report).flush()
+func (q *requests) flush() { q.flushOf(func(int32) bool { return true }) }
+
+// flushOf reports every outcome that is known of visits in those partitions for
+// which of is true.
+func (q *requests) flushOf(of func(partition int32) bool) {
+	q.open.Range(func(v, r any) bool {
+		if of(v.(*lanes.Visit).Partition) {
+			r.(*report).flush()
+		}
 		return true
 	})
 }

@@ -2,48 +2,87 @@ package processors
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/trouble"
 )
 
 // reserveEvery is the time between two looks at the free disk.
 const reserveEvery = 2 * time.Second
 
+// BelowReserve says in words that the disk of dir has less than reserve bytes
+// free; it is empty when it has more, or the file system says nothing, which is
+// no reason to stop.
+func BelowReserve(dir string, reserve int64) string {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) >= uint64(reserve) {
+		return ""
+	}
+	const mib = 1 << 20
+	return fmt.Sprintf("disk: %d MiB free, below --disk-reserve %d MiB", fs.Bavail*uint64(fs.Bsize)/mib, reserve/mib)
+}
+
 // watchReserve tells whether the disk of env.Dir has less than env.Reserve
 // free, until ctx ends or stop is called: a full disk is the one deadlock of a
-// loop of logs, since topics do not push back. crossed is told of every change;
-// the first look is made before it returns.
-func watchReserve(ctx context.Context, env Env, crossed func(low bool)) (low *atomic.Bool, stop func()) {
+// loop of logs, since topics do not push back. The first look is made before it
+// returns. reporter is the stage that tells people of it; empty: none.
+func watchReserve(ctx context.Context, env Env, reporter topics.Stage) (low *atomic.Bool, stop func()) {
 	low = new(atomic.Bool)
-	look := func() {
-		var fs unix.Statfs_t
-		if err := unix.Statfs(env.Dir, &fs); err != nil {
-			return // no word from the file system is no reason to stop
-		}
-		if is := fs.Bavail*uint64(fs.Bsize) < uint64(env.Reserve); low.Swap(is) != is {
-			crossed(is)
-		}
-	}
-	look()
+	below := BelowReserve(env.Dir, env.Reserve)
+	low.Store(below != "")
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {
+		report := reserveReport{env: env, stage: reporter}
 		ticker := time.NewTicker(reserveEvery)
 		defer ticker.Stop()
 		for {
+			if reporter != "" {
+				report.look(ctx, below, time.Now())
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-				look()
 			}
+			below = BelowReserve(env.Dir, env.Reserve)
+			low.Store(below != "")
 		}
 	})
 	return low, func() {
 		cancel()
 		watching.Wait()
+	}
+}
+
+// reserveReport tells people that the disk is below its reserve.
+type reserveReport struct {
+	env         Env
+	stage       topics.Stage
+	since, told time.Time // zero: it is not below
+}
+
+func (r *reserveReport) look(ctx context.Context, below string, now time.Time) {
+	switch {
+	case below == "" && r.since.IsZero():
+	case below == "":
+		r.env.Logger.Warn("the disk has room again: the crawl goes on")
+		r.env.Troubles.Over(ctx, r.stage, trouble.Disk)
+		r.since = time.Time{}
+	case r.since.IsZero() || now.Sub(r.told) >= trouble.Again:
+		if r.since.IsZero() {
+			r.env.Logger.Warn("too little disk is free: nothing is fetched until there is room", "because", below)
+			r.since = now
+		}
+		r.told = now
+		r.env.Troubles.Tell(ctx, r.stage, trouble.Trouble{
+			Kind: trouble.Disk, Says: below + ", in " + r.env.Dir + ": nothing is fetched until there is room", Since: r.since, At: now,
+		})
 	}
 }

@@ -1,9 +1,9 @@
 package processors
 
 import (
-	"bytes"
 	"context"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -51,14 +51,15 @@ func RobotsOf(asked *weftpb.Target, redirects int, last *fetch.Exchange, product
 		return found
 	}
 	body := last.Body
-	if last.Truncated { // half a rule is another rule
-		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
+	if last.Truncated {
+		body = robots.WholeLines(body)
 	}
 	rules := robots.Parse(robotsStatus(last), body, product)
 	if rules.TtlMs > 0 {
 		rules.TtlMs = robots.Lifetime(last.Values).Milliseconds()
 	}
-	learned := &weftpb.OriginRules{Origin: origin, Robots: rules}
+	learned := &weftpb.OriginRules{Origin: origin, Robots: rules, Redirected: redirects > 0}
+	found.Answer.Unreached = found.Answer.Unreached && redirects == 0
 	if referral {
 		found.Elsewhere, found.Domain = &weftpb.Visited{Rules: learned, Outcomes: []*weftpb.Outcome{last.Outcome()}}, domainOf(origin)
 		return found
@@ -121,16 +122,18 @@ func robotsStatus(x *fetch.Exchange) int {
 // robots makes a request for a robots.txt, with its redirects within the domain as
 // far as there is time for them. One to another domain is followed by that
 // domain's fetcher, whose delay and lane it is; see package frontier.
-func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answer {
+//
+// The visit's context is ctx, and the exchanges end with inner.
+func (q *requests) robots(ctx, inner context.Context, v *lanes.Visit, i int) lanes.Answer {
 	report, asked := q.report(ctx, v), v.Requests[i].Target
 	if _, refusal := urls.Parse(asked.Url); refusal != urls.Accepted {
 		report.add(&weftpb.Outcome{Index: uint32(i), ErrorClass: string(fetch.ClassInvalidURL), Error: string(refusal)})
 		return lanes.Answer{}
 	}
-	hops := q.robotsHops(ctx, v, asked)
+	hops := q.robotsHops(inner, v, asked)
 	last := hops[len(hops)-1]
-	if Undone(last) || ctx.Err() != nil {
-		report.add(Skip(i))
+	if Undone(last) || inner.Err() != nil {
+		report.add(undone(inner, i, last))
 		return lanes.Answer{Stop: true}
 	}
 	for _, x := range hops {
@@ -142,21 +145,38 @@ func (q *requests) robots(ctx context.Context, v *lanes.Visit, i int) lanes.Answ
 	if found.Rules != nil {
 		report.learn(found.Rules)
 	}
-	if found.Elsewhere == nil {
-		report.add(outcome)
-		return found.Answer
-	}
-	// The outcome is reported once the other domain has its record: a crash
-	// between the two repeats the request.
+	// The outcome is reported once the exchanges are in fetched, for archives, and the
+	// other domain has its record: a crash before that repeats the request.
 	report.open()
-	q.out.sendProto(q.life, q.env.Names.Visited, found.Domain, found.Elsewhere, func(_ *kgo.Record, err error) {
-		if err != nil {
+	left := new(atomic.Int32)
+	left.Store(1)
+	acknowledged := func(_ *kgo.Record, err error) {
+		switch {
+		case err != nil:
 			q.fail(err)
-			return
+		case left.Add(-1) == 0:
+			report.close(outcome)
 		}
-		report.close(outcome)
-	})
+	}
+	for _, x := range hops {
+		if x.Status != 0 {
+			left.Add(1)
+			q.out.send(q.life, q.fetched(v.Domain, RobotsFetched(x)), acknowledged)
+		}
+	}
+	if found.Elsewhere != nil {
+		left.Add(1)
+		q.out.sendProto(q.life, q.env.Names.Visited, found.Domain, found.Elsewhere, acknowledged)
+	}
+	acknowledged(nil, nil)
 	return found.Answer
+}
+
+// RobotsFetched is the record in fetched of an exchange for a robots.txt.
+func RobotsFetched(x *fetch.Exchange) *weftpb.Fetched {
+	record := x.Fetched()
+	record.Id, record.Request = urls.PageID(x.URL, 0), &weftpb.Request{Target: &weftpb.Target{Url: x.URL}}
+	return &weftpb.Fetched{Robots: record}
 }
 
 // robotsSpan is how long redirects are followed in one request. With the delay and

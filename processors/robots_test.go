@@ -2,6 +2,7 @@ package processors
 
 import (
 	"context"
+	"encoding/binary"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,18 @@ import (
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/robots"
 )
+
+// A name that does not exist is that of the origin only if no redirect led there;
+// then no server was asked, and no delay runs.
+func TestRobotsOfNoSuchName(t *testing.T) {
+	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+	for redirects, redirected := range []bool{false, true} {
+		found := RobotsOf(own, redirects, &fetch.Exchange{Class: fetch.ClassDNSNotFound}, "weft")
+		if found.Rules.GetRedirected() != redirected || found.Answer.Unreached == redirected || found.Answer.Stop {
+			t.Errorf("after %d redirects: %v, %+v", redirects, found.Rules, found.Answer)
+		}
+	}
+}
 
 func TestRobotsOf(t *testing.T) {
 	const (
@@ -36,6 +49,8 @@ func TestRobotsOf(t *testing.T) {
 			access: rules, ttl: robots.TTL},
 		{name: "empty", last: fetch.Exchange{Status: 200}, access: rules, ttl: robots.TTL},
 		{name: "cut within a line", last: fetch.Exchange{Status: 200, Body: []byte("User-agent: *\nDisallow: /x\nDisallow: /"), Truncated: true},
+			access: rules, text: "-/x\n", ttl: robots.TTL},
+		{name: "cut within a line of UTF-16", last: fetch.Exchange{Status: 200, Body: utf16("\ufeffUser-agent: *\nDisallow: /x\nDisallow: /\u010a"), Truncated: true},
 			access: rules, text: "-/x\n", ttl: robots.TTL},
 		{name: "cut in its only line", last: fetch.Exchange{Status: 200, Body: []byte("User-agent: *"), Truncated: true}, access: rules, ttl: robots.TTL},
 		{name: "cached", last: fetch.Exchange{Status: 404, Headers: []fetch.Header{{Name: "cache-control", Value: "max-age=7200"}}},
@@ -68,6 +83,14 @@ func TestRobotsOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+// utf16 writes a text in UTF-16, little-endian.
+func utf16(text string) (b []byte) {
+	for _, r := range text {
+		b = binary.LittleEndian.AppendUint16(b, uint16(r))
+	}
+	return b
 }
 
 // TestRobotsElsewhere follows a robots.txt through three domains: what each

@@ -22,9 +22,7 @@ import (
 // visited and writes the ledger scheduled, what was decided for one domain.
 // frontier.Frontier decides.
 func Schedule(ctx context.Context, env Env) error {
-	low, stop := watchReserve(ctx, env, func(low bool) {
-		env.Logger.Warn("free disk crossed the reserve", "held", low, "reserve_bytes", env.Reserve)
-	})
+	low, stop := watchReserve(ctx, env, topics.Schedule)
 	defer stop()
 	return stateful(ctx, env, topics.Schedule, scheduleStage(env, low))
 }
@@ -45,9 +43,10 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 		},
 		Open: func(partition int32, store ledger.Store) (*queues, error) {
 			opts := FrontierOptions(env.Definition)
-			opts.Partition, opts.Allowed = partition, allowed()
+			opts.Partition, opts.Allowed, opts.Unheld = partition, allowed(), robots.Unheld
 			f := frontier.New(opts, store)
 			return &queues{
+				partition: partition, partitions: env.Definition.Partitions,
 				frontier: f, time: steady{decided: f.Decided}, hold: hold, brakes: env.Brakes, clock: env.Clock,
 				report:  func(outcomes map[string]int64) { env.Meter.Outcomes(partition, outcomes) },
 				tripped: func() { env.Meter.Tripped() },
@@ -64,13 +63,14 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 
 // queues is the state of a partition: its frontier.
 type queues struct {
-	frontier *frontier.Frontier
-	hold     *atomic.Bool
-	brakes   *Brakes
-	clock    func() time.Time // nil: the ledger's
-	time     steady
-	report   func(outcomes map[string]int64)
-	tripped  func() // a breaker opens
+	partition, partitions int32
+	frontier              *frontier.Frontier
+	hold                  *atomic.Bool
+	brakes                *Brakes
+	clock                 func() time.Time // nil: the ledger's
+	time                  steady
+	report                func(outcomes map[string]int64)
+	tripped               func() // a breaker opens
 }
 
 func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
@@ -90,13 +90,16 @@ func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s at %d: %w", ledger.ErrCorrupt, in.Topic, in.Offset, err)
 	}
-	return scheduled(q.frontier.Admit(in.Key, d.Targets, q.moment(now, offset)))
+	return scheduled(q.frontier.Hear(in.Key, &d, q.moment(now, offset)))
 }
 
 func settle(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {
 	var v weftpb.Visited
-	if !isDomain(in.Key) || proto.Unmarshal(in.Value, &v) != nil {
+	if proto.Unmarshal(in.Value, &v) != nil {
 		return nil, undecodable()
+	}
+	if err := inPlace(in.Key, q.partition, q.partitions); err != nil {
+		return nil, err
 	}
 	event, err := q.frontier.Settle(in.Key, &v, q.moment(now, offset))
 	if err == nil && event.GetTiming().GetBreakerOpen() {

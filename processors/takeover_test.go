@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/lease"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -20,7 +21,7 @@ import (
 // topics are there and empty.
 func taker(t *testing.T, partitions int32) *fetcher {
 	t.Helper()
-	b, err := broker.Open(broker.Options{Dir: t.TempDir()})
+	b, err := broker.Open(broker.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +107,31 @@ func TestTakeBeginsAtTheOldestRelease(t *testing.T) {
 	}
 }
 
-func TestTakeRefusesACorruptLedger(t *testing.T) {
-	f := taker(t, 1)
-	r := &kgo.Record{Topic: f.env.Names.Scheduled, Value: []byte{0xff}}
-	if err := f.out.client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+// turned is an event one bit of which is turned.
+func turned(t *testing.T) []byte {
+	t.Helper()
+	value, err := ledger.Encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte("body")})
+	if err != nil {
 		t.Fatal(err)
 	}
+	value[1] ^= 1
+	return value
+}
+
+// A damaged ledger is not taken; what a stranger wrote is passed over.
+func TestTakeRefusesACorruptLedger(t *testing.T) {
+	f := taker(t, 1)
+	write := func(value []byte) {
+		r := &kgo.Record{Topic: f.env.Names.Scheduled, Value: value}
+		if err := f.out.client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write([]byte{0xff})
+	if _, err := f.take(t.Context(), map[string]map[int32]kgo.Offset{f.env.Names.Scheduled: {0: kgo.NewOffset()}}); err != nil {
+		t.Errorf("a ledger with a stranger's record is not taken: %v", err)
+	}
+	write(turned(t))
 	_, err := f.take(t.Context(), map[string]map[int32]kgo.Offset{f.env.Names.Scheduled: {0: kgo.NewOffset()}})
 	if !errors.Is(err, errFatal) {
 		t.Errorf("a corrupt ledger is taken: %v", err)

@@ -46,6 +46,7 @@ func (s *seen) holdBack(o traps.Options, domain string, n *weftpb.Normalized, ev
 	}
 	event.Showing, event.Original = showing(domain, n, event.Targets)
 	event.Targets, event.Parked = s.book.Judge(o, domain, event.Showing, event.Targets)
+	s.book.Group(domain, event)
 }
 
 // lifted answers people who lift a trap; nil: nothing changes.

@@ -33,13 +33,13 @@ func newStanding(d topics.Definition) (standing, error) {
 // what others stand for, and what is learnt. restored are URLs that come back.
 func (w standing) decide(s *seen, domain string, n *weftpb.Normalized, unseen []*weftpb.Target) (event *weftpb.Deduped, restored []*weftpb.Target) {
 	d := s.sites.Decide(w.options, domain, n, unseen, variants.Surroundings{
-		Known:   func(url string) bool { return len(s.set.Unseen([]*weftpb.Target{{Url: url}})) == 0 },
+		Known:   s.set.Has,
 		InScope: w.inScope,
 	})
 	if len(d.Merged) > 0 {
 		d.Targets = s.set.Unseen(d.Targets)
 	}
-	return &weftpb.Deduped{Targets: d.Targets, Source: n.Source, Evidence: d.Evidence, Merged: d.Merged}, d.Restored
+	return &weftpb.Deduped{Targets: d.Targets, Source: n.Source, Evidence: d.Evidence, Merged: d.Merged, Groups: d.Groups, Recalled: d.Recalled}, d.Restored
 }
 
 // inScope judges kept as what given redirects to would be, had it been asked

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -62,12 +64,13 @@ type limit struct {
 // groupOptions are the consumer options of every worker. Offsets are marked by
 // hand; marked ones are committed in the background and before a rebalance.
 func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
-	return []kgo.Opt{
-		kgo.ConsumerGroup(e.Names.Group(stage)),
-		kgo.ConsumeTopics(e.Names.Inputs(stage)...),
-		kgo.Balancers(kgo.CooperativeStickyBalancer()), // who keeps a partition goes on with it
-		kgo.SessionTimeout(e.SessionTimeout),
-		kgo.HeartbeatInterval(e.Heartbeat),
+	isolation := kgo.ReadUncommitted()
+	if stage == topics.Normalize {
+		isolation = kgo.ReadCommitted() // others write seeds, in transactions if they like
+	}
+	return append(e.joins(stage, e.SessionTimeout, e.Heartbeat),
+		kgo.FetchIsolationLevel(isolation),
+		kgo.KeepControlRecords(), // commits pass them, or the stage would be behind for ever
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.AutoCommitMarks(),
 		kgo.AutoCommitInterval(commitEvery),
@@ -87,10 +90,10 @@ func (e Env) groupOptions(stage topics.Stage, w *worker) []kgo.Opt {
 		// Without it a batch could outlast the partition's loss and return, and
 		// its old offsets would be marked before the ones read again.
 		kgo.BlockRebalanceOnPoll(),
-		kgo.FetchMaxBytes(2 << 20),
-		kgo.FetchMaxPartitionBytes(1 << 20),
-		kgo.FetchMaxWait(500 * time.Millisecond),
-	}
+		kgo.FetchMaxBytes(2<<20),
+		kgo.FetchMaxPartitionBytes(1<<20),
+		kgo.FetchMaxWait(500*time.Millisecond),
+	)
 }
 
 const commitEvery = 200 * time.Millisecond
@@ -154,6 +157,10 @@ func (w *worker) poll(ctx context.Context, jobs chan<- job) error {
 		}
 		for it := fetches.RecordIter(); !it.Done(); {
 			r := it.Next()
+			if r.Attrs.IsControl() {
+				w.finish(job{record: r, progress: w.begin(r)}, nil)
+				continue
+			}
 			j := job{r, len(r.Value), w.begin(r)}
 			if !w.open.acquire(ctx, j.bytes) {
 				return nil
@@ -172,6 +179,9 @@ func (w *worker) poll(ctx context.Context, jobs chan<- job) error {
 func pollError(fetches kgo.Fetches) error {
 	var first error
 	fetches.EachError(func(topic string, partition int32, err error) {
+		if errors.Is(err, kerr.FencedInstanceID) {
+			err = fmt.Errorf("%w: %w", errFatal, ledger.ErrNameTaken)
+		}
 		if first == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 			first = fmt.Errorf("read %s/%d: %w", topic, partition, err)
 		}

@@ -12,6 +12,6 @@ type Snapshot struct {
 	DomainsActive  int64 // domains with a visit out
 	DomainsWaiting int64 // domains with URLs, waiting for their turn
 
-	// Held says what people hold back, such as "paused: fetch"; empty: nothing.
+	// Held says what holds the crawl back, such as "paused: fetch"; empty: nothing.
 	Held string
 }

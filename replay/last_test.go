@@ -39,6 +39,7 @@ func (r records) scan(within replay.Bounds, visit func(*kgo.Record) error) error
 func TestLastDecision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var log records
+		fenced := false       // by a stranger, who takes the place of an event
 		var epoch, last int64 // offset of the last decision; 0: none, a claim is there
 		decide := func(epoch, offset, oldest int64) {
 			body, err := proto.Marshal(&weftpb.Scheduled{DecidedMs: offset, Oldest: oldest})
@@ -50,13 +51,19 @@ func TestLastDecision(t *testing.T) {
 		for i := range rapid.IntRange(1, 12).Draw(t, "stretches") {
 			what := "claim"
 			if i > 0 {
-				what = rapid.SampledFrom([]string{"claim", "moved", "fenced", "decision"}).Draw(t, "what")
+				what = rapid.SampledFrom([]string{"claim", "moved", "fenced", "stranger", "decision"}).Draw(t, "what")
 			}
 			for range rapid.SampledFrom([]int{1, 2, 62, 63, 64, 65, 1100}).Draw(t, "times") {
+				if fenced && (what == "moved" || what == "decision") {
+					log.event(t, &weftpb.Event{Claim: &weftpb.Claim{Owner: "again"}})
+					epoch, fenced = int64(len(log)), false
+				}
 				switch at := int64(len(log)); what {
+				case "stranger":
+					log, fenced = append(log, []byte("\xff")), true
 				case "claim":
 					log.event(t, &weftpb.Event{Claim: &weftpb.Claim{Owner: "test"}})
-					epoch = at + 1
+					epoch, fenced = at+1, false
 				case "moved":
 					log.event(t, &weftpb.Event{Epoch: epoch, Offset: at, Positions: []*weftpb.Position{{Topic: "deduped"}}})
 				case "fenced": // its owner did not know of the second claim
@@ -90,7 +97,15 @@ func TestLastDecisionOfACorruptLedger(t *testing.T) {
 	var damaged records
 	damaged.event(t, &weftpb.Event{Claim: &weftpb.Claim{Owner: "test"}})
 	damaged.event(t, &weftpb.Event{Epoch: 1, Offset: 1, Body: []byte{0xff}})
-	for name, log := range map[string]records{"no event": {{0xff}}, "no decision": damaged} {
+	turned := records{}
+	turned.event(t, &weftpb.Event{Claim: &weftpb.Claim{Owner: "test"}})
+	event, err := ledger.Encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte("body")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	event[1] ^= 1
+	turned = append(turned, event)
+	for name, log := range map[string]records{"turned bits": turned, "no decision": damaged} {
 		if got, err := replay.LastDecision(replay.Bounds{End: int64(len(log))}, log.scan); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}

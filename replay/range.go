@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -20,9 +21,43 @@ func (r *Reader) Records(ctx context.Context, topic string, visit func(*kgo.Reco
 	return r.Range(ctx, topic, bounds, visit)
 }
 
+// Committed is Records without the records of transactions that were aborted or
+// that are not over.
+func (r *Reader) Committed(ctx context.Context, topic string, visit func(*kgo.Record) error) error {
+	bounds, err := r.Bounds(ctx, topic)
+	if err != nil {
+		return err
+	}
+	return r.CommittedRange(ctx, topic, bounds, visit)
+}
+
+// CommittedRange is Range without the records of transactions that were aborted
+// or that are not over.
+func (r *Reader) CommittedRange(ctx context.Context, topic string, bounds map[int32]Bounds, visit func(*kgo.Record) error) error {
+	stable, err := r.admin.ListCommittedOffsets(ctx, topic)
+	if err == nil {
+		err = stable.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("stable end of %s: %w", topic, err)
+	}
+	within := map[int32]Bounds{}
+	for partition, b := range bounds {
+		if end, ok := stable.Lookup(topic, partition); ok {
+			b.End = min(b.End, end.Offset)
+		}
+		within[partition] = b
+	}
+	return r.read(ctx, topic, within, visit, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+}
+
 // Range is Records for the records within bounds. What was trimmed since the
 // bounds were read is left out.
 func (r *Reader) Range(ctx context.Context, topic string, bounds map[int32]Bounds, visit func(*kgo.Record) error) error {
+	return r.read(ctx, topic, bounds, visit)
+}
+
+func (r *Reader) read(ctx context.Context, topic string, bounds map[int32]Bounds, visit func(*kgo.Record) error, how ...kgo.Opt) error {
 	left, from := map[int32]Bounds{}, map[int32]kgo.Offset{}
 	for partition, b := range bounds {
 		if b.Start < b.End {
@@ -32,7 +67,9 @@ func (r *Reader) Range(ctx context.Context, topic string, bounds map[int32]Bound
 	if len(left) == 0 {
 		return nil
 	}
-	options := append([]kgo.Opt{kgo.FetchMaxBytes(fetchBytes)}, r.options...)
+	// Without control records, which end transactions, a log that ends with one
+	// would be waited for in vain.
+	options := slices.Concat([]kgo.Opt{kgo.FetchMaxBytes(fetchBytes), kgo.KeepControlRecords()}, how, r.options)
 	client, err := kgo.NewClient(append(options, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))...)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
@@ -58,7 +95,7 @@ func (r *Reader) Range(ctx context.Context, topic string, bounds map[int32]Bound
 			if !ok {
 				continue
 			}
-			if record.Offset < b.End { // else it was written since
+			if record.Offset < b.End && !record.Attrs.IsControl() { // else it was written since
 				if err := visit(record); err != nil {
 					return err
 				}
@@ -72,8 +109,9 @@ func (r *Reader) Range(ctx context.Context, topic string, bounds map[int32]Bound
 }
 
 const (
-	// fetchBytes bounds what is read ahead; one record is at most 16 MiB.
-	fetchBytes = 16 << 20
+	// fetchBytes bounds a fetch, of which there are three at a time: one that is
+	// worked on, one that waits and one that comes. A larger batch comes whole.
+	fetchBytes = 4 << 20
 	// quiet is how long nothing comes before the log is asked whether anything
 	// will: what was left to read may have been trimmed.
 	quiet = time.Second

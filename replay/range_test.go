@@ -1,8 +1,10 @@
 package replay_test
 
 import (
+	"context"
 	"errors"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -64,5 +66,63 @@ func TestBounds(t *testing.T) {
 		if got, err := test.ask(); !maps.Equal(got, test.want) || !errors.Is(err, test.err) {
 			t.Errorf("%s: %v, %v; want %v, %v", name, got, err, test.want, test.err)
 		}
+	}
+}
+
+// What ends transactions is no record, and may be the last of a log; records of
+// transactions that are aborted, or are not over, are left out where only the
+// committed ones count.
+func TestTransactions(t *testing.T) {
+	l := newLog(t)
+	producer, err := kgo.NewClient(kgo.SeedBrokers(l.client.OptValue(kgo.SeedBrokers).([]string)...), kgo.TransactionalID("x"), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	begin := func(value string) {
+		if err := producer.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		if err := producer.ProduceSync(l.ctx, &kgo.Record{Topic: topic, Partition: 1, Value: []byte(value)}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	values := func(read func(context.Context, string, func(*kgo.Record) error) error) (all []string) {
+		t.Helper()
+		if err := read(l.ctx, topic, func(r *kgo.Record) error {
+			if r.Partition == 1 && r.Offset >= 5 {
+				all = append(all, string(r.Value))
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for _, step := range []struct {
+		value          string
+		end            kgo.TransactionEndTry
+		all, committed []string
+	}{
+		{"a", kgo.TryCommit, []string{"a"}, []string{"a"}},
+		{"b", kgo.TryAbort, []string{"a", "b"}, []string{"a"}},
+	} {
+		begin(step.value)
+		if err := producer.EndTransaction(l.ctx, step.end); err != nil {
+			t.Fatal(err)
+		}
+		if got := values(l.reader.Records); !slices.Equal(got, step.all) {
+			t.Errorf("after %s: %v, want %v", step.value, got, step.all)
+		}
+		if got := values(l.reader.Committed); !slices.Equal(got, step.committed) {
+			t.Errorf("after %s: committed %v, want %v", step.value, got, step.committed)
+		}
+	}
+	begin("c")
+	if all, committed := values(l.reader.Records), values(l.reader.Committed); len(all) != 3 || len(committed) != 1 {
+		t.Errorf("while a transaction is open: %v, committed %v", all, committed)
+	}
+	if err := producer.EndTransaction(l.ctx, kgo.TryAbort); err != nil {
+		t.Fatal(err)
 	}
 }

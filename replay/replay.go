@@ -104,6 +104,10 @@ type Part struct {
 	// Domain whose events are wanted: only their bodies are decoded. Empty:
 	// those of all.
 	Domain string
+	// Damaged permits a ledger that is damaged: it is told the error, which wraps
+	// ledger.ErrCorrupt, and what follows in that partition is left out. nil: such
+	// an error ends the reading.
+	Damaged func(partition int32, err error)
 	// Trimmed permits a ledger that begins above 0, for those who can say what
 	// they do not know.
 	Trimmed bool
@@ -125,8 +129,9 @@ func (p Part) bounds(topic string, all map[int32]Bounds) (map[int32]Bounds, erro
 }
 
 // Scheduled calls visit with the valid events of the ledger scheduled that say
-// something. The error wraps ledger.ErrCorrupt for a record that is no event,
-// and ledger.ErrTrimmed when the ledger is not whole.
+// something; records that are no events are passed over. The error wraps
+// ledger.ErrCorrupt for an event that is proven to be damaged, and
+// ledger.ErrTrimmed when the ledger is not whole.
 func (r *Reader) Scheduled(ctx context.Context, topic string, visit func(Event[*weftpb.Scheduled]) error) error {
 	return r.ScheduledPart(ctx, topic, Part{}, visit)
 }
@@ -155,26 +160,52 @@ func events[B proto.Message](ctx context.Context, r *Reader, topic string, part 
 	if err != nil {
 		return err
 	}
-	readers := map[int32]*ledger.Reader{}
+	followers := map[int32]*follower{}
 	return r.Range(ctx, topic, bounds, func(record *kgo.Record) error {
-		reader := readers[record.Partition]
-		if reader == nil {
-			reader = new(ledger.Reader)
-			readers[record.Partition] = reader
+		f := followers[record.Partition]
+		if f == nil {
+			if err := ledger.Reaches(topic, record.Partition, record.Offset, 0); err != nil && !part.Trimmed {
+				return err // trimmed this moment
+			}
+			f = new(follower)
+			followers[record.Partition] = f
 		}
-		ev, err := reader.Read(record.Value, topic, record.Partition, record.Offset)
-		if err != nil {
-			return err
-		}
-		if ev == nil || len(ev.Body) == 0 || part.Domain != "" && part.Domain != string(record.Key) {
+		if f.lost {
 			return nil
 		}
-		e := Event[B]{Record: record, Positions: ev.Positions, Domain: string(record.Key), Body: body()}
-		if err := decode(ev, e.Body, record); err != nil {
-			return err
+		e := Event[B]{Record: record, Domain: string(record.Key)}
+		ev, err := f.read(record)
+		switch {
+		case err == nil && (ev == nil || len(ev.Body) == 0 || part.Domain != "" && part.Domain != e.Domain):
+			return nil
+		case err == nil:
+			e.Positions, e.Body = ev.Positions, body()
+			err = decode(ev, e.Body, record)
 		}
-		return visit(e)
+		if err == nil {
+			err = visit(e)
+		}
+		if part.Damaged != nil && errors.Is(err, ledger.ErrCorrupt) {
+			f.lost = true
+			part.Damaged(record.Partition, err)
+			return nil
+		}
+		return err
 	})
+}
+
+// follower reads one partition of a ledger.
+type follower struct {
+	ledger.Reader
+	gaps
+	lost bool // it is damaged; what follows does not count
+}
+
+func (f *follower) read(r *kgo.Record) (*weftpb.Event, error) {
+	if err := f.look(r); err != nil {
+		return nil, err
+	}
+	return f.Read(r.Value, r.Topic, r.Partition, r.Offset)
 }
 
 // decode decodes what the event of a record says.
