@@ -3,8 +3,6 @@ package transfer
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/ledger"
 )
@@ -57,7 +55,7 @@ func (c *chain) add(old int32, epoch int64, owner string, body []byte, positions
 	c.epochs[old] = epoch
 	l.at = c.next
 	var err error
-	l.event, err = proto.Marshal(&weftpb.Event{Epoch: c.epoch, Offset: c.next, Body: body, Positions: positions})
+	l.event, err = ledger.Encode(&weftpb.Event{Epoch: c.epoch, Offset: c.next, Body: body, Positions: positions})
 	if err != nil {
 		return links{}, fmt.Errorf("encode event: %w", err)
 	}

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -32,6 +32,8 @@ type ExportOptions struct {
 	WithoutPages bool
 	// Bodies opens the place of large bodies.
 	Bodies OpenBodies
+	// Damaged says what of the crawl's logs cannot be read, as far as is known.
+	Damaged []string
 	// Logger is told of each topic; nil: nobody.
 	Logger *slog.Logger
 }
@@ -69,9 +71,12 @@ func Export(ctx context.Context, o ExportOptions) (*Manifest, error) {
 	}
 	defer client.Close()
 	e := &exporter{ExportOptions: o, names: topics.Loop(o.Crawl), reader: reader, admin: kadm.NewClient(client)}
-	e.Format, e.At = Format, time.Now().UTC()
+	e.Format, e.At, e.Manifest.Damaged = wholeFormat, time.Now().UTC(), o.Damaged
 	if err := e.run(ctx); err != nil {
 		return nil, fmt.Errorf("export %s: %w", o.Crawl, err)
+	}
+	if len(e.Manifest.Damaged) > 0 {
+		return nil, fmt.Errorf("export %s: %w: %s", o.Crawl, ErrDamaged, strings.Join(e.Manifest.Damaged, "; "))
 	}
 	return &e.Manifest, nil
 }
@@ -90,6 +95,9 @@ type exporter struct {
 
 // ErrUnsettled means that the logs do not hold what a stage reads next.
 var ErrUnsettled = errors.New("a log does not hold what its stage reads next: start the crawl, which mends it or says what is wrong, and stop it")
+
+// ErrDamaged means that an export holds only what could be read of its crawl.
+var ErrDamaged = errors.New("the export is only what can be read of a damaged crawl, and cannot be imported")
 
 // ErrChanged means that somebody wrote to a crawl while it was read.
 var ErrChanged = errors.New("it was written to meanwhile")
@@ -130,6 +138,9 @@ func (e *exporter) run(ctx context.Context) (err error) {
 	if err := e.unchanged(ctx); err != nil {
 		return err
 	}
+	if len(e.Manifest.Damaged) > 0 {
+		e.Format = Format
+	}
 	return e.write(e.Dir)
 }
 
@@ -144,11 +155,8 @@ func (e *exporter) define(ctx context.Context) (err error) {
 	}
 	e.Paused = control.Paused
 	return e.reader.Records(ctx, e.names.Config, func(r *kgo.Record) error {
-		var d topics.Definition
-		if err := json.Unmarshal(r.Value, &d); err != nil {
-			return fmt.Errorf("read %s at %d: %w", e.names.Config, r.Offset, err)
-		}
-		if !slices.ContainsFunc(e.Had, func(h topics.Definition) bool { return reflect.DeepEqual(h, d) }) {
+		d, ok := topics.DefinitionIn(r.Value, e.names.Crawl)
+		if ok && !slices.ContainsFunc(e.Had, func(h topics.Definition) bool { return reflect.DeepEqual(h, d) }) {
 			e.Had = append(e.Had, d)
 		}
 		return nil
@@ -270,9 +278,18 @@ func (e *exporter) segment(ctx context.Context, topic string, l *Log) error {
 			return err
 		}
 		var reader ledger.Reader
-		err = e.reader.Range(ctx, topic, map[int32]replay.Bounds{l.Partition: log}, func(r *kgo.Record) error {
+		read := e.reader.Range
+		if topic == e.names.Seeds {
+			read = e.reader.CommittedRange // an import writes no transactions
+		}
+		err = read(ctx, topic, map[int32]replay.Bounds{l.Partition: log}, func(r *kgo.Record) error {
 			if owner != "" {
-				if err := positions.follow(&reader, r); err != nil {
+				err := positions.follow(&reader, r)
+				switch {
+				case errors.Is(err, ledger.ErrCorrupt):
+					e.Manifest.Damaged = append(e.Manifest.Damaged, err.Error())
+					owner = "" // how far it had come is not known behind this
+				case err != nil:
 					return err
 				}
 			}

@@ -137,6 +137,7 @@ func (h *history) count(ev *weftpb.Scheduled, old int32, p *part) {
 	g.Fetched += is.GetFetched() - was.GetFetched()
 	g.Failed += is.GetFailed() - was.GetFailed()
 	g.Refused += is.GetRefused() - was.GetRefused()
+	g.Withdrawn += is.GetWithdrawn() - was.GetWithdrawn()
 	ev.Gauges = p.told()
 }
 
@@ -145,7 +146,7 @@ func (p *part) told() *weftpb.Gauges {
 	g := &p.gauges
 	return &weftpb.Gauges{
 		Pending: g.Pending, Queued: g.Queued, Out: g.Out, Visits: g.Visits, Domains: g.Domains, DomainsOut: g.DomainsOut,
-		Fetched: g.Fetched, Failed: g.Failed, Refused: g.Refused,
+		Fetched: g.Fetched, Failed: g.Failed, Refused: g.Refused, Withdrawn: g.Withdrawn,
 	}
 }
 

@@ -26,7 +26,7 @@ func TestToApacheKafkaAndBack(t *testing.T) {
 	crawlUntil(t, o, server, 50)
 	move := func(from crawl.Options, to *crawl.Options, crawlTo string, partitions int32) {
 		t.Helper()
-		source, release := broker(t, from)
+		source, release := brokerOf(t, from)
 		dir := filepath.Join(t.TempDir(), "export")
 		_, err := transfer.Export(deadline(t), transfer.ExportOptions{
 			Crawl: from.Definition.Crawl, Dir: dir, Client: at(source), Bodies: bodiesOf(from.Dir),
@@ -35,7 +35,7 @@ func TestToApacheKafkaAndBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		target, release := broker(t, *to)
+		target, release := brokerOf(t, *to)
 		defer release()
 		options := transfer.ImportOptions{Client: at(target), Crawl: crawlTo, Partitions: partitions, Replication: 1}
 		if len(to.Cluster.Brokers) == 0 {
@@ -74,7 +74,7 @@ func TestToApacheKafkaAndBack(t *testing.T) {
 }
 
 // broker is where a crawl's topics are.
-func broker(t *testing.T, o crawl.Options) (addr string, release func()) {
+func brokerOf(t *testing.T, o crawl.Options) (addr string, release func()) {
 	if len(o.Cluster.Brokers) > 0 {
 		return o.Cluster.Brokers[0], func() {}
 	}

@@ -17,7 +17,10 @@ import (
 
 // Format is the version of the files of an export that this program writes, and
 // the newest that it reads.
-const Format = 1
+const Format = 2
+
+// wholeFormat is the version of an export that holds all of its crawl.
+const wholeFormat = 1
 
 // ErrExport means that a folder holds no export, half of one, or a damaged one.
 var ErrExport = errors.New("not an export that can be imported")
@@ -33,6 +36,9 @@ type Manifest struct {
 	Definition topics.Definition   `json:"definition"`
 	Had        []topics.Definition `json:"had"`
 	Paused     []topics.Stage      `json:"paused,omitempty"`
+	// Damaged says what of the crawl could not be read. Such an export is for
+	// looking at: it cannot be imported.
+	Damaged []string `json:"damaged,omitempty"`
 	// Logs are one for each partition of each topic but config.
 	Logs []Log `json:"logs"`
 }
@@ -102,6 +108,9 @@ func readManifest(dir string) (*Manifest, error) {
 	m := new(Manifest)
 	if err := json.Unmarshal(s.Manifest, m); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrExport, name, err)
+	}
+	if len(m.Damaged) > 0 {
+		return nil, fmt.Errorf("%w: %s is what could be read of a damaged crawl: %s", ErrExport, name, m.Damaged[0])
 	}
 	if m.Format < 1 || m.Format > Format {
 		return nil, fmt.Errorf("%w: %s has format %d, this program knows up to %d", ErrExport, name, m.Format, Format)

@@ -31,7 +31,15 @@ type crawled struct {
 	// admitted and onTheWay are the URLs of deduped that schedule has read, and
 	// those that it has not.
 	admitted, onTheWay map[string]bool
+	// aside are the URLs that were found in a group, by domain.
+	aside map[string][]string
 }
+
+// groups are those of each domain.
+var groups = []string{"https", "trap 0123456789abcdef"}
+
+// states are those that dedupe tells of groups.
+var states = []weftpb.Group_State{weftpb.Group_STATE_UNSPECIFIED, weftpb.Group_STATE_WITHDRAWN, weftpb.Group_STATE_FREE}
 
 // crawledPart is one partition of it.
 type crawledPart struct {
@@ -59,7 +67,7 @@ type crawledLog struct {
 }
 
 func newCrawled(t *rapid.T, partitions int32) *crawled {
-	c := &crawled{t: t, names: topics.Loop("old"), now: time.UnixMilli(1_700_000_000_000), admitted: map[string]bool{}, onTheWay: map[string]bool{}}
+	c := &crawled{t: t, names: topics.Loop("old"), now: time.UnixMilli(1_700_000_000_000), admitted: map[string]bool{}, onTheWay: map[string]bool{}, aside: map[string][]string{}}
 	for n := range partitions {
 		p := &crawledPart{number: n, store: new(memstore.Store), logs: map[string]*crawledLog{}, out: map[string]*outVisit{}}
 		p.f = frontier.New(frontierOptions(n), p.store)
@@ -151,8 +159,21 @@ func (c *crawled) dedupe(p *crawledPart) {
 	for range rapid.IntRange(1, 4).Draw(c.t, "urls") {
 		c.urls++
 		url := fmt.Sprintf("http://%s/%d", domain, c.urls)
-		d.Targets = append(d.Targets, &weftpb.Target{Url: url, Depth: uint32(c.urls % 6), Via: weftpb.Via_VIA_LINK})
+		t := &weftpb.Target{Url: url, Depth: uint32(c.urls % 6), Via: weftpb.Via_VIA_LINK}
+		if rapid.Bool().Draw(c.t, "aside") {
+			t.Group, t.Twin = rapid.SampledFrom(groups).Draw(c.t, "group"), url+"/"
+			c.aside[domain] = append(c.aside[domain], url)
+		}
+		d.Targets = append(d.Targets, t)
 		c.onTheWay[url] = true
+	}
+	if rapid.IntRange(0, 4).Draw(c.t, "told") == 0 {
+		d.Groups = append(d.Groups, &weftpb.Group{
+			Name: rapid.SampledFrom(groups).Draw(c.t, "group"), State: rapid.SampledFrom(states).Draw(c.t, "state"),
+		})
+	}
+	if len(c.aside[domain]) > 0 && rapid.IntRange(0, 4).Draw(c.t, "recalls") == 0 {
+		d.Recalled = append(d.Recalled, rapid.SampledFrom(c.aside[domain]).Draw(c.t, "recalled"))
 	}
 	body, err := proto.Marshal(d)
 	if err != nil {
@@ -185,7 +206,7 @@ func (c *crawled) admit(p *crawledPart) {
 			delete(c.onTheWay, t.Url)
 			c.admitted[t.Url] = true
 		}
-		c.decide(p, string(r.Key), func() (*weftpb.Scheduled, error) { return p.f.Admit(string(r.Key), d.Targets, c.moment(p)) })
+		c.decide(p, string(r.Key), func() (*weftpb.Scheduled, error) { return p.f.Hear(string(r.Key), &d, c.moment(p)) })
 		return
 	}
 }

@@ -214,7 +214,7 @@ func (m *compared) compareVisits(domain string, old, f *frontier.Frontier) {
 // compareSums holds gauges, outcomes and the latest decision against each other.
 func (m *compared) compareSums() {
 	type sums struct {
-		Gauges   [9]int64
+		Gauges   [10]int64
 		Outcomes map[string]int64
 		Decided  time.Time
 	}
@@ -225,7 +225,7 @@ func (m *compared) compareSums() {
 			if err != nil {
 				m.t.Fatal(err)
 			}
-			for i, n := range []int64{g.Pending, g.Queued, g.Out, g.Domains, g.DomainsOut, g.Fetched, g.Failed, g.Refused, g.Visits} {
+			for i, n := range []int64{g.Pending, g.Queued, g.Out, g.Domains, g.DomainsOut, g.Fetched, g.Failed, g.Refused, g.Visits, g.Withdrawn} {
 				s.Gauges[i] += n
 			}
 			for reason, n := range f.Outcomes() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
 
+	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/store"
@@ -50,15 +52,19 @@ func newCluster(t *testing.T) string {
 
 func at(addr string) []kgo.Opt { return []kgo.Opt{kgo.SeedBrokers(addr)} }
 
-// reach returns the address of the broker in a data directory, which is made if
-// it is not there.
+// reach opens the broker of a data directory, which is made if it is not there,
+// and returns its address.
 func reach(t *testing.T, dir string) (addr string, release func()) {
 	t.Helper()
-	addr, release, err := crawl.Found(deadline(t), dir)
+	b, err := broker.Open(broker.Options{Dir: filepath.Join(dir, "broker"), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return addr, release
+	return b.Addr(), func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // serve serves a generated web until the test ends.

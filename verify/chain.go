@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -25,8 +27,9 @@ type chain struct {
 	// owner's next event stands, -1 if unknown.
 	epoch, next int64
 	positions   map[string]*weftpb.Position
-	// fenced events name an older claim, displaced ones follow a lost event.
-	claims, fenced, displaced int64
+	// fenced events name an older claim, displaced ones follow a lost event;
+	// strangers' records are no events.
+	claims, fenced, displaced, strangers int64
 }
 
 // newChain begins where its log begins, be it in the middle of an epoch.
@@ -38,15 +41,13 @@ func newChain(found *findings, inputs []string) *chain {
 func (c *chain) read(r *kgo.Record) *weftpb.Event {
 	c.found.shown(Ledgers, 1)
 	c.found.shown(Budgets, 1)
-	if len(r.Value) > maxEventBytes {
-		c.found.violate(Violation{
-			Kind: KindSize, Says: fmt.Sprintf("an event of %d bytes is larger than %d", len(r.Value), maxEventBytes),
-			Records: []Record{recordOf(r, fmt.Sprintf("%d bytes", len(r.Value)))},
-		})
+	if damaged(r.Value) {
+		c.found.violate(Violation{Kind: KindCorrupt, Says: "the checksum of an event is wrong", Records: []Record{recordOf(r, "")}})
+		return nil
 	}
 	ev := new(weftpb.Event)
-	if err := proto.Unmarshal(r.Value, ev); err != nil || ev.Claim == nil && ev.Epoch == 0 {
-		c.found.violate(Violation{Kind: KindCorrupt, Says: "a record of a ledger is no event", Records: []Record{recordOf(r, "")}})
+	if err := proto.Unmarshal(r.Value, ev); err != nil || ev.Claim == nil && ev.Epoch <= 0 || ev.Claim != nil && ev.Sum == nil && !plainClaim(ev) {
+		c.strangers++
 		return nil
 	}
 	if ev.Claim != nil {
@@ -54,9 +55,18 @@ func (c *chain) read(r *kgo.Record) *weftpb.Event {
 		c.epoch, c.next = r.Offset+1, r.Offset+1
 		return nil
 	}
+	if len(r.Value) > maxEventBytes {
+		c.found.violate(Violation{
+			Kind: KindSize, Says: fmt.Sprintf("an event of %d bytes is larger than %d", len(r.Value), maxEventBytes),
+			Records: []Record{recordOf(r, fmt.Sprintf("%d bytes", len(r.Value)))},
+		})
+	}
 	switch {
 	case ev.Epoch < c.epoch:
 		c.fenced++
+		return nil
+	case ev.Offset != r.Offset:
+		c.displaced++
 		return nil
 	case ev.Epoch > c.epoch && c.epoch > 0 || ev.Epoch > r.Offset:
 		c.found.violate(Violation{
@@ -67,11 +77,11 @@ func (c *chain) read(r *kgo.Record) *weftpb.Event {
 	if ev.Epoch > c.epoch {
 		c.epoch, c.next = ev.Epoch, -1 // the log begins in the middle of an epoch
 	}
-	if ev.Offset != r.Offset {
-		c.displaced++
-		return nil
-	}
 	if c.next >= 0 && r.Offset != c.next {
+		if ev.Sum != nil && c.next >= r.Offset-ev.Unacknowledged {
+			c.displaced++ // what its owner wrote at next may be lost
+			return nil
+		}
 		c.found.violate(Violation{
 			Kind: KindGap, Says: fmt.Sprintf("epoch %d goes on at %d, although its owner wrote nothing at %d", ev.Epoch, r.Offset, c.next),
 			Records: []Record{recordOf(r, says(ev))},
@@ -80,6 +90,29 @@ func (c *chain) read(r *kgo.Record) *weftpb.Event {
 	c.next = r.Offset + 1
 	c.move(r, ev)
 	return ev
+}
+
+// sumTag is the tag of an event's checksum, and sumBytes what both take at its end.
+const (
+	sumTag   = "\xfd\xff\x7f"
+	sumBytes = len(sumTag) + 4
+)
+
+// damaged tells whether a record ends as an event with a checksum, and has another
+// one.
+func damaged(value []byte) bool {
+	body := len(value) - sumBytes
+	if body < 0 || string(value[body:body+len(sumTag)]) != sumTag {
+		return false
+	}
+	return crc32.Checksum(value[:body], castagnoli) != binary.LittleEndian.Uint32(value[len(value)-4:])
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// plainClaim tells whether an event says nothing but that its owner claims.
+func plainClaim(ev *weftpb.Event) bool {
+	return proto.Equal(ev, &weftpb.Event{Claim: &weftpb.Claim{Owner: ev.Claim.Owner}})
 }
 
 // move folds the positions of an event.

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
@@ -182,12 +180,12 @@ func runUntil(t *testing.T, o crawl.Options, server *webtest.Server, pages int64
 // verified is the report on the crawl in a directory.
 func verified(t *testing.T, dir string, opts verify.Options) *verify.Report {
 	t.Helper()
-	addr, release, err := crawl.Reach(t.Context(), dir)
+	access, release, err := crawl.Reach(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	opts.Client = []kgo.Opt{kgo.SeedBrokers(addr)}
+	opts.Client = access.Client()
 	report, err := verify.Run(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)

@@ -21,13 +21,16 @@ type partition struct {
 	domains map[string]*domain
 	visits  map[string]*visit
 	have    gauges
+	// cutOff counts, by URL, requests that were cut off when the partition went to
+	// another fetcher.
+	cutOff map[string]int
 	// astray: the gauges disagreed once; what follows from that is not told.
 	astray bool
 }
 
 // gauges are the sums over a partition; see weftpb.Gauges.
 type gauges struct {
-	queued, out, visits, domains, domainsOut, fetched, failed, refused int64
+	queued, out, visits, domains, domainsOut, fetched, failed, refused, withdrawn int64
 }
 
 // domain is what is known of one registrable domain.
@@ -37,6 +40,7 @@ type domain struct {
 	origins        map[string]*origin
 	// referrals are the URLs that were asked for other domains' origins.
 	referrals map[string]bool
+	groups    groups
 	pace      pace
 }
 
@@ -79,8 +83,14 @@ func (p *partition) step(s *step) {
 	for _, id := range s.ev.Expired {
 		p.expire(s, id)
 	}
+	for _, g := range s.ev.Groups {
+		p.regroup(s, g)
+	}
 	for _, a := range s.ev.Admitted {
 		p.admit(s, a.GetRequest())
+	}
+	for _, r := range s.ev.Recalled {
+		p.recall(s, r)
 	}
 	for _, r := range s.ev.Rules {
 		p.learn(s, r)
@@ -96,11 +106,13 @@ func (p *partition) step(s *step) {
 		case t.Reason == reasonRobots:
 			p.carry(s, front(t.Again), settled)
 		default:
+			p.leaves(s, t.Url, t.Again, t.Group)
 			p.move(s, t.Url, front(t.Again), settled)
 			p.have.end(t.Reason)
 		}
 	}
 	for _, d := range s.ev.Deferred {
+		p.leavesFor(s, d.GetRequest())
 		p.move(s, d.GetRequest().GetTarget().GetUrl(), front(d.GetRequest().GetAgain()), retrying)
 	}
 	for i, v := range s.ev.Released {
@@ -136,7 +148,7 @@ func (g *gauges) end(reason string) {
 	case reasonRobots: // no URL of the crawl
 	case "fetched", "not_modified":
 		g.fetched++
-	case "robots_disallowed", "robots_unreachable", "too_many_origins":
+	case "robots_disallowed", "robots_too_many_rules", "robots_unreachable", "too_many_origins":
 		g.refused++
 	default:
 		g.failed++
@@ -158,7 +170,7 @@ func (p *partition) move(s *step, url string, from, to place) entry {
 		})
 	}
 	e.place = to
-	p.table.entries[print] = e
+	p.table.put(print, e)
 	return e
 }
 
@@ -186,12 +198,16 @@ func (p *partition) mark(url string, change func(e *entry)) {
 	}
 	print, e := p.table.get(url)
 	change(&e)
-	p.table.entries[print] = e
+	p.table.put(print, e)
 }
 
 func (p *partition) admit(s *step, q *weftpb.Request) {
 	url := q.GetTarget().GetUrl()
-	p.count(s, queued, 1)
+	if group := q.GetTarget().GetGroup(); group != "" {
+		p.aside(s, url, group, 1)
+	} else {
+		p.count(s, queued, 1)
+	}
 	if isReferral(q) {
 		p.checkPlace(s, q.GetTarget())
 		return
@@ -208,9 +224,9 @@ func (p *partition) admit(s *step, q *weftpb.Request) {
 		})
 		return
 	}
-	p.table.entries[print] = entry{
+	p.table.put(print, entry{
 		place: queued, at: s.record.Offset, partition: p.number, marks: e.marks, root: p.table.root(q.GetTarget().GetScopeRoot()),
-	}
+	})
 }
 
 // expire takes back what a lost visit has not settled.
@@ -282,8 +298,12 @@ func (p *partition) settle(s *step, t *weftpb.Settlement) {
 	default:
 		p.move(s, url, out, retrying)
 	}
-	if !v.robots && !referral && t.RetryMs >= 0 {
+	switch {
+	case v.robots || referral:
+	case t.RetryMs >= 0:
 		p.attempted(s, url, t)
+	case t.Attempt != nil:
+		p.cutOff[url]++
 	}
 	p.paced(s, v, url, t)
 	if v.open &^= 1 << t.Index; v.open == 0 {
@@ -315,6 +335,7 @@ func (p *partition) compare(s *step) {
 	g, h := s.ev.GetGauges(), p.have
 	said := gauges{
 		g.GetQueued(), g.GetOut(), g.GetVisits(), g.GetDomains(), g.GetDomainsOut(), g.GetFetched(), g.GetFailed(), g.GetRefused(),
+		g.GetWithdrawn(),
 	}
 	if !p.astray && (said != h || g.GetPending() != h.queued+h.out) {
 		p.astray = true

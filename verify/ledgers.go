@@ -50,7 +50,7 @@ func (l *ledgers) read(ctx context.Context) error {
 		l.partitions[number] = &partition{
 			judge: l.judge, number: number, whole: b.Start == 0,
 			chain:   newChain(l.findings, l.names.Inputs(topics.Schedule)),
-			domains: map[string]*domain{}, visits: map[string]*visit{},
+			domains: map[string]*domain{}, visits: map[string]*visit{}, cutOff: map[string]int{},
 		}
 		l.dedupe[number] = newChain(l.findings, l.names.Inputs(topics.Dedupe))
 	}
@@ -128,7 +128,7 @@ func (l *ledgers) dedup(r *kgo.Record) error {
 		if e.place < queued {
 			e.place = onTheWay
 		}
-		l.table.entries[print] = e
+		l.table.put(print, e)
 		switch {
 		case !read:
 			l.transit(Journeys, 1)
@@ -143,6 +143,7 @@ func (l *ledgers) dedup(r *kgo.Record) error {
 		}
 	}
 	l.merged(r, &body)
+	l.twins(r, &body)
 	return nil
 }
 
@@ -151,14 +152,14 @@ func (l *ledgers) admittedAll() {
 	if !l.dedupedWhole {
 		return
 	}
-	for print, e := range l.table.entries {
+	l.table.each(func(print fingerprint, e entry) {
 		if e.place.admitted() && !e.is(inDeduped) {
 			l.violate(Violation{
 				Kind: KindNotDeduped, Says: "it was admitted, and is not in " + l.names.Deduped, print: print,
 				Records: []Record{{Topic: l.names.Scheduled, Partition: e.partition, Offset: e.at, Says: "admits it"}},
 			})
 		}
-	}
+	})
 }
 
 // within holds positions against the ends of inputs, which are read last.
@@ -178,14 +179,18 @@ func (l *ledgers) within(ctx context.Context) error {
 			}
 		}
 	}
-	var claims, fenced, displaced int64
+	var claims, fenced, displaced, strangers int64
 	for number, p := range l.partitions {
 		for _, c := range []*chain{p.chain, l.dedupe[number]} {
-			claims, fenced, displaced = claims+c.claims, fenced+c.fenced, displaced+c.displaced
+			claims, fenced, displaced, strangers = claims+c.claims, fenced+c.fenced, displaced+c.displaced, strangers+c.strangers
 		}
 	}
 	l.noteParked()
 	l.noteMerged()
+	l.noteWithdrawn()
 	l.note(fmt.Sprintf("%d claims; %d events of fenced owners and %d behind a lost event do not count", claims, fenced, displaced))
+	if strangers > 0 {
+		l.note(fmt.Sprintf("%d records of the ledgers are no events: other programs wrote them, and they do not count", strangers))
+	}
 	return nil
 }

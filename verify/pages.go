@@ -19,12 +19,8 @@ import (
 // pages holds parsed against exchanges, and its links against deduped.
 type pages struct {
 	*judge
-	up   *upstream
-	down *ledgers
-	// rejected are the URLs of exchanges that parse could not use.
-	rejected map[fingerprint]bool
-	// later are pages of rounds after the first.
-	later                            map[string]bool
+	up                               *upstream
+	down                             *ledgers
 	count, repeats, unread, unusable int64
 }
 
@@ -40,14 +36,15 @@ type page struct {
 	// Unfollowed is why the crawl did not go on from the page.
 	Unfollowed string `json:"unfollowed"`
 	Links      []struct {
-		URL  string     `json:"url"`
-		Rel  string     `json:"rel"`
-		Kind parse.Kind `json:"kind"`
+		URL     string     `json:"url"`
+		Rel     string     `json:"rel"`
+		Kind    parse.Kind `json:"kind"`
+		Element parse.Kind `json:"element"`
 	} `json:"links"`
 }
 
 func newPages(j *judge, up *upstream, down *ledgers) *pages {
-	return &pages{judge: j, up: up, down: down, rejected: map[fingerprint]bool{}, later: map[string]bool{}}
+	return &pages{judge: j, up: up, down: down}
 }
 
 // read reads parsed to the end that it has now; what is beyond the bounds that
@@ -56,13 +53,11 @@ func (p *pages) read(ctx context.Context) error {
 	if err := p.readRejected(ctx); err != nil {
 		return err
 	}
-	first := p.up.parsing
-	p.up.parsing = map[fingerprint]bool{}
 	commits, err := p.reader.Commits(ctx, p.names.Group(topics.Parse), p.names.Fetched)
 	if err != nil {
 		return err
 	}
-	if err := p.up.readFetched(ctx, commits); err != nil {
+	if err := p.up.readFetched(ctx, commits, stillUnparsed); err != nil {
 		return err
 	}
 	bounds, err := p.reader.Bounds(ctx, p.names.Parsed)
@@ -79,7 +74,7 @@ func (p *pages) read(ctx context.Context) error {
 		p.present(r, doc, print, e)
 		if r.Offset < p.up.pages[r.Partition].End {
 			p.exchange(r, doc, e)
-			if !first[print] {
+			if !e.is(unparsed) {
 				p.links(r, doc, e)
 			}
 		}
@@ -98,7 +93,7 @@ func (p *pages) readRejected(ctx context.Context) error {
 	return p.reader.Records(ctx, p.names.Rejected, func(r *kgo.Record) error {
 		var x weftpb.Rejected
 		if proto.Unmarshal(r.Value, &x) == nil && x.Stage == string(topics.Parse) {
-			p.rejected[urls.Fingerprint(requestOf(x.Value).GetTarget().GetUrl())] = true
+			p.table.note(urls.Fingerprint(requestOf(x.Value).GetTarget().GetUrl()), unusable)
 		}
 		return nil
 	})
@@ -141,15 +136,24 @@ func (p *pages) present(r *kgo.Record, doc page, print fingerprint, e entry) {
 			Records: []Record{recordOf(r, "has the page")},
 		})
 		return
-	case round == 0 && e.is(paged), p.later[doc.ID]:
+	case round == 0 && e.is(paged), round > 0 && p.hadLater(doc.ID):
 		p.repeats++
-	case round > 0:
-		p.later[doc.ID] = true
 	}
 	if e.place != 0 {
 		e.marks |= paged
-		p.table.entries[print] = e
+		p.table.put(print, e)
 	}
+}
+
+// hadLater tells whether a page of a round after the first was there before. It is
+// kept in the table, as an entry of no URL.
+func (p *pages) hadLater(id string) bool {
+	print := urls.Fingerprint("page " + id)
+	had := p.table.find(print).is(paged)
+	if !had {
+		p.table.note(print, paged)
+	}
+	return had
 }
 
 // exchange judges whether a page was fetched.
@@ -182,7 +186,7 @@ func (p *pages) links(r *kgo.Record, doc page, e entry) {
 			p.shown(URLs, 1)
 			continue
 		}
-		if !p.followed(l.Kind, l.Rel) {
+		if !p.followed(l.Kind, l.Element, l.Rel) {
 			continue
 		}
 		// What was refused stands as it was written.
@@ -217,12 +221,12 @@ func (p *pages) missing(bounds map[int32]replay.Bounds) {
 			p.unproven(Pages, fmt.Sprintf("exchanges of partition %d, since %s begins at %d", partition, p.names.Parsed, b.Start))
 		}
 	}
-	for print, e := range p.table.entries {
+	p.table.each(func(print fingerprint, e entry) {
 		switch {
 		case !e.is(answered) || e.is(paged) || bounds[e.partition].Start > 0:
-		case p.up.parsing[print]:
+		case e.is(stillUnparsed):
 			p.transit(Pages, 1)
-		case p.rejected[print]:
+		case e.is(unusable):
 			p.unusable++
 		default:
 			p.violate(Violation{
@@ -230,7 +234,7 @@ func (p *pages) missing(bounds map[int32]replay.Bounds) {
 				Records: []Record{{Topic: p.names.Scheduled, Partition: e.partition, Offset: e.at, Says: "admits it"}},
 			})
 		}
-	}
+	})
 }
 
 // sum notes what is no violation.
@@ -247,14 +251,14 @@ func (p *pages) sum() {
 	}
 }
 
-// followed reports whether parse followed links of that kind and rel under every
+// followed reports whether parse followed links of that kind, element and rel under every
 // definition that the crawl had. Records of before there were kinds name pages.
-func (j *judge) followed(kind parse.Kind, rel string) bool {
+func (j *judge) followed(kind, element parse.Kind, rel string) bool {
 	if kind == "" {
 		kind = parse.KindAnchor
 	}
 	for _, opts := range j.parses {
-		if !opts.Follows(kind, rel) {
+		if !opts.Follows(kind, element, rel) {
 			return false
 		}
 	}

@@ -116,6 +116,7 @@ func (p *partition) release(s *step, r *weftpb.Visit, index int) {
 // goesOut folds a URL that is released, and judges whether it may be.
 func (p *partition) goesOut(s *step, r *weftpb.Visit, q *weftpb.Request) {
 	url := q.GetTarget().GetUrl()
+	p.leavesFor(s, q)
 	e := p.move(s, url, front(q.Again), out)
 	if p.whole && q.Attempt != uint32(e.attempts) {
 		p.violate(Violation{

@@ -33,9 +33,11 @@ type site struct {
 	referrals map[string]bool
 	log       map[string][]request // by domain
 	// began is the time of the first line, whoever asked.
-	began         int64
-	others, extra int64
-	tolerance     int64 // microseconds
+	began int64
+	// cutOff and extra are requests that the ledgers do not count as made: those of
+	// which they say that they were cut off, and others.
+	others, cutOff, extra int64
+	tolerance             int64 // microseconds
 }
 
 type siteOrigin struct {
@@ -118,8 +120,11 @@ func (s *site) read(ctx context.Context) error {
 		s.judgeDomain(domain, s.log[domain])
 	}
 	s.note(fmt.Sprintf("the access log is judged with a tolerance of %v; it has %d requests by others", time.Duration(s.tolerance)*time.Microsecond, s.others))
+	if s.cutOff > 0 {
+		s.note(fmt.Sprintf("%d requests were cut off when their partition went to another fetcher, and made again", s.cutOff))
+	}
 	if s.extra > 0 {
-		s.note(fmt.Sprintf("%d requests are in the access log more often than in the ledgers: they were in flight when their fetcher ended", s.extra))
+		s.note(fmt.Sprintf("%d requests are in the access log more often than in the ledgers: they were in flight when their fetcher was killed, or lost its lease", s.extra))
 	}
 	return nil
 }
@@ -173,8 +178,10 @@ func (s *site) judgeDomain(domain string, log []request) {
 		switch asked[r.host+r.path]++; {
 		case !known:
 			s.unknown(domain, r)
-		case asked[r.host+r.path] > int(e.attempts):
+		case asked[r.host+r.path] > int(e.attempts)+s.down.partitions[e.partition].cutOff[at.name+r.path]:
 			s.extra++
+		case asked[r.host+r.path] > int(e.attempts):
+			s.cutOff++
 		}
 	}
 }
@@ -185,7 +192,7 @@ func (s *site) judgeDomain(domain string, log []request) {
 func (s *site) find(r request) (at siteOrigin, e entry, known bool) {
 	for _, o := range s.hosts[r.host] {
 		at = o
-		if e := s.table.entries[urls.Fingerprint(o.name+r.path)]; e.releases > 0 {
+		if e := s.table.find(urls.Fingerprint(o.name + r.path)); e.releases > 0 {
 			return o, e, true
 		}
 	}

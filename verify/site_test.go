@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/verify"
 	"github.com/weftcrawl/weft/verify/accesslog"
 )
@@ -187,5 +188,37 @@ func TestLogsInParts(t *testing.T) {
 	late := hits()[3:]
 	if report := judged(t, s, withLog(t, "weft", written(t, "weft", late))); !report.Proven {
 		t.Errorf("a log that begins late:\n%s", text(t, report))
+	}
+}
+
+// A request more than the ledgers count as made was in flight at a kill, unless
+// they say that it was cut off.
+func TestRepeatsHaveTheirReason(t *testing.T) {
+	again := append(hits(), hit{9000, 100, "/b", ours})
+	for name, c := range map[string]struct {
+		plant func(*story)
+		want  string
+	}{
+		"at a kill": {func(*story) {}, "1 requests are in the access log more often than in the ledgers: they were in flight when their fetcher was killed"},
+		"cut off": {func(s *story) {
+			last := s.scheduled[len(s.scheduled)-1]
+			*last = *scheduled(2600, 0, 1, 1, 1, &weftpb.Scheduled{
+				Settled:  []*weftpb.Settlement{{Visit: id(4), RetryMs: -1, Attempt: attempt(2400, 100)}},
+				Released: []*weftpb.Visit{released(6, &weftpb.Request{Target: target(linked, 1), Priority: 2, Again: true})},
+			}).reads(names.Visited, 2)
+			s.scheduled = append(s.scheduled, scheduled(9200, 0, 0, 0, 2, &weftpb.Scheduled{
+				Settled: []*weftpb.Settlement{{Visit: id(6), Reason: "fetched", Attempt: attempt(9000, 100)}},
+			}).reads(names.Visited, 3))
+			s.visited = append(s.visited, &weftpb.Visited{Visit: id(6)})
+		}, "1 requests were cut off when their partition went to another fetcher"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := healthy()
+			c.plant(s)
+			report := judged(t, s, withLog(t, "weft", written(t, "weft", again)))
+			if said := text(t, report); !report.Proven || !strings.Contains(said, c.want) || strings.Contains(said, "made again") == (name == "at a kill") {
+				t.Errorf("it says\n%s", said)
+			}
+		})
 	}
 }

@@ -196,6 +196,35 @@ func (s *story) given(url, kept string) {
 	s.commits[names.Normalized], s.commits[names.Deduped] = 3, 3
 }
 
+// inGroup is a URL in the group of the story that waits aside for another, "" as
+// schedule has it.
+func inGroup(url, twin string) *weftpb.Target {
+	t := target(url, 1)
+	t.Group, t.Twin = domain+" https", twin
+	return t
+}
+
+// aside has dedupe read a URL and let it wait aside for another, and schedule admit it.
+func (s *story) aside(url, twin string) {
+	e := &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{Source: seed, Targets: []*weftpb.Target{inGroup(url, twin)}}}
+	s.normalized = append(s.normalized, &weftpb.Normalized{Source: seed, Targets: []*weftpb.Target{target(url, 1)}})
+	s.deduped = append(s.deduped, e.reads(names.Normalized, 2))
+	q := &weftpb.Request{Target: inGroup(url, ""), Priority: 2}
+	admitted := scheduled(3000, 1, 0, 0, 2, &weftpb.Scheduled{Admitted: []*weftpb.Admission{{Request: q}}})
+	s.scheduled = append(s.scheduled, admitted.reads(names.Deduped, 3))
+	s.told(6).Timing.DueMs = begun + 8000
+}
+
+// regroup has dedupe tell the state of the group, and schedule take it over, with
+// these gauges.
+func (s *story) regroup(state weftpb.Group_State, gauges *weftpb.Gauges) {
+	told := []*weftpb.Group{{Name: inGroup("", "").Group, State: state}}
+	s.deduped = append(s.deduped, &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{Source: seed, Groups: told}})
+	e := scheduled(3100, 0, 0, 0, 0, &weftpb.Scheduled{Groups: told}).reads(names.Deduped, int64(len(s.deduped)-1))
+	e.body.(*weftpb.Scheduled).Gauges = gauges
+	s.scheduled = append(s.scheduled, e)
+}
+
 // held has dedupe read a URL and hold it back in a trap.
 func (s *story) held(url string) {
 	parked := &weftpb.Parked{Host: domain, Template: "/{word}", Reason: "same_content", Targets: []*weftpb.Target{target(url, 1)}}

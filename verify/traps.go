@@ -26,7 +26,7 @@ func (l *ledgers) parked(r *kgo.Record, body *weftpb.Deduped) {
 				l.shown(Journeys, 1)
 			}
 			e.marks |= inTrap
-			l.table.entries[print] = e
+			l.table.put(print, e)
 			l.held++
 		}
 	}

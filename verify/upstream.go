@@ -24,18 +24,8 @@ type upstream struct {
 	starts map[string]map[int32]replay.Bounds
 	// pages are the bounds of parsed.
 	pages map[int32]replay.Bounds
-	// parsing are the URLs of exchanges that parse had not committed.
-	parsing map[fingerprint]bool
 	// held are URLs to be judged when deduped is known.
-	held []mention
-}
-
-// mention is a URL that a record names.
-type mention struct {
-	print     fingerprint
-	topic     uint8 // index in topics of upstream
-	partition int32
-	offset    int64
+	held *spool
 }
 
 // The topics of mentions.
@@ -45,9 +35,9 @@ const (
 	inNormalized
 )
 
-func newUpstream(j *judge) *upstream {
+func newUpstream(j *judge, held *spool) *upstream {
 	return &upstream{
-		judge: j, commits: map[string]map[int32]int64{}, starts: map[string]map[int32]replay.Bounds{}, parsing: map[fingerprint]bool{},
+		judge: j, held: held, commits: map[string]map[int32]int64{}, starts: map[string]map[int32]replay.Bounds{},
 	}
 }
 
@@ -74,13 +64,19 @@ func (u *upstream) read(ctx context.Context) (err error) {
 	if u.pages, err = u.reader.Bounds(ctx, u.names.Parsed); err != nil {
 		return err
 	}
-	if err := u.readFetched(ctx, u.commits[u.names.Fetched]); err != nil {
+	if err := u.readFetched(ctx, u.commits[u.names.Fetched], unparsed); err != nil {
 		return err
 	}
 	for n := range uint8(inNormalized + 1) {
-		err := u.reader.Records(ctx, u.topic(n), func(r *kgo.Record) error {
+		read := u.reader.Records
+		if n == inSeeds {
+			read = u.reader.Committed // others are not crawled
+		}
+		err := read(ctx, u.topic(n), func(r *kgo.Record) error {
 			for _, url := range u.named(r) {
-				u.held = append(u.held, mention{urls.Fingerprint(url), n, r.Partition, r.Offset})
+				if err := u.held.add(mention{urls.Fingerprint(url), n, r.Partition, r.Offset}); err != nil {
+					return err
+				}
 			}
 			return nil
 		})
@@ -91,8 +87,8 @@ func (u *upstream) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// readFetched notes the URLs of exchanges that lie beyond commits of parse.
-func (u *upstream) readFetched(ctx context.Context, commits map[int32]int64) error {
+// readFetched marks the URLs of exchanges that lie beyond commits of parse.
+func (u *upstream) readFetched(ctx context.Context, commits map[int32]int64, as marks) error {
 	bounds, err := u.reader.Bounds(ctx, u.names.Fetched)
 	if err != nil {
 		return err
@@ -103,8 +99,8 @@ func (u *upstream) readFetched(ctx context.Context, commits map[int32]int64) err
 	}
 	return u.reader.Range(ctx, u.names.Fetched, bounds, func(r *kgo.Record) error {
 		var f weftpb.Fetched
-		if proto.Unmarshal(r.Value, &f) == nil { // else parse rejects it
-			u.parsing[urls.Fingerprint(f.GetRequest().GetTarget().GetUrl())] = true
+		if proto.Unmarshal(r.Value, &f) == nil && f.Robots == nil { // else parse rejects it, or passes over it
+			u.table.note(urls.Fingerprint(f.GetRequest().GetTarget().GetUrl()), as)
 		}
 		return nil
 	})
@@ -181,36 +177,41 @@ func urlsOf(targets []*weftpb.Target) []string {
 // judgeHeld judges what was held, now that deduped is in the table: what dedupe
 // has read must be there; the rest of normalized is on its way; and what
 // normalize has read must be one or the other.
-func (u *upstream) judgeHeld(down *ledgers) {
-	for _, m := range u.held {
-		if m.topic != inNormalized {
-			continue
-		}
-		if m.offset > down.dedupe[m.partition].position(u.names.Normalized) {
+func (u *upstream) judgeHeld(down *ledgers) error {
+	err := u.held.each(func(m mention) {
+		switch {
+		case m.topic != inNormalized:
+		case m.offset > down.dedupe[m.partition].position(u.names.Normalized):
 			u.transit(URLs, 1)
 			u.table.mention(m.print)
-			continue
+		default:
+			u.expect(m, "dedupe has read it, and it is not in "+u.names.Deduped, func(e entry) bool { return e.is(inDeduped) || e.is(inTrap) || e.place == givenUp }, down)
 		}
-		u.expect(m, "dedupe has read it, and it is not in "+u.names.Deduped, func(e entry) bool { return e.is(inDeduped) || e.is(inTrap) || e.place == givenUp }, down)
+	})
+	if err != nil {
+		return err
 	}
-	for _, m := range u.held {
-		if m.topic != inNormalized && m.offset >= u.commits[u.topic(m.topic)][m.partition] {
+	read := func(m mention) bool { return m.offset < u.commits[u.topic(m.topic)][m.partition] }
+	err = u.held.each(func(m mention) {
+		if m.topic != inNormalized && !read(m) {
 			u.transit(URLs, 1)
 			u.table.mention(m.print)
 		}
+	})
+	if err != nil {
+		return err
 	}
-	for _, m := range u.held {
-		if m.topic != inNormalized && m.offset < u.commits[u.topic(m.topic)][m.partition] {
+	return u.held.each(func(m mention) {
+		if m.topic != inNormalized && read(m) {
 			u.expect(m, "normalize has read it, and it went nowhere", func(e entry) bool { return e.place != 0 || e.is(inDeduped) }, down)
 		}
-	}
-	u.held = nil
+	})
 }
 
 // expect judges a URL that a record names.
 func (u *upstream) expect(m mention, wrong string, known func(entry) bool, down *ledgers) {
 	u.shown(URLs, 1)
-	if known(u.table.entries[m.print]) {
+	if known(u.table.find(m.print)) {
 		return
 	}
 	if !down.dedupedWhole {

@@ -33,7 +33,7 @@ func (l *ledgers) merged(r *kgo.Record, body *weftpb.Deduped) {
 			l.shown(Journeys, 1)
 		}
 		e.marks |= standsAside
-		l.table.entries[print] = e
+		l.table.put(print, e)
 		l.given++
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -42,7 +43,7 @@ type judge struct {
 // Run verifies a crawl. An error means that it could not be read; what is wrong
 // with it is in the Report. The error wraps topics.ErrPinned if the crawl's
 // suffix list is not this program's.
-func Run(ctx context.Context, opts Options) (*Report, error) {
+func Run(ctx context.Context, opts Options) (report *Report, err error) {
 	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
@@ -51,9 +52,14 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 		return nil, err
 	}
 	defer reader.Close()
+	table, err := openTable()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, table.close()) }()
 	j := &judge{
 		findings: newFindings(opts.Examples), opts: opts, names: topics.Loop(opts.Crawl), reader: reader,
-		suffixes: urls.BundledSuffixes(), library: library{}, table: newTable(),
+		suffixes: urls.BundledSuffixes(), library: library{}, table: table,
 	}
 	if err := j.define(ctx); err != nil {
 		return nil, err
@@ -65,8 +71,13 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 }
 
 // run reads the topics in the order that the package's documentation gives.
-func (j *judge) run(ctx context.Context) error {
-	up := newUpstream(j)
+func (j *judge) run(ctx context.Context) (err error) {
+	held, err := openSpool(j.table.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.close()) }()
+	up := newUpstream(j, held)
 	if err := up.read(ctx); err != nil {
 		return err
 	}
@@ -74,7 +85,9 @@ func (j *judge) run(ctx context.Context) error {
 	if err := down.read(ctx); err != nil {
 		return err
 	}
-	up.judgeHeld(down)
+	if err := up.judgeHeld(down); err != nil {
+		return err
+	}
 	if err := newPages(j, up, down).read(ctx); err != nil {
 		return err
 	}
@@ -105,9 +118,9 @@ func (j *judge) define(ctx context.Context) error {
 	}
 	seen := map[string]bool{}
 	return j.reader.Records(ctx, j.names.Config, func(r *kgo.Record) error {
-		var d topics.Definition
-		if err := json.Unmarshal(r.Value, &d); err != nil {
-			return fmt.Errorf("read %s at %d: %w", j.names.Config, r.Offset, err)
+		d, ok := topics.DefinitionIn(r.Value, j.names.Crawl)
+		if !ok {
+			return nil // another program wrote it
 		}
 		j.budgets.loosen(d, processors.FrontierOptions(d).Window*max(1, int(d.FormerPartitions)))
 		j.parses = append(j.parses, processors.ParseOptions(d))

@@ -79,6 +79,20 @@ func TestStories(t *testing.T) {
 				Targets: []*weftpb.Target{target(stranger, 1)},
 			}})
 		},
+		"a URL waits aside": func(s *story) {
+			s.aside(stranger, seed)
+			s.parsed[0].Links = append(s.parsed[0].Links, link{URL: stranger})
+		},
+		"a URL waits aside, and its group is withdrawn": func(s *story) {
+			s.aside(stranger, seed)
+			s.regroup(weftpb.Group_STATE_WITHDRAWN, &weftpb.Gauges{Fetched: 2, Withdrawn: 1})
+		},
+		"a group is withdrawn, and comes back": func(s *story) {
+			s.aside(stranger, seed)
+			s.regroup(weftpb.Group_STATE_WITHDRAWN, &weftpb.Gauges{Fetched: 2, Withdrawn: 1})
+			s.regroup(weftpb.Group_STATE_FREE, &weftpb.Gauges{Pending: 1, Queued: 1, Domains: 1, Fetched: 2})
+			s.told(8).Timing.DueMs = begun + 4000
+		},
 		"a URL is let out of a trap": func(s *story) {
 			s.held(stranger)
 			out := &event{ev: &weftpb.Event{Epoch: 1}, key: domain, body: &weftpb.Deduped{
@@ -159,6 +173,26 @@ func TestPlantedViolationsAreFound(t *testing.T) {
 			kind: verify.KindNoStandIn, topic: names.Deduped, offset: 3, url: stranger,
 			plant: func(s *story) {
 				s.given(stranger, "https://www.example.org/nowhere")
+			},
+		},
+		{
+			kind: verify.KindNoStandIn, topic: names.Deduped, offset: 3, url: stranger,
+			plant: func(s *story) { s.aside(stranger, "https://a.test/nowhere") },
+		},
+		{
+			kind: verify.KindImpossibleStep, topic: names.Scheduled, offset: 8, url: stranger,
+			plant: func(s *story) { // and is released
+				s.aside(stranger, seed)
+				s.regroup(weftpb.Group_STATE_WITHDRAWN, &weftpb.Gauges{Fetched: 2, Withdrawn: 1})
+				q := &weftpb.Request{Target: inGroup(stranger, ""), Priority: 2}
+				s.scheduled = append(s.scheduled, scheduled(6000, 0, 1, 1, 2, &weftpb.Scheduled{Released: []*weftpb.Visit{released(8, q)}}))
+			},
+		},
+		{
+			kind: verify.KindGauges, topic: names.Scheduled, offset: 7,
+			plant: func(s *story) { // and is said to be pending
+				s.aside(stranger, seed)
+				s.regroup(weftpb.Group_STATE_WITHDRAWN, &weftpb.Gauges{Pending: 1, Queued: 1, Domains: 1, Fetched: 2})
 			},
 		},
 		{
@@ -364,7 +398,9 @@ func TestPlantedViolationsAreFound(t *testing.T) {
 		},
 		{
 			kind: verify.KindCorrupt, topic: names.Scheduled, offset: 6,
-			plant: func(s *story) { s.scheduled = append(s.scheduled, &event{raw: []byte("no event")}) },
+			plant: func(s *story) { // an event whose checksum is wrong
+				s.scheduled = append(s.scheduled, &event{raw: []byte("\x08\x01\x30\x06\xfd\xff\x7f\x00\x00\x00\x00")})
+			},
 		},
 		{
 			kind: verify.KindEpoch, topic: names.Scheduled, offset: 6,

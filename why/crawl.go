@@ -18,8 +18,8 @@ type CrawlStory struct {
 	Crawl      string    `json:"crawl"`
 	Now        time.Time `json:"now"`
 	Partitions int32     `json:"partitions"`
-	// State is running, stopped (a stage of the loop is run by nobody), drained,
-	// or trimmed.
+	// State is running, failing (a stage ends again and again), stopped (a stage
+	// of the loop is run by nobody), drained, or trimmed.
 	State string `json:"state"`
 	// Findings say why the crawl is as fast as it is, the most important first.
 	Findings []Finding `json:"findings"`
@@ -100,6 +100,7 @@ type Stage struct {
 // States of a crawl.
 const (
 	StateRunning = "running"
+	StateFailing = "failing"
 	StateStopped = "stopped"
 	StateDrained = "drained"
 )
@@ -119,7 +120,9 @@ func (a *Asker) Crawl(ctx context.Context, now time.Time, zone *time.Location) (
 	}
 	for _, stage := range topics.Stages() {
 		s.Stages = append(s.Stages, Stage{stage, around.members[stage], around.status.Behind(stage)})
-		if around.members[stage] == 0 {
+		if _, fails := around.failing(stage); fails {
+			s.State = StateFailing
+		} else if around.members[stage] == 0 && s.State != StateFailing {
 			s.State = StateStopped
 		}
 	}
@@ -167,7 +170,7 @@ func (a *Asker) tallyPartition(ctx context.Context, partition int32, around loop
 	opts := a.frontier
 	opts.Partition = partition
 	f, traces := frontier.New(opts, store), map[string]*trace{}
-	part := replay.Part{Partitions: []int32{partition}}
+	part := replay.Part{Partitions: []int32{partition}, Damaged: a.opts.Damaged}
 	err = a.logs.ScheduledPart(ctx, a.names.Scheduled, part, func(e replay.Event[*weftpb.Scheduled]) error {
 		if err := f.Apply(e.Domain, e.Body, e.Record.Offset); err != nil {
 			return fmt.Errorf("fold %s: %w", a.names.Scheduled, err)

@@ -59,6 +59,8 @@ type DomainQueues struct {
 	Shallow int64 `json:"shallow"`
 	Deep    int64 `json:"deep"`
 	Retries int64 `json:"retries"`
+	// Aside are those that may be other spellings of URLs that were named before.
+	Aside int64 `json:"aside,omitempty"`
 	// RetryAt is when the first retry is ready.
 	RetryAt time.Time `json:"retry_at,omitzero"`
 }
@@ -103,6 +105,12 @@ type Origin struct {
 	Failures uint32    `json:"failures,omitempty"`
 	RetryAt  time.Time `json:"retry_at,omitzero"`
 	Refuse   string    `json:"refuse,omitempty"`
+	// Missing: the name of its host does not exist, as was said last.
+	Missing bool `json:"missing,omitempty"`
+	// Failing counts its own failures in a row; nothing of it goes out before
+	// WaitAt, while the rest of the domain goes on.
+	Failing uint32    `json:"failing,omitempty"`
+	WaitAt  time.Time `json:"wait_at,omitzero"`
 }
 
 // DomainAttempt is one request to a domain.
@@ -163,7 +171,7 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 	s.Breaker = DomainBreaker{Open: h.state.BreakerOpen, Failures: h.state.Failures, Cycles: h.state.BreakerCycles}
 	q := h.state.Queued
 	s.Queues = DomainQueues{
-		Seed: int64(q[0]), Sitemap: int64(q[1]), Shallow: int64(q[2]), Deep: int64(q[3]), Retries: int64(h.state.Retries),
+		Seed: int64(q[0]), Sitemap: int64(q[1]), Shallow: int64(q[2]), Deep: int64(q[3]), Retries: int64(h.state.Retries), Aside: int64(h.state.Aside),
 		RetryAt: h.state.RetryAt.UTC(),
 	}
 	s.Pending = h.pending()
@@ -181,7 +189,7 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 func originOf(o frontier.OriginState, r robotsHeard) Origin {
 	origin := Origin{
 		Origin: o.Name, Standing: o.Standing, CrawlDelayMS: o.CrawlDelay.Milliseconds(), Failures: o.Failures, Refuse: o.Refuse,
-		EndAt: o.EndAt.UTC(), RetryAt: o.RetryAt.UTC(),
+		EndAt: o.EndAt.UTC(), RetryAt: o.RetryAt.UTC(), Missing: o.Missing, Failing: o.Failing, WaitAt: o.WaitAt.UTC(),
 	}
 	for line := range strings.Lines(o.Rules.GetRules()) {
 		if !strings.HasPrefix(line, "User-agent:") { // as in records of earlier versions

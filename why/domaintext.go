@@ -74,6 +74,9 @@ func (s *DomainStory) queueText(out *screen) {
 	if !q.RetryAt.IsZero() {
 		text += fmt.Sprintf(", the first %s", clock{s.Now, s.zone}.when(q.RetryAt))
 	}
+	if q.Aside > 0 {
+		text += fmt.Sprintf(", aside %s", progress.Count(q.Aside))
+	}
 	out.line("queues", text)
 }
 
@@ -92,7 +95,11 @@ func (s *DomainStory) originText() (lines []string) {
 
 func (o Origin) text(c clock) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s", o.Origin, standingText[o.Standing])
+	standing := standingText[o.Standing]
+	if o.Missing {
+		standing = "no such name: " + missingText[o.Standing]
+	}
+	fmt.Fprintf(&b, "%s  %s", o.Origin, standing)
 	if o.Standing == frontier.InForce {
 		fmt.Fprintf(&b, ": %s", plural(int64(o.Rules), "rule"))
 		if o.CrawlDelayMS > 0 {
@@ -105,10 +112,21 @@ func (o Origin) text(c clock) string {
 	switch {
 	case o.Standing == frontier.InForce:
 		fmt.Fprintf(&b, "; next %s", c.when(o.EndAt))
+	case o.Missing && o.Standing != frontier.Unasked:
+		fmt.Fprintf(&b, "; next look-up %s", c.when(o.RetryAt))
 	case !o.RetryAt.IsZero() && o.Standing != frontier.Unasked:
 		fmt.Fprintf(&b, "; %s, next %s", plural(int64(o.Failures), "failure"), c.when(o.RetryAt))
 	}
+	if !o.WaitAt.IsZero() {
+		fmt.Fprintf(&b, "; it waits alone after %s in a row, next request %s", plural(int64(o.Failing), "failure"), c.when(o.WaitAt))
+	}
 	return b.String()
+}
+
+// missingText says what standings mean while the name of a host does not exist.
+var missingText = map[frontier.Standing]string{
+	frontier.Unasked: "to be looked up again", frontier.Asking: "being looked up again",
+	frontier.Waiting: "to be looked up once more, URLs wait", frontier.Refused: "URLs are refused",
 }
 
 // standingText says what standings mean.

@@ -14,7 +14,7 @@ import (
 
 // Finding is one reason why a crawl is as fast as it is.
 type Finding struct {
-	// Name is stable: drained, trimmed, starting, stopped, paused, disk, backlog,
+	// Name is stable: drained, trimmed, starting, failing, stopped, paused, disk, backlog,
 	// lag, slowest_domain, slots, rate, or a Cause.
 	Name string `json:"name"`
 	// Text says what is the matter, with figures; Advice what to change.
@@ -37,9 +37,10 @@ func findings(s *CrawlStory, around loop) (all []Finding) {
 	if s.State == StateDrained {
 		return []Finding{{Name: "drained", Text: "It is not slow, it is done: nothing is pending and every stage has read all of its input."}}
 	}
-	add(stoppedFinding(s))
+	add(failingFinding(s, around))
+	add(stoppedFinding(s, around))
 	add(pausedFinding(around))
-	add(diskFinding(s, around))
+	add(diskFinding(around))
 	add(lagFinding(s))
 	add(slowestFinding(s))
 	for _, w := range s.Waits {
@@ -58,10 +59,12 @@ func findings(s *CrawlStory, around loop) (all []Finding) {
 	return all
 }
 
-func stoppedFinding(s *CrawlStory) (Finding, bool) {
+// stoppedFinding names the stages that no process runs. One that fails may be in
+// no group at the moment, and is run all the same.
+func stoppedFinding(s *CrawlStory, around loop) (Finding, bool) {
 	var idle []string
 	for _, stage := range s.Stages {
-		if stage.Members == 0 {
+		if _, fails := around.failing(stage.Stage); stage.Members == 0 && !fails {
 			idle = append(idle, string(stage.Stage))
 		}
 	}
@@ -88,12 +91,26 @@ func pausedFinding(around loop) (Finding, bool) {
 	}, asked != ""
 }
 
-func diskFinding(s *CrawlStory, around loop) (Finding, bool) {
+func diskFinding(around loop) (Finding, bool) {
+	says, held := around.disk()
 	return Finding{
-		Name: "disk", Text: fmt.Sprintf("Only %s of disk are free, less than the reserve of %s: nothing is released.",
-			progress.Bytes(s.FreeBytes), progress.Bytes(around.reserve)),
-		Advice: "Make room; the crawl goes on by itself.",
-	}, around.held()
+		Name: "disk", Text: fmt.Sprintf("Nothing is released: %s.", says),
+		Advice: "Make room, and the crawl goes on by itself; or begin it again with a smaller --disk-reserve.",
+	}, held
+}
+
+// failingFinding names the first stage of the loop that ends again and again.
+func failingFinding(s *CrawlStory, around loop) (Finding, bool) {
+	for _, stage := range topics.Stages() {
+		if f, fails := around.failing(stage); fails {
+			return Finding{
+				Name: "failing", Text: fmt.Sprintf("The stage %s fails (%s, %s), and is built anew again and again: %s.", stage,
+					plural(int64(f.Times), "time"), clock{s.Now, s.zone}.away(f.At), strings.TrimSuffix(f.Says, ".")),
+				Advice: fmt.Sprintf("The log of the process %s says more. It goes on by itself once the cause is gone.", f.Member),
+			}, true
+		}
+	}
+	return Finding{}, false
 }
 
 // manyRecords is how many records a stage may be behind before it is worth a

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/trouble"
 )
 
 // crawl is a story of 10 domains with 1,000 URLs, 10 of which are held by the
@@ -47,7 +48,17 @@ func TestFindings(t *testing.T) {
 			s.AtLeastMS = 3_600_000
 			s.Slowest = []SlowDomain{{Domain: "a.example", Pending: 900, DelayMS: 4000, AtLeastMS: 3_600_000}}
 		}, "[slowest_domain delay rate]"},
-		{"a disk that is full", func(s *CrawlStory, l *loop) { s.FreeBytes, l.freeBytes = 1000, 1000 }, "[disk delay rate]"},
+		{"a disk that is full", func(_ *CrawlStory, l *loop) {
+			l.troubles = []trouble.Trouble{{Stage: topics.Schedule, Kind: trouble.Disk, Says: "disk: 1 MiB free, below --disk-reserve 1024 MiB"}}
+		}, "[disk delay rate]"},
+		{"a stage that fails", func(s *CrawlStory, l *loop) {
+			s.State, s.stage(topics.Dedupe).Members = StateFailing, 0
+			l.troubles = []trouble.Trouble{{Stage: topics.Dedupe, Kind: trouble.Fails, Says: "no such file", Times: 7, At: noon}}
+		}, "[failing delay]"},
+		{"a stage that fails, and one that nobody runs", func(s *CrawlStory, l *loop) {
+			s.State, s.stage(topics.Dedupe).Members, s.stage(topics.Parse).Members = StateFailing, 0, 0
+			l.troubles = []trouble.Trouble{{Stage: topics.Dedupe, Kind: trouble.Fails, Says: "no such file", Times: 7, At: noon}}
+		}, "[failing stopped delay]"},
 		{"paused", func(_ *CrawlStory, l *loop) { l.control.Paused = []topics.Stage{topics.Fetch} }, "[paused delay rate]"},
 		{"dedupe behind", func(s *CrawlStory, _ *loop) { s.stage(topics.Dedupe).Behind = 100_000 }, "[lag delay rate]"},
 		{"dedupe a little behind", func(s *CrawlStory, _ *loop) { s.stage(topics.Dedupe).Behind = 100 }, "[delay rate]"},
@@ -64,7 +75,7 @@ func TestFindings(t *testing.T) {
 		{"nothing yet", func(s *CrawlStory, _ *loop) { s.Pending, s.Waits = 0, nil }, "[starting]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, around := crawl(), loop{freeBytes: -1, reserve: 1 << 30}
+			s, around := crawl(), loop{freeBytes: -1}
 			if test.change != nil {
 				test.change(s, &around)
 			}

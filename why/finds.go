@@ -39,8 +39,12 @@ type finds struct {
 	held   map[[16]byte]*Trap // what traps hold back
 	// stoodFor are URLs that others stand for.
 	stoodFor map[[16]byte]*StandIn
-	events   []findEvent
-	roots    []string // of find.root
+	// twins are the URLs that URLs wait aside for.
+	twins map[[16]byte]string
+	// groups are the traps with which groups were withdrawn last.
+	groups map[string]*Trap
+	events []findEvent
+	roots  []string // of find.root
 }
 
 // find is a target of an event.
@@ -60,12 +64,12 @@ type findEvent struct {
 // every URL.
 func (a *Asker) findsIn(ctx context.Context, domain string, also func(*weftpb.Target)) (*finds, error) {
 	partition := a.partition(domain)
-	f := &finds{byURL: map[[16]byte]find{}, held: map[[16]byte]*Trap{}, stoodFor: map[[16]byte]*StandIn{}, roots: []string{""}}
+	f := &finds{byURL: map[[16]byte]find{}, held: map[[16]byte]*Trap{}, stoodFor: map[[16]byte]*StandIn{}, twins: map[[16]byte]string{}, groups: map[string]*Trap{}, roots: []string{""}}
 	var err error
 	if f.begins, err = a.start(ctx, a.names.Deduped, partition); err != nil {
 		return nil, err
 	}
-	part := replay.Part{Partitions: []int32{partition}, Domain: domain, Trimmed: true}
+	part := replay.Part{Partitions: []int32{partition}, Domain: domain, Trimmed: true, Damaged: a.opts.Damaged}
 	err = a.logs.DedupedPart(ctx, a.names.Deduped, part, func(e replay.Event[*weftpb.Deduped]) error {
 		f.events = append(f.events, findEvent{source: e.Body.Source, atMS: e.Record.Timestamp.UnixMilli(), offset: e.Record.Offset})
 		f.addMerged(e.Body.Merged, also)
@@ -87,6 +91,9 @@ func (a *Asker) findsIn(ctx context.Context, domain string, also func(*weftpb.Ta
 
 func (f *finds) add(t *weftpb.Target) {
 	delete(f.stoodFor, urls.Fingerprint(t.Url))
+	if t.Twin != "" {
+		f.twins[urls.Fingerprint(t.Url)] = t.Twin
+	}
 	if last := f.roots[len(f.roots)-1]; t.ScopeRoot != last {
 		f.roots = append(f.roots, t.ScopeRoot)
 	}

@@ -47,7 +47,7 @@ func (a *Asker) fold(ctx context.Context, domain string, also func(ev *weftpb.Sc
 		}
 		f.frontier = frontier.New(opts, f.store)
 	}
-	part := replay.Part{Partitions: []int32{partition}, Domain: domain, Trimmed: true}
+	part := replay.Part{Partitions: []int32{partition}, Domain: domain, Trimmed: true, Damaged: a.opts.Damaged}
 	err = a.logs.ScheduledPart(ctx, a.names.Scheduled, part, func(e replay.Event[*weftpb.Scheduled]) error {
 		if f.frontier != nil {
 			if err := f.frontier.ApplyPart(domain, e.Body, e.Record.Offset); err != nil {

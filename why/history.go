@@ -21,8 +21,14 @@ const (
 	Returned = "returned"
 	// Expired: the lease of its visit ran out.
 	Expired = "expired"
-	// PutOff: its robots.txt cannot be had at the moment.
+	// PutOff: its robots.txt cannot be had at the moment; or its origin waits for
+	// Reason, that the name of its host was not found, or that it failed.
 	PutOff = "put_off"
+	// Withdrawn: the group in which it waits is withdrawn. Back: the group comes
+	// back. Recalled: the URL leaves the group, and is fetched like others.
+	Withdrawn = "withdrawn"
+	Back      = "back"
+	Recalled  = "recalled"
 	// Denied: it was settled without a request.
 	Denied = "refused"
 )
@@ -54,10 +60,18 @@ type history struct {
 	steps  []Step
 	visits map[string]uint32 // visits that held the URL, and its index in them
 	rules  map[string]*weftpb.Robots
+	// missing: the name of its host was not found. waitMS is until when its origin
+	// waits alone.
+	missing bool
+	waitMS  int64
+	// aside is the group in which the URL waits, "" if it does not wait, and withdrawn
+	// are the groups that are.
+	aside     string
+	withdrawn map[string]bool
 }
 
 func newHistory(url urls.URL) *history {
-	return &history{url: url, visits: map[string]uint32{}, rules: map[string]*weftpb.Robots{}}
+	return &history{url: url, visits: map[string]uint32{}, rules: map[string]*weftpb.Robots{}, withdrawn: map[string]bool{}}
 }
 
 // fold reads an event about the URL's domain, in the order in which the
@@ -74,15 +88,35 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 			delete(h.visits, id)
 		}
 	}
+	for _, g := range ev.Groups {
+		h.regroup(g, add)
+	}
 	for _, a := range ev.Admitted {
 		if t := a.GetRequest().GetTarget(); t.GetUrl() == url && t.Via != weftpb.Via_VIA_ROBOTS {
 			priority, reason := frontier.Priority(t.Depth, t.Via)
 			add(Step{What: Admitted, Priority: &priority, Reason: reason})
+			if h.aside = t.Group; h.withdrawn[t.Group] {
+				add(Step{What: Withdrawn})
+			}
+		}
+	}
+	for _, r := range ev.Recalled {
+		if r.Url == url {
+			h.aside = ""
+			add(Step{What: Recalled})
 		}
 	}
 	for _, o := range ev.Rules {
+		if o.Origin == h.url.Origin() {
+			h.missing = o.Missing
+		}
 		if o.Origin == h.url.Origin() && !o.Unchanged && o.Robots.GetAccess() != weftpb.Robots_ACCESS_DISALLOW_ALL {
 			h.rules[o.Origin] = o.Robots
+		}
+	}
+	for _, o := range ev.Health {
+		if o.Origin == h.url.Origin() {
+			h.waitMS = o.WaitMs
 		}
 	}
 	for _, s := range ev.Settled {
@@ -90,22 +124,54 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 	}
 	for _, d := range ev.Deferred {
 		if d.GetRequest().GetTarget().GetUrl() == url {
-			add(Step{What: PutOff, RetryAt: moment(d.RetryMs)})
+			h.aside = ""
+			add(Step{What: PutOff, RetryAt: moment(d.RetryMs), Reason: h.waitsFor(d.RetryMs)})
 		}
 	}
 	for _, v := range ev.Released {
 		for i, q := range v.Requests {
 			if t := q.GetTarget(); !v.Robots && t.GetUrl() == url && t.Via != weftpb.Via_VIA_ROBOTS {
-				h.visits[v.Id] = uint32(i)
+				h.visits[v.Id], h.aside = uint32(i), ""
 				add(Step{What: Released, Visit: v.Id, Requests: len(v.Requests), DelayMS: int64(v.DelayMs)})
 			}
 		}
 	}
 }
 
+// regroup notes the state of a group, and what it means for the URL if it waits there.
+func (h *history) regroup(g *weftpb.Group, add func(Step)) {
+	was, is := h.withdrawn[g.Name], g.State == weftpb.Group_STATE_WITHDRAWN
+	h.withdrawn[g.Name] = is
+	switch {
+	case g.Name != h.aside || was == is:
+	case is:
+		add(Step{What: Withdrawn})
+	default:
+		add(Step{What: Back})
+	}
+}
+
+// Reasons of PutOff. Without one robots.txt cannot be had.
+const (
+	waitsForName   = frontier.ReasonMissing
+	waitsForOrigin = "origin_failed"
+)
+
+// waitsFor is why the URL is put off until a time.
+func (h *history) waitsFor(retryMS int64) string {
+	switch {
+	case h.waitMS == retryMS:
+		return waitsForOrigin
+	case h.missing:
+		return waitsForName
+	}
+	return ""
+}
+
 func (h *history) settle(s *weftpb.Settlement, add func(Step)) {
 	if s.Visit == "" {
 		if s.Url == h.url.String() && s.Reason != frontier.ReasonRobots {
+			h.aside = ""
 			add(Step{What: Denied, Reason: s.Reason, Final: true, Rule: h.rule(s.Reason)})
 		}
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/politeness"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
 )
 
 // Cause names what holds a domain back. The names are stable.
@@ -25,6 +26,9 @@ const (
 	Robots Cause = "robots"
 	// Retrying means that all that is left has failed and is tried again later.
 	Retrying Cause = "retry"
+	// Aside means that all that is left may be other spellings of URLs that were
+	// named before: a few more of them are tried when the domain is quiet.
+	Aside Cause = "aside"
 	// BackingOff is the while that a domain is left alone after failures.
 	BackingOff Cause = "back_off"
 	// RetryAfter is a server's wish to be left alone for longer.
@@ -39,6 +43,8 @@ const (
 	Schedule Cause = "schedule"
 	// Fetch means that its visit is out, and the fetcher has not come to it.
 	Fetch Cause = "fetch"
+	// Failing means that the stage that would go on ends again and again.
+	Failing Cause = "failing"
 	// Stopped means that no process runs the stage that would go on.
 	Stopped Cause = "stopped"
 	// Paused means that somebody paused the crawl, or drains it.
@@ -86,7 +92,7 @@ func (h holding) clock() clock { return clock{h.now, h.zone} }
 func (h holding) pending() int64 { return pendingOf(h.state) }
 
 func pendingOf(s frontier.DomainState) int64 {
-	n := int64(s.Retries) + s.Out
+	n := int64(s.Retries+s.Aside) + s.Out
 	for _, q := range s.Queued {
 		n += int64(q)
 	}
@@ -98,7 +104,7 @@ func (h holding) hold() Hold {
 	switch {
 	case h.state.State == frontier.Empty:
 		return Hold{Cause: Done, Text: "nothing is pending"}
-	case h.loop.members[topics.Schedule] == 0:
+	case h.loop.idle(topics.Schedule):
 		return h.stopped(topics.Schedule)
 	case h.paused():
 		return Hold{Cause: Paused, Text: fmt.Sprintf("the crawl is asked not to go on (%s)", h.loop.control)}
@@ -110,8 +116,12 @@ func (h holding) hold() Hold {
 	return h.overdue()
 }
 
-// stopped explains a domain that a stage would go on with if somebody ran it.
+// stopped explains a domain that a stage would go on with if somebody ran it, or
+// if it did not fail.
 func (h holding) stopped(stage topics.Stage) Hold {
+	if f, fails := h.loop.failing(stage); fails {
+		return Hold{Cause: Failing, Text: fmt.Sprintf("the stage %s fails: %s", stage, f.Says)}
+	}
 	for _, members := range h.loop.members {
 		if members > 0 {
 			return Hold{Cause: Stopped, Text: fmt.Sprintf("no process runs the stage %s", stage)}
@@ -136,7 +146,7 @@ const patience = 10 * time.Second
 
 // out explains a domain with a visit out.
 func (h holding) out() Hold {
-	if h.loop.members[topics.Fetch] == 0 {
+	if h.loop.idle(topics.Fetch) {
 		return h.stopped(topics.Fetch)
 	}
 	v := h.visits[0]
@@ -153,6 +163,9 @@ func (h holding) out() Hold {
 			v.ID, span(h.now.Sub(next)))}
 	case v.Robots:
 		return Hold{Cause: Robots, Text: fmt.Sprintf("%s is being asked for", v.Requests[0].GetTarget().GetUrl())}
+	case v.Probe && !h.state.BreakerOpen:
+		asked, _ := urls.Parse(v.Requests[0].GetTarget().GetUrl())
+		return Hold{Cause: Breaker, Text: fmt.Sprintf("the breaker of %s is open, and one request is out to see whether it answers again", asked.Origin())}
 	case v.Probe:
 		return Hold{Cause: Breaker, Text: "the breaker is open, and one request is out to see whether the domain answers again"}
 	case v.Delay > 0 && next.After(h.now):
@@ -175,6 +188,9 @@ func (h holding) waiting() Hold {
 		return Hold{Cause: Breaker, Until: at, Text: fmt.Sprintf(
 			"the breaker is open after %s in a row, time %d; the next probe is %s",
 			plural(int64(h.state.Failures), "failure"), h.state.BreakerCycles, c.when(at))}
+	case ok && unreachable.Missing:
+		return Hold{Cause: Robots, Until: unreachable.RetryAt.UTC(), Text: fmt.Sprintf(
+			"the name of the host of %s was not found; it is looked up once more %s", unreachable.Name, c.when(unreachable.RetryAt))}
 	case ok && unreachable.Standing == frontier.Referred:
 		return Hold{Cause: Robots, Until: unreachable.RetryAt.UTC(), Text: fmt.Sprintf(
 			"robots.txt of %s redirects to another domain, which is being asked for it; without an answer it is asked for again %s",
@@ -183,6 +199,10 @@ func (h holding) waiting() Hold {
 		return Hold{Cause: Robots, Until: unreachable.RetryAt.UTC(), Text: fmt.Sprintf(
 			"robots.txt of %s cannot be had (%s in a row), which forbids everything; it is asked for again %s",
 			unreachable.Name, plural(int64(unreachable.Failures), "failure"), c.when(unreachable.RetryAt))}
+	case h.state.Aside > 0 && !at.Equal(h.state.RetryAt) && at.After(h.state.NextAt):
+		return Hold{Cause: Aside, Until: at, Text: fmt.Sprintf(
+			"%s may be other spellings of URLs that were named before; a few more of them are tried %s, if nothing of the domain moves until then",
+			plural(int64(h.state.Aside), "URL"), c.when(at))}
 	case at.After(h.state.NextAt):
 		return Hold{Cause: Retrying, Until: at, Text: fmt.Sprintf(
 			"%s failed or came back; the first is tried again %s", plural(int64(h.state.Retries), "URL"), c.when(at))}
@@ -226,9 +246,10 @@ func (h holding) retryAfter() time.Duration {
 // overdue explains a domain whose time has come.
 func (h holding) overdue() Hold {
 	late := h.now.Sub(h.state.DueAt)
+	disk, full := h.loop.disk()
 	switch {
-	case h.loop.held():
-		return h.diskFull()
+	case full:
+		return Hold{Cause: Disk, Text: "nothing is released: " + disk}
 	case h.visitsOut >= h.window:
 		return Hold{Cause: Window, Text: fmt.Sprintf(
 			"due for %s, but %s of its partition are out already, as many as may be", span(late), plural(h.visitsOut, "visit"))}
@@ -237,9 +258,4 @@ func (h holding) overdue() Hold {
 	}
 	return Hold{Cause: Schedule, Text: fmt.Sprintf(
 		"due for %s, but the scheduler has not come to it: it is %s behind in this partition", span(late), plural(h.lag, "record"))}
-}
-
-func (h holding) diskFull() Hold {
-	return Hold{Cause: Disk, Text: fmt.Sprintf(
-		"only %s of disk are free, below the reserve: nothing is released", bytesText(h.loop.freeBytes))}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/trouble"
 )
 
 // noon is the moment of these tests.
@@ -22,7 +23,7 @@ func due(at time.Time) holding {
 		now: noon, zone: time.UTC, window: 512, visitsOut: 12,
 		delay: Delay{MS: 1000, Cause: "configured", ConfiguredMS: 1000},
 		state: frontier.DomainState{State: frontier.Due, Queued: [4]uint64{5}, DueAt: at},
-		loop:  loop{members: members, freeBytes: -1, reserve: 1 << 30},
+		loop:  loop{members: members, freeBytes: -1},
 	}
 }
 
@@ -51,8 +52,13 @@ func TestHolds(t *testing.T) {
 		{"its turn", due(ago(time.Second)), nil, Ready},
 		{"scheduler late", due(ago(time.Minute)), nil, Schedule},
 		{"window full", due(ago(time.Minute)), func(h *holding) { h.visitsOut = 512 }, Window},
-		{"disk full", due(ago(time.Minute)), func(h *holding) { h.loop.freeBytes = 1 << 20 }, Disk},
+		{"disk full", due(ago(time.Minute)), func(h *holding) {
+			h.loop.troubles = []trouble.Trouble{{Stage: topics.Schedule, Kind: trouble.Disk, Says: "disk: 1 MiB free"}}
+		}, Disk},
 		{"disk with room", due(ago(time.Minute)), func(h *holding) { h.loop.freeBytes = 1 << 40 }, Schedule},
+		{"scheduler fails", due(ago(time.Minute)), func(h *holding) {
+			h.loop.troubles = []trouble.Trouble{{Stage: topics.Schedule, Kind: trouble.Fails, Says: "no such file"}}
+		}, Failing},
 		{"no scheduler", due(ago(time.Minute)), func(h *holding) { h.loop.members[topics.Schedule] = 0 }, Stopped},
 		{"fetch paused", due(ago(time.Minute)), func(h *holding) { h.loop.control.Paused = []topics.Stage{topics.Fetch} }, Paused},
 		{"draining", due(ago(time.Minute)), func(h *holding) { h.loop.control.Draining = true }, Paused},

@@ -2,13 +2,17 @@ package why
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/trouble"
 )
 
 // loop is what is the matter around the domains.
@@ -18,12 +22,37 @@ type loop struct {
 	members map[topics.Stage]int
 	// control is what people ask of the crawl: pauses.
 	control topics.Control
-	// freeBytes of disk, -1 if unknown; below the reserve nothing is released.
-	freeBytes, reserve int64
+	// troubles are what stages tell of themselves.
+	troubles []trouble.Trouble
+	// freeBytes of disk, -1 if unknown.
+	freeBytes int64
 }
 
-// held tells whether the disk is so full that nothing is released.
-func (l loop) held() bool { return l.freeBytes >= 0 && l.freeBytes < l.reserve }
+// disk returns what a scheduler that holds back for want of disk says of it.
+func (l loop) disk() (says string, held bool) {
+	for _, t := range l.troubles {
+		if t.Kind == trouble.Disk {
+			return t.Says, true
+		}
+	}
+	return "", false
+}
+
+// failing returns the last failure of a stage that ends again and again.
+func (l loop) failing(stage topics.Stage) (failure trouble.Trouble, fails bool) {
+	for _, t := range l.troubles {
+		if t.Kind == trouble.Fails && t.Stage == stage {
+			return t, true
+		}
+	}
+	return trouble.Trouble{}, false
+}
+
+// idle tells whether a stage does nothing: no process runs it, or it fails.
+func (l loop) idle(stage topics.Stage) bool {
+	_, fails := l.failing(stage)
+	return fails || l.members[stage] == 0
+}
 
 // lag of a stage in one partition of all its inputs, in records.
 func (l loop) lag(stage topics.Stage, partition int32) (records int64) {
@@ -37,7 +66,7 @@ func (l loop) lag(stage topics.Stage, partition int32) (records int64) {
 
 // look reads what is the matter around the domains.
 func (a *Asker) look(ctx context.Context) (loop, error) {
-	l := loop{members: map[topics.Stage]int{}, freeBytes: -1, reserve: a.opts.Reserve}
+	l := loop{members: map[topics.Stage]int{}, freeBytes: -1}
 	var err error
 	if l.status, err = a.status.Read(ctx); err != nil {
 		return l, err
@@ -54,6 +83,9 @@ func (a *Asker) look(ctx context.Context) (loop, error) {
 		l.members[stage] = len(described[a.names.Group(stage)].Members)
 	}
 	if l.control, _, err = topics.ReadControl(ctx, a.names, a.opts.Client...); err != nil {
+		return l, err
+	}
+	if l.troubles, err = trouble.Read(ctx, a.names, a.admin, time.Now()); err != nil {
 		return l, err
 	}
 	if a.opts.Dir != "" {
@@ -73,5 +105,9 @@ func (a *Asker) gauges(ctx context.Context, partition int32) (*weftpb.Gauges, er
 		return nil, err
 	}
 	last, err := a.logs.LastDecision(ctx, a.names.Scheduled, partition, bounds[partition])
+	if errors.Is(err, ledger.ErrCorrupt) && a.opts.Damaged != nil {
+		a.opts.Damaged(partition, err)
+		return nil, nil
+	}
 	return last.GetGauges(), err
 }

@@ -35,8 +35,8 @@ func (a *Asker) naming(ctx context.Context, s *URLStory, url urls.URL, f *finds,
 			return false, nil
 		}
 		var page codecs.Parsed
-		if err := json.Unmarshal(r.Value, &page); err != nil {
-			return false, fmt.Errorf("decode %s: %w", a.ref(r), err)
+		if json.Unmarshal(r.Value, &page) != nil {
+			return false, nil // another program wrote it
 		}
 		hop, root, known := f.get(page.URL, s.Partition)
 		source, refusal := urls.Parse(page.URL)
@@ -63,6 +63,6 @@ func (a *Asker) naming(ctx context.Context, s *URLStory, url urls.URL, f *finds,
 // follows tells whether the crawl goes on to a URL from a page.
 func follows(o parse.Options, page codecs.Parsed, url string) bool {
 	return !page.Robots.NoFollow && page.Unfollowed == "" && slices.ContainsFunc(page.Links, func(l codecs.ParsedLink) bool {
-		return l.URL == url && o.Follows(parse.Kind(l.Kind), l.Rel)
+		return l.URL == url && o.Follows(parse.Kind(l.Kind), parse.Kind(l.Element), l.Rel)
 	})
 }

@@ -24,6 +24,14 @@ func (s *URLStory) sentence(around *loop) string {
 		return fmt.Sprintf("It is on its way: it is new, and schedule has not admitted it yet%s.", s.behind(around, topics.Schedule))
 	case StateGivenUp:
 		return s.StandIn.text()
+	case StateWithdrawn:
+		switch {
+		case s.Trap != nil:
+			return s.Trap.withdrawnText()
+		case s.StandIn == nil:
+			return "It is withdrawn: it is of a trap."
+		}
+		return s.StandIn.text()
 	case StateHeldBack:
 		return s.Trap.text()
 	case StateQueued:
@@ -67,7 +75,10 @@ func (s *URLStory) unknown() string {
 }
 
 func (s *URLStory) behind(around *loop, stage topics.Stage) string {
+	failure, fails := around.failing(stage)
 	switch lag := around.lag(stage, s.Partition); {
+	case fails:
+		return fmt.Sprintf("; %s fails: %s", stage, failure.Says)
 	case around.members[stage] == 0:
 		return fmt.Sprintf("; no process runs %s", stage)
 	case lag > 0:
@@ -80,6 +91,13 @@ func (s *URLStory) queued() string {
 	switch {
 	case s.Queue == nil:
 		return "It joined a queue of its domain." // the frontier is not known
+	case s.StandIn != nil:
+		behind := ""
+		if s.Queue.Ahead > 0 {
+			behind = " behind " + plural(s.Queue.Ahead, "URL")
+		}
+		return fmt.Sprintf("It waits aside%s until it is clear whether it is the same page as %s, which was named before (%s). What holds the domain back: %s.",
+			behind, s.StandIn.URL, s.StandIn.Rules[0], s.Hold.Text)
 	case s.Queue.Ahead == 0:
 		return fmt.Sprintf("It is the next in the queue %q of %s. What holds the domain back: %s.", s.Queue.Name, s.Domain, s.Hold.Text)
 	}
@@ -95,7 +113,10 @@ func (s *URLStory) retrying() string {
 	case Attempted:
 		before = fmt.Sprintf("Attempt %d failed (%s)", s.attempts(), last.Reason)
 	case PutOff:
-		before = "robots.txt of its origin cannot be had"
+		before = "It is put off: " + putOffText[last.Reason]
+		if last.Reason == "" {
+			before = "robots.txt of its origin cannot be had"
+		}
 	case Expired:
 		before = "Its visit was lost"
 	}
@@ -143,12 +164,16 @@ func (s *URLStory) settled() string {
 			return fmt.Sprintf("It was refused %s without a request: robots.txt of its origin says %q.", c.away(last.At), last.Rule)
 		}
 		return fmt.Sprintf("It was refused %s without a request: robots.txt of its origin forbids it.", c.away(last.At))
+	case frontier.ReasonTooManyRules:
+		return fmt.Sprintf("It was refused %s without a request: robots.txt of its origin has more rules than are held, or is no UTF-8, which forbids everything.", c.away(last.At))
 	case frontier.ReasonUnreachable:
 		return fmt.Sprintf("It was refused %s without a request: robots.txt of its origin could not be had, which forbids everything.", c.away(last.At))
+	case frontier.ReasonMissing:
+		return fmt.Sprintf("It was refused %s without a request: the name of its host does not exist, as it did not when it was looked up again.", c.away(last.At))
 	case frontier.ReasonTooManyOrigins:
 		return fmt.Sprintf("It was refused %s without a request: its domain has too many origins.", c.away(last.At))
 	case frontier.ReasonBreaker:
-		return fmt.Sprintf("It was given up %s: the breaker of its domain had opened too often.", c.away(last.At))
+		return fmt.Sprintf("It was given up %s: the breaker of its domain, or of its origin alone, had opened too often.", c.away(last.At))
 	}
 	return fmt.Sprintf("It was settled %s: %s.", c.away(last.At), last.Reason)
 }
@@ -201,7 +226,11 @@ func (s *DomainStory) sentence() string {
 	case StateTrimmed:
 		return "The beginning of its ledger was trimmed: only what lies behind it can be told."
 	case string(frontier.Empty):
-		return fmt.Sprintf("Nothing is pending; settled: %s.", plural(s.total(), "URL"))
+		sentence := fmt.Sprintf("Nothing is pending; settled: %s", plural(s.total(), "URL"))
+		if n := s.Outcomes[frontier.ReasonWithdrawn]; n > 0 {
+			sentence += "; withdrawn: " + plural(n, "URL")
+		}
+		return sentence + "."
 	}
 	sentence := fmt.Sprintf("%s pending. What holds it back: %s.", plural(s.Pending, "URL"), s.Hold.Text)
 	if s.AtLeastMS > 60_000 {
@@ -210,10 +239,12 @@ func (s *DomainStory) sentence() string {
 	return sentence
 }
 
-// total is how many URLs are settled.
+// total is how many URLs are settled. Those that are withdrawn are not.
 func (s *DomainStory) total() (n int64) {
-	for _, count := range s.Outcomes {
-		n += count
+	for reason, count := range s.Outcomes {
+		if reason != frontier.ReasonWithdrawn {
+			n += count
+		}
 	}
 	return n
 }

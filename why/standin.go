@@ -65,7 +65,7 @@ func (a *Asker) siteRules(ctx context.Context, domain string) (all []SiteRules, 
 	}
 	defer func() { err = errors.Join(err, store.close()) }()
 	book := variants.Open(store)
-	part := replay.Part{Partitions: []int32{a.partition(domain)}, Domain: domain, Trimmed: true}
+	part := replay.Part{Partitions: []int32{a.partition(domain)}, Domain: domain, Trimmed: true, Damaged: a.opts.Damaged}
 	err = a.logs.DedupedPart(ctx, a.names.Deduped, part, func(e replay.Event[*weftpb.Deduped]) error {
 		book.Apply(domain, e.Body)
 		return nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
@@ -37,8 +36,11 @@ var errEnough = errors.New("enough")
 // search reads records of one topic until visit is content or searchBytes are
 // read, which it reports as cut.
 func (a *Asker) search(ctx context.Context, topic string, bounds map[int32]replay.Bounds, visit func(*kgo.Record) (found bool, err error)) (cut bool, err error) {
-	bytes := 0
-	err = a.logs.Range(ctx, topic, bounds, func(r *kgo.Record) error {
+	bytes, read := 0, a.logs.Range
+	if topic == a.names.Seeds {
+		read = a.logs.CommittedRange
+	}
+	err = read(ctx, topic, bounds, func(r *kgo.Record) error {
 		found, err := visit(r)
 		if err == nil && found {
 			err = errEnough
@@ -99,8 +101,8 @@ func (a *Asker) named(r *kgo.Record, normalize processors.Transform, url, domain
 			continue
 		}
 		var n weftpb.Normalized
-		if err := proto.Unmarshal(record.Value, &n); err != nil {
-			return "", false, fmt.Errorf("decode %s: %w", a.ref(r), err)
+		if proto.Unmarshal(record.Value, &n) != nil {
+			continue // dedupe rejects it
 		}
 		for _, t := range n.Targets {
 			if t.Url == url {

@@ -22,6 +22,12 @@ func (t *Trap) text() string {
 		t.Reason, t.Host, t.Template, t.Host, t.Template)
 }
 
+// withdrawnText is the trap in a sentence about a URL that was queued before.
+func (t *Trap) withdrawnText() string {
+	return fmt.Sprintf("It was queued, and is withdrawn since it is clear what it is of: trap %s at %s%s. To let it out: weft traps --lift '%s' '%s'",
+		t.Reason, t.Host, t.Template, t.Host, t.Template)
+}
+
 // shapes are refusals of URLs that look like no page, in words.
 var shapes = map[scope.Refusal]string{
 	scope.TooManySegments:  "its path has too many segments (--max-path-segments)",
@@ -35,6 +41,9 @@ var shapes = map[scope.Refusal]string{
 func (f *finds) addParked(parked []*weftpb.Parked, also func(*weftpb.Target)) {
 	for _, p := range parked {
 		trap := &Trap{Host: p.Host, Template: traps.Template(p.Template), Reason: p.Reason}
+		for _, group := range p.Groups {
+			f.groups[group] = trap
+		}
 		for _, t := range p.Targets {
 			f.add(t)
 			f.held[urls.Fingerprint(t.Url)] = trap

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/traps"
 	"github.com/weftcrawl/weft/urls"
 )
 
@@ -27,6 +29,9 @@ const (
 	StateHeldBack = "held_back"
 	// StateGivenUp: another URL of its site stands for it.
 	StateGivenUp = "given_up"
+	// StateWithdrawn: another spelling of it was named before and is crawled instead,
+	// as long as its site says that both are one page; or it is of a trap.
+	StateWithdrawn = "withdrawn"
 	// StateQueued: in a queue of its domain.
 	StateQueued = "queued"
 	// StateRetry: among the retries of its domain.
@@ -61,7 +66,7 @@ type URLStory struct {
 	Cut     string   `json:"found_cut,omitempty"`
 	Transit *Transit `json:"transit,omitempty"`
 	Trap    *Trap    `json:"trap,omitempty"`
-	// StandIn is the URL that is crawled instead.
+	// StandIn is the URL that is crawled instead, or may be.
 	StandIn *StandIn `json:"stand_in,omitempty"`
 	History []Step   `json:"history,omitempty"`
 	// Queue is where it waits, Visit where it is out.
@@ -76,11 +81,15 @@ type URLStory struct {
 	Unknown []string `json:"unknown,omitempty"`
 
 	zone *time.Location
+	// twin is the URL that it may be another spelling of, groups are the traps of its
+	// domain that withdrew something.
+	twin   string
+	groups map[string]*Trap
 }
 
 // Queue is the place of a URL that waits.
 type Queue struct {
-	// Name is seed, sitemap, shallow, deep or retries.
+	// Name is seed, sitemap, shallow, deep, retries or aside.
 	Name string `json:"name"`
 	// Ahead of it in the same queue, and Pending in its whole domain.
 	Ahead   int64 `json:"ahead"`
@@ -96,6 +105,8 @@ type Verdict struct {
 	Allowed  bool              `json:"allowed"`
 	// Rule is the line that decides; empty when none does.
 	Rule string `json:"rule,omitempty"`
+	// Missing: the name of the origin's host does not exist, as was said last.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // URL tells the story of a URL as it is at now; times in sentences are those of
@@ -151,6 +162,7 @@ func (a *Asker) tellFound(ctx context.Context, s *URLStory, url urls.URL, around
 		if s.Trap = own.held[urls.Fingerprint(s.URL)]; s.Trap != nil {
 			s.State = StateHeldBack
 		}
+		s.twin, s.groups = own.twins[urls.Fingerprint(s.URL)], own.groups
 		if s.StandIn = own.stoodFor[urls.Fingerprint(s.URL)]; s.StandIn != nil {
 			s.State = StateGivenUp
 		}
@@ -223,7 +235,9 @@ func (a *Asker) tellState(ctx context.Context, s *URLStory, url urls.URL, h *his
 		s.State = StateSettled
 		return a.tellPages(ctx, s, around)
 	case f.frontier == nil:
-		s.State = stateAfter(last)
+		if s.State = stateAfter(last); s.State == StateWithdrawn {
+			s.withdrawnIn(h.aside)
+		}
 	default:
 		return a.tellPlace(ctx, s, f, around)
 	}
@@ -233,8 +247,10 @@ func (a *Asker) tellState(ctx context.Context, s *URLStory, url urls.URL, h *his
 // stateAfter is where a step leads.
 func stateAfter(last Step) string {
 	switch last.What {
-	case Admitted:
+	case Admitted, Back, Recalled:
 		return StateQueued
+	case Withdrawn:
+		return StateWithdrawn
 	case Released:
 		return StateOut
 	}
@@ -259,7 +275,7 @@ func (a *Asker) tellPlace(ctx context.Context, s *URLStory, f *folded, around lo
 			}
 		}
 	}
-	return f.frontier.Queued(s.Domain, func(place frontier.Place, q *weftpb.Request) bool {
+	err = f.frontier.Queued(s.Domain, func(place frontier.Place, q *weftpb.Request) bool {
 		if q.GetTarget().GetUrl() != s.URL {
 			return true
 		}
@@ -269,8 +285,39 @@ func (a *Asker) tellPlace(ctx context.Context, s *URLStory, f *folded, around lo
 			s.State = StateRetry
 			s.Queue.Name, s.Queue.ReadyAt = "retries", place.ReadyAt.UTC()
 		}
+		switch {
+		case traps.IsGroup(place.Group):
+			s.Queue.Name = "aside"
+		case place.Group != "":
+			s.Queue.Name, s.StandIn = "aside", standInOf(s.twin, place.Group)
+		}
 		return false
 	})
+	if err != nil || s.Queue != nil {
+		return err
+	}
+	return f.frontier.Withdrawn(s.Domain, func(place frontier.Place, q *weftpb.Request) bool {
+		if q.GetTarget().GetUrl() != s.URL {
+			return true
+		}
+		s.State, s.Hold = StateWithdrawn, nil
+		s.withdrawnIn(place.Group)
+		return false
+	})
+}
+
+// withdrawnIn tells why the URLs of a group are withdrawn.
+func (s *URLStory) withdrawnIn(group string) {
+	if traps.IsGroup(group) {
+		s.Trap = s.groups[group]
+	} else {
+		s.StandIn = standInOf(s.twin, group)
+	}
+}
+
+// standInOf is what a URL waits aside for, by the group that it waits in.
+func standInOf(twin, group string) *StandIn {
+	return &StandIn{URL: twin, Rules: []string{group[strings.LastIndexByte(group, ' ')+1:]}}
 }
 
 // queueNames are the reasons of the priorities.
@@ -289,7 +336,7 @@ func (a *Asker) tellRobots(s *URLStory, url urls.URL, f *folded) error {
 		if o.Name != url.Origin() {
 			continue
 		}
-		v := Verdict{Origin: o.Name, Standing: o.Standing}
+		v := Verdict{Origin: o.Name, Standing: o.Standing, Missing: o.Missing}
 		if o.Standing == frontier.InForce {
 			v.Allowed = true
 			if o.Rules != nil {

@@ -123,14 +123,27 @@ func (s Step) text(c clock) string {
 		return fmt.Sprintf("back from visit %s without a request, to the front", s.Visit)
 	case Expired:
 		return fmt.Sprintf("the lease of visit %s ran out: to the front", s.Visit)
+	case Withdrawn:
+		return "withdrawn: its group is not fetched"
+	case Back:
+		return "back: its group is fetched after all"
+	case Recalled:
+		return "recalled: what it waited for has no page, or a seed or a redirect names it"
 	case PutOff:
-		return "put off: robots.txt cannot be had" + again
+		return "put off: " + putOffText[s.Reason] + again
 	}
 	text := "refused: " + s.Reason
 	if s.Rule != "" {
 		text += fmt.Sprintf(" (%s)", s.Rule)
 	}
 	return text
+}
+
+// putOffText explains why a URL is put off.
+var putOffText = map[string]string{
+	"":             "robots.txt cannot be had",
+	waitsForName:   "the name of its host was not found, and is looked up once more",
+	waitsForOrigin: "its origin failed, and waits while the rest of the domain goes on",
 }
 
 // priorityText explains the reasons of frontier.Priority.
@@ -142,6 +155,9 @@ var priorityText = map[string]string{
 }
 
 func (v Verdict) text() string {
+	if v.Missing {
+		return fmt.Sprintf("the name of the host of %s does not exist", v.Origin)
+	}
 	switch v.Standing {
 	case frontier.Unasked:
 		return fmt.Sprintf("robots.txt of %s has to be had first", v.Origin)
@@ -155,6 +171,9 @@ func (v Verdict) text() string {
 	verdict := "forbids it"
 	if v.Allowed {
 		verdict = "allows it"
+	}
+	if v.Rule == "" && !v.Allowed {
+		return fmt.Sprintf("%s has more rules in its robots.txt than are held, or it is no UTF-8, which forbids everything", v.Origin)
 	}
 	if v.Rule == "" {
 		return fmt.Sprintf("%s %s: no rule is about it", v.Origin, verdict)

@@ -24,9 +24,11 @@ type Options struct {
 	// Client are options that reach the brokers.
 	Client []kgo.Opt
 	// Dir is a directory on the disk that the stages write to; empty when they
-	// run elsewhere. Below Reserve bytes of it they release nothing.
-	Dir     string
-	Reserve int64
+	// run elsewhere.
+	Dir string
+	// Damaged is told of a partition that can only be read up to some place, which
+	// what follows leaves out; nil: that is an error.
+	Damaged func(partition int32, err error)
 }
 
 // Asker answers questions about one crawl. Not for concurrent use.

@@ -201,6 +201,57 @@ var stories = []struct {
 		w.admit(domain, kept)
 		w.consumed()
 	}},
+	{name: "aside", questions: []question{"http://example.com/a", "http://example.com/b", "example.com", ""}, happens: func(w *world) {
+		w.copies("a", "b")
+		w.consumed()
+		w.pass(time.Second)
+	}},
+	{name: "withdrawn", questions: []question{"http://example.com/a", "http://example.com/b", site + "a", "example.com", ""}, happens: func(w *world) {
+		w.copies("a", "b")
+		w.hear(&weftpb.Deduped{Groups: []*weftpb.Group{{Name: "example.com https", State: weftpb.Group_STATE_WITHDRAWN}}})
+		w.pass(time.Minute)
+		w.hear(&weftpb.Deduped{Recalled: []string{"http://example.com/b"}})
+		w.consumed()
+	}},
+	{name: "withdrawn-and-back", questions: []question{"http://example.com/a", "example.com"}, happens: func(w *world) {
+		w.copies("a")
+		https := func(state weftpb.Group_State) {
+			w.pass(time.Minute)
+			w.hear(&weftpb.Deduped{Groups: []*weftpb.Group{{Name: "example.com https", State: state}}})
+		}
+		https(weftpb.Group_STATE_WITHDRAWN)
+		https(weftpb.Group_STATE_FREE)
+		https(weftpb.Group_STATE_WITHDRAWN)
+		w.robots("example.com", 404, "")
+		w.pass(time.Minute)
+		w.tick("example.com")
+		w.answers("example.com", answer(200))
+		w.consumed()
+	}},
+	{name: "withdrawn-trimmed", questions: []question{"http://example.com/a"}, happens: func(w *world) {
+		w.seeds(site)
+		w.trim(w.names.Scheduled, w.partition("example.com"), 1)
+		w.hear(&weftpb.Deduped{Targets: []*weftpb.Target{
+			{Url: site + "a", Depth: 1, Via: link}, {Url: "http://example.com/a", Depth: 1, Via: link, Group: "example.com https", Twin: site + "a"},
+		}})
+		w.hear(&weftpb.Deduped{Groups: []*weftpb.Group{{Name: "example.com https", State: weftpb.Group_STATE_WITHDRAWN}}})
+		w.consumed()
+	}},
+	{name: "trap-withdrawn", questions: []question{site + "a", site + "t", "example.com"}, happens: func(w *world) {
+		w.seeds(site)
+		const group = "trap 0123456789abcdef"
+		queued := &weftpb.Target{Url: site + "a", Depth: 1, Via: link, Group: group}
+		w.hear(&weftpb.Deduped{Targets: []*weftpb.Target{queued}, Groups: []*weftpb.Group{{Name: group, State: weftpb.Group_STATE_FREE}}})
+		w.pass(time.Minute)
+		w.hear(&weftpb.Deduped{
+			Groups: []*weftpb.Group{{Name: group, State: weftpb.Group_STATE_WITHDRAWN}},
+			Parked: []*weftpb.Parked{{
+				Host: "example.com", Template: "/{word}", Reason: "same_content", Groups: []string{group},
+				Targets: []*weftpb.Target{{Url: site + "t", Depth: 1, Via: link}},
+			}},
+		})
+		w.consumed()
+	}},
 	{name: "trap", questions: []question{site + "cal/2031-01-01", site + "cal/2031-01-02", site + "cal/2031-01-03"}, happens: func(w *world) {
 		w.seeds(site)
 		held := []*weftpb.Target{{Url: site + "cal/2031-01-01", Depth: 1, Via: link}, {Url: site + "cal/2031-01-02", Depth: 1, Via: link}}
@@ -286,6 +337,21 @@ var stories = []struct {
 		w.consumed()
 		w.pass(500 * time.Millisecond)
 	}},
+}
+
+// copies has the seed name paths twice: with https, and with http, which waits aside.
+func (w *world) copies(paths ...string) {
+	w.t.Helper()
+	w.seeds(site)
+	w.robots("example.com", 404, "")
+	w.answers("example.com", answer(200))
+	d := &weftpb.Deduped{}
+	for _, path := range paths {
+		d.Targets = append(d.Targets, &weftpb.Target{Url: site + path, Depth: 1, Via: link}, &weftpb.Target{
+			Url: "http://example.com/" + path, Depth: 1, Via: link, Group: "example.com https", Twin: site + path,
+		})
+	}
+	w.hear(d)
 }
 
 // unread writes a record of example.com that nobody has read.

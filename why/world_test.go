@@ -202,6 +202,18 @@ func (w *world) admit(domain string, targets []*weftpb.Target) {
 	})
 }
 
+// hear writes an event of dedupe that a page of example.com led to, and has schedule
+// take it over.
+func (w *world) hear(d *weftpb.Deduped) {
+	w.t.Helper()
+	const domain = "example.com"
+	d.Source = site
+	w.event(w.names.Deduped, w.partition(domain), domain, d)
+	w.decide(domain, func(f *frontier.Frontier, at frontier.Moment) (*weftpb.Scheduled, error) {
+		return f.Hear(domain, d, at)
+	})
+}
+
 // seeds admits seeds.
 func (w *world) seeds(all ...string) { w.admitted("", weftpb.Via_VIA_SEED, 0, all...) }
 
