@@ -1,11 +1,14 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
@@ -31,6 +34,13 @@ const (
 	BugAnyEpoch Bug = "any-epoch"
 	// BugAnyOffset: events count wherever they stand.
 	BugAnyOffset Bug = "any-offset"
+	// BugStrangersCount: what a stranger copied counts where it stands.
+	BugStrangersCount Bug = "strangers-count"
+	// BugHolesIgnored: an event counts behind a place that a stranger took.
+	BugHolesIgnored Bug = "holes-ignored"
+	// BugStrangerDecides: a fetcher takes a stranger's record for the last decision,
+	// after which nothing is out.
+	BugStrangerDecides Bug = "stranger-decides"
 	// BugImpureApply: live folds write the time of the clock.
 	BugImpureApply Bug = "impure-apply"
 	// BugCheckpointEarly: a checkpoint is published before its last event is
@@ -86,6 +96,19 @@ const (
 	BugMergesUnwritten Bug = "merges-unwritten"
 	// BugMissingUnheard: dedupe does not hear that there is no page.
 	BugMissingUnheard Bug = "missing-unheard"
+	// BugDeadNamesFail: a name that does not exist counts as a host that is down.
+	BugDeadNamesFail Bug = "dead-names-fail"
+	// BugNamesRemembered: a fetcher never looks a name up again that was not found.
+	BugNamesRemembered Bug = "names-remembered"
+	// BugDelaySkipped: no delay runs from any request.
+	BugDelaySkipped Bug = "delay-skipped"
+	// BugHealthUnwritten: the scheduler does not write down which origin fails, and
+	// which answered last.
+	BugHealthUnwritten Bug = "health-unwritten"
+	// BugRecallsUnheard: schedule does not hear that a URL waits aside no longer.
+	BugRecallsUnheard Bug = "recalls-unheard"
+	// BugGroupsUnheard: schedule does not hear of groups that come back.
+	BugGroupsUnheard Bug = "groups-unheard"
 	// BugStopCuts: a fetcher that ends in good order cuts off what is in flight.
 	BugStopCuts Bug = "stop-cuts"
 )
@@ -99,6 +122,9 @@ func Bugs() []Bug {
 		BugNoClaim,
 		BugAnyEpoch,
 		BugAnyOffset,
+		BugStrangersCount,
+		BugHolesIgnored,
+		BugStrangerDecides,
 		BugImpureApply,
 		BugCheckpointEarly,
 		BugWorkerCommitsEarly,
@@ -124,6 +150,12 @@ func Bugs() []Bug {
 		BugPagesForgotten,
 		BugMergesUnwritten,
 		BugMissingUnheard,
+		BugDeadNamesFail,
+		BugNamesRemembered,
+		BugDelaySkipped,
+		BugHealthUnwritten,
+		BugRecallsUnheard,
+		BugGroupsUnheard,
 		BugStopCuts,
 	}
 }
@@ -133,6 +165,7 @@ type bugs struct {
 	w      *world
 	latest map[place]int64  // epoch of the latest claim in a ledger
 	maybe  map[int32]uint64 // a small filter of each partition's URLs
+	absent map[string]bool  // origins that were not found
 }
 
 func (w *world) bug(b Bug) bool { return w.c.Bug == b }
@@ -185,19 +218,23 @@ func (b *bugs) event(_ *table, r record) []byte { return b.reread(r) }
 
 // reread returns a ledger's record for a fold.
 func (b *bugs) reread(r record) []byte {
-	if !b.w.bug(BugAnyEpoch) && !b.w.bug(BugAnyOffset) {
-		return r.value
-	}
 	var ev weftpb.Event
-	if proto.Unmarshal(r.value, &ev) != nil || ev.Claim != nil {
+	undecodable := proto.Unmarshal(r.value, &ev) != nil || ev.Claim == nil && ev.Epoch == 0
+	switch {
+	case ev.Claim != nil:
+		return r.value
+	case b.w.bug(BugHolesIgnored) && r.strange && r.latest > 0:
+		ev = weftpb.Event{Epoch: r.latest, Offset: r.offset, Unacknowledged: r.offset}
+	case undecodable:
+		return r.value
+	case b.w.bug(BugAnyOffset):
+		ev.Offset = r.offset
+	case b.w.bug(BugAnyEpoch), b.w.bug(BugStrangersCount) && r.strange:
+		ev.Epoch, ev.Offset = max(ev.Epoch, r.latest), r.offset
+	default:
 		return r.value
 	}
-	if b.w.bug(BugAnyOffset) {
-		ev.Offset = r.offset
-	} else {
-		ev.Epoch, ev.Offset = max(ev.Epoch, r.latest), r.offset
-	}
-	return encode(&ev)
+	return encodeEvent(&ev)
 }
 
 // arrived looks at a record that reaches its log.
@@ -206,10 +243,13 @@ func (b *bugs) arrived(l *log, r *record) {
 	if b.w.bug(BugMergesUnwritten) && l.topic == b.w.names.Deduped {
 		r.value = withoutMerges(r.value)
 	}
-	if !b.w.bug(BugAnyEpoch) || l.topic != b.w.names.Deduped && l.topic != b.w.names.Scheduled || proto.Unmarshal(r.value, &ev) != nil {
+	if b.w.bug(BugHealthUnwritten) && l.topic == b.w.names.Scheduled {
+		r.value = withoutHealth(r.value)
+	}
+	if !b.w.isLedger(l.topic) {
 		return
 	}
-	if ev.Claim != nil {
+	if proto.Unmarshal(r.value, &ev) == nil && ev.Claim != nil {
 		b.latest[l.place] = r.offset + 1
 	}
 	r.latest = b.latest[l.place]
@@ -224,14 +264,56 @@ func withoutMerges(event []byte) []byte {
 	}
 	d.Merged = nil
 	ev.Body = encode(&d)
-	return encode(&ev)
+	return encodeEvent(&ev)
+}
+
+// withoutHealth is an event of scheduled that does not say which origin failed or
+// answered.
+func withoutHealth(event []byte) []byte {
+	var ev weftpb.Event
+	var s weftpb.Scheduled
+	if proto.Unmarshal(event, &ev) != nil || proto.Unmarshal(ev.Body, &s) != nil || s.Timing.GetAnsweredBy() == 0 && len(s.Health) == 0 {
+		return event
+	}
+	s.Health, s.Timing.AnsweredBy = nil, 0
+	ev.Body = encode(&s)
+	return encodeEvent(&ev)
+}
+
+// encodeEvent marshals an event of a ledger, with the checksum of what it is now.
+func encodeEvent(ev *weftpb.Event) []byte {
+	value, err := ledger.Encode(ev)
+	if err != nil {
+		panic(fmt.Sprintf("sim: marshal event: %v", err))
+	}
+	return value
+}
+
+// exchange returns what a fetcher takes for the end of a request to an origin.
+func (b *bugs) exchange(origin string, x *fetch.Exchange) *fetch.Exchange {
+	missing := x.Class == fetch.ClassDNSNotFound
+	switch {
+	case b.w.bug(BugDeadNamesFail) && missing:
+		return &fetch.Exchange{URL: x.URL, Class: fetch.ClassDNSError, Started: x.Started, Total: x.Total}
+	case b.w.bug(BugNamesRemembered) && b.absent[origin]:
+		return &fetch.Exchange{URL: x.URL, Class: fetch.ClassDNSNotFound, Started: x.Started, Total: x.Total}
+	case missing:
+		b.absent[origin] = true
+	}
+	return x
+}
+
+// answer returns what a lane hears of a request.
+func (b *bugs) answer(a lanes.Answer) lanes.Answer {
+	a.Unreached = a.Unreached || b.w.bug(BugDelaySkipped)
+	return a
 }
 
 // input returns an input's record for a decision.
 func (b *bugs) input(t *table, topic string, r record) []byte {
 	switch {
 	case topic == b.w.names.Deduped:
-		return b.reread(r)
+		return b.unheard(b.reread(r))
 	case topic == b.w.names.Normalized && b.w.bug(BugTrustFilter):
 		return b.filtered(t, r)
 	case topic == b.w.names.Normalized && b.w.bug(BugMissingUnheard):
@@ -240,6 +322,22 @@ func (b *bugs) input(t *table, topic string, r record) []byte {
 		return b.anyVisit(t, r)
 	}
 	return r.value
+}
+
+// unheard is an event of deduped that does not say all of groups.
+func (b *bugs) unheard(event []byte) []byte {
+	var ev weftpb.Event
+	var d weftpb.Deduped
+	if !b.w.bug(BugRecallsUnheard) && !b.w.bug(BugGroupsUnheard) || proto.Unmarshal(event, &ev) != nil || ev.Claim != nil || proto.Unmarshal(ev.Body, &d) != nil {
+		return event
+	}
+	if b.w.bug(BugRecallsUnheard) {
+		d.Recalled = nil
+	} else {
+		d.Groups = slices.DeleteFunc(d.Groups, func(g *weftpb.Group) bool { return g.State != weftpb.Group_STATE_WITHDRAWN })
+	}
+	ev.Body = encode(&d)
+	return encodeEvent(&ev)
 }
 
 // withoutMissing is a record of normalized that does not say what has no page.
@@ -310,8 +408,11 @@ func (c clocked) Set(key, value []byte) {
 	}
 }
 
-// takeover returns what a fetcher found.
-func (b *bugs) takeover(found processors.Takeover) processors.Takeover {
+// takeover returns what a fetcher found in a log of scheduled.
+func (b *bugs) takeover(l *log, found processors.Takeover) processors.Takeover {
+	if last := l.records[:min(found.End, l.end())]; b.w.bug(BugStrangerDecides) && len(last) > 0 && last[len(last)-1].strange {
+		found.Last = &weftpb.Scheduled{Oldest: int64(len(last)) - 1}
+	}
 	if b.w.bug(BugIgnoreOldest) {
 		found.Last = &weftpb.Scheduled{Oldest: found.End}
 	}

@@ -14,6 +14,8 @@ type Case struct {
 	Pages int `json:"pages"`
 	// Twins: pages may have two URLs, see web.twins.
 	Twins bool `json:"twins,omitempty"`
+	// Names: some do not exist, and some hosts are down alone; see web.names.
+	Names bool `json:"names,omitempty"`
 	// Processes, of which some run all stages and some a few.
 	Processes int `json:"processes"`
 	// Embedded: the brokers are in the only process, and what is in their logs
@@ -64,6 +66,7 @@ const (
 	Reject           Kind = "reject"             // a partition refuses one append in Rate
 	Forget           Kind = "forget"             // a partition does not acknowledge one append in Rate
 	Repeat           Kind = "repeat"             // a partition of a transient topic writes one record in Rate twice
+	Stranger         Kind = "stranger"           // another program writes to a partition, and takes the place of one record in Rate
 	AwayThenKill     Kind = "away-then-kill"     // a partition has no leader, and a process is killed meanwhile
 	Sluggish         Kind = "sluggish"           // coordinators answer heartbeats late, and a process stops meanwhile
 	ClockJump        Kind = "clock-jump"         // a wall clock is set, forth or back
@@ -82,9 +85,10 @@ const (
 // orders are what people do.
 var orders = []Kind{Hold, Hold, Stop, Stop, Drain}
 
-// calm tells that nothing goes wrong in a case: there are only orders.
+// calm tells that nothing goes wrong with the processes and brokers of a case: there
+// are only orders, and what other programs write.
 func (c Case) calm() bool {
-	return !slices.ContainsFunc(c.Faults, func(f Fault) bool { return !slices.Contains(orders, f.Kind) })
+	return !slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Kind != Stranger && !slices.Contains(orders, f.Kind) })
 }
 
 func (c Case) perDomain() int { return max(c.PerDomain, 1) }
@@ -139,7 +143,21 @@ func NewCase(seed uint64) Case {
 		})
 	}
 	c.limits(rand.New(rand.NewPCG(seed, 4)))
+	c.strangers(rand.New(rand.NewPCG(seed, 11)))
 	return c
+}
+
+// strangers draws what another program writes to the topics.
+func (c *Case) strangers(rng *rand.Rand) {
+	if rng.IntN(3) > 0 {
+		return
+	}
+	for range 1 + rng.IntN(4) {
+		c.Faults = append(c.Faults, Fault{
+			At: time.Duration(rng.Int64N(int64(faultsWithin))), Kind: Stranger, Place: rng.IntN(1000),
+			For: time.Duration(rng.Int64N(int64(20 * time.Second))), Rate: 1 + rng.IntN(30),
+		})
+	}
 }
 
 // limits draws what a crawl is told to keep within, and what people do with it.
@@ -157,6 +175,7 @@ func (c *Case) limits(rng *rand.Rand) {
 	if own := rand.New(rand.NewPCG(c.Seed, 5)); own.IntN(5) == 0 {
 		c.PagesPerDomain = int64(1 + own.IntN(12))
 	}
+	c.Names = rand.New(rand.NewPCG(c.Seed, 9)).IntN(2) == 0
 	c.Twins = rand.New(rand.NewPCG(c.Seed, 7)).IntN(2) == 0
 	n := rng.IntN(3)
 	if rng.IntN(6) == 0 {

@@ -112,6 +112,14 @@ func (w *world) recount(at place, store *memstore.Store) {
 			}
 			return true
 		})
+		if err != nil {
+			return false
+		}
+		err = f.Withdrawn(name, func(_ frontier.Place, r *weftpb.Request) bool {
+			have.Withdrawn++
+			held[r.Target.Url]++
+			return true
+		})
 		if s.State != frontier.Empty {
 			have.Domains++
 		}
@@ -125,8 +133,8 @@ func (w *world) recount(at place, store *memstore.Store) {
 		return
 	}
 	g := report.Gauges
-	want := fmt.Sprint(g.Queued, g.Out, g.Visits, g.Domains, g.DomainsOut, g.Pending)
-	if got := fmt.Sprint(have.Queued, have.Out, have.Visits, have.Domains, have.DomainsOut, have.Queued+have.Out); got != want {
+	want := fmt.Sprint(g.Queued, g.Out, g.Visits, g.Domains, g.DomainsOut, g.Withdrawn, g.Pending)
+	if got := fmt.Sprint(have.Queued, have.Out, have.Visits, have.Domains, have.DomainsOut, have.Withdrawn, have.Queued+have.Out); got != want {
 		w.violate("gauges", "%v: counted %s, the gauges say %s", at, got, want)
 	}
 	for _, url := range keys(held) {
@@ -138,7 +146,7 @@ func (w *world) recount(at place, store *memstore.Store) {
 
 // oneState says what is wrong with a domain's state, if anything.
 func oneState(s frontier.DomainState) string {
-	queued := s.Retries
+	queued := s.Retries + s.Aside
 	for _, n := range s.Queued {
 		queued += n
 	}

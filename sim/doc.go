@@ -62,6 +62,12 @@
 // checkpoints are damaged or lost; disks are full; and the power of an embedded
 // broker's machine is cut. See Kind.
 //
+// Another program writes to the topics: garbage, nothing, text, half a record, a
+// record of another topic or partition, copies of real records and of claims. In a
+// ledger its record may take the place that the owner's next event was to have,
+// and that event may be lost besides, so that the one behind it stands in its
+// place. Only such a program's records may be rejected.
+//
 // # What people do
 //
 // A crawl may be told to keep one, two or three connections to a domain, to

@@ -35,6 +35,8 @@ func (w *world) strike(f Fault) {
 		l.forgetting, l.rate = until, f.Rate
 	case Repeat:
 		l.repeating, l.rate = until, f.Rate
+	case Stranger:
+		w.intrude(l, until, f.Rate)
 	case AwayThenKill:
 		l.away = until
 		if p.up {
@@ -76,11 +78,12 @@ func (w *world) strike(f Fault) {
 }
 
 // targets are the partitions that a kind of fault may happen to. Records are
-// only written twice to transient topics: ledgers have idempotent producers.
+// only written twice to transient topics: ledgers have idempotent producers. Nobody is
+// a stranger to seeds: what is written there is asked for.
 func (w *world) targets(k Kind) []place {
 	return slices.DeleteFunc(slices.Clone(w.cluster.places), func(at place) bool {
 		topic, _ := w.names.Topic(at.topic)
-		return topic.Kept == topics.Days || topic.Single || k == Repeat && topic.Kept != topics.Consumed
+		return topic.Kept == topics.Days || topic.Single || k == Repeat && topic.Kept != topics.Consumed || k == Stranger && at.topic == w.names.Seeds
 	})
 }
 

@@ -203,7 +203,7 @@ func (f *fetcher) take(partition int32, session int) {
 				return // taken away meanwhile
 			}
 			found.At = f.life.proc.mono()
-			f.post(partition, f.w.bugs.takeover(found))
+			f.post(partition, f.w.bugs.takeover(scheduled, found))
 		})
 	})
 }

@@ -19,10 +19,11 @@ type history struct {
 	admitted map[string]int      // in deduped
 	held     map[string]int      // in deduped, parked
 	merged   map[string][]string // in deduped, with what stands for them
-	pages    map[string]int      // admitted by domain, without seeds
-	queued   map[string]int      // in scheduled
-	tried    map[string]int      // attempts that were made, robots.txt included
-	depth    map[string]int      // as admitted
+	asides   asides
+	pages    map[string]int // admitted by domain, without seeds
+	queued   map[string]int // in scheduled
+	tried    map[string]int // attempts that were made, robots.txt included
+	depth    map[string]int // as admitted
 	ended    map[string][]string
 	parsed   map[string]bool
 	expired  []string // visits that ran out of their lease
@@ -30,7 +31,7 @@ type history struct {
 
 // readHistory folds the ledgers from their beginning.
 func (w *world) readHistory() (*history, error) {
-	h := &history{admitted: map[string]int{}, held: map[string]int{}, merged: map[string][]string{}, pages: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, depth: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
+	h := &history{asides: newAsides(), admitted: map[string]int{}, held: map[string]int{}, merged: map[string][]string{}, pages: map[string]int{}, queued: map[string]int{}, tried: map[string]int{}, depth: map[string]int{}, ended: map[string][]string{}, parsed: map[string]bool{}}
 	for p := range w.partitions {
 		err := w.events(w.names.Deduped, p, func(body []byte) error {
 			var d weftpb.Deduped
@@ -47,6 +48,12 @@ func (w *world) readHistory() (*history, error) {
 					h.pages[p.origin.site.domain]++
 				}
 				h.depth[t.Url] = int(t.Depth)
+				if t.Group != "" {
+					h.asides.twins[t.Url] = t.Twin
+				}
+			}
+			for _, g := range d.Groups {
+				h.asides.told[g.Name] = g.State
 			}
 			for _, m := range d.Merged {
 				h.merged[m.Target.Url] = append(h.merged[m.Target.Url], m.Kept)
@@ -75,6 +82,7 @@ func (w *world) readHistory() (*history, error) {
 }
 
 func (h *history) schedule(s *weftpb.Scheduled, visits map[string]*weftpb.Visit) error {
+	h.asides.fold(s)
 	for _, a := range s.Admitted {
 		if a.Request.Target.Via == weftpb.Via_VIA_ROBOTS {
 			continue
@@ -149,12 +157,15 @@ func (w *world) judgeEnd() {
 	}
 	w.judgeHeld(h)
 	w.judgeMerged(h)
+	w.judgeGroups(h)
 	for _, url := range keys(h.admitted) {
 		switch {
 		case h.admitted[url] > 1 || h.queued[url] > 1:
 			w.violate("twice", "%s was admitted %d times and queued %d times", url, h.admitted[url], h.queued[url])
 		case h.queued[url] == 0:
 			w.violate("lost", "%s was admitted by dedupe and never queued", url)
+		case h.asides.withdrawn(url) && len(h.ended[url]) == 0:
+			w.judgeWithdrawn(h, url)
 		case len(h.ended[url]) != 1:
 			w.violate("lost", "%s has the outcomes %q", url, h.ended[url])
 		case h.tried[url] > maxAttempts:
@@ -239,12 +250,13 @@ func (w *world) judgeURL(h *history, url, reason string, need func(url, because 
 		w.violate("lost", "%s is no page of the web", url)
 		return
 	}
+	w.judgeName(p, reason)
 	disallowed := p.private() && p.origin.disallow
 	switch {
 	case reason == frontier.ReasonDisallowed && !disallowed:
 		w.violate("robots", "%s is refused and not disallowed", url)
 	case reason != "fetched":
-		if p.origin.site.healthy && !disallowed {
+		if p.origin.site.healthy && !p.origin.down && !p.origin.gone && !disallowed {
 			w.violate("lost", "%s of a healthy site ended as %s", url, reason)
 		}
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/lanes"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/urls"
 )
 
 // lane steps through a lanes.Lane; its goroutine in a running crawl is
@@ -145,7 +146,9 @@ func (ln *lane) made(r *request, x *fetch.Exchange) {
 	if r.entry != nil {
 		r.entry.retryAfter = x.RetryAfter // heard, and to be kept
 	}
-	ln.Made(now, ln.outcome(v, i, x), 0.05*ln.w.rng.Float64())
+	target, _ := urls.Parse(r.url)
+	x = ln.w.bugs.exchange(target.Origin(), x)
+	ln.Made(now, ln.w.bugs.answer(ln.outcome(v, i, x)), 0.05*ln.w.rng.Float64())
 	ln.wake(0)
 }
 

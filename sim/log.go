@@ -47,7 +47,8 @@ type log struct {
 	rejecting  time.Duration // appends may be refused until then
 	forgetting time.Duration // acknowledgements may be lost until then
 	repeating  time.Duration // records may be written twice until then
-	rate       int           // of all three: one in so many
+	intruding  time.Duration // strangers' records may take others' places until then
+	rate       int           // of all four: one in so many
 }
 
 type record struct {
@@ -57,6 +58,7 @@ type record struct {
 	latest     int64 // epoch of the latest claim before it, for a planted bug
 	settled    func(offset int64, err error)
 	unsent     func() bool // its writer ended before it came to the leader
+	strange    bool        // another program wrote it
 }
 
 // What a writer may hear.
@@ -112,6 +114,9 @@ func (c *cluster) take(l *log, r record) {
 	if l.rejecting > w.now && w.chance(l.rate) {
 		w.trace("%v refuses a record", l.place)
 		r.settled(-1, errRefused)
+		return
+	}
+	if !c.intruded(l, r) {
 		return
 	}
 	if l.forgetting > w.now && w.chance(l.rate) {

@@ -199,6 +199,7 @@ func (t *table) step() {
 	case len(t.due) > 0 && (n == 0 || len(ready) == 0):
 		key := t.due[0]
 		t.due = t.due[1:]
+		t.core.Acknowledged(t.writer.Acked())
 		event, err := t.core.Tick(key, now)
 		t.append(key, event, err)
 	case len(ready) > 0:
@@ -228,9 +229,15 @@ func (t *table) take(topic string, now time.Time) {
 	}
 	r := l.records[offset]
 	rec := ledger.Record{Topic: topic, Key: string(r.key), Value: t.w.bugs.input(t, topic, r), Offset: offset, TimestampMS: r.writtenMs}
+	t.core.Acknowledged(t.writer.Acked())
 	event, err := t.core.Answer(rec, now)
 	var rejected *ledger.Rejection
-	if errors.As(err, &rejected) {
+	switch {
+	case !errors.As(err, &rejected):
+	case r.strange:
+		t.core.Rejected(topic, offset)
+		err = nil
+	default:
 		t.w.violate("rejected", "%s rejects %v at %d: %s", t.life.name, l.place, offset, rejected.Reason)
 		return
 	}

@@ -50,6 +50,12 @@ func fewerOf(c Case, fails func(Case) bool) Case {
 			c = smaller
 		}
 	}
+	if smaller := c; c.Names {
+		smaller.Names = false
+		if fails(smaller) {
+			c = smaller
+		}
+	}
 	for _, field := range []func(*Case) *int{
 		func(c *Case) *int { return &c.Sites },
 		func(c *Case) *int { return &c.Pages },

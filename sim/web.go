@@ -43,6 +43,9 @@ type origin struct {
 	disallow   bool // of /private
 	crawlDelay time.Duration
 	answered   bool // its robots.txt was had
+	gone       bool // its name does not exist
+	down       bool // nobody answers, ever
+	unfound    int  // so many look-ups do not find its name
 	// elsewhere has its robots.txt, which redirects there: an origin of another
 	// site as a rule.
 	elsewhere *origin
@@ -93,8 +96,8 @@ type access struct {
 const product = "weftsim"
 
 // newWeb makes sites of so many pages, some of which have two URLs if there are
-// twins.
-func newWeb(w *world, seed uint64, sites, pages int, twins bool) *web {
+// twins; see names for names.
+func newWeb(w *world, seed uint64, sites, pages int, twins, names bool) *web {
 	rng, own := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 6))
 	b := &web{w: w, pages: map[string]*page{}, hosts: map[string]*origin{}, of: map[string][]*access{}}
 	for i := range sites {
@@ -146,6 +149,9 @@ func newWeb(w *world, seed uint64, sites, pages int, twins bool) *web {
 	}
 	if twins {
 		b.twins(own, all)
+	}
+	if names {
+		b.names(rand.New(rand.NewPCG(seed, 8)), all)
 	}
 	b.measure()
 	return b
@@ -199,7 +205,7 @@ func (o *origin) reachable() bool {
 	failures := 0
 	for range fetch.MaxRobotsRedirects + 1 {
 		failures += o.failures
-		if o.site.down || failures >= maxAttempts {
+		if o.site.down || o.down || failures >= maxAttempts {
 			return false
 		}
 		if o.elsewhere == nil {
@@ -240,13 +246,13 @@ func (b *web) ask(r *request, v *lanes.Visit) (*fetch.Exchange, time.Duration) {
 	if b.w.chance(20) {
 		took = b.w.between(200*time.Millisecond, 2*time.Second)
 	}
-	if o == nil {
+	if o.unresolved() {
 		x.Class = fetch.ClassDNSNotFound
 		return x, took
 	}
 	p := b.pages[r.url]
 	switch {
-	case o.site.down:
+	case o.site.down, o.down:
 		x.Class = fetch.ClassConnectRefused
 		return x, took
 	case p != nil && p.failures > 0 && p.failing != "" && p.failing != fetch.ClassReset:

@@ -72,7 +72,7 @@ func newWorld(c Case, lines *[]string) *world {
 		c: c, names: topics.Loop("sim"), partitions: partitions, counts: map[string]int{}, lines: lines,
 		agenda: agenda{rng: rand.New(rand.NewPCG(c.Seed, 3))},
 	}
-	w.bugs = bugs{w: w, latest: map[place]int64{}, maybe: map[int32]uint64{}}
+	w.bugs = bugs{w: w, latest: map[place]int64{}, maybe: map[int32]uint64{}, absent: map[string]bool{}}
 	w.env = processors.Env{Names: w.names, Meter: deaf{}, Definition: topics.Definition{
 		Version: topics.DefinitionVersion, Crawl: "sim", Partitions: partitions, Scope: "any", MaxDepth: -1,
 		DelayMS: delay.Milliseconds(), PerDomain: c.perDomain(), MaxPages: c.MaxPages, UserAgent: product + "/1",
@@ -89,7 +89,7 @@ func newWorld(c Case, lines *[]string) *world {
 	}
 	w.transforms = map[topics.Stage]processors.Transform{topics.Normalize: normalize, topics.Parse: parse}
 	w.cluster = newCluster(w, w.names, partitions)
-	w.web = newWeb(w, c.Seed, c.Sites, c.Pages, c.Twins)
+	w.web = newWeb(w, c.Seed, c.Sites, c.Pages, c.Twins, c.Names)
 	w.seed()
 	for i := range c.Processes {
 		p := &process{
