@@ -23,13 +23,13 @@ const endsWithin = 10 * time.Second
 // ask changes what is asked of the crawl of o, which runs.
 func ask(t *testing.T, o crawl.Options, change func(topics.Control) topics.Control) {
 	t.Helper()
-	addr, release, err := crawl.Reach(t.Context(), o.Dir)
+	access, release, err := crawl.Reach(t.Context(), o.Dir)
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer release()
-	if _, err := topics.WriteControl(t.Context(), topics.Loop("weft"), change, kgo.SeedBrokers(addr)); err != nil {
+	if _, err := topics.WriteControl(t.Context(), topics.Loop("weft"), change, access.Client()...); err != nil {
 		t.Error(err)
 	}
 }
@@ -76,7 +76,7 @@ func TestStopWithAFullBacklog(t *testing.T) {
 // parallel, so that no other test's goroutines are about.
 func TestStagesAreStoppedAndLeaveNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	b, err := broker.Open(broker.Options{Dir: t.TempDir()})
+	b, err := broker.Open(broker.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

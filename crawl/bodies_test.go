@@ -17,7 +17,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/weftcrawl/weft/bodies"
-	access "github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/s3test"
@@ -215,13 +214,13 @@ func TestPlaceOfBodiesIsTheCrawls(t *testing.T) {
 	if _, err := crawl.Run(t.Context(), elsewhere); !errors.Is(err, topics.ErrPinned) || !errors.Is(err, crawl.ErrUsage) {
 		t.Errorf("another place: %v", err)
 	}
-	addr, release, err := crawl.Reach(t.Context(), o.Dir)
+	reached, release, err := crawl.Reach(t.Context(), o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	other := configured(t.TempDir())
-	other.Cluster = access.At(addr)
+	other.Cluster = reached
 	err = crawl.RunStages(t.Context(), other, []topics.Stage{topics.Parse})
 	if !errors.Is(err, crawl.ErrUsage) || !strings.Contains(err.Error(), "begun with --bodies") {
 		t.Errorf("parse elsewhere: %v", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft/dirlock"
 	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/warc"
@@ -31,7 +32,13 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err := s.seed(ctx); err != nil {
 		return Result{}, err
 	}
-	return s.run(ctx)
+	result, err := s.run(ctx)
+	if err == nil && o.Stay != nil && (result.Ended == EndedDrained || result.Ended == EndedFull) {
+		if err = o.Stay(result, s.broker.Addr()); err == nil {
+			<-ctx.Done()
+		}
+	}
+	return result, err
 }
 
 // run runs the stages and waits for the end.
@@ -45,10 +52,10 @@ func (s *session) run(ctx context.Context) (Result, error) {
 
 	// The stages stop in the order of the loop's flow: first nothing new is
 	// fetched, then what is fetched is parsed, then pages are written.
-	fetching, stopFetching := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopFetching()
-	stages, stopStages := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopStages()
+	fetching, stopFetching := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopFetching(nil)
+	stages, stopStages := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stopStages(nil)
 	files, stopFiles := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopFiles()
 	work, failed := errgroup.WithContext(context.WithoutCancel(ctx))
@@ -73,10 +80,10 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	ended, watchErr := s.watch(ctx, failed, sink)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 	defer cancel()
-	stopFetching()
+	stopFetching(context.Cause(failed))
 	<-fetched
 	s.settleVisits(ending, failed)
-	stopStages()
+	stopStages(context.Cause(failed))
 	if ended != EndedFull {
 		if ended == EndedDrained {
 			ending = ctx // everything is there to be written: for as long as it takes
@@ -156,6 +163,8 @@ func (s *session) stage(ctx context.Context, stage topics.Stage) error {
 	switch {
 	case errors.Is(err, dirlock.ErrInUse):
 		return fmt.Errorf("%w: %w", ErrUsage, err)
+	case errors.Is(err, ledger.ErrCorrupt) && s.opts.embedded():
+		return fmt.Errorf("stage %s: %w; weft ledger repair shows what is damaged, and mends it", stage, err)
 	case err != nil:
 		return fmt.Errorf("stage %s: %w", stage, err)
 	}

@@ -186,6 +186,9 @@ func (l parsedLog) Range(_ context.Context, partition int32, from, to int64, vis
 		page := &index.Page{ID: p.ID, URL: p.URL, Domain: p.Domain, Print: similar.Print{Hash: hash}}
 		if p.SimHash != "" {
 			page.Print.Sim, err = strconv.ParseUint(p.SimHash, 16, 64)
+			if err == nil {
+				page.Print.Min, err = similar.ParseMinHash(p.MinHash)
+			}
 		}
 		if of := p.DuplicateOf; of != nil {
 			page.Verdict = index.Verdict{ID: of.ID, URL: of.URL, Distance: of.Distance, Own: strings.HasPrefix(of.URL, origin(p.URL)+"/")}

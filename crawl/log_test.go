@@ -9,6 +9,7 @@ import (
 
 	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // outsider is a Kafka client that shares no code with the crawl's own.
@@ -29,7 +30,7 @@ func outsider(t *testing.T, addr string) sarama.Client {
 // reopened is the broker of a crawl that does not run, for an outsider.
 func reopened(t *testing.T, o crawl.Options) sarama.Client {
 	t.Helper()
-	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker"), Listen: "127.0.0.1:0"})
+	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker"), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +94,13 @@ func write(t *testing.T, client sarama.Client, topic string, values ...[]byte) {
 		t.Fatal(err)
 	}
 	defer producer.Close()
+	all, err := client.Partitions(topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const domain = "127.1.0.1"
 	for _, v := range values {
-		m := &sarama.ProducerMessage{Topic: topic, Key: sarama.StringEncoder("127.1.0.1"), Value: sarama.ByteEncoder(v)}
+		m := &sarama.ProducerMessage{Topic: topic, Partition: topics.Partition(domain, int32(len(all))), Key: sarama.StringEncoder(domain), Value: sarama.ByteEncoder(v)}
 		if _, _, err := producer.SendMessage(m); err != nil {
 			t.Fatalf("write to %s: %v", topic, err)
 		}

@@ -26,9 +26,6 @@ func memberName(o Options) (string, error) {
 		host = "weft"
 	}
 	name := host + "-" + strings.ToLower(rand.Text()[:8])
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrUsage, err)
-	}
 	if err := os.WriteFile(path, []byte(name+"\n"), 0o644); err != nil {
 		return "", fmt.Errorf("%w: write member name: %w", ErrUsage, err)
 	}

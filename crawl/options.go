@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/processors"
@@ -24,9 +25,16 @@ type Options struct {
 	// Cluster is where the crawl's topics are; without brokers: the embedded
 	// one.
 	Cluster cluster.Access
-	// Listen opens the embedded broker to other clients at host:port; empty:
-	// only this process reaches it.
+	// Listen opens the embedded broker to other clients at host:port, of whom
+	// Door says who they may be. Unless they are trusted they may read
+	// everything and write seeds. Empty: only processes that may read the data
+	// directory reach it.
 	Listen string
+	Door   Door
+	// Stay is told how the crawl ended by itself, drained or full, and where the
+	// embedded broker listens, which then stays until ctx ends. nil: Run ends
+	// with the crawl.
+	Stay func(result Result, addr string) error
 	// Checkpoints is where those of the stateful stages are sent, see
 	// store.Open, so that another machine goes on from them; empty: nowhere.
 	Checkpoints string
@@ -46,11 +54,13 @@ type Options struct {
 	// Pages says where pages go. Without a Dir, File or Stream they go to
 	// files in Options.Dir/pages.
 	Pages output.Options
-	// Reserve is the free disk, in bytes, below which nothing is fetched; 0:
-	// DefaultReserve.
+	// Reserve is the free disk of Dir, in bytes, below which nothing is fetched;
+	// 0: DefaultReserve.
 	Reserve int64
 	// WARC writes exchanges to files in Options.Dir/warc too.
 	WARC bool
+	// Operator is who crawls, for WARC files; empty: the contact of the definition.
+	Operator string
 	// Clock is the wall clock of decisions and records; nil: the machine's.
 	Clock func() time.Time
 	// Registry receives the process's metrics; nil: one of its own.
@@ -58,6 +68,20 @@ type Options struct {
 	// Watch is told once a second how the crawl goes; nil: nobody.
 	Watch  func(progress.Snapshot)
 	Logger *slog.Logger
+}
+
+// Door says who may come to Options.Listen. The zero value is everybody, in
+// plaintext.
+type Door struct {
+	// Trusted clients may do everything, as processes of the crawl do.
+	Trusted bool
+	// CertFile and KeyFile are a certificate and its key, in PEM, for TLS.
+	// ClientCAFile has the authorities of the certificates that clients then
+	// need; empty: they need none.
+	CertFile, KeyFile, ClientCAFile string
+	// UsersFile has lines name:password of users, of whom clients have to be one
+	// by SASL; empty: there is no SASL.
+	UsersFile string
 }
 
 // ErrUsage is wrapped by errors that the user mends by asking for something
@@ -98,6 +122,17 @@ func (o Options) stateDir() string  { return filepath.Join(o.Dir, "state") }
 func (o Options) pagesDir() string  { return filepath.Join(o.Dir, "pages") }
 func (o Options) warcDir() string   { return filepath.Join(o.Dir, "warc") }
 func (o Options) bodiesDir() string { return filepath.Join(o.Dir, "bodies") }
+
+// brokerOptions are those of the embedded broker.
+func (o Options) brokerOptions() broker.Options {
+	return broker.Options{
+		Dir: o.brokerDir(), Listen: o.Listen, Logger: o.Logger,
+		Door: broker.Door{
+			Trusted: o.Door.Trusted, Writable: topics.IsSeeds, Reserved: topics.IsGroup,
+			CertFile: o.Door.CertFile, KeyFile: o.Door.KeyFile, ClientCAFile: o.Door.ClientCAFile, UsersFile: o.Door.UsersFile,
+		},
+	}
+}
 
 // Result is how a run ended.
 type Result struct {

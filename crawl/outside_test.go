@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/webtest"
 )
@@ -56,7 +58,7 @@ func TestSeedsFromOutside(t *testing.T) {
 // outsider to do what it likes.
 func prepared(t *testing.T, o crawl.Options, outside func(names topics.Names, write func(topic string, values ...[]byte))) {
 	t.Helper()
-	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker")})
+	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker"), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,4 +139,102 @@ func TestCorruptRecordsAreRejected(t *testing.T) {
 	for missing := range want {
 		t.Errorf("not rejected: %+v", missing)
 	}
+}
+
+// Records of every kind, in every partition of every topic but seeds, before the
+// crawl, between two of its lives and beside it, change nothing: every page is
+// fetched once, and what others wrote is in no file.
+func TestStrangersStopNothing(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webtest.Options{Pages: 120, Domains: 4}, webtest.ServerOptions{})
+	o := options(t, w)
+	o.Definition.Partitions = 2
+	o.Listen, o.Door.Trusted = freePort(t), true
+	normalized, err := proto.Marshal(&weftpb.Normalized{Source: "http://other.example/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, err := ledger.Encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "a copy"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One at the offset that it names would be a forgery (docs/guarantees.md, S).
+	event, err := ledger.Encode(&weftpb.Event{Epoch: 1, Offset: 1 << 40, Body: normalized})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string][]byte{
+		"garbage": {0xff, 0xff, 0xff}, "text": []byte("http://other.example/"), "empty": {}, "nothing": nil, "JSON": []byte(`{"id":1}`),
+		"huge": bytes.Repeat([]byte("weft"), 200<<10), "another type": normalized, "a claim": claim, "an event": event, "half of one": event[:len(event)-3],
+	}
+	strangers := func(names topics.Names, write func(*kgo.Record)) {
+		for _, topic := range names.Topics() {
+			if topic.Name == names.Seeds {
+				continue // URLs there are seeds
+			}
+			for partition := range o.Definition.Partitions {
+				if topic.Name == names.Config && partition > 0 {
+					continue
+				}
+				for _, value := range kinds {
+					for _, key := range [][]byte{nil, []byte("\xff"), []byte("other.example")} {
+						write(&kgo.Record{Topic: topic.Name, Partition: partition, Key: key, Value: value})
+					}
+				}
+			}
+		}
+	}
+	preparedBy(t, o, strangers)
+	beside := func() {
+		client, err := kgo.NewClient(kgo.SeedBrokers(o.Listen), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer client.Close()
+		var all []*kgo.Record
+		strangers(topics.Loop("weft"), func(r *kgo.Record) { all = append(all, r) })
+		if err := client.ProduceSync(t.Context(), all...).FirstErr(); err != nil {
+			t.Error(err)
+		}
+	}
+	a := w.at(20)
+	var writing sync.WaitGroup
+	writing.Go(func() { a.wait(t); beside(); a.release() })
+	run(t, o, crawl.EndedDrained)
+	writing.Wait()
+	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	holds(t, w, read(t, lines(t, o)))
+	preparedBy(t, o, strangers)
+	o.Seeds = nil
+	run(t, o, crawl.EndedDrained)
+	if report := w.audit(t, webtest.Expect{Pages: w.Pages()}); report.Repeats > 0 {
+		t.Errorf("the server's log:\n%v", report)
+	}
+	holds(t, w, read(t, lines(t, o)))
+}
+
+// preparedBy creates the topics of a crawl that does not run, if there are none, and
+// lets others write to them.
+func preparedBy(t *testing.T, o crawl.Options, outside func(names topics.Names, write func(*kgo.Record))) {
+	t.Helper()
+	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	client, err := kgo.NewClient(append(b.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	spec := topics.Spec{Crawl: o.Definition.Crawl, Partitions: o.Definition.Partitions, Replication: 1}
+	if _, err := topics.Create(t.Context(), kadm.NewClient(client), spec); err != nil {
+		t.Fatal(err)
+	}
+	outside(topics.Loop(o.Definition.Crawl), func(r *kgo.Record) {
+		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatalf("%s/%d: %v", r.Topic, r.Partition, err)
+		}
+	})
 }

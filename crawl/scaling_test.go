@@ -10,7 +10,7 @@ import (
 )
 
 // pages of the crawl in TestTeam; make cluster has tens of thousands.
-var pages = flag.Int("pages", 12000, "pages of the crawl in TestTeam")
+var pages = flag.Int("pages", 18000, "pages of the crawl in TestTeam")
 
 // A crawl on three brokers, of which everything that may come and go does: a
 // process is added, one is stopped, each is started anew, one is killed and

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +16,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/broker"
-	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/dirlock"
 	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/trouble"
 	"github.com/weftcrawl/weft/urls"
 	"github.com/weftcrawl/weft/warc"
 )
@@ -36,6 +38,7 @@ type session struct {
 	meter  *meter
 	stages []topics.Stage // that this process runs
 	remote *ledger.Remote // nil: checkpoints stay here
+	names  *instances     // nil: static members of no group
 	desk   *desk
 	log    *slog.Logger
 }
@@ -62,6 +65,7 @@ func open(ctx context.Context, o Options, stages []topics.Stage) (*session, erro
 		return nil, err
 	}
 	s.env.Brakes = s.desk.brakes
+	s.env.Troubles = trouble.NewTeller(s.env.Names, s.admin, s.env.Member, s.env.Definition.Partitions)
 	return s, nil
 }
 
@@ -85,21 +89,34 @@ func (s *session) connect(ctx context.Context) error {
 		if err := existing(o); err != nil {
 			return err
 		}
-		b, err := broker.Open(broker.Options{Dir: o.brokerDir(), Listen: o.Listen, Logger: o.Logger})
+		b, err := broker.Open(o.brokerOptions())
+		if errors.Is(err, broker.ErrDamaged) {
+			return err
+		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUsage, err)
 		}
-		s.broker, access, compression = b, cluster.At(b.Addr()), "none"
+		s.broker, access, compression = b, memberAccess(b.Member()), "none"
 	} else if err := access.Ping(ctx); err != nil {
 		return err
+	}
+	// The reserve of free disk is looked for there before anything is stored.
+	if err := os.MkdirAll(o.stateDir(), 0o755); err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	member, err := memberName(o)
 	if err != nil {
 		return err
 	}
+	if !o.embedded() { // a broker that dies with its only member remembers none
+		s.names, err = takeInstances(o.Dir, o.Definition.Crawl, member, dirlock.Boot(), s.stages)
+		if err != nil {
+			return err
+		}
+	}
 	s.env = processors.Env{
 		Cluster: access, Embedded: o.embedded(), Compression: compression,
-		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member,
+		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member, Instances: s.names.of(),
 		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: o.reserve(),
 		Clock: o.Clock, Checkpoints: s.remote,
 		Meter: s.meter, Logger: o.Logger,
@@ -283,12 +300,15 @@ func (s *session) janitor() broker.Janitor {
 
 // warcInfo says in WARC files who crawled.
 func (s *session) warcInfo() []warc.Field {
-	return []warc.Field{
+	info := []warc.Field{
 		{Name: "software", Value: "Weft"},
 		{Name: "robots", Value: "obeyed"},
 		{Name: "http-header-user-agent", Value: s.opts.Fetch.Client.Agent()},
-		{Name: "operator", Value: s.env.Definition.Contact},
 	}
+	if operator := cmp.Or(s.opts.Operator, s.env.Definition.Contact); operator != "" {
+		info = append(info, warc.Field{Name: "operator", Value: operator})
+	}
+	return info
 }
 
 // close frees what is open, in reverse order.
@@ -301,6 +321,11 @@ func (s *session) close() {
 	}
 	if s.client != nil {
 		s.client.Close()
+	}
+	if s.names != nil {
+		if err := s.names.release(); err != nil {
+			s.log.Warn("giving instance ids back failed", "error", err)
+		}
 	}
 	if s.broker != nil {
 		if err := s.broker.Close(); err != nil {

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/topics"
@@ -46,17 +44,20 @@ func TestTraps(t *testing.T) {
 	}
 	found := trapsOf(t, o, nil)
 	reasons := map[traps.Reason]int{}
-	held := 0
+	held, withdrawn := 0, 0
 	for _, trap := range found {
 		reasons[trap.Reason]++
-		held += trap.Held
+		held, withdrawn = held+trap.Held, withdrawn+trap.Withdrawn
+	}
+	if withdrawn == 0 {
+		t.Error("nothing that was queued before is withdrawn")
 	}
 	for _, reason := range []traps.Reason{traps.Calendar, traps.Pagination, traps.Session, traps.Faceted, traps.SameContent} {
 		if reasons[reason] == 0 {
 			t.Errorf("nothing is held back as %s: %v", reason, reasons)
 		}
 	}
-	t.Logf("%d requests for %d real pages, %d URLs held back in %d traps", len(server.Entries()), len(site.Real()), held, len(found))
+	t.Logf("%d requests for %d real pages, %d URLs held back in %d traps, %d withdrawn", len(server.Entries()), len(site.Real()), held, len(found), withdrawn)
 	proven(t, o)
 
 	// The calendar is lifted as long as the crawl does not run, and goes on when it
@@ -243,19 +244,19 @@ func (s *shop) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
 // names.
 func trapsOf(t *testing.T, o crawl.Options, lift func(*traps.Trap) bool) []*traps.Trap {
 	t.Helper()
-	addr, release, err := crawl.Reach(t.Context(), o.Dir)
+	access, release, err := crawl.Reach(t.Context(), o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	names, client := topics.Loop(o.Definition.Crawl), kgo.SeedBrokers(addr)
-	all, err := processors.Traps(t.Context(), names, client)
+	names, client := topics.Loop(o.Definition.Crawl), access.Client()
+	all, err := processors.Traps(t.Context(), names, true, nil, client...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, trap := range all {
 		if lift != nil && lift(trap) {
-			if err := processors.LiftTrap(t.Context(), names, trap, client); err != nil {
+			if err := processors.LiftTrap(t.Context(), names, trap, client...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -266,13 +267,13 @@ func trapsOf(t *testing.T, o crawl.Options, lift func(*traps.Trap) bool) []*trap
 // proven holds that nothing was lost in a crawl that does not run.
 func proven(t *testing.T, o crawl.Options) {
 	t.Helper()
-	addr, release, err := crawl.Reach(t.Context(), o.Dir)
+	access, release, err := crawl.Reach(t.Context(), o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	opts := verify.DefaultOptions(o.Definition.Crawl)
-	opts.Client = []kgo.Opt{kgo.SeedBrokers(addr)}
+	opts.Client = access.Client()
 	report, err := verify.Run(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)

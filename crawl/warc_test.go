@@ -30,6 +30,13 @@ func TestWARCHoldsEveryPage(t *testing.T) {
 		}
 	}
 	w.isArchived(t, archived)
+	for domain := range w.Pages() {
+		robots := archived[w.url(domain, "/robots.txt")]
+		want := w.answer(domain, w.server.Port(), "/robots.txt", nil)
+		if len(robots) != 1 || robots[0].status != want.Status || robots[0].body != string(want.Body) {
+			t.Errorf("robots.txt of %s: %+v", domain, robots)
+		}
+	}
 }
 
 // isArchived checks that each page is in the archive, as it is.

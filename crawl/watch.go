@@ -2,6 +2,8 @@ package crawl
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/drain"
@@ -75,9 +77,15 @@ func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progr
 	g := status.Gauges
 	return progress.Snapshot{
 		Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Errors: g.Failed,
-		Held:   s.desk.brakes.Control().String(),
+		Held:   s.held(status),
 		Queued: g.Queued, Out: g.Out, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
 	}
+}
+
+// held says what keeps the crawl from going on, empty for nothing.
+func (s *session) held(status drain.Status) string {
+	reasons := []string{s.desk.brakes.Control().String(), processors.BelowReserve(s.env.Dir, s.env.Reserve), status.Transaction()}
+	return strings.Join(slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" }), ", ")
 }
 
 func (s *session) result(ended string, sink *processors.PageSink) Result {

@@ -1,15 +1,11 @@
 package main
 
-import (
-	"strings"
-
-	"github.com/weftcrawl/weft/processors"
-)
+import "github.com/weftcrawl/weft/processors"
 
 // fetchOptions are those of the stage fetch in this version of the program.
 // What depends on the crawl comes from its definition.
 func fetchOptions() processors.FetchOptions {
 	options := processors.DefaultFetchOptions()
-	options.Client.Version = strings.Trim(version(), "()")
+	options.Client.Version = version()
 	return options
 }

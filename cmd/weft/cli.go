@@ -1,17 +1,20 @@
 package main
 
 // cli is the grammar of the command line. Every flag is also WEFT_… in the
-// environment and a key of the --config file; the command line wins over the
-// environment, and that over the file.
+// environment and a key of the --config file, but for --version; the command line
+// wins over the environment, and that over the file.
 type cli struct {
 	Config    configFile `placeholder:"FILE" help:"YAML file of flags."`
 	LogLevel  string     `enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
 	LogFormat string     `enum:"text,json" default:"text" help:"text or json."`
 
+	VersionFlag versionFlag `name:"version" env:"-" help:"Print the version."`
+
 	Crawl    crawlCmd    `cmd:"" help:"Crawl from URLs in one process, or go on with the crawl in DIR."`
 	Run      runCmd      `cmd:"" help:"Run stages as consumer groups: normalize dedupe schedule fetch parse, or all."`
 	Seed     seedCmd     `cmd:"" help:"Produce seeds."`
 	Consume  consumeCmd  `cmd:"" help:"Print the records of a topic as JSON lines."`
+	Serve    serveCmd    `cmd:"" help:"Open what a data directory holds to Kafka clients, and crawl nothing."`
 	Topics   topicsCmd   `cmd:"" help:"Show the loop with partitions, offsets and lag, or create it."`
 	Status   statusCmd   `cmd:"" help:"Show frontier, rates and lag of a running crawl."`
 	Pause    pauseCmd    `cmd:"" help:"Let stages take no new input until they are resumed; without names: fetch, so that nothing is asked for."`

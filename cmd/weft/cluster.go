@@ -31,6 +31,11 @@ func (f clusterFlags) exists(ctx context.Context, topic string) error {
 		return err
 	}
 	defer admin.Close()
+	return existsIn(ctx, admin, topic)
+}
+
+// existsIn is exists for who is connected.
+func existsIn(ctx context.Context, admin *kadm.Client, topic string) error {
 	listed, err := admin.ListTopics(ctx, topic)
 	if err != nil {
 		return fmt.Errorf("list topic %s: %w", topic, err)

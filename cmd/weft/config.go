@@ -43,7 +43,7 @@ func (c config) Validate(app *kong.Application) error {
 	}
 	walk(app.Node)
 	for key := range c.values {
-		if !known[key] || key == "help" || key == "config" {
+		if !known[key] || key == "help" || key == "config" || key == "version" {
 			return fmt.Errorf("configuration %s: %q is not a flag", c.path, key)
 		}
 	}

@@ -42,7 +42,7 @@ func TestExampleConfigNamesEveryFlag(t *testing.T) {
 	var walk func(*kong.Node)
 	walk = func(node *kong.Node) {
 		for _, flag := range node.Flags {
-			if flag.Name == "help" || flag.Name == "config" {
+			if flag.Name == "help" || flag.Name == "config" || flag.Name == "version" {
 				continue
 			}
 			if !strings.Contains(string(text), "\n"+flag.Name+":") && !strings.Contains(string(text), "\n# "+flag.Name+":") {

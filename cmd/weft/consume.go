@@ -33,7 +33,7 @@ func (c *consumeCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if err != nil {
 		return err
 	}
-	release, err := c.reach(ctx)
+	release, err := c.look(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (c *consumeCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if c.Offset == "end" {
 		from = kgo.NewOffset().AtEnd()
 	}
-	client, err := kgo.NewClient(append(c.client(), kgo.ConsumeTopics(topic.Name), kgo.ConsumeResetOffset(from))...)
+	client, err := kgo.NewClient(append(c.client(), kgo.ConsumeTopics(topic.Name), kgo.ConsumeResetOffset(from), kgo.KeepControlRecords())...)
 	if err != nil {
 		return fmt.Errorf("connect to %v: %w", c.Brokers, err)
 	}
@@ -130,6 +130,9 @@ func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics
 		}
 		for it := fetches.RecordIter(); !it.Done(); {
 			record := it.Next()
+			if record.Attrs.IsControl() {
+				continue // the end of a transaction, which may be that of the log
+			}
 			if left != nil && record.Offset >= left[record.Partition] {
 				continue // written since we looked, or all that is left elsewhere
 			}

@@ -24,7 +24,7 @@ type definitionFlags struct {
 	Scope              *string  `enum:"host,domain,prefix,any" help:"How far links may lead from the page that holds them: host (default), domain, prefix or any."`
 	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; of several, one."`
 	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs may not match; of several, any."`
-	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow: a, area, frame, iframe, refresh, canonical, alternate, next and prev by default; form, image, media, script, stylesheet and icon if named."`
+	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow: a, area, frame, iframe, refresh, canonical, alternate, next, prev and noscript, which are any of these within a noscript element, by default; form, image, media, script, stylesheet and icon if named."`
 	NofollowRel        []string `placeholder:"REL" help:"Values of rel that keep a link from being followed (default nofollow), such as ugc and sponsored; none: no value does."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
 	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`

@@ -21,7 +21,7 @@ type exportCmd struct {
 
 // Run is called by kong.
 func (c *exportCmd) Run(ctx context.Context, root *cli, std streams) error {
-	release, err := c.reach(ctx)
+	release, err := c.look(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (c *exportCmd) Run(ctx context.Context, root *cli, std streams) error {
 		return err
 	}
 	m, err := transfer.Export(ctx, transfer.ExportOptions{
-		Crawl: c.Crawl, Client: c.client(), Dir: c.Folder, WithoutPages: c.WithoutPages, Bodies: c.bodies(), Logger: root.logger(std.err),
+		Crawl: c.Crawl, Client: c.client(), Dir: c.Folder, WithoutPages: c.WithoutPages, Bodies: c.bodies(), Damaged: c.damaged, Logger: root.logger(std.err),
 	})
 	if err != nil {
 		return transferError(err)

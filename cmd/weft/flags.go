@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net"
 	"os"
 
@@ -17,7 +18,11 @@ type clusterFlags struct {
 	Crawl   string   `placeholder:"NAME" default:"weft" help:"Name of the crawl, the prefix of its topics and groups."`
 	Brokers []string `placeholder:"LIST" help:"Kafka brokers, host:port separated by commas; also the address of a weft crawl --listen."`
 	securityFlags
+
+	member dialer // to the embedded broker, as a member; set by reach
 }
+
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 func (f clusterFlags) check() error {
 	if err := topics.CheckCrawl(f.Crawl); err != nil {
@@ -30,7 +35,7 @@ func (f clusterFlags) check() error {
 	}
 	if len(f.Brokers) == 0 {
 		if f.given() {
-			return usagef("there is TLS or SASL, but no --brokers to speak it with: the embedded broker speaks plaintext")
+			return usagef("there is TLS or SASL, but no --brokers to speak it with: the embedded broker of a data directory is reached without")
 		}
 		return nil
 	}
@@ -49,7 +54,11 @@ func (f clusterFlags) checkRemote() error {
 }
 
 // access says how the cluster is reached.
-func (f clusterFlags) access() cluster.Access { return f.over(f.Brokers) }
+func (f clusterFlags) access() cluster.Access {
+	access := f.over(f.Brokers)
+	access.Dial = f.member
+	return access
+}
 
 // client are the options of every Kafka client that reaches the cluster.
 func (f clusterFlags) client() []kgo.Opt { return f.access().Client() }
@@ -58,6 +67,8 @@ func (f clusterFlags) client() []kgo.Opt { return f.access().Client() }
 type serviceFlags struct {
 	Data    string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of stores, checkpoints, pages and the embedded broker."`
 	Metrics string `placeholder:"ADDR" help:"Serve Prometheus metrics, health and pprof at host:port."`
+
+	DiskReserve byteSize `placeholder:"SIZE" default:"1GiB" help:"Fetch nothing while less than this is free on the disk of --data."`
 }
 
 func (f serviceFlags) check() error {

@@ -1,9 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
 	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // groupFlags are about this process as a member of consumer groups.
@@ -31,4 +38,27 @@ func (f groupFlags) fetchOptions() processors.FetchOptions {
 	options := fetchOptions()
 	options.SessionTimeout = f.SessionTimeout
 	return options
+}
+
+// members counts the processes of stages.
+func members(ctx context.Context, admin *kadm.Client, names topics.Names, stages []topics.Stage) (map[topics.Stage]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var groups []string
+	for _, s := range stages {
+		groups = append(groups, names.Group(s))
+	}
+	described, err := admin.DescribeGroups(ctx, groups...)
+	if err != nil {
+		return nil, fmt.Errorf("describe the groups of %s: %w", names.Crawl, err)
+	}
+	count := map[topics.Stage]int{}
+	for _, s := range stages {
+		group := described[names.Group(s)]
+		if err := group.Err; err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+			return nil, fmt.Errorf("describe group %s: %w", names.Group(s), err)
+		}
+		count[s] = len(group.Members)
+	}
+	return count, nil
 }

@@ -21,7 +21,8 @@ type checkpointFlags struct {
 }
 
 type ledgerCmd struct {
-	Trim ledgerTrimCmd `cmd:"" help:"Check the two last checkpoints of each partition, and delete the events that both cover."`
+	Repair ledgerRepairCmd `cmd:"" help:"Show what of the logs in a data directory is damaged, and mend it."`
+	Trim   ledgerTrimCmd   `cmd:"" help:"Check the two last checkpoints of each partition, and delete the events that both cover."`
 }
 
 type ledgerTrimCmd struct {

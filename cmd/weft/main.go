@@ -68,6 +68,9 @@ func command(ctx context.Context, args []string, std streams, eng engine) int {
 		var parsed *kong.Context
 		if parsed, err = parser.Parse(args); err != nil {
 			err = usageError{err}
+			if errors.Is(err, errVersionAsked) {
+				err = writeVersion(std.out)
+			}
 		} else {
 			parsed.BindTo(ctx, (*context.Context)(nil))
 			parsed.BindTo(eng, (*engine)(nil))

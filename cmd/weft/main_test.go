@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 		"broker":   serveBroker,
 		"site":     serveSite,
 		"trickle":  serveTrickle,
+		"stranger": writeStrange,
+		"damage":   turnBits,
+		"misprint": turnEvent,
 	})
 }
 

@@ -12,8 +12,12 @@ import (
 const gcPercent = 250
 
 // tuneMemory sets gcPercent unless the environment has a wish of its own.
-func tuneMemory() {
+func tuneMemory() { collectAt(gcPercent) }
+
+// collectAt has the heap collected when it has grown by so many percent, unless
+// the environment has a wish of its own.
+func collectAt(percent int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(percent)
 	}
 }

@@ -51,13 +51,25 @@ func (f *reachFlags) control(ctx context.Context, std streams, change func(topic
 		return err
 	}
 	defer release()
-	control, err := f.ask(ctx, change)
+	var before topics.Control
+	control, err := f.ask(ctx, func(c topics.Control) topics.Control {
+		before = c
+		return change(c)
+	})
 	if err != nil {
 		return err
 	}
 	state := control.String()
-	if state == "" {
+	switch {
+	case state != "":
+	case before.String() != "":
 		state = "nothing is paused"
+	default:
+		status, err := f.status(ctx)
+		if err != nil {
+			return err
+		}
+		state = "nothing was paused; it is " + status.state()
 	}
 	_, err = fmt.Fprintf(std.out, "crawl %s: %s\n", f.Crawl, state)
 	return err
@@ -74,4 +86,14 @@ func (f *reachFlags) ask(ctx context.Context, change func(topics.Control) topics
 		err = usageError{err}
 	}
 	return control, err
+}
+
+// status reads how the crawl is.
+func (f *reachFlags) status(ctx context.Context) (crawlStatus, error) {
+	admin, err := f.admin(ctx)
+	if err != nil {
+		return crawlStatus{}, err
+	}
+	defer admin.Close()
+	return (&statusCmd{reachFlags: *f}).read(ctx, admin, f.Crawl)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/crawl"
 )
 
@@ -14,7 +15,8 @@ type reachFlags struct {
 	clusterFlags
 	Data string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl, without --brokers."`
 
-	embedded bool // the crawl is one of a data directory; set by reach
+	embedded bool     // the crawl is one of a data directory; set by reach
+	damaged  []string // what of its logs cannot be read; set by look
 }
 
 // reach makes the crawl's brokers reachable; release must be called in the end.
@@ -28,7 +30,7 @@ func (f *reachFlags) found(ctx context.Context) (release func(), err error) {
 	return f.reachBy(ctx, crawl.Found)
 }
 
-func (f *reachFlags) reachBy(ctx context.Context, by func(ctx context.Context, dir string) (string, func(), error)) (release func(), err error) {
+func (f *reachFlags) reachBy(ctx context.Context, by func(ctx context.Context, dir string) (cluster.Access, func(), error)) (release func(), err error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -37,11 +39,11 @@ func (f *reachFlags) reachBy(ctx context.Context, by func(ctx context.Context, d
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("it did not start within %v", startTimeout))
 	defer cancel()
-	addr, release, err := by(ctx, f.Data)
+	access, release, err := by(ctx, f.Data)
 	if err != nil {
 		return nil, err
 	}
-	f.Brokers, f.embedded = []string{addr}, true
+	f.Brokers, f.member, f.embedded = access.Brokers, access.Dial, true
 	return release, nil
 }
 

@@ -30,6 +30,8 @@ type rejectedCmd struct {
 	Since  time.Duration `placeholder:"DUR" help:"Only what was rejected in the last DUR; 0: all that is kept."`
 	JSON   bool          `name:"json" help:"Print JSON lines, with the whole record in base64."`
 	Replay bool          `help:"Write the records back to the topics that they came from, for a program that can use them."`
+
+	strangers int // records of the topic that no stage wrote
 }
 
 // refusal is a record of the topic rejected. Its fields are those of --json.
@@ -55,7 +57,11 @@ func (c *rejectedCmd) Run(ctx context.Context, std streams) error {
 	if c.JSON && c.Replay {
 		return usagef("--json prints records and --replay writes them back: one at a time")
 	}
-	release, err := c.reach(ctx)
+	reach := func(ctx context.Context) (func(), error) { return c.look(ctx, std) }
+	if c.Replay {
+		reach = c.reach
+	}
+	release, err := reach(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,8 +91,9 @@ func (c *rejectedCmd) each(ctx context.Context, visit func(refusal) error) error
 	}
 	return reader.Records(ctx, topics.Loop(c.Crawl).Rejected, func(r *kgo.Record) error {
 		record, err := codecs.DecodeRejected(r.Value)
-		if err != nil {
-			return fmt.Errorf("%s/%d at %d: %w", r.Topic, r.Partition, r.Offset, err)
+		if err != nil || record.Stage == "" || record.Topic == "" || record.Reason == "" {
+			c.strangers++
+			return nil
 		}
 		one := refusal{
 			Time: time.UnixMilli(record.AtMs).UTC(), Stage: record.Stage, Topic: record.Topic,
@@ -136,7 +143,11 @@ func (c *rejectedCmd) list(ctx context.Context, out io.Writer) error {
 			return fmt.Errorf("write table: %w", err)
 		}
 	}
-	return total.write(out, "rejected")
+	if err := total.write(out, "rejected"); err != nil || c.strangers == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s records of the topic are passed over: another program wrote them\n", progress.Count(int64(c.strangers)))
+	return err
 }
 
 // place is where the record was: topic, without the crawl's name, partition and

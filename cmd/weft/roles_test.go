@@ -21,6 +21,7 @@ import (
 	"github.com/weftcrawl/weft/drain"
 	"github.com/weftcrawl/weft/kafkatest"
 	"github.com/weftcrawl/weft/topics"
+	"github.com/weftcrawl/weft/trouble"
 )
 
 // Kafka's own authorizer allows each role what topics.Names.Roles says, and a
@@ -114,7 +115,8 @@ func kafkaJars(t *testing.T) string {
 	return jars
 }
 
-// foreignTopics tries every stage on every topic.
+// foreignTopics tries every stage on every topic, and has it tell a trouble, of
+// which those who look hear.
 func (g *guarded) foreignTopics(t *testing.T) {
 	n := topics.Loop("base")
 	for _, role := range n.Roles()[:len(topics.Stages())] {
@@ -126,6 +128,9 @@ func (g *guarded) foreignTopics(t *testing.T) {
 		}
 		defer client.Close()
 		admin := kadm.NewClient(client)
+		now := time.Now()
+		trouble.NewTeller(n, admin, "tester", 1).Tell(t.Context(), topics.Stage(role.Name),
+			trouble.Trouble{Kind: trouble.Fails, Says: "tired", Times: 1, Since: now, At: now})
 		for _, topic := range n.Topics() {
 			may := slices.Contains(role.Grants, topics.Grant{Operation: topics.MayWrite, On: topics.OfTopic, Name: topic.Name})
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -143,6 +148,12 @@ func (g *guarded) foreignTopics(t *testing.T) {
 			}
 		}
 	}
+	said := g.must(t, "look", "base", "status")
+	for _, stage := range topics.Stages() {
+		if !strings.Contains(said, string(stage)+" of tester has failed") {
+			t.Errorf("what %s told is not in\n%s", stage, said)
+		}
+	}
 }
 
 // eachGrant runs a crawl for each grant of each stage, and of weft crawl, without
@@ -155,7 +166,7 @@ func (g *guarded) eachGrant(t *testing.T) {
 			continue
 		}
 		for i, grant := range role.Grants {
-			if role.Name == string(topics.Parse) && grant == onceAnHour {
+			if role.Name == string(topics.Parse) && grant == onceAnHour || grant == toTell {
 				continue
 			}
 			work.Go(func() error {
@@ -173,6 +184,9 @@ func (g *guarded) eachGrant(t *testing.T) {
 	}
 	_ = work.Wait()
 }
+
+// toTell is missed by nobody but those who look: see foreignTopics.
+var toTell = topics.Grant{Operation: topics.MayRead, On: topics.OfGroup, Name: topics.Loop("any").Troubles()}
 
 // onceAnHour is when it is looked whether a large body that no record of fetched
 // refers to may be asked for by a rejected one: too late for a test.

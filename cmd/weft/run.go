@@ -50,6 +50,7 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 			Dir:         c.Data,
 			Cluster:     c.access(),
 			Checkpoints: c.Checkpoints,
+			Reserve:     int64(c.DiskReserve),
 			Definition:  definition,
 			Fetch:       c.fetchOptions(),
 			Registry:    registry,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/drain"
@@ -52,7 +51,7 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer admin.Close()
-	members, err := c.members(ctx, admin, topics.Stages())
+	members, err := members(ctx, admin, topics.Loop(c.Crawl), topics.Stages())
 	if err != nil {
 		return err
 	}
@@ -91,28 +90,6 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 func (c *stopCmd) stopped(std streams) error {
 	_, err := fmt.Fprintf(std.out, "crawl %s: stopped\n", c.Crawl)
 	return err
-}
-
-// members counts the processes of each stage.
-func (c *stopCmd) members(ctx context.Context, admin *kadm.Client, stages []topics.Stage) (map[topics.Stage]int, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	names, groups := topics.Loop(c.Crawl), map[string]topics.Stage{}
-	for _, s := range stages {
-		groups[names.Group(s)] = s
-	}
-	members := map[topics.Stage]int{}
-	for group, stage := range groups {
-		described, err := admin.DescribeGroups(ctx, group)
-		if err == nil && !errors.Is(described[group].Err, kerr.GroupIDNotFound) {
-			err = described[group].Err
-		}
-		if err != nil {
-			return nil, fmt.Errorf("describe group %s: %w", group, err)
-		}
-		members[stage] = len(described[group].Members)
-	}
-	return members, nil
 }
 
 // drain lets the crawl finish what is under way. It tells whether the crawl came
@@ -200,7 +177,7 @@ func (c *stopCmd) running(ctx context.Context, admin *kadm.Client, stages []topi
 			return used, err
 		}
 	}
-	members, err := c.members(ctx, admin, stages)
+	members, err := members(ctx, admin, topics.Loop(c.Crawl), stages)
 	if err != nil && c.embedded {
 		return true, nil // it is about to end
 	}

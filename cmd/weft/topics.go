@@ -29,7 +29,7 @@ type topicsShowCmd struct {
 
 // Run is called by kong.
 func (c *topicsShowCmd) Run(ctx context.Context, std streams) error {
-	release, err := c.reach(ctx)
+	release, err := c.look(ctx, std)
 	if err != nil {
 		return err
 	}

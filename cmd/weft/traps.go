@@ -32,7 +32,11 @@ func (c *trapsCmd) Run(ctx context.Context, std streams) error {
 	case !c.Lift && c.Template != "":
 		return usagef("a template is for --lift")
 	}
-	release, err := c.reach(ctx)
+	reach := func(ctx context.Context) (func(), error) { return c.look(ctx, std) }
+	if c.Lift || c.LiftAll {
+		reach = c.reach
+	}
+	release, err := reach(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,7 +45,7 @@ func (c *trapsCmd) Run(ctx context.Context, std streams) error {
 	if err := c.exists(ctx, names.Deduped); err != nil {
 		return err
 	}
-	found, err := c.find(ctx, names)
+	found, err := c.find(ctx, std, names)
 	switch {
 	case err != nil:
 		return err
@@ -54,8 +58,9 @@ func (c *trapsCmd) Run(ctx context.Context, std streams) error {
 }
 
 // find returns the traps that the arguments select.
-func (c *trapsCmd) find(ctx context.Context, names topics.Names) ([]*traps.Trap, error) {
-	all, err := processors.Traps(ctx, names, c.client()...)
+func (c *trapsCmd) find(ctx context.Context, std streams, names topics.Names) ([]*traps.Trap, error) {
+	looks := !c.Lift && !c.LiftAll // who lifts may not be allowed to read what is withdrawn
+	all, err := processors.Traps(ctx, names, looks, tellDamage(std), c.client()...)
 	return slices.DeleteFunc(all, func(t *traps.Trap) bool {
 		return c.Host != "" && c.Host != t.Host && c.Host != t.Domain || c.Template != "" && c.Template != t.Template
 	}), err
@@ -82,7 +87,7 @@ func listTraps(out io.Writer, found []*traps.Trap) error {
 		fmt.Fprintf(&b, "%s %s\n", t.Host, t.Template)
 		switch {
 		case !t.Lifted:
-			fmt.Fprintf(&b, "  %s: %s held back\n", t.Reason, progress.Count(int64(t.Held)))
+			fmt.Fprintf(&b, "  %s: %s held back%s\n", t.Reason, progress.Count(int64(t.Held)), withdrawnText(t))
 		default:
 			fmt.Fprintf(&b, "  lifted: %s came back, %s held back\n", progress.Count(int64(t.Released)), progress.Count(int64(t.Held)))
 		}
@@ -93,6 +98,14 @@ func listTraps(out io.Writer, found []*traps.Trap) error {
 	fmt.Fprintf(&b, "%s URLs held back in %s traps\n", progress.Count(int64(held)), progress.Count(int64(holding)))
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// withdrawnText tells of the URLs that were admitted before a trap was one.
+func withdrawnText(t *traps.Trap) string {
+	if t.Withdrawn == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s withdrawn from the queue", progress.Count(int64(t.Withdrawn)))
 }
 
 // lift lifts traps.

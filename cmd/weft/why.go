@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/topics"
 	"github.com/weftcrawl/weft/urls"
 	"github.com/weftcrawl/weft/why"
@@ -27,7 +26,7 @@ func (c *whyCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	local := len(c.Brokers) == 0
-	release, err := c.reach(ctx)
+	release, err := c.look(ctx, std)
 	if err != nil {
 		return err
 	}
@@ -35,9 +34,9 @@ func (c *whyCmd) Run(ctx context.Context, std streams) error {
 	if err := c.exists(ctx, topics.Loop(c.Crawl).Config); err != nil {
 		return err
 	}
-	opts := why.Options{Names: topics.Loop(c.Crawl), Client: c.client()}
+	opts := why.Options{Damaged: tellDamage(std), Names: topics.Loop(c.Crawl), Client: c.client()}
 	if local {
-		opts.Dir, opts.Reserve = c.Data, crawl.DefaultReserve
+		opts.Dir = c.Data
 	}
 	asker, err := why.New(ctx, opts)
 	if err != nil {
