@@ -32,9 +32,13 @@ RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# The version that the User-Agent names. Without git it is what the Go toolchain
+# knows.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+
 .PHONY: build
 build: ## Build bin/weft
-	CGO_ENABLED=0 go build -trimpath -o bin/weft ./cmd/weft
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.described=$(VERSION)' -o bin/weft ./cmd/weft
 
 # The tests of deploy run bin/weft, of which the cache of tests knows nothing.
 .PHONY: test
@@ -92,6 +96,12 @@ PAGES ?= 30000
 .PHONY: cluster
 cluster: kafka-fetch ## A crawl of PAGES=30000 on three brokers, of which everything comes, goes and is killed
 	go test ./crawl -run 'TestTeam$$' -v -timeout 2h -pages $(PAGES)
+
+DOCS ?= docs.debian
+
+.PHONY: bench-neardup
+bench-neardup: ## Near duplicates among 30,000 real pages, HTML files below DOCS=docs.debian (bench/neardup says how to get them)
+	go run ./bench/neardup -bars $(DOCS)
 
 MODEL ?= bin/model.json
 

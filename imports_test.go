@@ -22,10 +22,10 @@ const module = "github.com/weftcrawl/weft/"
 // A new package needs a line of its own.
 var allowed = map[string][]string{
 	// The program.
-	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "fetch", "ledger", "metrics", "output", "parse", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "traps", "urls", "variants", "verify", "verify/accesslog", "why"},
-	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "urls", "warc"},
+	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "fetch", "ledger", "metrics", "output", "parse", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "traps", "trouble", "urls", "variants", "verify", "verify/accesslog", "why"},
+	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "trouble", "urls", "warc"},
 	"processors": {
-		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", // records
+		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", "trouble", // records
 		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "similar", "traps", "urls", "variants", // decisions
 		"bodies", "duplicates", "fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
 	},
@@ -34,11 +34,12 @@ var allowed = map[string][]string{
 	"codecs":        {"codecs/weftpb"},
 	"codecs/weftpb": {},
 	"topics":        {},
+	"trouble":       {"topics"},
 	"ledger":        {"cluster", "codecs/weftpb", "dirlock", "state", "store", "supervise"},
-	"drain":         {"codecs/weftpb", "replay", "topics"},
+	"drain":         {"codecs/weftpb", "ledger", "replay", "topics"},
 	"replay":        {"codecs/weftpb", "ledger"},
 	"why": {
-		"codecs", "codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", // what there is to know
+		"codecs", "codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", "trouble", // what there is to know
 		"frontier", "lanes", "parse", "politeness", "processors", "robots", "scope", "traps", "urls", "variants", // who decided it
 	},
 
@@ -47,7 +48,7 @@ var allowed = map[string][]string{
 
 	"verify": {
 		"codecs/weftpb", "replay", "topics", "verify/accesslog", // what is read
-		"fetch", "parse", "politeness", "processors", "robots", "scope", "urls", // what it shares with the crawl
+		"fetch", "parse", "politeness", "processors", "robots", "scope", "traps", "urls", // what it shares with the crawl
 	},
 	"verify/accesslog": {},
 
@@ -99,6 +100,7 @@ var allowed = map[string][]string{
 	"webtest":             {},
 	"bench/limit":         {},
 	"bench/localweb":      {"webtest"},
+	"bench/neardup":       {"duplicates", "parse", "similar"},
 	"bench/run":           {"bench/localweb", "codecs/weftpb", "dedupe", "drain", "freeport", "plan", "topics", "webtest"},
 	"bench/web":           {"bench/localweb", "webtest"},
 

@@ -28,25 +28,36 @@ const (
 
 func scale(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("run scale", flag.ContinueOnError)
-	s := scaling{spec: localweb.Spec{Domains: 120, Seed: 1}}
+	s := scaling{
+		spec:   localweb.Spec{Domains: 120, Seed: 1},
+		pauses: []time.Duration{0, time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second},
+	}
 	s.spec.Register(f)
 	f.StringVar(&s.bin, "bin", "bin", "`directory` of the programs weft and web")
-	f.StringVar(&s.brokers, "brokers", "127.0.0.1:9092", "`brokers` of a cluster; make kafka starts one")
+	kafka := registerKafka(f)
 	f.StringVar(&s.crawl, "crawl", "scale-"+strconv.FormatInt(time.Now().Unix(), 36), "`name` of the new crawl")
 	f.IntVar(&s.processes, "processes", 3, "`processes` to begin with")
 	partitions := f.Int("partitions", 12, "`partitions` of the crawl")
 	f.DurationVar(&s.delay, "delay", 500*time.Millisecond, "`delay` between requests of a domain")
 	f.DurationVar(&s.session, "session-timeout", 10*time.Second, "session `time-out` of the groups")
 	f.DurationVar(&s.watch, "watch", 12*time.Second, "`time` that is watched after each change, besides the session time-out after a kill")
+	f.StringVar(&s.only, "only", "", "make these `changes` only: "+onlyGraceful+" or "+onlyRestarts)
+	f.Func("pauses", "kill and start again after each of these `times`, separated by commas (default 0s,1s,5s,15s,30s)", s.setPauses)
 	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
 	bars := f.Bool("bars", false, "fail when a bar is missed")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
+	if s.only != "" && s.only != onlyGraceful && s.only != onlyRestarts {
+		return fmt.Errorf("-only %s is neither %s nor %s", s.only, onlyGraceful, onlyRestarts)
+	}
 	s.partitions = int32(*partitions)
 	if s.spec.Pages == 0 {
 		// Twice what can be asked for in the time, and 100 a domain.
-		long := s.watch*time.Duration(5+s.processes) + s.session
+		long := s.watch*time.Duration(5+s.processes+len(s.pauses)) + s.session
+		for _, pause := range s.pauses {
+			long += pause + s.session
+		}
 		s.spec.Pages = s.spec.Domains * (100 + 2*int(long/max(s.delay, 50*time.Millisecond)))
 	}
 	var clean func()
@@ -55,6 +66,12 @@ func scale(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer clean()
+	broker, err := kafka.start(ctx, s.dir)
+	if err != nil {
+		return err
+	}
+	defer broker.end()
+	s.brokers = broker.addr
 	log, err := s.run(ctx)
 	if err != nil {
 		return err
@@ -77,6 +94,8 @@ type scaling struct {
 	delay      time.Duration
 	session    time.Duration
 	watch      time.Duration
+	pauses     []time.Duration // between a kill and the start that follows
+	only       string          // of the changes; empty: all
 	dir        string
 
 	up      []*child // the processes of the crawl, by their number; nil: none
@@ -88,6 +107,9 @@ type change struct {
 	what     string
 	from, to time.Time
 	most     time.Duration // the bar; 0: none
+	// own are the partitions that the process which was killed and started again
+	// had; nil: none was.
+	own map[int32]bool
 }
 
 // run makes the changes and returns the web server's log.
@@ -127,6 +149,9 @@ func (s *scaling) scenario(ctx context.Context, w *web) error {
 	if err := s.step(ctx, "nothing", nothing, 0); err != nil {
 		return err
 	}
+	if s.only == onlyRestarts {
+		return s.restarts(ctx)
+	}
 	if err := s.step(ctx, "one added", func() error { return s.start(s.processes) }, maxGraceful); err != nil {
 		return err
 	}
@@ -138,6 +163,12 @@ func (s *scaling) scenario(ctx context.Context, w *web) error {
 		if err := s.step(ctx, fmt.Sprintf("number %d started anew", n+1), anew, 2*maxGraceful); err != nil {
 			return err
 		}
+	}
+	if s.only == onlyGraceful {
+		return nil
+	}
+	if err := s.restarts(ctx); err != nil {
+		return err
 	}
 	return s.step(ctx, "one killed", func() error { s.kill(0); return nil }, s.session+maxAfterKill)
 }
@@ -228,6 +259,7 @@ func (s *scaling) verdict(out io.Writer, log []webtest.Entry) (missed int) {
 			seconds(stalled.whole), seconds(stalled.partition), seconds(stalled.domain), seconds(stalled.domains), bar, word)
 	}
 	_ = t.Flush()
+	missed += s.restarted(out, log)
 	r := webtest.Audit(log, webtest.Expect{Delay: func(string) time.Duration { return s.delay }, Troubles: s.troubles()})
 	fmt.Fprintf(out, "\n%v", r)
 	if r.Short+r.Overlaps+r.BeforeRobots > 0 {

@@ -31,18 +31,14 @@ func stalls(log []webtest.Entry, from, to time.Time, delay time.Duration, partit
 	log = slices.SortedFunc(slices.Values(log), func(a, b webtest.Entry) int { return cmp.Compare(a.Start, b.Start) })
 	w := window{from.UnixNano(), to.UnixNano()}
 	var whole gap
-	partitions, domains := map[int32]*gap{}, map[string]*gap{}
+	partitions := map[int32]*gap{}
 	for _, e := range log {
 		p := partitionOf(e.Domain)
 		if partitions[p] == nil {
 			partitions[p] = new(gap)
 		}
-		if domains[e.Domain] == nil {
-			domains[e.Domain] = new(gap)
-		}
 		whole.next(w, e.Start, e.Start)
 		partitions[p].next(w, e.Start, e.Start)
-		domains[e.Domain].next(w, e.Start, e.End+int64(delay))
 	}
 	s := stall{whole: whole.end(w)}
 	for p, g := range partitions {
@@ -51,8 +47,7 @@ func stalls(log []webtest.Entry, from, to time.Time, delay time.Duration, partit
 		}
 	}
 	var all []time.Duration
-	for name, g := range domains {
-		longest := g.end(w)
+	for name, longest := range silences(log, from, to, delay) {
 		all = append(all, longest)
 		if longest > s.domain {
 			s.domain, s.name = longest, name
@@ -62,6 +57,25 @@ func stalls(log []webtest.Entry, from, to time.Time, delay time.Duration, partit
 		s.domains = all[len(all)/2]
 	}
 	return s
+}
+
+// silences are how long each domain was not asked beyond its delay, at the
+// longest, in a window of a log.
+func silences(log []webtest.Entry, from, to time.Time, delay time.Duration) map[string]time.Duration {
+	log = slices.SortedFunc(slices.Values(log), func(a, b webtest.Entry) int { return cmp.Compare(a.Start, b.Start) })
+	w := window{from.UnixNano(), to.UnixNano()}
+	domains := map[string]*gap{}
+	for _, e := range log {
+		if domains[e.Domain] == nil {
+			domains[e.Domain] = new(gap)
+		}
+		domains[e.Domain].next(w, e.Start, e.End+int64(delay))
+	}
+	longest := map[string]time.Duration{}
+	for name, g := range domains {
+		longest[name] = g.end(w)
+	}
+	return longest
 }
 
 // window of a log, in nanoseconds since 1970.
