@@ -186,16 +186,17 @@ func TestRecoveryInterruptedByRebalance(t *testing.T) {
 	mustStop(t, stop)
 
 	recovering, goOn := make(chan struct{}), make(chan struct{})
-	var once sync.Once
+	var slept bool // control functions are called one at a time
 	id := w.cluster.TopicInfo(ledgerTopic).TopicID
 	w.cluster.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		w.cluster.KeepControl()
 		r := req.(*kmsg.FetchRequest)
 		if len(r.Topics) > 0 && (r.Topics[0].Topic == ledgerTopic || r.Topics[0].TopicID == id) {
-			once.Do(func() {
+			if !slept {
+				slept = true
 				close(recovering)
 				w.cluster.SleepControl(func() { <-goOn })
-			})
+			}
 		}
 		return nil, nil, false
 	})
