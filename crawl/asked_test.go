@@ -89,7 +89,7 @@ func TestStagesAreStoppedAndLeaveNoGoroutine(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
-		goleak.VerifyNone(t, before, meters)
+		goleak.VerifyNone(t, before, meters, connections)
 	}()
 	admin, names := kadm.NewClient(client), topics.Loop("weft")
 	if _, err := topics.Create(t.Context(), admin, topics.Spec{Crawl: "weft", Partitions: 2, Replication: 1}); err != nil {
