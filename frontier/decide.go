@@ -50,10 +50,14 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 	}
 	p.ticked = true
 	for _, v := range p.d.visits {
+		id := visitID(f.opts.Partition, v.offset, v.index)
+		if v.offset < at.Begins {
+			p.ev.Expired = append(p.ev.Expired, id)
+			continue
+		}
 		if v.leaseMS > p.nowMS && v.leaseMS <= p.nowMS+politeness.MaxLease.Milliseconds() {
 			continue
 		}
-		id := visitID(f.opts.Partition, v.offset, v.index)
 		lease := politeness.Lease(int(v.count), milliseconds(v.delayMS)).Milliseconds()
 		if leasedAt := v.leaseMS - lease; leasedAt < at.Since.UnixMilli() {
 			p.ev.Renewed = append(p.ev.Renewed, &weftpb.Renewal{Visit: id, LeaseMs: p.nowMS + lease})

@@ -99,6 +99,8 @@
 //   - A visit whose lease is over is released again under a new id, and what it
 //     had settled stays settled. Outcomes settle by visit id; ids that are not
 //     out change nothing, so that reports may be repeated and may come late.
+//   - A visit whose release the ledger does not hold any more, which only a
+//     repair cuts off, is released again at once (Moment.Begins).
 //   - A lease that ran out while nobody held the partition begins anew
 //     (Moment.Since): whoever fetches next finds the visit, and what of it was
 //     fetched, under the id that it had.

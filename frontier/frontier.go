@@ -45,6 +45,10 @@ type Moment struct {
 	// over begins anew: the visit's fetcher, or the next one, has yet to report
 	// what it fetched. The zero time: none does.
 	Since time.Time
+	// Begins is where the ledger begins. A visit that was released before it is
+	// nobody's to make: the log was damaged there, and repaired. Its lease is
+	// over.
+	Begins int64
 }
 
 // New returns the frontier of the partition whose state store holds. It costs

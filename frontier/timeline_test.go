@@ -35,6 +35,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 //	> TIME due                                  ticks what is due
 //	> TIME hold on|off                          the disk is nearly full
 //	> TIME away                                 nobody held the partition until now
+//	> TIME cut OFFSET                           the ledger begins there: it was repaired
 //
 // VISIT is an id, or "last": the one that was released last. URLs with /private
 // in them are disallowed by rules.
@@ -70,6 +71,7 @@ type timeline struct {
 	offset int64
 	hold   bool
 	since  time.Time
+	begins int64
 	last   string // id of the visit released last
 	out    bytes.Buffer
 }
@@ -136,10 +138,14 @@ func (l *timeline) input(words []string) {
 		l.options(words[1:])
 		return
 	}
-	at := Moment{Now: epoch.Add(l.duration(words[0])), Hold: l.hold, Since: l.since}
+	at := Moment{Now: epoch.Add(l.duration(words[0])), Hold: l.hold, Since: l.since, Begins: l.begins}
 	switch words[1] {
 	case "away": // nobody held the partition until now
 		l.since = at.Now
+		return
+	case "cut": // the ledger was repaired
+		offset, _ := strconv.Atoi(words[2])
+		l.begins = int64(offset)
 		return
 	case "hold":
 		l.hold = words[2] == "on"

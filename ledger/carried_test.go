@@ -21,7 +21,7 @@ func TestCheckpointsHoldCarriedPositionsOnly(t *testing.T) {
 	if err := p.Fold("", ClaimOf("a"), 0); err != nil {
 		t.Fatal(err)
 	}
-	p.Live()
+	p.Live(0)
 	take := func(offset int64, value string) []byte {
 		t.Helper()
 		event, err := p.Answer(Record{Topic: inTopic, Value: []byte(value), Offset: offset}, now)

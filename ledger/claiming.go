@@ -109,7 +109,7 @@ func (c *Claiming) Next() (ClaimStep, error) {
 	case c.reset != nil:
 		return ClaimStep{Kind: AppendReset, Value: c.reset}, nil
 	}
-	c.p.Live()
+	c.p.Live(c.bounds[c.p.def.ledger].Start)
 	return ClaimStep{Kind: Owned}, nil
 }
 

@@ -125,7 +125,7 @@ func follow(t *testing.T, c *Claiming, p *Partition, said *strings.Builder, in B
 // went when the partition began.
 func TestTimersWaitUntilInputsAreRead(t *testing.T) {
 	p := reader(t)
-	p.Live()
+	p.Live(0)
 	if waits := p.def.TimersWaitFor(); !slices.Equal(waits, []string{"in"}) {
 		t.Fatalf("timers wait for %q", waits)
 	}

@@ -7,6 +7,7 @@ type Definition struct {
 	ledger   string
 	inputs   []input
 	open     func(partition int32, store Store) (State, error)
+	begins   func(s State, offset int64)
 	tick     func(s State, key string, now time.Time, offset int64) ([]byte, error)
 	snapshot func(s State, now time.Time, offset int64) ([]byte, error)
 }
@@ -28,6 +29,11 @@ func Define[S State](stage Stage[S]) Definition {
 			func(s State, rec Record, now time.Time, offset int64) ([]byte, error) {
 				return in.Decide(s.(S), rec, now, offset)
 			}})
+	}
+	d.begins = func(s State, offset int64) {
+		if stage.Begins != nil {
+			stage.Begins(s.(S), offset)
+		}
 	}
 	d.tick = func(s State, key string, now time.Time, offset int64) ([]byte, error) {
 		return stage.Tick(s.(S), key, now, offset)

@@ -38,7 +38,7 @@ func TestRedeliveredInputIsSkipped(t *testing.T) {
 	p, err := NewPartition(Define(w.stage()), 0, memory{}, Nothing(), PartitionOptions{Observe: skipped.add})
 	check(t, err)
 	check(t, p.Fold("", ClaimOf("m1"), 0))
-	p.Live()
+	p.Live(0)
 	answer := func(offset int64, value string) string {
 		t.Helper()
 		event, err := p.Answer(Record{Topic: inTopic, Key: "k", Value: []byte(value), Offset: offset}, time.Time{})

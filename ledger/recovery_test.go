@@ -25,7 +25,7 @@ func TestRule1DecideThenFold(t *testing.T) {
 		live, store := w.core(r, Nothing(), memory{})
 		log := [][]byte{ClaimOf("m1")}
 		check(t, live.Fold("", log[0], 0))
-		live.Live()
+		live.Live(0)
 		at, middle := Nothing(), memory{}
 		inputs := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c", "skip"})).Draw(r, "inputs")
 		for offset, value := range inputs {

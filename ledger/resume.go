@@ -102,5 +102,8 @@ func (at Position) before(offset int64) Position {
 }
 
 // Live lets the partition make events: it is claimed, everything up to the
-// claim is folded, and a reset is acknowledged.
-func (p *Partition) Live() { p.live = true }
+// claim is folded, and a reset is acknowledged. Its ledger's log begins at start.
+func (p *Partition) Live(start int64) {
+	p.def.begins(p.state, start)
+	p.live = true
+}

@@ -54,6 +54,9 @@ type Stage[S State] struct {
 	// Open makes a partition's state over its store, which holds the fold of
 	// a checkpoint or nothing.
 	Open func(partition int32, store Store) (S, error)
+	// Begins is told at each claim at which offset the ledger's log begins: what
+	// stood before it can be read by nobody; nil: nobody.
+	Begins func(state S, offset int64)
 	// Tick decides on a key that State.Due named. An error stops the partition.
 	Tick func(state S, key string, now time.Time, offset int64) ([]byte, error)
 	// Snapshot is the body of an event that only moves positions; nil: none.

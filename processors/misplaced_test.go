@@ -35,7 +35,7 @@ func TestMisplacedRecordsAreRejected(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Live()
+			p.Live(0)
 			_, err = p.Answer(ledger.Record{Topic: record.topic, Key: domain, Value: record.value}, time.Now())
 			var rejected *ledger.Rejection
 			if got := errors.As(err, &rejected); got != (want != "") || got && rejected.Reason != want || !got && err != nil {

@@ -52,6 +52,7 @@ func scheduleStage(env Env, hold *atomic.Bool) ledger.Stage[*queues] {
 				tripped: func() { env.Meter.Tripped() },
 			}, nil
 		},
+		Begins: func(q *queues, offset int64) { q.begins = offset },
 		Tick: func(q *queues, domain string, now time.Time, offset int64) ([]byte, error) {
 			return scheduled(q.frontier.Tick(domain, q.moment(now, offset)))
 		},
@@ -69,6 +70,7 @@ type queues struct {
 	brakes                *Brakes
 	clock                 func() time.Time // nil: the ledger's
 	time                  steady
+	begins                int64 // where the ledger begins
 	report                func(outcomes map[string]int64)
 	tripped               func() // a breaker opens
 }
@@ -78,7 +80,7 @@ func (q *queues) moment(now time.Time, offset int64) frontier.Moment {
 		now = q.clock()
 	}
 	now = q.time.at(now)
-	return frontier.Moment{Now: now, Since: q.time.since, Offset: offset, Hold: q.hold.Load() || q.brakes.Control().Holds()}
+	return frontier.Moment{Now: now, Since: q.time.since, Offset: offset, Begins: q.begins, Hold: q.hold.Load() || q.brakes.Control().Holds()}
 }
 
 func admit(q *queues, in ledger.Record, now time.Time, offset int64) ([]byte, error) {

@@ -56,7 +56,7 @@ func TestRecordsOfAnotherTypeAreNoTargets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Live()
+		p.Live(0)
 		_, err = p.Answer(ledger.Record{Topic: env.Names.Normalized, Key: "a.example", Value: value}, time.Now())
 		var rejected *ledger.Rejection
 		if !errors.As(err, &rejected) || rejected.Reason != "undecodable" {
