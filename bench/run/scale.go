@@ -30,7 +30,7 @@ func scale(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("run scale", flag.ContinueOnError)
 	s := scaling{
 		spec:   localweb.Spec{Domains: 120, Seed: 1},
-		pauses: []time.Duration{0, time.Second, 5 * time.Second, 15 * time.Second, 30 * time.Second},
+		pauses: []time.Duration{0, time.Second, 5 * time.Second, 15 * time.Second, 22 * time.Second, 30 * time.Second},
 	}
 	s.spec.Register(f)
 	f.StringVar(&s.bin, "bin", "bin", "`directory` of the programs weft and web")
@@ -42,7 +42,7 @@ func scale(ctx context.Context, args []string, out io.Writer) error {
 	f.DurationVar(&s.session, "session-timeout", 10*time.Second, "session `time-out` of the groups")
 	f.DurationVar(&s.watch, "watch", 12*time.Second, "`time` that is watched after each change, besides the session time-out after a kill")
 	f.StringVar(&s.only, "only", "", "make these `changes` only: "+onlyGraceful+" or "+onlyRestarts)
-	f.Func("pauses", "kill and start again after each of these `times`, separated by commas (default 0s,1s,5s,15s,30s)", s.setPauses)
+	f.Func("pauses", "kill and start again after each of these `times`, separated by commas (default 0s,1s,5s,15s,22s,30s)", s.setPauses)
 	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
 	bars := f.Bool("bars", false, "fail when a bar is missed")
 	if err := f.Parse(args); err != nil {
