@@ -134,13 +134,13 @@ func (t *table) Close() error {
 	}
 	t.closed = true
 	var errs []error
-	if t.writer != nil && errors.Is(t.writer.Err(), ErrFenced) {
-		t.run.rejoin()
-	}
 	if t.writer != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		err := t.writer.Flush(ctx)
 		cancel()
+		if errors.Is(t.writer.Err(), ErrFenced) { // the flush may be what shows the other owner
+			t.run.rejoin()
+		}
 		if err == nil && t.live {
 			err = t.saveLast(t.run.opts.Clock())
 		}
