@@ -103,8 +103,8 @@ type plan struct {
 
 	cursors cursors
 	origins map[string]*knownOrigin
-	// ailments is what was decided to be held against origins alone.
-	ailments map[string]health
+	// decidedHealth is the health of origins that this decision has changed.
+	decidedHealth map[string]health
 	// asked is how many origins are asked for the first time.
 	asked int
 	// refusals and deferrals are bounded together, in number and in size.

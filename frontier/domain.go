@@ -33,9 +33,8 @@ type domain struct {
 	// answeredBy is the origin that answered last (originHash), answeredMS when.
 	answeredBy uint64
 	answeredMS int64
-	// ailing is the number of origins of which something is held against them
-	// alone; see health.
-	ailing uint64
+	// unhealthy is the number of origins whose health is not zero; see health.
+	unhealthy uint64
 }
 
 // queue is a first-in-first-out queue: its entries have the sequence numbers
@@ -146,7 +145,7 @@ func (d *domain) encode() []byte {
 	w.int(d.nextMS)
 	w.uint(uint64(d.breaker.Failures))
 	w.uint(uint64(d.breaker.Cycles))
-	answered := d.answeredBy != 0 || d.answeredMS != 0 || d.ailing != 0
+	answered := d.answeredBy != 0 || d.answeredMS != 0 || d.unhealthy != 0
 	grouped := d.asides != (asides{})
 	w.bool(d.breaker.Open, answered, grouped)
 	w.uint(uint64(d.turn))
@@ -164,7 +163,7 @@ func (d *domain) encode() []byte {
 	if answered { // not in records of earlier versions
 		w.uint(d.answeredBy)
 		w.int(d.answeredMS)
-		w.uint(d.ailing)
+		w.uint(d.unhealthy)
 	}
 	if grouped { // not in records of earlier versions
 		for _, n := range d.asides.counts {
@@ -204,7 +203,7 @@ func decodeDomain(b []byte) (*domain, error) {
 		d.visits = append(d.visits, v)
 	}
 	if flags&2 != 0 {
-		d.answeredBy, d.answeredMS, d.ailing = r.uint(), r.int(), r.uint()
+		d.answeredBy, d.answeredMS, d.unhealthy = r.uint(), r.int(), r.uint()
 	}
 	if flags&4 != 0 {
 		for c := range d.asides.counts {

@@ -91,7 +91,7 @@ func (x *fold) arrive(ev *weftpb.Scheduled) error {
 		}
 	}
 	for _, h := range ev.Health {
-		if err := x.ail(h); err != nil {
+		if err := x.foldHealth(h); err != nil {
 			return err
 		}
 	}

@@ -10,27 +10,27 @@ import (
 
 // An origin that fails must not stop the origins of its domain that answer, and
 // a server that is down must not be asked once for each of its origins. So a
-// failure of an origin is held against the domain, unless another origin has
-// answered since the one that failed was last heard of. The domain's record
-// names the origin that answered last, and health says when one failed last, so
-// that no decision looks at other origins.
+// failure of an origin counts as a failure of its domain, unless another origin
+// has answered since the last failure of this one. The domain's record names the
+// origin that answered last, and an origin's health has the time of its last
+// failure, so a decision reads the record of one origin only.
 //
-// Where the domain has other origins, the one that fails waits alone, too: a
-// second longer than the domain, so that the domain's next request goes to
-// another one. Its own breaker is that of its pages; robots.txt has waits of its
-// own.
+// If the domain has other origins, the one that fails also has a wait of its
+// own. It is a second longer than the domain's, so that the domain's next request
+// goes to another origin. The breaker of an origin counts failures of its pages;
+// robots.txt has waits of its own.
 
-// health is what is held against one origin alone. The zero value: nothing.
+// health is the failures of one origin. The zero value: it has none.
 type health struct {
 	breaker politeness.Breaker
-	// failedMS is when it failed last. Nothing of it goes out before waitMS.
+	// failedMS is the time of the last failure. Nothing is released before waitMS.
 	failedMS, waitMS int64
 }
 
-// others is how much longer than its domain an origin waits.
-const others = time.Second
+// originExtraWait is added to the wait of an origin that failed; see above.
+const originExtraWait = time.Second
 
-// waits tells whether nothing of the origin may go out now.
+// waits tells whether no request to the origin may be released now.
 func (h health) waits(nowMS int64) bool { return h.waitMS > nowMS && !absurd(h.waitMS, nowMS) }
 
 func (h health) encode(w *writer) {
@@ -55,8 +55,8 @@ func (h health) record(origin string) *weftpb.OriginHealth {
 	}
 }
 
-// ail folds what is held against an origin from now on.
-func (x *fold) ail(r *weftpb.OriginHealth) error {
+// foldHealth folds the new health of an origin.
+func (x *fold) foldHealth(r *weftpb.OriginHealth) error {
 	o, heard, err := x.origin(r.GetOrigin())
 	if err != nil {
 		return err
@@ -71,9 +71,9 @@ func (x *fold) ail(r *weftpb.OriginHealth) error {
 	}
 	switch after := o.health != (health{}); {
 	case after && !before:
-		x.d.ailing++
+		x.d.unhealthy++
 	case before && !after:
-		x.d.ailing--
+		x.d.unhealthy--
 	}
 	x.store.Set(x.keys.origin(r.Origin), o.encode())
 	return nil
@@ -88,36 +88,36 @@ func originHash(name string) uint64 {
 	return max(hash, 1)
 }
 
-// setHealth decides what is held against an origin.
+// setHealth decides the new health of an origin.
 func (p *plan) setHealth(name string, h health) {
-	if p.ailments == nil {
-		p.ailments = map[string]health{}
+	if p.decidedHealth == nil {
+		p.decidedHealth = map[string]health{}
 	}
-	p.ailments[name] = h
+	p.decidedHealth[name] = h
 	p.ev.Health = slices.DeleteFunc(p.ev.Health, func(r *weftpb.OriginHealth) bool { return r.Origin == name })
 	p.ev.Health = append(p.ev.Health, h.record(name))
 }
 
-// answered learns that an origin answers.
+// answered notes that an origin answered.
 func (p *plan) answered(name string) error {
 	p.d.breaker = p.d.breaker.Answered()
 	p.d.answeredBy, p.d.answeredMS = originHash(name), p.nowMS
-	if p.d.ailing == 0 && len(p.ailments) == 0 {
+	if p.d.unhealthy == 0 && len(p.decidedHealth) == 0 {
 		return nil
 	}
 	o, _, err := p.origin(name)
 	if err != nil {
 		return err
 	}
-	if _, decided := p.ailments[name]; decided || o.health != (health{}) {
+	if _, decided := p.decidedHealth[name]; decided || o.health != (health{}) {
 		p.setHealth(name, health{})
 	}
 	return nil
 }
 
-// failed learns that an origin failed, and tells whether that stops its domain.
-// robots: it was asked for a robots.txt, which has waits of its own; referral:
-// for that of another domain, which is no probe of this one.
+// failed notes that an origin failed, and tells whether its domain stops for it.
+// robots: the request was for a robots.txt, which has waits of its own. referral:
+// it was for the robots.txt of another domain, which does not probe this one.
 func (p *plan) failed(name string, robots, referral, probe bool, delay time.Duration) (stops bool, err error) {
 	o, heard, err := p.origin(name)
 	if err != nil {
@@ -131,21 +131,22 @@ func (p *plan) failed(name string, robots, referral, probe bool, delay time.Dura
 	if !heard || stops && p.d.origins < 2 {
 		return stops, nil // never asked but by a referral; or the domain waits with all it has
 	}
-	h, decided := p.ailments[name]
+	h, decided := p.decidedHealth[name]
 	if !decided {
 		h = o.health
 	}
 	h.failedMS = p.nowMS
 	if !robots && !referral {
 		h.breaker = h.breaker.Failed(probe, p.f.opts.BreakerFailures)
-		h.waitMS = p.nowMS + (h.breaker.Wait(delay) + others).Milliseconds()
+		h.waitMS = p.nowMS + (h.breaker.Wait(delay) + originExtraWait).Milliseconds()
 	}
 	p.setHealth(name, h)
 	return stops, nil
 }
 
-// unfit puts off or refuses the URL at the front if its origin waits alone.
-func (p *plan) unfit(c *candidate, h health) bool {
+// putOffForOrigin puts off the URL at the front, or refuses it, if its origin has a
+// wait of its own now. It tells whether it did.
+func (p *plan) putOffForOrigin(c *candidate, h health) bool {
 	switch {
 	case !h.waits(p.nowMS) || isReferral(c.request):
 		return false
@@ -157,9 +158,9 @@ func (p *plan) unfit(c *candidate, h health) bool {
 	return true
 }
 
-// probed notes that one request goes out to see whether an origin answers
-// again: the next one waits as if that had failed.
+// probed notes that one request is released to find out whether an origin answers
+// again. Until it is settled the next one waits as if it had failed.
 func (p *plan) probed(name string, o *knownOrigin, delay time.Duration) {
-	o.health.waitMS = p.nowMS + (o.health.breaker.Wait(delay) + others).Milliseconds()
+	o.health.waitMS = p.nowMS + (o.health.breaker.Wait(delay) + originExtraWait).Milliseconds()
 	p.setHealth(name, o.health)
 }

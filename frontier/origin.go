@@ -160,8 +160,8 @@ func (o *origin) keepable(nowMS int64) bool {
 
 func (o *origin) encode() []byte {
 	w := make(writer, 0, 48+len(o.hash)+len(o.refuse))
-	ails := o.health != health{}
-	w.bool(o.asked, o.reached, o.unrestricted, o.referred, o.kept, o.answered, o.missing, ails)
+	unhealthy := o.health != health{}
+	w.bool(o.asked, o.reached, o.unrestricted, o.referred, o.kept, o.answered, o.missing, unhealthy)
 	w.int(o.fetchedMS)
 	w.int(o.ttlMS)
 	w.uint(uint64(o.crawlDelayMS))
@@ -169,7 +169,7 @@ func (o *origin) encode() []byte {
 	w.uint(uint64(o.failures))
 	w.int(o.retryMS)
 	w.string(o.refuse)
-	if ails {
+	if unhealthy {
 		o.health.encode(&w)
 	}
 	return w

@@ -104,7 +104,7 @@ collect:
 		if err != nil {
 			return false, err
 		}
-		if p.unfit(c, o.health) {
+		if p.putOffForOrigin(c, o.health) {
 			continue
 		}
 		alone := o.health.breaker.Open && !isReferral(c.request)

@@ -37,7 +37,7 @@ func drawDomain(t *rapid.T) *domain {
 		turn:    rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
 	}
 	if rapid.Bool().Draw(t, "answered") {
-		d.answeredBy, d.answeredMS, d.ailing = rapid.Uint64().Draw(t, "answered by"), ms.Draw(t, "answered"), small.Draw(t, "ailing")
+		d.answeredBy, d.answeredMS, d.unhealthy = rapid.Uint64().Draw(t, "answered by"), ms.Draw(t, "answered"), small.Draw(t, "unhealthy")
 	}
 	for i := range d.queues {
 		head := small.Draw(t, "head")
@@ -70,7 +70,7 @@ func drawGroup(t *rapid.T) *group {
 func drawOrigin(t *rapid.T) *origin {
 	ms := rapid.Int64()
 	var h health
-	if rapid.Bool().Draw(t, "ails") {
+	if rapid.Bool().Draw(t, "unhealthy") {
 		h = health{politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures")}, ms.Draw(t, "failed"), ms.Draw(t, "waits")}
 	}
 	return &origin{
