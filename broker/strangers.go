@@ -229,36 +229,18 @@ func groupOf(req kmsg.Request) string {
 
 // deleteGroups deletes the groups that are not a crawl's.
 func (d *door) deleteGroups(f frame, req *kmsg.DeleteGroupsRequest) (verdict, error) {
-	var theirs []string
-	denied := kmsg.NewPtrDeleteGroupsRequest()
-	denied.Version = req.Version
-	for _, group := range req.Groups {
-		if d.options.reserved(group) {
-			denied.Groups = append(denied.Groups, group)
-		} else {
-			theirs = append(theirs, group)
-		}
-	}
-	refusal := refuse(denied).(*kmsg.DeleteGroupsResponse)
-	v := verdict{}
-	switch {
-	case len(denied.Groups) == 0:
+	ours, theirs := divide(req.Groups, d.options.reserved)
+	if len(ours) == 0 {
 		return verdict{forward: f}, nil
-	case len(theirs) == 0:
-		v.answer.whole = f.answer(refusal)
-	default:
-		req.Groups = theirs
-		forward, err := f.with(req)
-		if err != nil {
-			return verdict{}, err
-		}
-		v.forward = forward
-		v.answer.merge = merging(f, req, func(resp *kmsg.DeleteGroupsResponse) {
-			resp.Groups = append(resp.Groups, refusal.Groups...)
-		})
 	}
-	v.refused = "DeleteGroups of group " + denied.Groups[0]
-	return v, nil
+	denied := kmsg.NewPtrDeleteGroupsRequest()
+	denied.Version, denied.Groups = req.Version, ours
+	req.Groups = theirs
+	v, err := refusePart(f, req, len(theirs), denied, func(resp, refusal *kmsg.DeleteGroupsResponse) {
+		resp.Groups = append(resp.Groups, refusal.Groups...)
+	})
+	v.refused = "DeleteGroups of group " + ours[0]
+	return v, err
 }
 
 // judgeTopics refuses to write to topics that strangers may not write.
@@ -280,43 +262,53 @@ func (d *door) judgeTopics(f frame, req kmsg.Request) (verdict, error) {
 
 // produce writes to the topics that strangers may write.
 func (d *door) produce(f frame, req *kmsg.ProduceRequest) (verdict, error) {
-	var theirs []kmsg.ProduceRequestTopic
-	denied := kmsg.NewPtrProduceRequest()
-	denied.Version = req.Version
-	for _, topic := range req.Topics {
-		if d.options.writable(topic.Topic) {
-			theirs = append(theirs, topic)
-		} else {
-			denied.Topics = append(denied.Topics, topic)
-		}
+	writable, others := divide(req.Topics, func(t kmsg.ProduceRequestTopic) bool { return d.options.writable(t.Topic) })
+	if len(others) == 0 {
+		return verdict{forward: f, silent: req.Acks == 0}, nil
 	}
-	v := verdict{silent: req.Acks == 0}
-	if len(denied.Topics) == 0 {
-		v.forward = f
-		return v, nil
-	}
-	v.refused = "Produce to topic " + denied.Topics[0].Topic
+	refused := "Produce to topic " + others[0].Topic
 	if req.Acks == 0 {
 		// A producer that waits for no answer learns of an error by the end of
 		// its connection, as with Kafka.
-		d.tell("a client was refused", "", v.refused)
-		return verdict{}, fmt.Errorf("%w: %s", errUnknown, v.refused)
+		d.tell("a client was refused", "", refused)
+		return verdict{}, fmt.Errorf("%w: %s", errUnknown, refused)
 	}
-	refusal := refuse(denied).(*kmsg.ProduceResponse)
-	if len(theirs) == 0 {
-		v.answer.whole = f.answer(refusal)
-		return v, nil
+	denied := kmsg.NewPtrProduceRequest()
+	denied.Version, denied.Topics = req.Version, others
+	req.Topics = writable
+	v, err := refusePart(f, req, len(writable), denied, func(resp, refusal *kmsg.ProduceResponse) {
+		resp.Topics = append(resp.Topics, refusal.Topics...)
+	})
+	v.refused = refused
+	return v, err
+}
+
+// divide returns the items that are chosen, and the others.
+func divide[T any](items []T, chosen func(T) bool) (in, out []T) {
+	for _, item := range items {
+		if chosen(item) {
+			in = append(in, item)
+		} else {
+			out = append(out, item)
+		}
 	}
-	req.Topics = theirs
-	forward, err := f.with(req)
+	return in, out
+}
+
+// refusePart forwards allowed, which has n items, and refuses denied, which has
+// the other items of the same request. add joins the two responses. If allowed
+// has no items the broker is not asked.
+func refusePart[R kmsg.Response](f frame, allowed kmsg.Request, n int, denied kmsg.Request, add func(resp, refusal R)) (verdict, error) {
+	refusal := refuse(denied).(R)
+	if n == 0 {
+		return verdict{answer: answer{whole: f.answer(refusal)}}, nil
+	}
+	forward, err := f.with(allowed)
 	if err != nil {
 		return verdict{}, err
 	}
-	v.forward = forward
-	v.answer.merge = merging(f, req, func(resp *kmsg.ProduceResponse) {
-		resp.Topics = append(resp.Topics, refusal.Topics...)
-	})
-	return v, nil
+	merge := merging(f, allowed, func(resp R) { add(resp, refusal) })
+	return verdict{forward: forward, answer: answer{merge: merge}}, nil
 }
 
 // merging returns what adds to the broker's response to a request.
