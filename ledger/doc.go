@@ -57,16 +57,17 @@
 //  6. Ledgers are kept whole (TestRule6LedgersAreKeptWhole). A fold takes each
 //     offset or none: one that is missing is ErrTrimmed, never passed over.
 //  7. A damaged event is fatal and named (TestRule7DamageIsFatal). Damage is
-//     proven, never guessed: the checksum of an event is wrong; a later event of
-//     its owner says that it was acknowledged, and something else stands there;
-//     a claim is missing that later events name; or an event that counts does
-//     not fit the state. A corrupt input goes to rejected.
+//     proven, never guessed: an event stands where it says, and its checksum is
+//     wrong; a later event of its owner says that it was acknowledged, and
+//     something else stands there; a claim is missing that later events name; or
+//     an event that counts does not fit the state. A corrupt input goes to
+//     rejected.
 //  8. A record that is no event was written by somebody else. It is passed over
 //     and counted (TestRule8StrangersArePassedOver), by every reader. Since it
 //     takes an offset, it ends what its owner can append, as another owner's
 //     event does: the owner recovers and claims again. A copied event does the
-//     same, because it does not stand where it says; so does a copied claim,
-//     which fences the owner once.
+//     same, because it does not stand where it says, whether it was changed or
+//     not; so does a copied claim, which fences the owner once.
 //
 // From these follows what the package is for: whatever happened, each input
 // counts once, and the state equals, key by key, the fold of the ledger from

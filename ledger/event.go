@@ -54,12 +54,21 @@ func encode(ev *weftpb.Event) []byte {
 // decode returns the event of a record. The error is errStranger for one that
 // somebody else wrote, and wraps ErrCorrupt for an event whose bytes are not
 // those that were written.
+//
+// A wrong checksum alone proves nothing: another program may have copied an event
+// and changed it. An event that still names the offset at which it stands was
+// written for this place. What is damaged so that it names none is passed over
+// like a stranger's record, and later events tell (see Reader.Read).
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
-	if marked(raw) && checksum(raw[:len(raw)-sumBytes]) != binary.LittleEndian.Uint32(raw[len(raw)-4:]) {
-		return nil, fmt.Errorf("%w: %s/%d at %d: its checksum is wrong", ErrCorrupt, topic, partition, offset)
-	}
 	ev := new(weftpb.Event)
-	if proto.Unmarshal(raw, ev) != nil || ev.Claim == nil && ev.Epoch <= 0 || ev.Claim != nil && !marked(raw) && !onlyClaims(ev) {
+	err := proto.Unmarshal(raw, ev)
+	if marked(raw) && checksum(raw[:len(raw)-sumBytes]) != binary.LittleEndian.Uint32(raw[len(raw)-4:]) {
+		if err == nil && ev.Claim == nil && ev.Offset == offset {
+			return nil, fmt.Errorf("%w: %s/%d at %d: its checksum is wrong", ErrCorrupt, topic, partition, offset)
+		}
+		return nil, errStranger
+	}
+	if err != nil || ev.Claim == nil && ev.Epoch <= 0 || ev.Claim != nil && !marked(raw) && !onlyClaims(ev) {
 		return nil, errStranger
 	}
 	return ev, nil
@@ -100,9 +109,10 @@ type Reader struct {
 //     events before it were lost, and it must not count without them;
 //   - a record that is no event, which somebody else wrote.
 //
-// The error wraps ErrCorrupt when an event is proven to be damaged: its checksum
-// is wrong; or its place holds something else, and its owner had it
-// acknowledged; or the claim is missing under which a later one stands.
+// The error wraps ErrCorrupt when an event is proven to be damaged: it stands
+// where it says, and its checksum is wrong; or its place holds something else, and
+// its owner had it acknowledged; or the claim is missing under which a later one
+// stands.
 func (r *Reader) Read(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	if r.Epoch == 0 && r.first == 0 {
 		r.first = offset + 1

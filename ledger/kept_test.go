@@ -99,7 +99,12 @@ func TestRule7DamageIsFatal(t *testing.T) {
 		"a claim with a wrong checksum": func(at int64) ([][]byte, int64) {
 			ev := encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "damage"}})
 			ev[bytes.Index(ev, []byte("damage"))] ^= 1
-			return [][]byte{ev}, at
+			return [][]byte{ev, encode(&weftpb.Event{Epoch: at + 1, Offset: at + 1, Body: []byte("b")})}, at
+		},
+		"an event that says no more where it belongs": func(at int64) ([][]byte, int64) {
+			ev := encode(&weftpb.Event{Epoch: at + 1, Offset: at + 7, Body: []byte("damage")})
+			ev[bytes.Index(ev, []byte("damage"))] ^= 1
+			return [][]byte{claim, ev, encode(&weftpb.Event{Epoch: at + 1, Offset: at + 2, Body: []byte("b")})}, at + 1
 		},
 		"something else where an acknowledged event was": func(at int64) ([][]byte, int64) {
 			return [][]byte{claim, []byte("\xff\xff"), encode(&weftpb.Event{Epoch: at + 1, Offset: at + 2, Body: []byte("b")})}, at + 1
@@ -151,6 +156,9 @@ func TestRule8StrangersArePassedOver(t *testing.T) {
 		"a copy":            {Key: []byte("k"), Value: copied},
 		"a copied claim":    {Key: []byte("k"), Value: encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "copy"}})},
 		"half an event":     {Key: []byte("k"), Value: copied[:len(copied)-3]},
+		"a changed copy":    {Key: []byte("k"), Value: changed(copied)},
+		"an event twice":    {Key: []byte("k"), Value: append(bytes.Clone(copied), copied...)},
+		"a changed claim":   {Key: []byte("k"), Value: changed(encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "copy"}}))},
 	}
 	stop := w.start(w.options())
 	w.reaches(HappenedClaim, 2)
@@ -180,6 +188,13 @@ func TestRule8StrangersArePassedOver(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// changed is raw with another byte in its middle, behind what tells its fields.
+func changed(raw []byte) []byte {
+	raw = bytes.Clone(raw)
+	raw[len(raw)/2] ^= 1
+	return raw
 }
 
 func mustMarshal(t *testing.T, m proto.Message) []byte {

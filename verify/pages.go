@@ -66,7 +66,7 @@ func (p *pages) read(ctx context.Context) error {
 	}
 	err = p.reader.Range(ctx, p.names.Parsed, bounds, func(r *kgo.Record) error {
 		var doc page
-		if err := json.Unmarshal(r.Value, &doc); err != nil {
+		if err := json.Unmarshal(r.Value, &doc); err != nil || doc.ID == "" || doc.URL == "" {
 			p.unread++
 			return nil
 		}
@@ -247,7 +247,7 @@ func (p *pages) sum() {
 		p.note(fmt.Sprintf("%d exchanges without a page are in %s", p.unusable, p.names.Rejected))
 	}
 	if p.unread > 0 {
-		p.note(fmt.Sprintf("%d records of %s cannot be read and are left out", p.unread, p.names.Parsed))
+		p.note(fmt.Sprintf("%d records of %s are no pages: other programs wrote them, and they do not count", p.unread, p.names.Parsed))
 	}
 }
 

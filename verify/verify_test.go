@@ -35,6 +35,10 @@ func TestStories(t *testing.T) {
 		"a page twice": func(s *story) {
 			s.parsed = append(s.parsed, s.parsed[1])
 		},
+		"another program wrote pages and events": func(s *story) {
+			s.parsed = append(s.parsed, &page{}, &page{URL: stranger}, &page{ID: "a"})
+			s.scheduled = append(s.scheduled, &event{raw: []byte("\x08\x01\x30\x03\xfd\xff\x7f\x00\x00\x00\x00")}) // a changed copy of the event at 3
+		},
 		"an event of a fenced owner": func(s *story) {
 			fenced := scheduled(0, 9, 9, 9, 9, &weftpb.Scheduled{})
 			fenced.ev.Epoch, fenced.ev.Offset = 1, 7
