@@ -35,7 +35,9 @@
 //	4      reads pending 0, and the page in fetched is never parsed
 //
 // What ends a transaction is a record of the log, too, which no client is given
-// unless it asks. Stages ask, and commit it, so that C = L can be reached. Seeds
+// unless it asks. normalize and parse ask, and commit it, so that C = L can be
+// reached. dedupe and schedule cannot: where only such records lie between C and L,
+// C counts as L. Seeds
 // that a transaction has written which is still open count: the crawl is not
 // drained before they are read or aborted.
 //

@@ -72,6 +72,9 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 	if err := r.readTails(ctx, reading.Starts[r.names.Scheduled], reading.Ends[r.names.Scheduled], &reading); err != nil {
 		return Status{}, fmt.Errorf("read the last events of %s: %w", r.names.Scheduled, err)
 	}
+	if err := r.passMarkers(ctx, &reading); err != nil {
+		return Status{}, err
+	}
 	return reading.Status(r.names)
 }
 

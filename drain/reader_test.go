@@ -421,3 +421,44 @@ func TestOpenTransaction(t *testing.T) {
 		t.Error(left)
 	}
 }
+
+// dedupe and schedule are never given what ends a transaction, and are not behind
+// for it; nor is the frontier unreadable for one at its end.
+func TestEndsOfTransactionsAreRead(t *testing.T) {
+	l := newLoop(t)
+	l.create()
+	l.schedule(1, l.claim(1), 0)
+	r := l.reader()
+	producer, err := kgo.NewClient(append(l.options, kgo.TransactionalID("x"), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer producer.Close()
+	if err := producer.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	inputs := []struct {
+		stage topics.Stage
+		topic string
+	}{{topics.Dedupe, l.names.Normalized}, {topics.Schedule, l.names.Deduped}, {topics.Schedule, l.names.Visited}}
+	for _, in := range inputs {
+		if err := producer.ProduceSync(l.ctx, &kgo.Record{Topic: in.topic, Partition: 1, Value: []byte("x")}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := producer.ProduceSync(l.ctx, &kgo.Record{Topic: l.names.Scheduled, Partition: 1, Value: []byte("x")}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	if err := producer.EndTransaction(l.ctx, kgo.TryCommit); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range inputs {
+		if want, got := fmt.Sprintf("%s is 2 records behind in %s/1", in.stage, in.topic), l.read(r).Left(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		l.commit(in.stage, in.topic, 1, 1) // behind the record, in front of what ends its transaction
+	}
+	if left := l.read(r).Left(); left != "" {
+		t.Error(left)
+	}
+}

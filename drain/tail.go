@@ -39,7 +39,7 @@ func (r *Reader) readTails(ctx context.Context, starts, ends map[int32]int64, re
 		}
 		asking.Go(func() error {
 			last, err := replay.ReadLast(replay.Bounds{Start: starts[p], End: end}, func(within replay.Bounds, visit func(*kgo.Record) error) error {
-				return r.scan(askCtx, p, within, visit)
+				return r.scan(askCtx, r.names.Scheduled, p, within, visit)
 			})
 			t := tail{end: end, Last: last}
 			if errors.Is(err, ledger.ErrCorrupt) {
@@ -71,10 +71,11 @@ func (r *Reader) readTails(ctx context.Context, starts, ends map[int32]int64, re
 // tailsAtOnce bounds how many partitions are read at the same time.
 const tailsAtOnce = 16
 
-// scan calls visit with the records of a partition within bounds, in order.
-func (r *Reader) scan(ctx context.Context, p int32, within replay.Bounds, visit func(*kgo.Record) error) error {
+// scan calls visit with the records of a partition within bounds, in order, those
+// that end transactions among them.
+func (r *Reader) scan(ctx context.Context, topic string, p int32, within replay.Bounds, visit func(*kgo.Record) error) error {
 	for at := within.Start; at < within.End; {
-		records, err := r.fetch(ctx, p, at)
+		records, err := r.fetch(ctx, topic, p, at)
 		if err != nil {
 			return err
 		}
@@ -90,14 +91,14 @@ func (r *Reader) scan(ctx context.Context, p int32, within replay.Bounds, visit 
 	return nil
 }
 
-// fetchBytes holds the largest batch that scheduled takes.
+// fetchBytes is more than the largest batch that scheduled takes. A larger one
+// comes whole.
 const fetchBytes = 2 << 20
 
 // fetch reads records of a partition from an offset on which there is one. A
 // request of its own is less work than a consumer, which would follow the
 // frontier through all that it writes.
-func (r *Reader) fetch(ctx context.Context, p int32, offset int64) ([]*kgo.Record, error) {
-	topic := r.names.Scheduled
+func (r *Reader) fetch(ctx context.Context, topic string, p int32, offset int64) ([]*kgo.Record, error) {
 	details, err := r.admin.ListTopics(ctx, topic) // cached
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (r *Reader) fetch(ctx context.Context, p int32, offset int64) ([]*kgo.Recor
 		return nil, fmt.Errorf("fetch at %d: the answer is for other partitions", offset)
 	}
 	fetched, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
-		Offset: offset, Topic: topic, Partition: p,
+		Offset: offset, Topic: topic, Partition: p, KeepControlRecords: true,
 	}, &resp.Topics[0].Partitions[0], kgo.DefaultDecompressor(), nil)
 	if fetched.Err != nil {
 		return nil, fmt.Errorf("fetch at %d: %w", offset, fetched.Err)

@@ -39,6 +39,11 @@ func (k *ticks) catchUp(ctx context.Context) {
 	run, ends := k.table.run, map[string]int64{}
 	for _, topic := range run.TimersWaitFor() {
 		b, err := boundsOf(ctx, run.admin, topic, k.table.partition)
+		if err == nil {
+			input := run.source(k.table.partition)
+			input.topic = topic
+			b.End, err = input.lastGiven(ctx, b)
+		}
 		if err == nil && b.Start < b.End {
 			ends[topic] = b.End
 		} else if err != nil && ctx.Err() == nil {

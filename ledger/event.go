@@ -57,13 +57,13 @@ func encode(ev *weftpb.Event) []byte {
 //
 // A wrong checksum alone proves nothing: another program may have copied an event
 // and changed it. An event that still names the offset at which it stands was
-// written for this place. What is damaged so that it names none is passed over
+// written for this place. What is damaged so that it names another is passed over
 // like a stranger's record, and later events tell (see Reader.Read).
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	ev := new(weftpb.Event)
 	err := proto.Unmarshal(raw, ev)
 	if marked(raw) && checksum(raw[:len(raw)-sumBytes]) != binary.LittleEndian.Uint32(raw[len(raw)-4:]) {
-		if err == nil && ev.Claim == nil && ev.Offset == offset {
+		if err == nil && ev.Claim == nil && ev.Offset == offset || endsWithOffset(raw, offset) {
 			return nil, fmt.Errorf("%w: %s/%d at %d: its checksum is wrong", ErrCorrupt, topic, partition, offset)
 		}
 		return nil, errStranger
@@ -72,6 +72,33 @@ func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Ev
 		return nil, errStranger
 	}
 	return ev, nil
+}
+
+// endsWithOffset tells whether a marked record ends as the event at offset does,
+// also where what comes before is so damaged that it is no message: with its place,
+// what was not acknowledged, and the strangers, of which the latter two may be
+// missing.
+func endsWithOffset(raw []byte, offset int64) bool {
+	end := raw[:len(raw)-sumBytes]
+	place := protowire.AppendVarint(protowire.AppendTag(nil, 6, protowire.VarintType), uint64(offset))
+	const counts = 2 * (1 + 10) // two tags with their varints
+	at := bytes.LastIndex(end[max(0, len(end)-len(place)-counts):], place)
+	if at < 0 {
+		return false
+	}
+	rest := end[max(0, len(end)-len(place)-counts)+at+len(place):]
+	for last := protowire.Number(6); len(rest) > 0; {
+		number, kind, n := protowire.ConsumeTag(rest)
+		if n < 0 || kind != protowire.VarintType || number <= last || number > 8 {
+			return false
+		}
+		_, m := protowire.ConsumeVarint(rest[n:])
+		if m < 0 {
+			return false
+		}
+		last, rest = number, rest[n+m:]
+	}
+	return true
 }
 
 // onlyClaims tells a claim without a checksum from a record of another type that

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
@@ -104,6 +105,29 @@ func TestTurnedBits(t *testing.T) {
 			ev, err := decode(raw, "t", 0, 7)
 			if err == nil && (ev.Epoch != 3 || ev.Offset != 7 || string(ev.Body) != "body" || len(ev.Positions) != 1 || ev.Positions[0].Offset != 9) {
 				t.Errorf("bit %d of byte %d: %v", bit, i, ev)
+			}
+		}
+	}
+}
+
+// An event whose checksum is wrong is damaged where it belongs, whatever of it is
+// damaged but its place, and elsewhere it is a stranger's copy.
+func TestDamageOrACopy(t *testing.T) {
+	for _, ev := range []*weftpb.Event{
+		{Epoch: 3, Offset: 700, Body: []byte("body")},
+		{Epoch: 3, Offset: 700, Unacknowledged: 5, Strangers: 300, Body: []byte("body")},
+		{Epoch: 3, Offset: 700, Strangers: 1},
+	} {
+		whole := encode(ev)
+		place := bytes.Index(whole, []byte{0x30, 0xbc, 0x05})
+		for i := range place {
+			raw := append([]byte{}, whole...)
+			raw[i] ^= 0x81
+			if _, err := decode(raw, "t", 0, 701); !errors.Is(err, errStranger) {
+				t.Errorf("%v, byte %d, elsewhere: %v", ev, i, err)
+			}
+			if _, err := decode(raw, "t", 0, 700); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%v, byte %d: %v", ev, i, err)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (r *runner) gokaOptions(of *membership, partition int32) []goka.ProcessorOp
 			return router{r}, nil
 		}),
 		goka.WithTopicManagerBuilder(func([]string) (goka.TopicManager, error) {
-			return sharedTopics{r.topics}, nil
+			return sharedTopics{r.topics, r}, nil
 		}),
 		goka.WithConsumerSaramaBuilder(func([]string, string) (sarama.Consumer, error) {
 			return sharedConsumer{r.recoverFrom}, nil
@@ -79,14 +79,10 @@ func (r *runner) disconnect() error {
 	return errors.Join(errs...)
 }
 
-// sharedConsumer and sharedTopics are not a processor's to close.
-type (
-	sharedConsumer struct{ sarama.Consumer }
-	sharedTopics   struct{ goka.TopicManager }
-)
+// sharedConsumer is not a processor's to close.
+type sharedConsumer struct{ sarama.Consumer }
 
 func (sharedConsumer) Close() error { return nil }
-func (sharedTopics) Close() error   { return nil }
 
 // sarama returns the configuration of goka's and our clients.
 func (r *runner) sarama() (*sarama.Config, error) {

@@ -191,7 +191,7 @@ func (w *world) events(enough func(all []*weftpb.Event) bool) (all []*weftpb.Eve
 		end := w.end()
 		enough = func(all []*weftpb.Event) bool { return int64(len(all)) >= end }
 	}
-	reader, err := kgo.NewClient(kgo.SeedBrokers(w.brokers...), kgo.ConsumeTopics(ledgerTopic),
+	reader, err := kgo.NewClient(kgo.SeedBrokers(w.brokers...), kgo.ConsumeTopics(ledgerTopic), kgo.KeepControlRecords(),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		w.t.Fatal(err)

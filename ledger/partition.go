@@ -125,7 +125,7 @@ func (p *Partition) Folded() Folded {
 func (p *Partition) State() State { return p.state }
 
 // Fold applies the record at offset of the ledger, in recovery and up to the
-// partition's own claim.
+// partition's own claim. What ends a transaction is a record without a value.
 func (p *Partition) Fold(key string, raw []byte, offset int64) error {
 	if offset <= p.folded {
 		return nil

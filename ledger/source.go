@@ -52,12 +52,23 @@ func boundsOf(ctx context.Context, admin *kadm.Client, topic string, partition i
 	return Bounds{Start: first.Offset, End: last.Offset}, errors.Join(first.Err, last.Err)
 }
 
-// replay calls fold with the records [from, to), each of which must be there.
+// replay calls fold with the records [from, to), each of which must be there. Those
+// that end transactions have no value.
 func (s source) replay(ctx context.Context, from, to int64, fold func(key string, raw []byte, offset int64) error) error {
+	return s.replayAll(ctx, from, to, func(r *kgo.Record) error {
+		if r.Attrs.IsControl() {
+			return fold("", nil, r.Offset)
+		}
+		return fold(string(r.Key), r.Value, r.Offset)
+	})
+}
+
+// replayAll calls visit with the records [from, to), each of which must be there.
+func (s source) replayAll(ctx context.Context, from, to int64, visit func(*kgo.Record) error) error {
 	if from >= to {
 		return nil
 	}
-	client, err := s.connect(kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
+	client, err := s.connect(kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.KeepControlRecords(), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
 		s.topic: {s.partition: kgo.NewOffset().At(from)},
 	}))
 	if err != nil {
@@ -74,7 +85,7 @@ func (s source) replay(ctx context.Context, from, to int64, fold func(key string
 			if err := Reaches(s.topic, s.partition, rec.Offset, from); err != nil {
 				return err // trimmed this moment: a fold that went on would be another state
 			}
-			if err := fold(string(rec.Key), rec.Value, rec.Offset); err != nil {
+			if err := visit(rec); err != nil {
 				return err
 			}
 			from = rec.Offset + 1

@@ -86,6 +86,9 @@ func (t *table) Open() error {
 
 // fold applies the record at offset. goka's recovery and the claim call it.
 func (t *table) fold(key string, raw []byte, offset int64) error {
+	if err := t.foldGap(offset); err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.judge(t.Fold(key, raw, offset))

@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 )
 
-// gaps follows the offsets of a ledger's partition. Ledgers are never compacted
-// and take no transactions: an offset between two others that holds nothing holds
+// gaps follows the offsets of a ledger's partition. Ledgers are never compacted,
+// and what ends a transaction is looked at, too: an offset between two others that holds nothing holds
 // damage, which cannot be read.
 type gaps struct {
 	next  int64

@@ -82,6 +82,6 @@ func LastDecision(log Bounds, scan func(within Bounds, visit func(*kgo.Record) e
 // within its bounds.
 func (r *Reader) LastDecision(ctx context.Context, topic string, partition int32, log Bounds) (*weftpb.Scheduled, error) {
 	return LastDecision(log, func(within Bounds, visit func(*kgo.Record) error) error {
-		return r.Range(ctx, topic, map[int32]Bounds{partition: within}, visit)
+		return r.read(ctx, topic, map[int32]Bounds{partition: within}, visit)
 	})
 }

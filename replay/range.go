@@ -48,13 +48,24 @@ func (r *Reader) CommittedRange(ctx context.Context, topic string, bounds map[in
 		}
 		within[partition] = b
 	}
-	return r.read(ctx, topic, within, visit, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	return r.read(ctx, topic, within, data(visit), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 }
 
 // Range is Records for the records within bounds. What was trimmed since the
 // bounds were read is left out.
 func (r *Reader) Range(ctx context.Context, topic string, bounds map[int32]Bounds, visit func(*kgo.Record) error) error {
-	return r.read(ctx, topic, bounds, visit)
+	return r.read(ctx, topic, bounds, data(visit))
+}
+
+// data is visit for all records but those that end transactions. In ledgers those
+// have to be seen: they are no gaps.
+func data(visit func(*kgo.Record) error) func(*kgo.Record) error {
+	return func(r *kgo.Record) error {
+		if r.Attrs.IsControl() {
+			return nil
+		}
+		return visit(r)
+	}
 }
 
 func (r *Reader) read(ctx context.Context, topic string, bounds map[int32]Bounds, visit func(*kgo.Record) error, how ...kgo.Opt) error {
@@ -95,7 +106,7 @@ func (r *Reader) read(ctx context.Context, topic string, bounds map[int32]Bounds
 			if !ok {
 				continue
 			}
-			if record.Offset < b.End && !record.Attrs.IsControl() { // else it was written since
+			if record.Offset < b.End { // else it was written since
 				if err := visit(record); err != nil {
 					return err
 				}

@@ -161,7 +161,7 @@ func events[B proto.Message](ctx context.Context, r *Reader, topic string, part 
 		return err
 	}
 	followers := map[int32]*follower{}
-	return r.Range(ctx, topic, bounds, func(record *kgo.Record) error {
+	return r.read(ctx, topic, bounds, func(record *kgo.Record) error {
 		f := followers[record.Partition]
 		if f == nil {
 			if err := ledger.Reaches(topic, record.Partition, record.Offset, 0); err != nil && !part.Trimmed {
