@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -131,5 +130,5 @@ func TestCloseWithoutBucket(t *testing.T) {
 	if m.happened()[HappenedUnsent] == 0 || len(keys(t, bucket, manifestsDir)) > 0 {
 		t.Errorf("happened: %v", m.happened())
 	}
-	NewRemote(bucket, slog.New(slog.DiscardHandler)).Close()
+	remote(bucket).Close()
 }

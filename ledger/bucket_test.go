@@ -49,7 +49,7 @@ func boot(w *world, dir string, bucket store.Bucket) *machine {
 	o := w.options()
 	o.Dir, o.Observe = dir, m.observe
 	if bucket != nil {
-		m.remote = NewRemote(bucket, slog.New(slog.DiscardHandler))
+		m.remote = remote(bucket)
 		w.t.Cleanup(m.remote.Close)
 		o.Remote = m.remote
 	}
@@ -67,7 +67,7 @@ func boot(w *world, dir string, bucket store.Bucket) *machine {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, stage, o) }()
-	m.stop = func() error { cancel(); return <-ended }
+	m.stop = func() error { cancel(); return within(patience, ended) }
 	return m
 }
 
@@ -95,6 +95,13 @@ func (m *machine) recovers() (state map[string]string, replayed int64) {
 		m.remote.Close()
 	}
 	return state, replayed
+}
+
+// remote is one that sends at its end what waits, however busy the machine is.
+func remote(bucket store.Bucket) *Remote {
+	r := NewRemote(bucket, slog.New(slog.DiscardHandler))
+	r.last = patience
+	return r
 }
 
 func folder(t *testing.T) store.Bucket {

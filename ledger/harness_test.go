@@ -146,14 +146,34 @@ func (w *world) start(o Options) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, w.stage(), o) }()
-	return func() error { cancel(); return <-ended }
+	return func() error { cancel(); return within(patience, ended) }
+}
+
+// within returns how something ended, or that it goes on: a test that hangs would
+// hold up all others until the run's time is up.
+func within(d time.Duration, ended <-chan error) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(d):
+		return errors.New("the stage goes on")
+	}
+}
+
+// bounded is a context for what must happen.
+func (w *world) bounded() context.Context {
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	w.t.Cleanup(cancel)
+	return ctx
 }
 
 // produce appends values to the input.
 func (w *world) produce(values ...string) {
 	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
 	for _, v := range values {
-		if err := w.client.ProduceSync(w.t.Context(), &kgo.Record{Key: []byte("k"), Value: []byte(v)}).FirstErr(); err != nil {
+		if err := w.client.ProduceSync(ctx, &kgo.Record{Key: []byte("k"), Value: []byte(v)}).FirstErr(); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -221,7 +241,7 @@ func (w *world) events(enough func(all []*weftpb.Event) bool) (all []*weftpb.Eve
 // end returns the end of the ledger.
 func (w *world) end() int64 {
 	w.t.Helper()
-	ends, err := w.admin.ListEndOffsets(w.t.Context(), ledgerTopic)
+	ends, err := w.admin.ListEndOffsets(w.bounded(), ledgerTopic)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -252,7 +272,7 @@ func (w *world) rebuilt() map[string]string {
 // evict has every member leave the group, as when their sessions have run out.
 func (w *world) evict() {
 	w.t.Helper()
-	groups, err := w.admin.DescribeGroups(w.t.Context(), ledgerTopic)
+	groups, err := w.admin.DescribeGroups(w.bounded(), ledgerTopic)
 	check(w.t, err)
 	req := kmsg.NewPtrLeaveGroupRequest()
 	req.Group = ledgerTopic
@@ -261,7 +281,7 @@ func (w *world) evict() {
 		member.MemberID = m.MemberID
 		req.Members = append(req.Members, member)
 	}
-	_, err = req.RequestWith(w.t.Context(), w.client)
+	_, err = req.RequestWith(w.bounded(), w.client)
 	check(w.t, err)
 }
 

@@ -2,11 +2,9 @@ package ledger
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -78,12 +76,7 @@ func worked(t *testing.T, values ...string) *world {
 func (w *world) runs(o Options) error {
 	ended := make(chan error, 1)
 	go func() { ended <- Run(w.t.Context(), w.stage(), o) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(patience):
-		return errors.New("the stage goes on")
-	}
+	return within(patience, ended)
 }
 
 // Rule 7: a damaged event is fatal and named.

@@ -203,12 +203,12 @@ func TestRecoveryInterruptedByRebalance(t *testing.T) {
 	first, stopFirst := w.another("a")
 	<-recovering
 	second, stopSecond := w.another("b")
-	_, err := w.cluster.WaitGroupInfo(t.Context(), ledgerTopic, func(info *kfake.GroupInfo) bool {
+	_, err := w.cluster.WaitGroupInfo(w.bounded(), ledgerTopic, func(info *kfake.GroupInfo) bool {
 		return info != nil && info.State == "PreparingRebalance"
 	})
 	check(t, err)
 	// The answer to its next heartbeat tells the first; one more, and it knows.
-	check(t, w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: ledgerTopic, Observe: true, Count: -1, TopLevel: true}).Wait(t.Context(), 2))
+	check(t, w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: ledgerTopic, Observe: true, Count: -1, TopLevel: true}).Wait(w.bounded(), 2))
 	close(goOn)
 	claims := func() int { return first.happened()[HappenedClaim] + second.happened()[HappenedClaim] }
 	w.produce(numbers(200, 210)...)

@@ -26,6 +26,7 @@ type Remote struct {
 	log    *slog.Logger
 	cancel context.CancelFunc
 	ended  chan struct{}
+	last   time.Duration // that Close may take
 
 	mu      sync.Mutex
 	waiting []*shipment // at most one of a partition
@@ -37,7 +38,7 @@ type Remote struct {
 // NewRemote begins to send checkpoints to bucket. Close ends it.
 func NewRemote(bucket store.Bucket, log *slog.Logger) *Remote {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Remote{bucket: bucket, log: log, cancel: cancel, ended: make(chan struct{}), changed: make(chan struct{}, 1)}
+	r := &Remote{bucket: bucket, log: log, cancel: cancel, ended: make(chan struct{}), last: lastSendTimeout, changed: make(chan struct{}, 1)}
 	go func() {
 		defer close(r.ended)
 		r.run(ctx)
@@ -52,7 +53,7 @@ func (r *Remote) Close() {
 	r.closing = true
 	r.mu.Unlock()
 	r.wake()
-	late := time.AfterFunc(lastSendTimeout, r.cancel)
+	late := time.AfterFunc(r.last, r.cancel)
 	<-r.ended
 	late.Stop()
 	r.cancel()

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"errors"
-	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -197,7 +196,7 @@ func TestBucketRefuses(t *testing.T) {
 		return nil
 	}}
 	o := w.options()
-	o.CheckpointEvery, o.Remote = time.Nanosecond, NewRemote(bucket, slog.New(slog.DiscardHandler))
+	o.CheckpointEvery, o.Remote = time.Nanosecond, remote(bucket)
 	defer o.Remote.Close()
 	stop := w.start(o)
 	made := feed(w, 0, HappenedUnsent, 1)
@@ -251,7 +250,7 @@ func TestNewestIsSent(t *testing.T) {
 		return nil
 	}}
 	o := w.options()
-	o.CheckpointEvery, o.Remote = time.Nanosecond, NewRemote(bucket, slog.New(slog.DiscardHandler))
+	o.CheckpointEvery, o.Remote = time.Nanosecond, remote(bucket)
 	stop := w.start(o)
 	made := feed(w, 0, HappenedCheckpoint, 1)
 	<-first
@@ -330,7 +329,7 @@ func TestTrimmedLedgerNeedsTheBucket(t *testing.T) {
 	if err := Run(t.Context(), w.stage(), o); !errors.Is(err, ErrTrimmed) {
 		t.Errorf("without the bucket: %v", err)
 	}
-	o.Remote = NewRemote(folder(t), slog.New(slog.DiscardHandler))
+	o.Remote = remote(folder(t))
 	defer o.Remote.Close()
 	if err := Run(t.Context(), w.stage(), o); !errors.Is(err, ErrTrimmed) {
 		t.Errorf("with an empty bucket: %v", err)

@@ -22,12 +22,13 @@ func TestInputTrimmedDuringClaim(t *testing.T) {
 	mustStop(t, stop)
 
 	const fetch = 1
-	trimmed := make(chan error, 1)
+	trimmed, asked := make(chan error, 1), false // control functions are called one at a time
 	w.cluster.ControlKey(fetch, func(request kmsg.Request) (kmsg.Response, error, bool) {
 		w.cluster.KeepControl()
-		if len(trimmed) > 0 || !asksFor(request.(*kmsg.FetchRequest), 29) {
+		if asked || !asksFor(request.(*kmsg.FetchRequest), 29) {
 			return nil, nil, false
 		}
+		asked = true
 		w.cluster.SleepControl(func() {
 			answers, err := w.admin.DeleteRecords(t.Context(), kadm.Offsets{inTopic: {0: {Topic: inTopic, At: 30}}})
 			if err == nil {
