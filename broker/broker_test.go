@@ -47,7 +47,7 @@ func connect(t testing.TB, b *Broker, opts ...kgo.Opt) *kgo.Client {
 
 func deadline(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

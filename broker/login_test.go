@@ -22,7 +22,7 @@ import (
 // comes tells whether the door lets a client in.
 func comes(t *testing.T, b *Broker, opts ...kgo.Opt) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err := kadm.NewClient(stranger(t, b, append(opts, kgo.RequestRetries(1))...)).ListTopics(ctx)
 	return err

@@ -53,7 +53,7 @@ func newLoop(t testing.TB) *loop {
 		options: []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...)},
 	}
 	var cancel context.CancelFunc
-	l.ctx, cancel = context.WithTimeout(context.Background(), 30*time.Second)
+	l.ctx, cancel = context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	producing := topics.DefaultProducerOptions()
 	producing.Manual, producing.Linger = true, 0

@@ -38,7 +38,7 @@ func newLog(t *testing.T) log {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	options := []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner())}
 	client, err := kgo.NewClient(options...)
