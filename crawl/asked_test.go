@@ -50,7 +50,7 @@ func TestStopWithAFullBacklog(t *testing.T) {
 		asked <- time.Now()
 		ask(t, o, func(c topics.Control) topics.Control { c.Stop = topics.Stages(); return c })
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	result, err := crawl.Run(ctx, o)
 	if err != nil || result.Ended != crawl.EndedStopped {
@@ -103,7 +103,7 @@ func TestStagesAreStoppedAndLeaveNoGoroutine(t *testing.T) {
 	}
 	for _, stage := range topics.Stages() {
 		t.Run(string(stage), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			ended := make(chan error, 1)
 			go func() { ended <- crawl.RunStages(ctx, o, []topics.Stage{stage}) }()

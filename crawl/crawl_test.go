@@ -111,7 +111,7 @@ func TestRunLeavesNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	run(t, options(t, w), crawl.EndedDrained)
 	w.close(t)
-	goleak.VerifyNone(t, before, meters)
+	goleak.VerifyNone(t, before, meters, connections)
 }
 
 func TestPagesEndTheCrawl(t *testing.T) {

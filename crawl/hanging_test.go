@@ -78,7 +78,7 @@ func TestGoodHostsAmongHangingOnes(t *testing.T) {
 	for n := range good {
 		o.Seeds = append(o.Seeds, fmt.Appendf(nil, "http://127.0.2.%d:%d/", n+1, port))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var crawls sync.WaitGroup
 	crawls.Go(func() { _, err = crawl.Run(ctx, o) })

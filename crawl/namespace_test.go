@@ -34,7 +34,7 @@ func mounting(t *testing.T) bool {
 		flags = append(flags, syscall.CLONE_NEWNS)
 	}
 	for _, f := range flags {
-		cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-test.count", "1")
+		cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v", "-test.count", "1", "-test.timeout", (2 * patience).String())
 		cmd.Env = append(os.Environ(), insideNamespace+"=yes")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: f, Pdeathsig: syscall.SIGKILL}
 		if f&syscall.CLONE_NEWUSER != 0 {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -31,7 +30,7 @@ func TestSeedsFromOutside(t *testing.T) {
 	urls := w.server.Seeds()
 	o.Seeds = [][]byte{[]byte(urls[0])}
 	a := w.at(5)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var (
 		result crawl.Result

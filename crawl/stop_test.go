@@ -3,7 +3,6 @@ package crawl_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/webtest"
@@ -12,7 +11,7 @@ import (
 // stopped runs a crawl that is told to stop at an alarm.
 func stopped(t *testing.T, o crawl.Options, a *alarm) crawl.Result {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	go func() {
 		select {

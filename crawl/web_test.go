@@ -125,7 +125,7 @@ func (a *alarm) wait(t *testing.T) {
 	t.Helper()
 	select {
 	case <-a.reached:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the crawler never came so far")
 	}
 }
