@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -47,8 +48,12 @@ func (t tidy) Run() int {
 	return code
 }
 
+// patience is how long all scripts together may take. Scripts wait in loops for what
+// must happen: one that never sees it is named, and the tests after it go on.
+const patience = 10 * time.Minute
+
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Deadline: time.Now().Add(patience)})
 }
 
 // told prints its options and ends as the contact says.
