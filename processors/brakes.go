@@ -1,7 +1,6 @@
 package processors
 
 import (
-	"context"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -14,19 +13,27 @@ import (
 // finishes, and it stays in its group. Nil brakes hold nothing. They are safe
 // for concurrent use.
 type Brakes struct {
-	mu      sync.Mutex
-	control topics.Control
-	changed chan struct{} // closed and renewed at every Set
+	mu        sync.Mutex
+	control   topics.Control
+	changed   chan struct{} // closed and renewed at every Set
+	followers map[*follower]struct{}
 }
+
+// follower is told what holds at the start and at every Set.
+type follower struct{ act func(topics.Control) }
 
 // NewBrakes returns brakes that hold what c says.
 func NewBrakes(c topics.Control) *Brakes { return &Brakes{control: c, changed: make(chan struct{})} }
 
-// Set holds what c says from now on.
+// Set holds what c says from now on: when it returns, every client of a stage
+// that is held is paused.
 func (b *Brakes) Set(c topics.Control) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.control = c
+	for f := range b.followers {
+		f.act(c)
+	}
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
@@ -60,35 +67,37 @@ func (b *Brakes) held(stage topics.Stage) bool {
 	return held
 }
 
+// follow calls act with what holds now and at every Set, until it is told to end.
+// act must neither wait nor ask b.
+func (b *Brakes) follow(act func(topics.Control)) (end func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := &follower{act}
+	if b.followers == nil {
+		b.followers = map[*follower]struct{}{}
+	}
+	b.followers[f] = struct{}{}
+	act(b.control)
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.followers, f)
+	}
+}
+
 // brake keeps client from taking input while its stage is held. What it had
 // read ahead it drops and reads again, so that nothing passes a brake that is
 // on. release must be called before the client is closed.
-func (e Env) brake(ctx context.Context, stage topics.Stage, client *kgo.Client) (release func()) {
+func (e Env) brake(stage topics.Stage, client *kgo.Client) (release func()) {
 	if e.Brakes == nil {
 		return func() {}
 	}
 	inputs := e.Names.Inputs(stage)
-	act := func() <-chan struct{} {
-		held, changed := e.Brakes.on(stage)
-		if held {
+	return e.Brakes.follow(func(c topics.Control) {
+		if c.Pauses(stage) {
 			client.PauseFetchTopics(inputs...)
 		} else {
 			client.ResumeFetchTopics(inputs...)
 		}
-		return changed
-	}
-	changed := act()
-	ctx, cancel := context.WithCancel(ctx)
-	var following sync.WaitGroup
-	following.Go(func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-changed:
-				changed = act()
-			}
-		}
 	})
-	return func() { cancel(); following.Wait() }
 }

@@ -2,6 +2,7 @@ package processors
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -54,6 +55,33 @@ func TestHeldWorkerTakesNothing(t *testing.T) {
 	if err := end(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Brakes that have been set are on: nothing passes between the order and the pause.
+func TestBrakesAreOnWhenTheyAreSet(t *testing.T) {
+	client, err := kgo.NewClient()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	e := Env{Names: topics.Loop("weft"), Brakes: NewBrakes(paused(topics.Parse))}
+	is := func(want ...string) {
+		t.Helper()
+		if got := client.PauseFetchTopics(); !slices.Equal(got, want) {
+			t.Fatalf("paused %q, want %q", got, want)
+		}
+	}
+	release := e.brake(topics.Parse, client)
+	is(e.Names.Fetched)
+	for range 100 { // who acts later may be early now and then
+		e.Brakes.Set(paused(topics.Fetch))
+		is()
+		e.Brakes.Set(paused(topics.Parse))
+		is(e.Names.Fetched)
+	}
+	release()
+	e.Brakes.Set(topics.Control{})
+	is(e.Names.Fetched) // the client is no longer asked
 }
 
 func TestHeldLedgerTakesNothing(t *testing.T) {
@@ -116,7 +144,7 @@ func TestTimersWaitForWhatCameDuringAHold(t *testing.T) {
 	b.Brakes.Set(topics.Control{})
 	select {
 	case <-ticked:
-	case <-time.After(20 * time.Second):
+	case <-time.After(bound):
 		t.Error("no timer came")
 	}
 	if err := end(); err != nil {

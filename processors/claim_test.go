@@ -171,7 +171,7 @@ func TestParseWaitsForTheStore(t *testing.T) {
 // until waits for a condition.
 func (b workbench) until(holds func() bool, otherwise string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(bound); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			b.t.Fatal(otherwise)
 		}
@@ -186,7 +186,7 @@ func TestParseWithoutStoreEnds(t *testing.T) {
 	page, _ := b.page("large")
 	b.write(b.Names.Fetched, string(page))
 	b.Bodies = nil
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
 	if err := Parse(ctx, b.Env); !errors.Is(err, errNoBodies) {
 		t.Errorf("parse ended with %v", err)

@@ -155,7 +155,7 @@ func (e Env) owning(ctx context.Context, stage topics.Stage, l limit, owner owne
 		}
 		defer w.loads.Wait() // which the client's end ends
 		defer w.client.CloseAllowingRebalance()
-		defer e.brake(ctx, stage, w.client)()
+		defer e.brake(stage, w.client)()
 		return w.run(ctx)
 	})
 }

@@ -93,6 +93,9 @@ func (b workbench) write(topic string, values ...string) {
 	}
 }
 
+// bound is how long a test waits for what must happen.
+const bound = time.Minute
+
 // read waits for n records of a topic.
 func (b workbench) read(topic string, n int) (values []string) {
 	b.t.Helper()
@@ -101,7 +104,7 @@ func (b workbench) read(topic string, n int) (values []string) {
 		b.t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), bound)
 	defer cancel()
 	for len(values) < n {
 		client.PollFetches(ctx).EachRecord(func(r *kgo.Record) { values = append(values, string(r.Value)) })
@@ -225,7 +228,7 @@ func TestPanicInADecisionSetsItsInputAside(t *testing.T) {
 func TestPanicInAFoldIsFatal(t *testing.T) {
 	b := newWorkbench(t)
 	b.write(b.Names.Normalized, "a", "boom", "b")
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
 	err := stateful(ctx, b.Env, topics.Dedupe, b.echoing(func([]byte) {}, stumble))
 	if !errors.Is(err, errPanic) || !strings.Contains(err.Error(), "what a bug") || !strings.Contains(err.Error(), b.Names.Deduped+"/0") {
