@@ -132,7 +132,7 @@ func (c *crawl) recall(url string) {
 func (c *crawl) next() *weftpb.Target {
 	for _, group := range slices.Sorted(maps.Keys(c.aside)) {
 		if all := c.aside[group]; len(c.queue) == 0 && len(all) > 0 && c.groups[group] != weftpb.Group_STATE_WITHDRAWN {
-			c.queue, c.aside[group] = all[:1], all[1:]
+			c.queue, c.aside[group] = all[:1:1], all[1:]
 		}
 	}
 	if len(c.queue) == 0 {
