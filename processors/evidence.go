@@ -52,24 +52,24 @@ func missing(f *weftpb.Fetched) *weftpb.Discovered {
 
 // ofPage is what a page shows about its URL: that it names a variant as canonical,
 // or has a page of its own. Of a text of a few words that is only told of a probe,
-// for a page that has another's text is found out by longer ones only; or that its
-// links are relative.
-func ofPage(via weftpb.Via, words int, relative bool, base *urls.Base, source urls.URL, canonical, domain string) []*weftpb.Evidence {
-	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, canonical, domain)
+// for a page that has another's text is found out by longer ones only. That it was
+// read, and whether its links are relative, is told of every document that can be.
+func (d *draft) ofPage(via weftpb.Via, base *urls.Base, source urls.URL) []*weftpb.Evidence {
+	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, d.record.Canonical, d.record.Domain)
 	own := &weftpb.Evidence{Url: source.String()}
 	switch {
 	case shown != nil:
 		own = shown[0]
 	case via == weftpb.Via_VIA_PROBE:
 		own.Kind = weftpb.Evidence_KIND_OWN
-	case words >= evidentWords:
+	case d.words >= evidentWords:
 		own.Kind = weftpb.Evidence_KIND_PAGE
-	case relative:
+	case d.relative || d.record.Unparsed != parse.UnsupportedType:
 		own.Kind = weftpb.Evidence_KIND_SHORT
 	default:
 		return nil
 	}
-	own.Relative = relative
+	own.Relative = d.relative
 	return []*weftpb.Evidence{own}
 }
 

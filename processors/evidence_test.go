@@ -39,10 +39,12 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
 		{"a canonical variant, with a session id", page(`<link rel=canonical href="/a/?PHPSESSID=1">`),
 			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
-		{"a canonical URL of its own", page(`<link rel=canonical href="/a"><a href=/b>b</a>`), nil},
-		{"a canonical home", page(`<link rel=canonical href="/"><a href=/b>b</a>`), nil},
+		{"a canonical URL of its own", page(`<link rel=canonical href="/a"><a href=/b>b</a>`), evidence(weftpb.Evidence_KIND_SHORT, "")},
+		{"a canonical home", page(`<link rel=canonical href="/"><a href=/b>b</a>`), evidence(weftpb.Evidence_KIND_SHORT, "")},
 		{"a page", page("<p>" + strings.Repeat("word ", evidentWords)), evidence(weftpb.Evidence_KIND_PAGE, "")},
-		{"a page of a few words", page("<p>" + strings.Repeat("word ", evidentWords-1)), nil},
+		{"a page of a few words", page("<p>" + strings.Repeat("word ", evidentWords-1)), evidence(weftpb.Evidence_KIND_SHORT, "")},
+		{"a page of no word and no link", page("<p>"), evidence(weftpb.Evidence_KIND_SHORT, "")},
+		{"a picture", picture, nil},
 		{"a page with relative links", page("<a href=b>b</a><p>" + strings.Repeat("word ", evidentWords)),
 			relative(evidence(weftpb.Evidence_KIND_PAGE, ""))},
 		{"a page of a few words with relative links", page("<a href=b>b</a>"), relative(evidence(weftpb.Evidence_KIND_SHORT, ""))},
@@ -138,6 +140,10 @@ func page(body string) func(*weftpb.Fetched) {
 	return func(f *weftpb.Fetched) {
 		f.Headers, f.Body = []*weftpb.Header{{Name: "Content-Type", Value: "text/html"}}, []byte(body)
 	}
+}
+
+func picture(f *weftpb.Fetched) {
+	f.Headers, f.Body = []*weftpb.Header{{Name: "Content-Type", Value: "image/png"}}, []byte("\x89PNG")
 }
 
 // arriving is the evidence about example.org in normalized.

@@ -129,7 +129,7 @@ func (p pages) read(r *kgo.Record) (d *draft, out []Output, reason string) {
 	d = &draft{pages: p, exchange: exchange, record: record, named: discovered(&f, page)}
 	d.fingerprint()
 	d.relative = p.relative(page, source, base)
-	d.named.Evidence = ofPage(f.Request.Target.Via, d.words, d.relative, base, source, record.Canonical, domain)
+	d.named.Evidence = d.ofPage(f.Request.Target.Via, base, source)
 	return d, nil, ""
 }
 

@@ -74,5 +74,15 @@ func (w *world) judgeWithdrawn(h *history, url string) {
 		w.violate("lost", "both %s and %s are withdrawn", url, twin)
 	case p.twin.status == http.StatusNotFound && slices.Contains(h.ended[twin], "fetched"):
 		w.violate("lost", "%s is withdrawn for %s, which has no page", url, twin)
+	case p.origin != p.twin.origin && w.web.silent(p.twin.origin):
+		w.violate("lost", "%s is withdrawn for %s, whose origin never showed a page", url, twin)
 	}
+}
+
+// silent tells whether no page was ever read at an origin.
+func (b *web) silent(o *origin) bool {
+	return !slices.ContainsFunc(b.log, func(a *access) bool {
+		p := b.pages[a.url]
+		return a.origin == o && a.end >= 0 && p != nil && p.status == http.StatusOK
+	})
 }

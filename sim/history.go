@@ -222,6 +222,8 @@ func (w *world) judgeMerged(h *history) {
 			w.violate("lost", "%s stands for %s and was never admitted", kept, url)
 		case p.twin.status == http.StatusNotFound && slices.Contains(h.ended[kept], "fetched"):
 			w.violate("lost", "%s was given up for %s, which has no page", url, kept)
+		case p.origin != p.twin.origin && w.web.silent(p.twin.origin):
+			w.violate("lost", "%s was given up for %s, whose origin never showed a page", url, kept)
 		}
 	}
 }

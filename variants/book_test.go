@@ -411,7 +411,7 @@ func TestSampleOfPages(t *testing.T) {
 // FuzzDecodePages: as FuzzDecode.
 func FuzzDecodePages(f *testing.F) {
 	f.Add([]byte{})
-	p := pages{denied: of(Slash), relative: true, sample: []page{{1, of(HTTPS)}, {1 << 63, of(NoSlash, firstIndex+12)}}}
+	p := pages{denied: of(Slash), relative: true, answered: 1 << ofWWW, sample: []page{{1, of(HTTPS)}, {1 << 63, of(NoSlash, firstIndex+12)}}}
 	f.Add(p.encode())
 	f.Fuzz(func(t *testing.T, value []byte) {
 		once := decodePages(value)

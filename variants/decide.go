@@ -232,7 +232,7 @@ func (d *decision) standIn(t *weftpb.Target) (kept urls.URL, learnt Set, ok bool
 	if refusal != urls.Accepted {
 		return kept, 0, false
 	}
-	kept, used := Apply(configured|learnt, u, d.domain)
+	kept, used := d.apply(configured, learnt, u)
 	if used == 0 || !d.around.InScope(t, kept, d.domain) {
 		return kept, 0, false
 	}

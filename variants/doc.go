@@ -22,7 +22,8 @@
 //	           content 1, nearly the same none. Each path counts once, so that it
 //	           takes 3 different paths, or 6 of which only the content is known.
 //	in force   URLs that links and sitemaps name, and that nobody has named
-//	           before, are given up for the one that stands for them.
+//	           before, are given up for the one that stands for them, if this is of
+//	           the same origin, or of one that has answered, see below.
 //	broken     For good: one exchange was against it, see below.
 //
 // Evidence about a pair that several rules make of each other, as http://h/a
@@ -45,6 +46,16 @@
 //     that a rule would keep may be the wrong one.
 //   - What redirects and canonical URLs have said of other pages stands: a server
 //     that redirects has one address, and links are written for it.
+//
+// # Origins that answer
+//
+// A site has four origins: http and https, without "www." and with it. Of each it is
+// noted when a page was first read there (evidence of all kinds but a redirect, and
+// that there is no page). Learnt rules do not lead to an origin before: canonical URLs
+// name hosts that are gone, and schemes that nothing answers, and no evidence ever
+// comes of what does not answer. Until then the URL is treated as if the rules https,
+// no-www and www were not known; the others hold at its own origin. That an
+// origin has answered is never forgotten, so that what was given up by it stays so.
 //
 // # What is against a rule
 //
@@ -79,13 +90,18 @@
 // A rule is learnt late where both spellings of all URLs are named on every page: they
 // are queued by then. So a URL that is named first is crawled, and one of which a
 // twin is in the crawl, by one difference of those in [differences], waits aside: it
-// has the name of a group, the site and the difference, and the frontier keeps it
-// in the queue of that group. Decide tells the states of groups, when they change
+// has the name of a group, and the frontier keeps it in the queue of that group. The
+// group is of a site and a difference, "x.org slash"; or of the twin's origin, where
+// that is another, and a difference: "http://x.org https". Decide tells the states of groups, when they change
 // and with each URL of a group that is withdrawn:
 //
-//	open       no rule of the difference is in force
-//	withdrawn  one is, in whichever direction
+//	open       no rule of the difference is in force, or the twin's origin has not
+//	           answered
+//	withdrawn  one is, in whichever direction, and it has
 //	free       all are broken
+//
+// A ledger of before has groups such as "x.org https", of all origins. No URL joins
+// one, none is withdrawn any more, and one that is comes back when its rules break.
 //
 // A URL leaves its group (Deduped.recalled) when a seed or a redirect names it, or when
 // a twin of it has no page. Nothing is kept of groups here: what a site knows of its
@@ -113,6 +129,8 @@
 //   - Evidence that changes nothing is not written.
 //   - A rule and its opposite are never both in force, so that what stands for a
 //     URL stands for itself.
+//   - A URL that is given up by a learnt rule, or withdrawn, has its stand-in or twin at
+//     its own origin, or at one that has answered.
 //
 // # Bounds
 //

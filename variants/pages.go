@@ -20,6 +20,8 @@ type pages struct {
 	// relative: the links of some page of the site lead elsewhere from the URL that
 	// differs from its own in the final slash.
 	relative bool
+	// answered are the origins of the site at which a page was read.
+	answered origins
 	// sample is pages of the least classes, in their order: of two pages of a class
 	// both are in it or none, however many the site has and whenever they come.
 	sample []page
@@ -83,12 +85,16 @@ func (p *pages) add(u urls.URL, domain string) (against Set, changed bool) {
 	return 0, true
 }
 
-// isRelative is a flag above the rules that are denied.
-const isRelative = 1 << 31
+// isRelative is a flag above the rules that are denied. What answered is above it, at
+// bits that programs of before pass over.
+const (
+	isRelative    = 1 << 31
+	answeredShift = 32
+)
 
 // encode writes pages: a varint, and 8 bytes and a varint for each of the sample.
 func (p *pages) encode() []byte {
-	first := uint64(p.denied)
+	first := uint64(p.denied) | uint64(p.answered)<<answeredShift
 	if p.relative {
 		first |= isRelative
 	}
@@ -103,7 +109,10 @@ func (p *pages) encode() []byte {
 func decodePages(b []byte) *pages {
 	first, n := binary.Uvarint(b)
 	b = b[max(n, 0):]
-	p := &pages{denied: Set(first &^ isRelative), relative: first&isRelative != 0, sample: make([]page, 0, len(b)/9)}
+	p := &pages{
+		denied: Set(first &^ isRelative), relative: first&isRelative != 0, answered: origins(first>>answeredShift) & everyOrigin,
+		sample: make([]page, 0, len(b)/9),
+	}
 	for len(b) > 8 {
 		form, n := binary.Uvarint(b[8:])
 		if n <= 0 {

@@ -42,11 +42,43 @@ func differences() []difference {
 	return all
 }
 
-// group is the name of the group of a site's URLs that differ so from URLs that
-// were named before.
-func (d difference) group(site string) string { return site + " " + d.name }
+// crosses tells whether the two spellings are of different origins.
+func (d difference) crosses() bool { return d.rules&elsewhere != 0 }
 
-// state is what is known of the group.
+// group is the name of the group of URLs that differ so from URLs of a site that were
+// named before. If these are at another origin, it is the group of that origin, and not
+// of the site: what waits for an origin that does not answer is fetched.
+func (d difference) group(place string) string { return place + " " + d.name }
+
+// groupOf is the group of URLs that wait for a twin of a site, and the twin's origin,
+// none if it is their own.
+func (d difference) groupOf(twin urls.URL, site, domain string) (name string, at origins) {
+	if !d.crosses() {
+		return d.group(site), 0
+	}
+	return d.group(originName(twin)), originOf(twin, domain)
+}
+
+// eachGroup calls visit with what groupOf may return for a site.
+func (d difference) eachGroup(site string, visit func(name string, at origins)) {
+	if !d.crosses() {
+		visit(d.group(site), 0)
+		return
+	}
+	eachOrigin(site, func(name string, at origins) { visit(d.group(name), at) })
+}
+
+// stateAt is the state of the group of URLs that wait for those of an origin, none
+// if it is their own. It is not withdrawn before that origin has answered.
+func (d difference) stateAt(s *site, answered, at origins) weftpb.Group_State {
+	state := d.state(s)
+	if state == weftpb.Group_STATE_WITHDRAWN && at&^answered != 0 {
+		return weftpb.Group_STATE_UNSPECIFIED
+	}
+	return state
+}
+
+// state is what rules say of both spellings.
 func (d difference) state(s *site) weftpb.Group_State {
 	one := stateOf(s, d.rules)
 	if d.also == 0 {
@@ -126,18 +158,16 @@ func otherHost(u urls.URL, domain string) string {
 // is in it waits aside, until it is known whether both are one page.
 func (d *decision) admit(t *weftpb.Target) {
 	if d.options.Learn && mergeable(t) {
-		if by, twin := d.twin(t.Url); twin != "" {
-			name := siteOf(t.Url, d.domain)
-			state := by.state(d.look(name))
-			if state == weftpb.Group_STATE_WITHDRAWN {
+		if w := d.twin(t.Url); w.twin != "" {
+			if w.state == weftpb.Group_STATE_WITHDRAWN {
 				if rarely(t.Url) {
 					t = asProbe(t)
 				}
-				d.tell(by.group(name), state)
+				d.tell(w.group, w.state)
 			}
 			if mergeable(t) {
 				t = proto.CloneOf(t)
-				t.Group, t.Twin = by.group(name), twin
+				t.Group, t.Twin = w.group, w.twin
 			}
 		}
 	}
@@ -145,30 +175,39 @@ func (d *decision) admit(t *weftpb.Target) {
 	d.Targets = append(d.Targets, t)
 }
 
-// twin is a twin of a URL that is in the crawl, and how both differ: one that is
-// known to be the same page rather than one that may be; "" is none.
-func (d *decision) twin(url string) (by difference, twin string) {
+// wait is where a URL waits aside, and for which twin. The zero value is nowhere.
+type wait struct {
+	twin, group string
+	state       weftpb.Group_State
+}
+
+// twin is where a URL waits for a twin that is in the crawl: for one that is known to
+// be the same page rather than for one that may be.
+func (d *decision) twin(url string) (w wait) {
 	u, refusal := urls.Parse(url)
 	if refusal != urls.Accepted {
-		return by, ""
+		return w
 	}
-	s, name := d.look(siteOf(url, d.domain)), siteOf(url, d.domain)
+	name := siteOf(url, d.domain)
+	s, answered := d.look(name), d.lookAtPages(name).answered
 	eachTwin(u, d.domain, func(how difference, other string) bool {
 		if !d.inCrawl(name, other) {
 			return true
 		}
-		switch how.state(s) {
+		twin, _ := urls.Parse(other)
+		group, at := how.groupOf(twin, name, d.domain)
+		switch state := how.stateAt(s, answered, at); state {
 		case weftpb.Group_STATE_WITHDRAWN:
-			by, twin = how, other
+			w = wait{other, group, state}
 			return false
 		case weftpb.Group_STATE_UNSPECIFIED:
-			if twin == "" {
-				by, twin = how, other
+			if w.twin == "" {
+				w = wait{other, group, state}
 			}
 		}
 		return true
 	})
-	return by, twin
+	return w
 }
 
 // inCrawl tells whether a URL is in the crawl, or on its way there in this
@@ -215,14 +254,29 @@ func (d *decision) recallItself(t *weftpb.Target) {
 
 // tellChanges tells the states of groups that the evidence changes.
 func (d *decision) tellChanges() {
-	for _, name := range slices.Sorted(maps.Keys(d.sites)) {
-		after := d.sites[name]
-		before := decode(d.book.store.Get(siteKey(name)))
-		if before.inForce() == after.inForce() && before.broken() == after.broken() {
+	changed := map[string]bool{}
+	for name := range d.sites {
+		changed[name] = true
+	}
+	for name := range d.pages {
+		changed[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		before, after := decode(d.book.store.Get(siteKey(name))), d.look(name)
+		answered, answers := decodePages(d.book.store.Get(pagesKey(name))).answered, d.lookAtPages(name).answered
+		if before.inForce() == after.inForce() && before.broken() == after.broken() && (answered == answers || after.inForce()&elsewhere == 0) {
 			continue
 		}
 		for _, by := range differences() {
-			if state := by.state(after); state != by.state(before) {
+			by.eachGroup(name, func(group string, at origins) {
+				state := by.stateAt(after, answers, at)
+				if state != by.stateAt(before, answered, at) && (d.options.Learn || state != weftpb.Group_STATE_WITHDRAWN) {
+					d.tell(group, state)
+				}
+			})
+			// Ledgers of before have one group for all origins. What is withdrawn there
+			// comes back.
+			if state := by.state(after); by.crosses() && state != weftpb.Group_STATE_WITHDRAWN && by.state(before) == weftpb.Group_STATE_WITHDRAWN {
 				d.tell(by.group(name), state)
 			}
 		}

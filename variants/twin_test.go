@@ -49,8 +49,14 @@ func TestTwinsAreMutual(t *testing.T) {
 			if between == 0 || between&^(by.rules|by.also) != 0 {
 				t.Fatalf("%s has the twin %s by %s, and between them are %s", u, raw, by.name, between)
 			}
-			if by.group(Site(u, domain)) != by.group(Site(other, domain)) {
+			if Site(u, domain) != Site(other, domain) {
 				t.Fatalf("%s and %s are of two sites", u, raw)
+			}
+			group, at := by.groupOf(other, Site(u, domain), domain)
+			told := false
+			by.eachGroup(Site(u, domain), func(name string, its origins) { told = told || name == group && its == at })
+			if !told {
+				t.Fatalf("%s waits for %s in %q, of which nothing is told", u, raw, group)
 			}
 			mutual := false
 			eachTwin(other, domain, func(back difference, third string) bool {
@@ -89,6 +95,8 @@ func asideOf(d *weftpb.Deduped) string {
 
 func TestTwinsWaitAside(t *testing.T) {
 	six := []string{"content /a/ /a", "content /b/ /b", "content /c/ /c", "content /d/ /d", "content /e/ /e", "content /f/ /f"}
+	// Pages with "www." that name those without as canonical.
+	toBare := []string{"canonical http://www.x.org/a /a", "canonical http://www.x.org/b /b", "canonical http://www.x.org/c /c"}
 	for _, c := range []struct {
 		name          string
 		known, shown  []string
@@ -100,8 +108,8 @@ func TestTwinsWaitAside(t *testing.T) {
 		{name: "the second waits", known: []string{"/p"}, named: []string{"/p/"}, want: "/p/ aside for /p (x.org slash)"},
 		{name: "whichever is the second", known: []string{"/p/"}, named: []string{"/p"}, want: "/p aside for /p/ (x.org slash)"},
 		{name: "both in one record", named: []string{"/p", "/p/"}, want: "/p/ aside for /p (x.org slash)"},
-		{name: "the other scheme", known: []string{"/p"}, named: []string{"https://x.org/p"}, want: "https://x.org/p aside for /p (x.org https)"},
-		{name: "scheme and www", known: []string{"/p"}, named: []string{"https://www.x.org/p"}, want: "https://www.x.org/p aside for /p (x.org https+www)"},
+		{name: "the other scheme", known: []string{"/p"}, named: []string{"https://x.org/p"}, want: "https://x.org/p aside for /p ( https)"},
+		{name: "scheme and www", known: []string{"/p"}, named: []string{"https://www.x.org/p"}, want: "https://www.x.org/p aside for /p ( https+www)"},
 		{name: "an index file", known: []string{"/p/"}, named: []string{"/p/index.asp"}, want: "/p/index.asp aside for /p/ (x.org index.asp)"},
 		{name: "a seed does not wait", known: []string{"/p"}, named: []string{"/p/"}, via: weftpb.Via_VIA_SEED, want: ""},
 		{name: "what a redirect leads to does not wait", known: []string{"/p"}, named: []string{"/p/"}, via: weftpb.Via_VIA_REDIRECT, want: ""},
@@ -115,8 +123,17 @@ func TestTwinsWaitAside(t *testing.T) {
 			learned: "x.org slash withdrawn, x.org slash free"},
 		{name: "links turn out to be relative", shown: append(slices.Clone(six), "relative page /z"), learned: "x.org slash withdrawn, x.org slash open"},
 		{name: "one of scheme and www is broken", known: []string{"/p"}, shown: []string{"page https://x.org/a", "page /a"},
-			named: []string{"https://www.x.org/p", "https://x.org/p"}, learned: "x.org https free, x.org https+www free",
-			want: "https://x.org/p aside for https://www.x.org/p (x.org www)"},
+			named: []string{"https://www.x.org/p", "https://x.org/p"}, learned: " https free, https://x.org https free, http://www.x.org https free, https://www.x.org https free, " +
+				" https+www free, https://x.org https+www free, http://www.x.org https+www free, https://www.x.org https+www free",
+			want: "https://x.org/p aside for https://www.x.org/p (https://www.x.org www)"},
+		{name: "nothing answers there", known: []string{"http://www.x.org/p", "/p"}, shown: toBare, learned: "http://www.x.org www withdrawn",
+			named: []string{"/q", "http://www.x.org/q"}, want: "http://www.x.org/q aside for /q ( www)"},
+		{name: "a page is read there later", known: []string{"http://www.x.org/p"}, shown: append(slices.Clone(toBare), "short /p"),
+			learned: "http://www.x.org www withdrawn,  www withdrawn"},
+		{name: "a redirect or no page is no answer", known: []string{"http://www.x.org/p"}, shown: append(slices.Clone(toBare), "redirect /x /y", "missing /y"),
+			learned: "http://www.x.org www withdrawn"},
+		{name: "one that answers at the other scheme only", known: []string{"http://www.x.org/p"}, shown: append(slices.Clone(toBare), "short https://x.org/p"),
+			learned: "http://www.x.org www withdrawn, https://x.org www withdrawn"},
 		{name: "the first has no page", known: []string{"/p", "/p/"}, shown: []string{"missing /p"}, learned: "recalled /p/"},
 		{name: "the first had no page before", known: []string{"/p"}, shown: []string{"missing /p"}, named: []string{"/p/"}, want: ""},
 		{name: "a redirect leads to the second", known: []string{"/p", "/p/"}, named: []string{"/p/"}, via: weftpb.Via_VIA_REDIRECT, want: "recalled /p/"},

@@ -62,7 +62,7 @@ func (v *view) try(url string) {
 		return
 	}
 	name := siteOf(url, v.domain)
-	if _, used := Apply(v.inForce(name), u, v.domain); used != 0 {
+	if _, used := v.apply(0, v.inForce(name), u); used != 0 {
 		v.site(name).try(used)
 	}
 }
@@ -94,11 +94,13 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 		return false
 	}
 	name := Site(url, v.domain)
+	answered := showsPage(e.Kind) && v.answer(name, url)
 	doubted := e.Relative && v.doubt(name, url)
-	return v.judge(e, name, url) || doubted
+	return v.judge(e, name, url) || answered || doubted
 }
 
-// judge takes in what evidence says, but for what it says of relative links.
+// judge takes in what evidence says, but for what it says of relative links, and of
+// the origin that answered.
 func (v *view) judge(e *weftpb.Evidence, name string, url urls.URL) bool {
 	switch e.Kind {
 	case weftpb.Evidence_KIND_OWN:

@@ -47,7 +47,8 @@ type SiteRules struct {
 	Merged int `json:"merged"`
 }
 
-// SiteRule is what is known of one rule. State is learning, in_force or broken.
+// SiteRule is what is known of one rule. State is learning, in_force, silent or broken; silent is
+// one that would be in force if a page had been read where it leads.
 type SiteRule struct {
 	Rule  string `json:"rule"`
 	State string `json:"state"`
@@ -80,6 +81,8 @@ func (a *Asker) siteRules(ctx context.Context, domain string) (all []SiteRules, 
 			switch {
 			case r.Broken:
 				state = "broken"
+			case r.InForce && r.Silent:
+				state = "silent"
 			case r.InForce:
 				state = "in_force"
 			}
@@ -109,6 +112,8 @@ func (s SiteRules) text() string {
 		switch r.State {
 		case "in_force":
 			rules = append(rules, r.Rule+" in force")
+		case "silent":
+			rules = append(rules, r.Rule+" silent (no page was read where it leads)")
 		case "broken":
 			rules = append(rules, r.Rule+" broken")
 		default:

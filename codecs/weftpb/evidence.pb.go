@@ -45,8 +45,9 @@ const (
 	// As KIND_OWN, of a URL that was asked for like any other. The page has a text
 	// of more than a few words.
 	Evidence_KIND_PAGE Evidence_Kind = 7
-	// As KIND_PAGE, of a text of a few words, from which nothing follows but what
-	// relative says.
+	// As KIND_PAGE, of a text of a few words or none, from which follows that its origin
+	// answers, and what relative says. In records of before there is none unless that is
+	// true.
 	Evidence_KIND_SHORT Evidence_Kind = 8
 )
 

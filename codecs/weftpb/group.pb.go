@@ -78,7 +78,7 @@ func (Group_State) EnumDescriptor() ([]byte, []int) {
 // only after they are queued (docs/urls.md).
 type Group struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Unique in the domain: "example.com https".
+	// Unique in the domain: "example.com slash", or "http://example.com https".
 	Name          string      `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	State         Group_State `protobuf:"varint,2,opt,name=state,proto3,enum=weft.v1.Group_State" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields

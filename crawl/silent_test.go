@@ -1,0 +1,90 @@
+package crawl_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/webtest"
+)
+
+const (
+	silentHost  = "h.example" // its name does not exist
+	livingHost  = "www." + silentHost
+	livingPages = 60
+)
+
+// moved is a site with "www." whose pages all name those of the host without as
+// canonical.
+type moved struct {
+	mu    sync.Mutex
+	asked map[string]bool
+}
+
+func (*moved) Domains() []string { return []string{livingHost} }
+
+func (s *moved) Answer(host string, port int, path string, _ []byte) webtest.Response {
+	if path == "/robots.txt" {
+		return webtest.Response{Status: 404}
+	}
+	s.mu.Lock()
+	s.asked[path] = true
+	s.mu.Unlock()
+	body := fmt.Sprintf("<link rel=canonical href=%s%s>", webtest.Origin(strings.TrimPrefix(host, "www."), port), path)
+	var page int
+	if path == "/" || scans(path, "/page-%d.html", &page) {
+		// Each page of a list names the next ones: most are found when the rule is known.
+		for i := page*4 + 1; i <= page*4+4 && i < livingPages; i++ {
+			body += fmt.Sprintf("<a href=/page-%d.html>page</a>", i)
+		}
+	}
+	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body + "<p>" + words(path))}
+}
+
+// living resolves the names of sites that are there.
+type living map[string]bool
+
+func (l living) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
+	if name = strings.TrimSuffix(name, "."); !l[name] {
+		return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+	}
+	return []netip.Addr{netip.MustParseAddr(webtest.DomainAddr(0))}, nil
+}
+
+// A site whose canonical URLs name a host that does not exist is read whole; one whose
+// host answers with the same pages is read once.
+func TestCanonicalURLsOfASilentHost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		alive living
+		// twice is how many pages may be asked for at both hosts.
+		twice int
+	}{
+		{"silent", living{livingHost: true}, 0},
+		{"living", living{livingHost: true, silentHost: true}, 40},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			site := &moved{asked: map[string]bool{}}
+			server := serveSite(t, site)
+			o := configured(t.TempDir())
+			o.Definition.Scope = "domain"
+			o.Fetch.Client.Resolver = c.alive
+			o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
+			run(t, o, crawl.EndedDrained)
+			if len(site.asked) != livingPages {
+				t.Errorf("%d of %d pages were asked for", len(site.asked), livingPages)
+			}
+			if twice := int(server.PagesServed()) - len(site.asked); twice > c.twice {
+				t.Errorf("%d pages were asked for twice", twice)
+			}
+			proven(t, o)
+		})
+	}
+}
