@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -97,6 +98,10 @@ func (p logDir) walk(visit func(batch []byte, first, next int64) error) (found [
 	if err != nil || len(segments) == 0 {
 		return nil, err
 	}
+	gaps, err := readGaps(p.dir)
+	if err != nil {
+		return nil, err
+	}
 	old, _ := readSnapshot(p.dir, segments)
 	next, torn := segments[0].BaseOffset, false
 	for _, s := range segments {
@@ -111,7 +116,7 @@ func (p logDir) walk(visit func(batch []byte, first, next int64) error) (found [
 				at++
 				continue
 			}
-			if first > next {
+			if first > next && !slices.Contains(gaps, gap{next, first}) {
 				found = append(found, p.damage(next, first))
 			}
 			if visit != nil {

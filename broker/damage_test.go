@@ -148,6 +148,37 @@ func TestRepairKeepsOffsets(t *testing.T) {
 	}
 }
 
+// What a repair leaves out of the middle of a log is not damage again, and new
+// damage beside it is.
+func TestRepairLeavesOut(t *testing.T) {
+	dir, partition := twenty(t, 20, true)
+	turn(t, filepath.Join(partition, "0.dat"), 500)
+	found, err := FindDamage(dir)
+	if err != nil || len(found) != 1 || found[0].From == 0 {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	all := map[string]Keep{partition: func(_, _ int64) bool { return true }}
+	if err := Repair(dir, filepath.Join(dir, "aside"), all); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if l := records(t, Options{Dir: dir}); len(l.Records) != 19 || l.Start != 0 || l.End != 20 {
+			t.Errorf("repaired: %v", l)
+		}
+	}
+	turn(t, filepath.Join(partition, "0.dat"), 100)
+	again, err := FindDamage(dir)
+	if err != nil || len(again) != 1 || again[0].To > found[0].From {
+		t.Errorf("found again %v, %v", again, err)
+	}
+	if err := Repair(dir, filepath.Join(dir, "aside2"), all); err != nil {
+		t.Fatal(err)
+	}
+	if l := records(t, Options{Dir: dir}); len(l.Records) != 18 || l.End != 20 {
+		t.Errorf("repaired again: %v", l)
+	}
+}
+
 // A torn end is no damage, unless the broker had ended behind it.
 func TestTornEnd(t *testing.T) {
 	dir, partition := twenty(t, 20, false)

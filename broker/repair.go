@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,41 @@ func Repair(dir, aside string, keep map[string]Keep) (err error) {
 	return nil
 }
 
+// gap is a stretch of offsets that a repair has left out, from From to before To.
+type gap struct {
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
+
+// gapsName is a file beside a repaired partition's segments. What it names is no
+// damage any more: without it the next start would find the same places again.
+const gapsName = "left-out.json"
+
+func readGaps(dir string) (all []gap, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, gapsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what a repair left out: %w", err)
+	}
+	return all, nil
+}
+
+func writeGaps(dir string, all []gap) error {
+	if len(all) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, gapsName), raw, 0o644)
+}
+
 // rewrite writes the batches that are wanted into the folder to. A new segment
 // begins behind each gap, as kfake's do at each offset that it is named for.
 func (p logDir) rewrite(to string, wanted Keep) (err error) {
@@ -64,6 +100,7 @@ func (p logDir) rewrite(to string, wanted Keep) (err error) {
 		}
 	}()
 	size, at := 0, int64(-1)
+	var gaps []gap
 	_, err = p.walk(func(batch []byte, first, next int64) error {
 		if !wanted(first, next) {
 			return nil
@@ -77,13 +114,16 @@ func (p logDir) rewrite(to string, wanted Keep) (err error) {
 			if out, err = os.Create(filepath.Join(to, strconv.FormatInt(first, 10)+".dat")); err != nil {
 				return err
 			}
+			if at >= 0 && first != at {
+				gaps = append(gaps, gap{at, first})
+			}
 			size = 0
 		}
 		n, err := out.Write(batch)
 		size, at = size+n, next
 		return err
 	})
-	return err
+	return errors.Join(err, writeGaps(to, gaps))
 }
 
 // view makes a folder with what can be read of damaged logs, in which nothing may
