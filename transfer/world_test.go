@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // deadline bounds a test that waits for brokers.
 func deadline(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -108,7 +108,7 @@ func options(t *testing.T, server *webtest.Server) crawl.Options {
 // crawlUntil crawls until so many pages are served, or, with 0, to the end.
 func crawlUntil(t *testing.T, o crawl.Options, server *webtest.Server, pages int64) crawl.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	type end struct {
 		result crawl.Result

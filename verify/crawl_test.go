@@ -153,7 +153,7 @@ func isProven(t *testing.T, so webtest.ServerOptions, d topics.Definition, wrap 
 // this run, or, with 0, to its end. While it runs it is proven once.
 func runUntil(t *testing.T, o crawl.Options, server *webtest.Server, pages int64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	ended := make(chan error, 1)
 	begun := server.PagesServed()

@@ -89,7 +89,7 @@ func TestDuplicates(t *testing.T) {
 				for _, seed := range seeds {
 					o.Seeds = append(o.Seeds, []byte(server.URL+seed))
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 				_, err := crawl.Run(ctx, o)
 				cancel()
 				if err != nil {

@@ -317,7 +317,7 @@ type writer struct {
 }
 
 func (w *writer) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	w.t.Cleanup(cancel)
 	return ctx
 }

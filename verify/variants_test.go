@@ -68,7 +68,7 @@ func crawled(t *testing.T, seed string, keepVariants bool) string {
 		Seeds: [][]byte{[]byte(seed)},
 	}
 	o.Fetch.Client.AllowPrivate = true
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	if _, err := crawl.Run(ctx, o); err != nil {
 		t.Fatal(err)
