@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -33,10 +34,13 @@ var meters = goleak.IgnoreTopFunction("github.com/rcrowley/go-metrics.(*meterArb
 // broker up. A client that is forgotten itself shows by its other goroutines.
 var connections = goleak.IgnoreTopFunction("github.com/IBM/sarama.(*Broker).responseReceiver")
 
-// options are those of a crawl of the whole web.
+// options are those of a crawl of the whole web, alone on its broker. Its session is
+// long: a busy machine may keep a process from its heartbeats for as long as a lease
+// lasts, and then what is in flight is asked for again.
 func options(t *testing.T, w *web) crawl.Options {
 	t.Helper()
 	o := configured(filepath.Join(t.TempDir(), "data"))
+	o.Fetch.SessionTimeout = time.Minute
 	for _, seed := range w.server.Seeds() {
 		o.Seeds = append(o.Seeds, []byte(seed))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/webtest"
@@ -127,7 +128,11 @@ func TestTwinsOfAKilledCrawl(t *testing.T) {
 			server := serveSite(t, site)
 			p := process{Dir: t.TempDir(), Seeds: server.Seeds()[:1]}
 			c := p.start(t)
-			<-site.at
+			select {
+			case <-site.at:
+			case <-time.After(patience):
+				t.Fatal("the crawler never came so far")
+			}
 			c.kill()
 			p.Seeds = nil
 			p.drains(t)

@@ -50,7 +50,7 @@ func (t tidy) Run() int {
 
 // patience is how long all scripts together may take. Scripts wait in loops for what
 // must happen: one that never sees it is named, and the tests after it go on.
-const patience = 10 * time.Minute
+const patience = 12 * time.Minute
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Deadline: time.Now().Add(patience)})
