@@ -88,3 +88,60 @@ func TestCanonicalURLsOfASilentHost(t *testing.T) {
 		})
 	}
 }
+
+// both is a site of which the root names every page at the host with "www." and at the
+// one without.
+type both struct {
+	moved
+	bareFirst bool
+}
+
+func (s *both) Answer(host string, port int, path string, buf []byte) webtest.Response {
+	if path != "/" {
+		return s.moved.Answer(host, port, path, buf)
+	}
+	first, second := webtest.Origin(livingHost, port), webtest.Origin(silentHost, port)
+	if s.bareFirst {
+		first, second = second, first
+	}
+	var body strings.Builder
+	for i := range twinPages {
+		fmt.Fprintf(&body, "<a href=%s/both-%d.html>page</a><a href=%s/both-%d.html>page</a>", first, i, second, i)
+	}
+	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body.String())}
+}
+
+// Where the host that pages name as canonical is read, and where it is named first and
+// is not, each page is read, and few at both hosts.
+func TestPagesNamedAtBothHosts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		bareFirst bool
+		alive     living
+	}{
+		{"www first", false, living{livingHost: true, silentHost: true}},
+		{"canonical first", true, living{livingHost: true, silentHost: true}},
+		{"canonical is silent", false, living{livingHost: true}},
+		{"canonical first, and silent", true, living{livingHost: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			site := &both{moved: moved{asked: map[string]bool{}}, bareFirst: c.bareFirst}
+			server := serveSite(t, site)
+			o := configured(t.TempDir())
+			o.Definition.Scope = "domain"
+			o.Fetch.Client.Resolver = c.alive
+			o.Seeds = [][]byte{[]byte(server.Seeds()[0])}
+			run(t, o, crawl.EndedDrained)
+			if len(site.asked) != twinPages {
+				t.Errorf("%d of %d pages were asked for", len(site.asked), twinPages)
+			}
+			// The root is not counted among pages, and may be asked for at both, too.
+			if twice := int(server.PagesServed()) - 1 - twinPages; twice > 40 {
+				t.Errorf("%d pages were asked for at both hosts", twice)
+			}
+			proven(t, o)
+		})
+	}
+}

@@ -189,14 +189,18 @@ func (d *decision) twin(url string) (w wait) {
 		return w
 	}
 	name := siteOf(url, d.domain)
-	s, answered := d.look(name), d.lookAtPages(name).answered
+	s := d.look(name)
 	eachTwin(u, d.domain, func(how difference, other string) bool {
 		if !d.inCrawl(name, other) {
 			return true
 		}
 		twin, _ := urls.Parse(other)
 		group, at := how.groupOf(twin, name, d.domain)
-		switch state := how.stateAt(s, answered, at); state {
+		state := how.state(s) // which is enough for most, and read already
+		if state == weftpb.Group_STATE_WITHDRAWN {
+			state = how.stateAt(s, d.lookAtPages(name).answered, at)
+		}
+		switch state {
 		case weftpb.Group_STATE_WITHDRAWN:
 			w = wait{other, group, state}
 			return false
