@@ -98,6 +98,7 @@ type history struct {
 func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error) {
 	reader, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{n.Config: {0: kgo.NewOffset().AtStart()}}),
+		kgo.KeepControlRecords(), // a log that ends with one would be waited for in vain
 	}, client...)...)
 	if err != nil {
 		return history{}, fmt.Errorf("read definition from %s: %w", n.Config, err)

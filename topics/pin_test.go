@@ -252,3 +252,35 @@ func TestStrangersInConfig(t *testing.T) {
 		t.Errorf("control: %v, %v", c, err)
 	}
 }
+
+// A transaction of another program in config holds nobody up: the log then ends
+// with a record that clients are not given.
+func TestTransactionInConfig(t *testing.T) {
+	admin, options := cluster(t)
+	ctx, d, names := deadline(t), definition(), topics.Loop("weft")
+	if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: d.Partitions, Replication: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := topics.WriteDefinition(ctx, d, options...); err != nil {
+		t.Fatal(err)
+	}
+	client, err := kgo.NewClient(append(options, kgo.TransactionalID("stranger"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for _, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort} {
+		if err := client.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.ProduceSync(ctx, &kgo.Record{Topic: names.Config, Value: []byte("text")}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.EndTransaction(ctx, end); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := topics.ReadControl(ctx, names, options...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
