@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -52,6 +54,9 @@ type Damaged struct {
 // may run: batches that cannot be read, and events that are not what was written.
 func FindDamage(dir string, names topics.Names) ([]Damaged, error) {
 	o := Options{Dir: dir}
+	if _, err := os.Stat(o.brokerDir()); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no crawl in %s", ErrUsage, dir)
+	}
 	if running, err := InUse(dir); err != nil || running {
 		return nil, errors.Join(err, fmt.Errorf("%w: a process runs the crawl in %s, or looks at it: stop it first", ErrUsage, dir))
 	}
