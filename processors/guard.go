@@ -132,6 +132,9 @@ func guarded[S ledger.State](env Env, name topics.Stage, stage ledger.Stage[S]) 
 			return stage.Tick(s.inner, key, now, offset)
 		},
 	}
+	if stage.Begins != nil {
+		safe.Begins = func(s guardedState[S], offset int64) { stage.Begins(s.inner, offset) }
+	}
 	if stage.Snapshot != nil {
 		safe.Snapshot = func(s guardedState[S], now time.Time, offset int64) (event []byte, err error) {
 			defer func() { err = timer("snapshot", s.panicked(recover(), err)) }()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -236,6 +237,36 @@ func TestPanicInAFoldIsFatal(t *testing.T) {
 	}
 	if !strings.Contains(b.log.String(), "guard_test.go") {
 		t.Errorf("the log does not say where it was:\n%s", b.log)
+	}
+}
+
+// A guarded stage does all that the stage does: one that was not told where its
+// ledger begins waited for visits that a repair had cut off.
+func TestGuardedStagesLackNothing(t *testing.T) {
+	begins := int64(0)
+	stage := ledger.Stage[echo]{
+		Ledger: "l", Inputs: make([]ledger.Input[echo], 1),
+		Open:     func(int32, ledger.Store) (echo, error) { return echo{}, nil },
+		Tick:     func(echo, string, time.Time, int64) ([]byte, error) { return nil, nil },
+		Begins:   func(_ echo, offset int64) { begins = offset },
+		Snapshot: func(echo, time.Time, int64) ([]byte, error) { return nil, nil },
+	}
+	safe := guarded(Env{Logger: slog.New(slog.DiscardHandler)}, topics.Schedule, stage)
+	for i, whole := 0, reflect.ValueOf(stage); i < whole.NumField(); i++ {
+		name := whole.Type().Field(i).Name
+		if whole.Field(i).IsZero() {
+			t.Errorf("the test leaves %s out", name)
+		}
+		if reflect.ValueOf(safe).Field(i).IsZero() {
+			t.Errorf("a guarded stage has no %s", name)
+		}
+	}
+	s, err := safe.Open(0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if safe.Begins(s, 7); begins != 7 {
+		t.Errorf("it begins at %d", begins)
 	}
 }
 
