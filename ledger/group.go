@@ -27,7 +27,7 @@ func (r *runner) gokaOptions(of *membership, partition int32) []goka.ProcessorOp
 			return router{r}, nil
 		}),
 		goka.WithTopicManagerBuilder(func([]string) (goka.TopicManager, error) {
-			return sharedTopics{r.topics, r}, nil
+			return topicManager{r.topics, r}, nil
 		}),
 		goka.WithConsumerSaramaBuilder(func([]string, string) (sarama.Consumer, error) {
 			return sharedConsumer{r.recoverFrom}, nil
@@ -47,11 +47,9 @@ func (r *runner) connect() (err error) {
 		return err
 	}
 	r.dialer = newDialer(config)
-	manager := goka.NewTopicManagerConfig()
-	manager.NoCreate = true
 	brokers := r.opts.Cluster.Brokers
-	if r.topics, err = goka.NewTopicManager(brokers, config, manager); err != nil {
-		return err
+	if r.topics, err = sarama.NewClient(brokers, config); err != nil {
+		return fmt.Errorf("connect to %v: %w", brokers, err)
 	}
 	if r.recoverFrom, err = sarama.NewConsumer(brokers, config); err != nil {
 		return fmt.Errorf("connect to %v: %w", brokers, err)

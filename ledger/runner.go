@@ -44,7 +44,7 @@ type runner struct {
 	// may be its owner, and then two owners would fence each other without end.
 	rejoin func()
 
-	topics      goka.TopicManager
+	topics      sarama.Client // of topicManager
 	dialer      *dialer
 	recoverFrom sarama.Consumer // of recoveries
 	inputsFrom  sarama.Consumer // of inputs

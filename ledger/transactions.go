@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/IBM/sarama"
-	"github.com/lovoo/goka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -39,29 +38,21 @@ func (s source) lastGiven(ctx context.Context, log Bounds) (end int64, err error
 
 // GetOffset tells goka that a ledger ends behind the last record that goka is
 // given. Recovery ends when it has seen the record before.
-func (s sharedTopics) GetOffset(topic string, partition int32, at int64) (int64, error) {
-	offset, err := s.TopicManager.GetOffset(topic, partition, at)
+func (m topicManager) GetOffset(topic string, partition int32, at int64) (int64, error) {
+	offset, err := m.client.GetOffset(topic, partition, at)
 	if err != nil || at != sarama.OffsetNewest {
 		return offset, err
 	}
-	start, err := s.TopicManager.GetOffset(topic, partition, sarama.OffsetOldest)
+	start, err := m.client.GetOffset(topic, partition, sarama.OffsetOldest)
 	if err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	log := s.run.source(partition)
+	log := m.run.source(partition)
 	log.topic = topic
 	return log.lastGiven(ctx, Bounds{Start: start, End: offset})
 }
-
-// sharedTopics is not a processor's to close.
-type sharedTopics struct {
-	goka.TopicManager
-	run *runner
-}
-
-func (sharedTopics) Close() error { return nil }
 
 // foldGap folds what goka's recovery was not given before offset: control records.
 // Anything else that is missing is ErrTrimmed.
