@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,6 +80,17 @@ func run(t *testing.T, o crawl.Options, ended string) crawl.Result {
 		t.Fatalf("ended %s, want %s: %+v", result.Ended, ended, result)
 	}
 	return result
+}
+
+// started is a crawl that runs beside the test; ended waits for its end.
+func started(ctx context.Context, o crawl.Options) (ended func() (crawl.Result, error)) {
+	var (
+		result crawl.Result
+		err    error
+		crawls sync.WaitGroup
+	)
+	crawls.Go(func() { result, err = crawl.Run(ctx, o) })
+	return func() (crawl.Result, error) { crawls.Wait(); return result, err }
 }
 
 // everything is a web with all that a crawler may stumble upon, bodies of every

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/weftcrawl/weft/crawl"
 )
 
 // Five times as many hosts as there are slots take a request and never answer.
@@ -80,8 +78,7 @@ func TestGoodHostsAmongHangingOnes(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	var crawls sync.WaitGroup
-	crawls.Go(func() { _, err = crawl.Run(ctx, o) })
+	crawled := started(ctx, o)
 	select {
 	case <-all:
 		if n := ended.Load(); n > 0 {
@@ -93,8 +90,7 @@ func TestGoodHostsAmongHangingOnes(t *testing.T) {
 		mu.Unlock()
 	}
 	cancel()
-	crawls.Wait()
-	if err != nil {
+	if _, err := crawled(); err != nil {
 		t.Error(err)
 	}
 }

@@ -32,18 +32,13 @@ func TestSeedsFromOutside(t *testing.T) {
 	a := w.at(5)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	var (
-		result crawl.Result
-		err    error
-		crawls sync.WaitGroup
-	)
-	crawls.Go(func() { result, err = crawl.Run(ctx, o) })
+	ended := started(ctx, o)
 	a.wait(t)
 	write(t, outsider(t, o.Listen), topics.Loop("weft").Seeds,
 		[]byte("# two of them\n"+urls[1]+"\n\n"+strings.TrimSuffix(urls[2], "/")+"\r\n"),
 		[]byte(`{"url": "`+urls[3]+`", "label": "unknown to us"}`))
 	a.release()
-	crawls.Wait()
+	result, err := ended()
 	if err != nil || result.Ended != crawl.EndedDrained {
 		t.Fatalf("ended %q: %v", result.Ended, err)
 	}
@@ -53,16 +48,16 @@ func TestSeedsFromOutside(t *testing.T) {
 	holds(t, w, read(t, lines(t, o)))
 }
 
-// prepared creates the topics of a crawl before its first run and hands an
-// outsider to do what it likes.
-func prepared(t *testing.T, o crawl.Options, outside func(names topics.Names, write func(topic string, values ...[]byte))) {
+// prepared creates the topics of a crawl that does not run, if there are none, and
+// lets others write to them.
+func prepared(t *testing.T, o crawl.Options, outside func(names topics.Names, write func(*kgo.Record))) {
 	t.Helper()
-	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker"), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
+	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	client, err := kgo.NewClient(b.Client()...)
+	client, err := kgo.NewClient(append(b.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +66,11 @@ func prepared(t *testing.T, o crawl.Options, outside func(names topics.Names, wr
 	if _, err := topics.Create(t.Context(), kadm.NewClient(client), spec); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Ping(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	other := outsider(t, b.Addr())
-	defer other.Close()
-	outside(topics.Loop(o.Definition.Crawl), func(topic string, values ...[]byte) { write(t, other, topic, values...) })
+	outside(topics.Loop(o.Definition.Crawl), func(r *kgo.Record) {
+		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatalf("%s/%d: %v", r.Topic, r.Partition, err)
+		}
+	})
 }
 
 // Records that are none of their topic, and ones that are but make no sense.
@@ -97,7 +91,11 @@ func TestCorruptRecordsAreRejected(t *testing.T) {
 	nonsense := encode(&weftpb.Discovered{Source: "mailto:nobody", Links: []*weftpb.Link{{Url: "/"}}})
 	empty := encode(&weftpb.Fetched{Id: "1"})
 	want := map[rejection]bool{}
-	prepared(t, o, func(n topics.Names, write func(string, ...[]byte)) {
+	const domain = "127.1.0.1"
+	prepared(t, o, func(n topics.Names, append func(*kgo.Record)) {
+		write := func(topic string, value []byte) {
+			append(&kgo.Record{Topic: topic, Partition: topics.Partition(domain, o.Definition.Partitions), Key: []byte(domain), Value: value})
+		}
 		refused := func(stage topics.Stage, topic, reason string, value []byte) {
 			write(topic, value)
 			want[rejection{string(stage), topic, reason, string(value)}] = true
@@ -130,7 +128,7 @@ func TestCorruptRecordsAreRejected(t *testing.T) {
 		if !want[got] {
 			t.Errorf("rejected %+v", got)
 		}
-		if string(have.Key) != "127.1.0.1" || string(r.Key) != "127.1.0.1" {
+		if string(have.Key) != domain || string(r.Key) != domain {
 			t.Errorf("%+v: key %q in a record with key %q", got, have.Key, r.Key)
 		}
 		delete(want, got)
@@ -183,7 +181,7 @@ func TestStrangersStopNothing(t *testing.T) {
 			}
 		}
 	}
-	preparedBy(t, o, strangers)
+	prepared(t, o, strangers)
 	beside := func() {
 		client, err := kgo.NewClient(kgo.SeedBrokers(o.Listen), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 		if err != nil {
@@ -204,36 +202,11 @@ func TestStrangersStopNothing(t *testing.T) {
 	writing.Wait()
 	w.audit(t, webtest.Expect{Pages: w.Pages()})
 	holds(t, w, read(t, lines(t, o)))
-	preparedBy(t, o, strangers)
+	prepared(t, o, strangers)
 	o.Seeds = nil
 	run(t, o, crawl.EndedDrained)
 	if report := w.audit(t, webtest.Expect{Pages: w.Pages()}); report.Repeats > 0 {
 		t.Errorf("the server's log:\n%v", report)
 	}
 	holds(t, w, read(t, lines(t, o)))
-}
-
-// preparedBy creates the topics of a crawl that does not run, if there are none, and
-// lets others write to them.
-func preparedBy(t *testing.T, o crawl.Options, outside func(names topics.Names, write func(*kgo.Record))) {
-	t.Helper()
-	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	client, err := kgo.NewClient(append(b.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	spec := topics.Spec{Crawl: o.Definition.Crawl, Partitions: o.Definition.Partitions, Replication: 1}
-	if _, err := topics.Create(t.Context(), kadm.NewClient(client), spec); err != nil {
-		t.Fatal(err)
-	}
-	outside(topics.Loop(o.Definition.Crawl), func(r *kgo.Record) {
-		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
-			t.Fatalf("%s/%d: %v", r.Topic, r.Partition, err)
-		}
-	})
 }

@@ -51,12 +51,7 @@ func seedsOfTransactions(t *testing.T, brokers []string) {
 	a := w.at(5)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	var (
-		result crawl.Result
-		err    error
-		crawls sync.WaitGroup
-	)
-	crawls.Go(func() { result, err = crawl.Run(ctx, o) })
+	ended := started(ctx, o)
 	a.wait(t)
 	producer, wrong := kgo.NewClient(
 		kgo.SeedBrokers(brokers...), kgo.TransactionalID("seeds"),
@@ -94,7 +89,7 @@ func seedsOfTransactions(t *testing.T, brokers []string) {
 	begin(urls[1]) // the log ends with what ends this one
 	end(kgo.TryAbort)
 	late.release()
-	crawls.Wait()
+	result, err := ended()
 	if err != nil || result.Ended != crawl.EndedDrained {
 		t.Fatalf("ended %q: %v", result.Ended, err)
 	}
