@@ -117,7 +117,7 @@ func (s *session) connect(ctx context.Context) error {
 	s.env = processors.Env{
 		Cluster: access, Embedded: o.embedded(), Compression: compression,
 		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member, Instances: s.names.of(),
-		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: o.reserve(),
+		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: processors.NewReserve(o.reserve()),
 		Clock: o.Clock, Checkpoints: s.remote,
 		Meter: s.meter, Logger: o.Logger,
 	}

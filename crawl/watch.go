@@ -84,7 +84,7 @@ func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progr
 
 // held says what keeps the crawl from going on, empty for nothing.
 func (s *session) held(status drain.Status) string {
-	reasons := []string{s.desk.brakes.Control().String(), processors.BelowReserve(s.env.Dir, s.env.Reserve), status.Transaction()}
+	reasons := []string{s.desk.brakes.Control().String(), s.env.Reserve.Below(), status.Transaction()}
 	return strings.Join(slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" }), ", ")
 }
 

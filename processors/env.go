@@ -47,8 +47,8 @@ type Env struct {
 	// own are in its options. A process that died gives up its partitions when
 	// the time-out has passed.
 	SessionTimeout, Heartbeat time.Duration
-	// Reserve is the free disk, in bytes, below which nothing is released.
-	Reserve int64
+	// Reserve is the free disk below which nothing is released.
+	Reserve *Reserve
 	// Clock is the wall clock: of decisions about times, and of records. Nil:
 	// the machine's.
 	Clock func() time.Time

@@ -16,16 +16,42 @@ import (
 // reserveEvery is the time between two looks at the free disk.
 const reserveEvery = 2 * time.Second
 
-// BelowReserve says in words that the disk of dir has less than reserve bytes
-// free; it is empty when it has more, or the file system says nothing, which is
-// no reason to stop.
-func BelowReserve(dir string, reserve int64) string {
+// Reserve is the free disk of Env.Dir below which nothing is released. The stages
+// that watch it share what they saw. It is safe for concurrent use.
+type Reserve struct {
+	bytes int64
+	below atomic.Value // string
+}
+
+// NewReserve returns a reserve of a number of bytes.
+func NewReserve(bytes int64) *Reserve { return &Reserve{bytes: bytes} }
+
+// Below says in words that less than the reserve was free when a stage last
+// looked. It is empty when more was, or no stage has looked.
+func (r *Reserve) Below() string {
+	below, _ := r.below.Load().(string)
+	return below
+}
+
+// look looks at the disk of dir. A file system that says nothing is no reason to
+// stop.
+func (r *Reserve) look(dir string) string {
+	below := ""
 	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) >= uint64(reserve) {
+	if err := unix.Statfs(dir, &fs); err == nil {
+		below = belowReserve(fs.Bavail*uint64(fs.Bsize), uint64(r.bytes))
+	}
+	r.below.Store(below)
+	return below
+}
+
+// belowReserve is what Reserve.Below says of these numbers of bytes.
+func belowReserve(free, reserve uint64) string {
+	if free >= reserve {
 		return ""
 	}
 	const mib = 1 << 20
-	return fmt.Sprintf("disk: %d MiB free, below --disk-reserve %d MiB", fs.Bavail*uint64(fs.Bsize)/mib, reserve/mib)
+	return fmt.Sprintf("disk: %d MiB free, below --disk-reserve %d MiB", free/mib, reserve/mib)
 }
 
 // watchReserve tells whether the disk of env.Dir has less than env.Reserve
@@ -34,7 +60,7 @@ func BelowReserve(dir string, reserve int64) string {
 // returns. reporter is the stage that tells people of it; empty: none.
 func watchReserve(ctx context.Context, env Env, reporter topics.Stage) (low *atomic.Bool, stop func()) {
 	low = new(atomic.Bool)
-	below := BelowReserve(env.Dir, env.Reserve)
+	below := env.Reserve.look(env.Dir)
 	low.Store(below != "")
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -51,7 +77,7 @@ func watchReserve(ctx context.Context, env Env, reporter topics.Stage) (low *ato
 				return
 			case <-ticker.C:
 			}
-			below = BelowReserve(env.Dir, env.Reserve)
+			below = env.Reserve.look(env.Dir)
 			low.Store(below != "")
 		}
 	})
