@@ -147,7 +147,7 @@ func (m *membership) lose(partitions []int32) {
 	}
 	m.mu.Unlock()
 	for _, t := range ending {
-		<-t.done
+		m.run.await(t.done)
 	}
 	if len(ending) > 0 {
 		// What cannot be committed is committed by the next owner.
@@ -162,6 +162,31 @@ func (m *membership) lose(partitions []int32) {
 		}
 	}
 }
+
+// await returns when done is closed, which says that a partition is closed. A
+// broker that hangs must not hold that up, since the group waits for this member:
+// connections on which no answer comes are closed. The fetch that fails then is one
+// of a reader that is closed, or it is made again. A closed reader passes nothing
+// on, whatever its fetch brought: its claim has ended before.
+func (r *runner) await(done <-chan struct{}) {
+	const look = hungAfter / 4
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+			// A fetch that finds no records waits for CarryIdle at the broker.
+			if hung := r.dialer.hangUp(time.Now().Add(-hungAfter - r.opts.CarryIdle)); len(hung) > 0 {
+				r.log.Warn("a partition is given up, and brokers do not answer: connections are closed", "brokers", hung)
+			}
+		}
+	}
+}
+
+// hungAfter is how long a broker may take to answer while a partition is given up.
+const hungAfter = 2 * time.Second
 
 // follow commits what is due, and returns when ctx ends, which is no error, or
 // when the group cannot be a member's any more.
