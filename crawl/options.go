@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/dirlock"
 	"github.com/weftcrawl/weft/output"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/progress"
@@ -133,6 +135,27 @@ func (o Options) brokerOptions() broker.Options {
 		},
 	}
 }
+
+// openBroker opens the embedded broker. Another process may have it for a moment
+// yet: one that was killed a moment ago, or weft status.
+func (o Options) openBroker(ctx context.Context) (*broker.Broker, error) {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	for {
+		b, err := broker.Open(o.brokerOptions())
+		if !errors.Is(err, dirlock.ErrInUse) {
+			return b, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// lockPatience is how long a data directory that is in use is waited for.
+const lockPatience = 3 * time.Second
 
 // Result is how a run ended.
 type Result struct {

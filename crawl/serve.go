@@ -20,7 +20,7 @@ func Serve(ctx context.Context, o Options, tell func(addr string) error) error {
 	if _, err := os.Stat(o.brokerDir()); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: there is no crawl in %s", ErrUsage, o.Dir)
 	}
-	b, err := broker.Open(o.brokerOptions())
+	b, err := o.openBroker(ctx)
 	if errors.Is(err, broker.ErrDamaged) {
 		return err
 	}

@@ -89,7 +89,7 @@ func (s *session) connect(ctx context.Context) error {
 		if err := existing(o); err != nil {
 			return err
 		}
-		b, err := broker.Open(o.brokerOptions())
+		b, err := o.openBroker(ctx)
 		if errors.Is(err, broker.ErrDamaged) {
 			return err
 		}
