@@ -37,7 +37,7 @@
 // What ends a transaction is a record of the log, too, which no client is given
 // unless it asks. normalize and parse ask, and commit it, so that C = L can be
 // reached. dedupe and schedule cannot: where only such records lie between C and L,
-// C counts as L. Seeds
+// C counts as L for those who may read the topic. Seeds
 // that a transaction has written which is still open count: the crawl is not
 // drained before they are read or aborted.
 //

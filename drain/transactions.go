@@ -44,6 +44,7 @@ func (r *Reader) passMarkers(ctx context.Context, reading *Reading) error {
 				})
 				switch {
 				case errors.Is(err, errUnread) || errors.Is(err, kerr.OffsetOutOfRange): // trimmed this moment
+				case errors.Is(err, kerr.TopicAuthorizationFailed): // who may not look takes it for unread
 				case err != nil:
 					return fmt.Errorf("read the end of %s/%d: %w", topic, p, err)
 				default:
