@@ -8,13 +8,14 @@ import (
 	"testing"
 )
 
-// Every test, fuzz target and script that a document names is there, in the
-// package that it names. Where it names none, that is the package named before in
-// the same paragraph or row, or the one that the section says its tests are of.
+// Every test, fuzz target and script that a document names exists, in the package
+// that the document names. A name without a package belongs to the package that is
+// named before it in the same paragraph or row, or else to the package that the
+// section names.
 func TestDocsNameTests(t *testing.T) {
 	var (
 		named   = regexp.MustCompile("`(?:([a-z/]+)\\.)?((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
-		section = regexp.MustCompile("[Tt]ests are\\s+of\\s+package\\s+`([a-z/]+)`")
+		section = regexp.MustCompile("[Tt]ests\\s+are\\s+of\\s+package\\s+`([a-z/]+)`")
 		scripts = regexp.MustCompile("scripts? (`[a-z_]+`(?:, `[a-z_]+`)*)")
 	)
 	found := map[string]int{}
@@ -51,7 +52,7 @@ func TestDocsNameTests(t *testing.T) {
 	}
 }
 
-// Every file and heading of the repository that a document links to is there.
+// Every file and heading of the repository that a document links to exists.
 func TestDocsLinkToWhatIs(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
 	links := 0
@@ -78,7 +79,7 @@ func TestDocsLinkToWhatIs(t *testing.T) {
 	}
 }
 
-// Every document can be reached from the README by links.
+// The README leads to every document by links.
 func TestDocsAreReached(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+\.md)(?:#[^)]*)?\)`)
 	texts := docs(t)
@@ -115,12 +116,16 @@ func anchors(text string) map[string]bool {
 // docs reads the documents, by path.
 func docs(t *testing.T) map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
+	paths := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/decisions/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, found...)
 	}
 	texts := map[string]string{}
-	for _, path := range append(paths, "README.md", "CHANGELOG.md") {
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +135,7 @@ func docs(t *testing.T) map[string]string {
 	return texts
 }
 
-// holds tells whether one of the files holds text.
+// holds reports whether one of the files contains text.
 func holds(t *testing.T, files, text string) bool {
 	t.Helper()
 	paths, err := filepath.Glob(files)

@@ -7,8 +7,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,105 +19,96 @@ import (
 
 const module = "github.com/weftcrawl/weft/"
 
-// allowed names, for every package, the packages of ours that it may import:
-// cmd → crawl → processors → topics, codecs, ledger, domain packages, effects.
-// A new package needs a line of its own.
-var allowed = map[string][]string{
-	// The program.
-	"cmd/weft": {"cluster", "codecs", "crawl", "drain", "fetch", "ledger", "metrics", "output", "parse", "plan", "politeness", "processors", "progress", "replay", "scope", "store", "topics", "transfer", "traps", "trouble", "urls", "variants", "verify", "verify/accesslog", "why"},
-	"crawl":    {"bodies", "broker", "cluster", "dirlock", "drain", "fetch", "ledger", "metrics", "output", "processors", "progress", "store", "supervise", "topics", "trouble", "urls", "warc"},
-	"processors": {
-		"cluster", "codecs", "codecs/weftpb", "ledger", "replay", "topics", "trouble", // records
-		"dedupe", "frontier", "parse", "politeness", "robots", "scope", "similar", "traps", "urls", "variants", // decisions
-		"bodies", "duplicates", "fetch", "lanes", "lease", "output", "store", "supervise", "warc", // effects
-	},
-
-	// Records and ledgers.
-	"codecs":        {"codecs/weftpb"},
-	"codecs/weftpb": {},
-	"topics":        {},
-	"trouble":       {"topics"},
-	"ledger":        {"cluster", "codecs/weftpb", "dirlock", "state", "store", "supervise"},
-	"drain":         {"codecs/weftpb", "ledger", "replay", "topics"},
-	"replay":        {"codecs/weftpb", "ledger"},
-	"why": {
-		"codecs", "codecs/weftpb", "drain", "ledger", "progress", "replay", "topics", "trouble", // what there is to know
-		"frontier", "lanes", "parse", "politeness", "processors", "robots", "scope", "traps", "urls", "variants", // who decided it
-	},
-
-	// It computes by the bounds of those who decide.
-	"plan": {"frontier", "lanes", "politeness"},
-
-	"verify": {
-		"codecs/weftpb", "replay", "topics", "verify/accesslog", // what is read
-		"fetch", "parse", "politeness", "processors", "robots", "scope", "traps", "urls", // what it shares with the crawl
-	},
-	"verify/accesslog": {},
-
-	// It writes what owners of ledgers wrote, and knows what of it says where.
-	"transfer": {"bodies", "codecs", "codecs/weftpb", "frontier", "ledger", "replay", "store", "topics", "urls"},
-
-	// Domain packages: pure. The frontier applies politeness.
-	"dedupe":            {"codecs/weftpb", "state", "urls"},
-	"frontier":          {"codecs/weftpb", "politeness", "state", "urls"},
-	"frontier/memstore": {},
-	"httpfield":         {},
-	"mediatype":         {"httpfield"},
-	"parse":             {"codecs/weftpb", "httpfield", "mediatype", "urls"},
-	"politeness":        {"codecs/weftpb", "urls"},
-	"robots":            {"codecs/weftpb", "httpfield", "urls"},
-	"scope":             {"codecs/weftpb", "urls"},
-	"similar":           {},
-	"state":             {},
-	"traps":             {"codecs/weftpb", "state"},
-	"urls":              {},
-	"variants":          {"codecs/weftpb", "state", "urls"},
-
-	// Effects.
-	"bodies":     {"codecs/weftpb", "store"},
-	"broker":     {"dirlock"},
-	"cluster":    {},
-	"dirlock":    {},
-	"duplicates": {"dirlock", "similar"},
-	"fetch":      {"codecs/weftpb", "mediatype", "urls"},
-	"lanes":      {"codecs/weftpb"},
-	"lease":      {},
-	"metrics":    {"codecs/weftpb", "drain", "fetch", "ledger", "politeness", "topics"},
-	"output":     {},
-	"progress":   {},
-	"store":      {},
-	"supervise":  {},
-	"warc":       {"codecs/weftpb"},
-
-	// The loop under virtual time.
-	"sim": {
-		"codecs/weftpb", "drain", "fetch", "frontier", "frontier/memstore", "lanes", "lease", "ledger", "politeness", "processors", "replay", "state", "topics", "urls",
-	},
-
-	// What tests and benchmarks crawl, and crawl with.
-	"freeport":            {},
-	"kafkatest":           {"freeport"},
-	"cluster/clustertest": {"cluster", "kafkatest"},
-	"s3test":              {"freeport"},
-	"webtest":             {},
-	"bench/limit":         {},
-	"bench/localweb":      {"webtest"},
-	"bench/neardup":       {"duplicates", "parse", "similar"},
-	"bench/run":           {"bench/localweb", "codecs/weftpb", "dedupe", "drain", "freeport", "plan", "topics", "webtest"},
-	"bench/web":           {"bench/localweb", "webtest"},
-
-	// What users of a crawl may write: they know its topics and nothing of ours.
-	"examples/go/consume": {},
-	"examples/go/seed":    {},
-
-	// What deploy files are held against; a module of its own.
-	"deploy/check": {},
+// floor is one floor of the house. Packages import what is on lower floors, and
+// on their own floor only what neighbours lists.
+type floor struct {
+	name string
+	// packages are paths, in which * stands for one folder.
+	packages []string
 }
 
-// domain packages, and plan, take time, randomness and state as arguments.
-var domain = []string{"dedupe", "frontier", "httpfield", "mediatype", "parse", "plan", "politeness", "robots", "scope", "similar", "state", "traps", "urls", "variants"}
+// house is the plan of the repository, from the ground up. A new package needs a
+// place in it.
+var house = []floor{
+	// What users of a crawl and other programs see.
+	{"contract", []string{"topics", "codecs", "codecs/weftpb"}},
+	// What every part of a crawler needs.
+	{"tools", []string{
+		"internal/blob", "internal/bodies", "internal/broker", "internal/dirlock", "internal/httpfield", "internal/kafka", "internal/kv",
+		"internal/mediatype", "internal/politeness", "internal/robots", "internal/supervise", "internal/trouble", "internal/urls",
+	}},
+	// Event-sourced tables, and reading what they wrote.
+	{"ledger", []string{"ledger", "internal/topiclog"}},
+	// What one stage alone decides or does lies below that stage.
+	{"rooms", []string{"processors/*/*"}},
+	// What the stages share.
+	{"stage", []string{"internal/settings", "internal/stage"}},
+	{"stages", []string{"processors/*"}},
+	{"loop", []string{"processors"}},
+	// What reads the topics for people.
+	{"inspect", []string{"inspect/*", "inspect/verify/accesslog"}},
+	{"crawl", []string{"crawl"}},
+	{"command", []string{"cmd/weft"}},
+	// Servers, fixtures and the simulation. Only tests and benchmarks import them.
+	{"test", []string{"test/*"}},
+	{"bench", []string{"bench/*"}},
+	// What users of a crawl may write: they know its topics and nothing of ours.
+	{"examples", []string{"examples/go/*"}},
+	// What deploy files are held against; a module of its own.
+	{"deploy", []string{"deploy/check"}},
+}
 
-// impure is what domain packages may not import, by prefix.
+// neighbours are the packages of its own floor that a package may import.
+var neighbours = map[string][]string{
+	"codecs": {"codecs/weftpb"},
+
+	"internal/bodies":    {"internal/blob"},
+	"internal/broker":    {"internal/dirlock", "internal/kafka", "internal/supervise"},
+	"internal/mediatype": {"internal/httpfield"},
+	"internal/robots":    {"internal/httpfield", "internal/urls"},
+	"internal/topiclog":  {"ledger"},
+
+	"processors/parse/duplicates": {"processors/parse/simhash"},
+
+	"inspect/metrics":  {"inspect/status"},
+	"inspect/transfer": {"inspect/status"},
+	"inspect/verify":   {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
+	"inspect/why":      {"inspect/progress", "inspect/scratch", "inspect/status"},
+
+	"test/kafkaserver":  {"test/child", "test/freeport"},
+	"test/s3server":     {"test/child", "test/freeport"},
+	"test/securedkafka": {"test/kafkaserver"},
+	"test/sim":          {"test/memstore"},
+	"test/stagetest":    {"test/memstore"},
+
+	"bench/run": {"bench/localweb"},
+	"bench/web": {"bench/localweb"},
+}
+
+// guests are the rooms of other stages that a stage may use: what one stage shows
+// of a page, another one decides by.
+var guests = map[string][]string{
+	"processors/dedupe":    {"processors/normalize/scope"},
+	"processors/normalize": {"processors/dedupe/traps"},
+	"processors/parse":     {"processors/dedupe/traps", "processors/dedupe/variants"},
+}
+
+// alone are floors that import nothing of ours.
+var alone = []string{"examples", "deploy"}
+
+// pure are packages that take time, randomness and state as arguments. A room is
+// pure unless it is one of effects.
+var pure = []string{"internal/httpfield", "internal/kv", "internal/mediatype", "internal/politeness", "internal/robots", "internal/urls", "inspect/plan"}
+
+var effects = []string{
+	"processors/fetch/httpclient", "processors/fetch/hostqueue", "processors/fetch/lease",
+	"processors/parse/duplicates", "processors/archive/jsonl", "processors/archive/warc",
+}
+
+// goka, and the sarama under it, may be imported by these packages only.
+var knowGoka = []string{"ledger"}
+
+// impure is what pure packages may not import, by prefix.
 var impure = []string{
 	"os", "net", "syscall", "io/fs", "math/rand", "crypto/rand", "log", "context",
 	"github.com/lovoo", "github.com/IBM", "github.com/twmb", "github.com/cockroachdb", "github.com/prometheus",
@@ -127,7 +120,7 @@ var pureParts = []string{"net/url", "net/netip", "net/http"}
 // clock reads or awaits the time.
 var clock = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.Tick", "time.NewTimer", "time.NewTicker", "time.AfterFunc"}
 
-// surroundings are read by commands and benchmarks only, and by kafkatest, a
+// surroundings are read by commands and benchmarks only, and by kafkaserver, a
 // part of tests: it has to know whether it is in CI.
 var surroundings = []string{"os.Args", "os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv"}
 
@@ -176,42 +169,115 @@ func sources(t *testing.T) []source {
 	return all
 }
 
+// floorOf returns the number of the floor of a package; -1: it is on none.
+func floorOf(pkg string) int {
+	return slices.IndexFunc(house, func(f floor) bool {
+		return slices.ContainsFunc(f.packages, func(pattern string) bool {
+			match, err := path.Match(pattern, pkg)
+			return err == nil && match
+		})
+	})
+}
+
+func isRoom(pkg string) bool {
+	return strings.Count(pkg, "/") == 2 && strings.HasPrefix(pkg, "processors/")
+}
+
+// isTest tells whether a floor is not part of the program.
+func isTest(name string) bool { return name == "test" || name == "bench" }
+
+// mayImport says why pkg may not import another package of ours; empty: it may.
+func mayImport(pkg, imported string) string {
+	from, to := floorOf(pkg), floorOf(imported)
+	switch {
+	case from < 0 || to < 0:
+		return "one of them has no place in the plan of the house"
+	case slices.Contains(alone, house[from].name):
+		return "packages of this floor import nothing of ours"
+	case isTest(house[to].name) && !isTest(house[from].name):
+		return "only tests import what is for tests"
+	case from < to:
+		return "it is on a higher floor"
+	case from == to && !slices.Contains(neighbours[pkg], imported):
+		return "it is on the same floor and not a listed neighbour"
+	case house[from].name == "stages" && isRoom(imported) && path.Dir(imported) != pkg && !slices.Contains(guests[pkg], imported):
+		return "it is a room of another stage"
+	}
+	return ""
+}
+
 func TestPackagesImportDownwards(t *testing.T) {
 	for _, s := range sources(t) {
-		may, known := allowed[s.pkg]
-		if !known {
-			t.Errorf("%s: package %s has no line in the table of allowed imports", s.path, s.pkg)
-			continue
+		if floorOf(s.pkg) < 0 {
+			t.Errorf("%s: package %s has no place in the plan of the house", s.path, s.pkg)
 		}
 		for _, imported := range s.imports {
-			if ours, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(may, ours) {
-				t.Errorf("%s imports %s, which %s may not", s.path, ours, s.pkg)
+			if ours, ok := strings.CutPrefix(imported, module); ok {
+				if why := mayImport(s.pkg, ours); why != "" {
+					t.Errorf("%s imports %s: %s", s.path, ours, why)
+				}
 			}
 		}
 	}
 }
 
-func TestAllowedImportsHaveNoCycleAndNoDeadLines(t *testing.T) {
-	packages := map[string]bool{}
+// What the plan allows beyond its rules is used, and what it names is there.
+func TestPlanHasNoDeadLines(t *testing.T) {
+	packages, imports := map[string]bool{}, map[string]bool{}
 	for _, s := range sources(t) {
 		packages[s.pkg] = true
-	}
-	for pkg, may := range allowed {
-		if !packages[pkg] {
-			t.Errorf("the table has a line for %s, which does not exist", pkg)
-		}
-		for _, imported := range may {
-			if slices.Contains(allowed[imported], pkg) {
-				t.Errorf("%s and %s may import each other", pkg, imported)
+		for _, imported := range s.imports {
+			if ours, ok := strings.CutPrefix(imported, module); ok {
+				imports[s.pkg+" "+ours] = true
 			}
+		}
+	}
+	for _, table := range []map[string][]string{neighbours, guests} {
+		for pkg, allowed := range table {
+			for _, imported := range allowed {
+				if !imports[pkg+" "+imported] {
+					t.Errorf("the plan lets %s import %s, and it does not", pkg, imported)
+				}
+				if slices.Contains(table[imported], pkg) {
+					t.Errorf("%s and %s may import each other", pkg, imported)
+				}
+			}
+		}
+	}
+	for _, f := range house {
+		for _, pattern := range f.packages {
+			if !strings.Contains(pattern, "*") && !packages[pattern] {
+				t.Errorf("the plan has a place for %s, which does not exist", pattern)
+			}
+		}
+	}
+	for _, pkg := range slices.Concat(pure, effects, knowGoka) {
+		if !packages[pkg] {
+			t.Errorf("the plan names %s, which does not exist", pkg)
 		}
 	}
 }
 
-func TestDomainPackagesArePure(t *testing.T) {
+// The folders at the top are few enough to be read at a glance.
+func TestTopIsSmall(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && e.Name() != "bin" {
+			top = append(top, e.Name())
+		}
+	}
+	if len(top) > 14 {
+		t.Errorf("%d folders at the top: %q", len(top), top)
+	}
+}
+
+func TestPurePackagesArePure(t *testing.T) {
 	for _, s := range sources(t) {
-		root, _, _ := strings.Cut(s.pkg, "/")
-		if !slices.Contains(domain, root) {
+		if !slices.Contains(pure, s.pkg) && (!isRoom(s.pkg) || slices.Contains(effects, s.pkg)) {
 			continue
 		}
 		for _, imported := range s.imports {
@@ -225,11 +291,10 @@ func TestDomainPackagesArePure(t *testing.T) {
 	}
 }
 
-func TestOnlyProcessorsAndLedgerKnowGoka(t *testing.T) {
+func TestFewPackagesKnowGoka(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, imported := range s.imports {
-			if isUnder(imported, []string{"github.com/lovoo"}) && s.pkg != "processors" && s.pkg != "ledger" ||
-				isUnder(imported, []string{"github.com/IBM"}) && s.pkg != "cluster" && s.pkg != "ledger" {
+			if isUnder(imported, []string{"github.com/lovoo", "github.com/IBM"}) && !slices.Contains(knowGoka, s.pkg) {
 				t.Errorf("%s imports %s", s.path, imported)
 			}
 		}
@@ -238,7 +303,7 @@ func TestOnlyProcessorsAndLedgerKnowGoka(t *testing.T) {
 
 func TestOnlyCommandsReadTheirSurroundings(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") || s.pkg == "kafkatest" {
+		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") || s.pkg == "test/kafkaserver" {
 			continue
 		}
 		if slices.Contains(s.imports, "flag") {
@@ -269,4 +334,29 @@ func uses(file *ast.File, names []string) (used []string) {
 		return true
 	})
 	return used
+}
+
+// .ci/long finds the long tests by their text: what asks testing.Short below a line
+// that begins a test.
+func TestOnlyTestsAskWhetherTestsAreShort(t *testing.T) {
+	begins := regexp.MustCompile(`^func (Test|Benchmark)\w+\(`)
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || name == "imports_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		inside := false
+		for number, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(line, "func ") {
+				inside = strings.HasSuffix(name, "_test.go") && begins.MatchString(line)
+			}
+			if strings.Contains(line, "testing.Short") && !inside {
+				t.Errorf("%s:%d asks testing.Short, and is no test", name, number+1)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -20,14 +20,14 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// messages are what lies in the topics of the loop, with the bodies of events.
+// messages are the records of the loop, and the bodies of events.
 var messages = []proto.Message{
 	&weftpb.Discovered{}, &weftpb.Normalized{}, &weftpb.Event{}, &weftpb.Deduped{}, &weftpb.Scheduled{},
 	&weftpb.Fetched{}, &weftpb.Visited{}, &weftpb.Rejected{},
 }
 
 // TestWireCompatibility decodes records as earlier versions of this program
-// wrote them, which lie in ledgers for years. testdata/wire/Name.N.hex is the
+// wrote them: ledgers keep them for years. testdata/wire/Name.N.hex is the
 // record and Name.N.json what it means; neither is ever rewritten. A field that
 // no golden record has fails the test until -update adds a record N+1.
 func TestWireCompatibility(t *testing.T) {
@@ -126,8 +126,8 @@ func wrap(s string) string {
 	return b.String() + s + "\n"
 }
 
-// fill sets every field of m to something that no other field has. A message that
-// stands in one of its kind stays empty.
+// fill sets every field of m to something that no other field has. A message
+// inside a message of the same kind stays empty.
 func fill(m protoreflect.Message, counter *int) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {

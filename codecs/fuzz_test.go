@@ -50,7 +50,7 @@ func FuzzParsed(f *testing.F) {
 	f.Add([]byte(`{"id":"1","fetched_at":"9999-12-31T23:59:59.999999999Z","links":null,"duplicate_of":{"distance":-1},"open_graph":[],"json_ld":["\u2028"]}`))
 	f.Add([]byte(`{"fetched_at":"0000-01-01T00:00:00+01:00","body_bytes":-1,"ID":"two","id":"one","title":"\ud800"}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		_, _ = DecodeParsedPrint(value) // whatever it is, nothing panics
+		_, _ = DecodeParsedFingerprints(value) // whatever it is, nothing panics
 		var p Parsed
 		if json.Unmarshal(value, &p) != nil {
 			return
@@ -70,8 +70,8 @@ func FuzzParsed(f *testing.F) {
 		if second := again.AppendJSON(nil); !bytes.Equal(written, second) {
 			t.Fatalf("%s, read and written again %s", written, second)
 		}
-		want := ParsedPrint{again.ID, again.URL, again.Domain, again.ContentHash, again.SimHash, again.MinHash, again.DuplicateOf}
-		if print, err := DecodeParsedPrint(written); err != nil || !cmp.Equal(want, print) {
+		want := ParsedFingerprints{again.ID, again.URL, again.Domain, again.ContentHash, again.SimHash, again.MinHash, again.DuplicateOf}
+		if print, err := DecodeParsedFingerprints(written); err != nil || !cmp.Equal(want, print) {
 			t.Fatalf("the print of %s is %+v, %v", written, print, err)
 		}
 	})

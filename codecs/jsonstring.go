@@ -2,6 +2,7 @@ package codecs
 
 import (
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -10,6 +11,7 @@ import (
 // U+2029, and invalid UTF-8 as \ufffd.
 func appendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
+	const short, letters = "\"\\\n\t\r\f\b", `"\ntrfb` // what has a short escape, such as \n, and its letter
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -36,20 +38,9 @@ func appendString(dst []byte, s string) []byte {
 		}
 		if c < ' ' || c == '"' || c == '\\' {
 			dst = append(dst, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				dst = append(dst, '\\', c)
-			case '\n':
-				dst = append(dst, '\\', 'n')
-			case '\t':
-				dst = append(dst, '\\', 't')
-			case '\r':
-				dst = append(dst, '\\', 'r')
-			case '\f':
-				dst = append(dst, '\\', 'f')
-			case '\b':
-				dst = append(dst, '\\', 'b')
-			default:
+			if at := strings.IndexByte(short, c); at >= 0 {
+				dst = append(dst, '\\', letters[at])
+			} else {
 				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
 			}
 			start = i + 1

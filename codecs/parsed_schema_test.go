@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/parse"
+	"github.com/weftcrawl/weft/processors/parse/document"
 )
 
 func compileSchema(t *testing.T) *jsonschema.Schema {
@@ -37,7 +37,7 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 }
 
 // record is what the stage parse makes of a page, resolving of links aside.
-func record(page *parse.Page, body []byte) codecs.Parsed {
+func record(page *document.Page, body []byte) codecs.Parsed {
 	p := codecs.Parsed{
 		ID: "page-1", URL: "https://www.example.org/dir/page.html", Domain: "example.org", Crawl: "test",
 		Status: 200, FetchedAt: time.UnixMilli(1_790_000_000_123).UTC(), Depth: 1,
@@ -73,18 +73,18 @@ func duplicated(p *codecs.Parsed) {
 // must show every property, or the schema is not tried.
 func TestRecordsFollowSchema(t *testing.T) {
 	schema := compileSchema(t)
-	generous := parse.DefaultOptions()
-	tight := parse.DefaultOptions()
+	generous := document.DefaultOptions()
+	tight := document.DefaultOptions()
 	tight.MaxTextBytes, tight.MaxLinks, tight.MaxTreeBytes, tight.OmitNoIndex = 20, 1, 200, true
 	tight.MaxDataBytes = 40
 
-	files, err := filepath.Glob("../parse/testdata/pages/*")
+	files, err := filepath.Glob("../processors/parse/document/testdata/pages/*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
 	seen := map[string]bool{}
-	for _, opts := range []parse.Options{generous, tight} {
-		parser, err := parse.New(opts)
+	for _, opts := range []document.Options{generous, tight} {
+		parser, err := document.New(opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, contentType := range []string{"text/html", "text/plain; charset=utf-8", "image/png"} {
-				p := record(parser.Document(parse.Input{ContentType: contentType, Body: body}), body)
+				p := record(parser.Document(document.Input{ContentType: contentType, Body: body}), body)
 				p.Truncated = opts.OmitNoIndex
 				if p.Text != "" {
 					duplicated(&p)
@@ -123,7 +123,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 // TestSchemaRefuses holds that the schema can say no.
 func TestSchemaRefuses(t *testing.T) {
 	schema := compileSchema(t)
-	good := record(&parse.Page{}, nil)
+	good := record(&document.Page{}, nil)
 	for name, spoil := range map[string]func(map[string]any){
 		"missing url":     func(m map[string]any) { delete(m, "url") },
 		"null links":      func(m map[string]any) { m["links"] = nil },

@@ -9,17 +9,17 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// RejectedValueBytes and RejectedKeyBytes are how much of a refused record is
-// kept. It is all of every record that the loop itself writes but the very
-// largest pages: what is not whole cannot be tried again.
+// RejectedValueBytes and RejectedKeyBytes are how much of a rejected record is kept.
+// Of the records that the loop writes only the largest pages are longer. A record that
+// is not kept whole cannot be tried again.
 const (
 	RejectedValueBytes = 15 << 20
 	RejectedKeyBytes   = 64 << 10
 )
 
-// EncodeRejected returns the record of the topic rejected that describes a
-// record a stage could not use. It never fails: what such a record holds may be
-// anything. r is not changed.
+// EncodeRejected returns the value of the record of the topic rejected that describes
+// a record that a stage could not use. It never fails, even if that record is random
+// bytes. r is not changed.
 func EncodeRejected(r *weftpb.Rejected) []byte {
 	cut := &weftpb.Rejected{
 		Stage: strings.ToValidUTF8(r.Stage, "\ufffd"), Topic: strings.ToValidUTF8(r.Topic, "\ufffd"),
@@ -44,6 +44,6 @@ func DecodeRejected(value []byte) (*weftpb.Rejected, error) {
 	return r, nil
 }
 
-// Whole tells whether a rejected record holds all of the record that it is
-// about.
+// Whole tells whether a rejected record has the whole value of the record that it
+// describes.
 func Whole(r *weftpb.Rejected) bool { return r.ValueBytes == int64(len(r.Value)) }

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// Seed is a URL that a user asks for.
+// Seed is a URL that a user gives.
 type Seed struct {
 	// URL as the user wrote it, not empty.
 	URL string `json:"url"`
-	// Depth counts links from this number on instead of from 0, so that a
-	// crawl with a depth limit follows this seed less far.
+	// Depth is the depth of the seed. With a number above 0, a crawl with a limit
+	// follows links from this seed less far.
 	Depth uint32 `json:"depth,omitempty"`
 }
 
-// BadSeed is a line of the topic seeds that is none.
+// BadSeed is a line of the topic seeds that is not a seed.
 type BadSeed struct {
 	// Line counts from 1 within the record.
 	Line int
@@ -40,15 +40,15 @@ const (
 
 var byteOrderMark = []byte("\ufeff")
 
-// DecodeSeeds reads the value of a record of the topic seeds, in any mixture
-// of lines:
+// DecodeSeeds reads the value of a record of the topic seeds. It may have lines of all
+// these kinds:
 //
 //	https://example.com/            a URL
 //	{"url": "https://example.com/"} a JSON object, on one line or on several
-//	# words                         a comment; blank lines mean nothing too
+//	# words                         a comment; blank lines are ignored, too
 //
-// Members of an object that it does not know are ignored. A bad line does not
-// spoil the others. Whether a URL can be used is not decided here.
+// Members of an object that it does not know are ignored. After a bad line it reads
+// on. It does not check whether a URL can be used.
 func DecodeSeeds(value []byte) (seeds []Seed, bad []BadSeed) {
 	rest := bytes.TrimPrefix(value, byteOrderMark)
 	for line := 1; len(rest) > 0; {
@@ -68,7 +68,7 @@ func DecodeSeeds(value []byte) (seeds []Seed, bad []BadSeed) {
 			if size == 0 {
 				break
 			}
-			// The object may span lines, and share its last one with another.
+			// The object may have several lines, and another may begin on its last one.
 			lines, after = bytes.Count(rest[:size], []byte("\n")), rest[size:]
 		case !utf8.Valid(text):
 			bad = append(bad, BadSeed{line, SeedNotText})
@@ -81,8 +81,8 @@ func DecodeSeeds(value []byte) (seeds []Seed, bad []BadSeed) {
 	return seeds, bad
 }
 
-// decodeSeedObject reads the JSON object at the start of raw, and says how many
-// bytes it takes; 0 when its end is not known.
+// decodeSeedObject reads the JSON object at the start of raw. size is its length in
+// bytes; 0 if its end was not found.
 func decodeSeedObject(raw []byte) (s Seed, size int, reason string) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	err := dec.Decode(&s)
@@ -99,8 +99,8 @@ func decodeSeedObject(raw []byte) (s Seed, size int, reason string) {
 	return s, int(dec.InputOffset()), ""
 }
 
-// EncodeSeed returns the value of a record that DecodeSeeds reads as s: the
-// plain URL where that says it all.
+// EncodeSeed returns the value of a record that DecodeSeeds reads as s: the plain URL
+// if that is enough.
 func EncodeSeed(s Seed) []byte {
 	plain := s.Depth == 0 && s.URL != "" && s.URL[0] != '#' && s.URL[0] != '{' &&
 		!strings.Contains(s.URL, "\n") && strings.TrimSpace(s.URL) == s.URL && !strings.HasPrefix(s.URL, string(byteOrderMark))

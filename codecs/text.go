@@ -15,8 +15,8 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// Record is a record of any topic of the loop, as it lies in its log.
-type Record struct {
+// LogRecord is a record of any topic of the loop, as it is in its log.
+type LogRecord struct {
 	// Topic is the name without the crawl: "scheduled".
 	Topic      string
 	Partition  int32
@@ -36,15 +36,16 @@ type Header struct {
 //
 //	{"topic":"visited","partition":3,"offset":17,"time":"2026-11-21T05:00:00.000Z","key":"example.com","value":{…}}
 //
-// Headers, if there are any, stand between key and value as an object with their
-// names, "headers":{"crawl":"weft",…}; a name that is there twice is so in it.
+// Headers, if there are any, are between key and value, as an object with their
+// names, "headers":{"crawl":"weft",…}. If two headers have the same name, so have two
+// members of the object.
 //
-// The value of a record in protobuf has the names of its schema, 64-bit numbers
-// as strings, and bytes in base64; the body of a ledger's event is decoded.
-// Records in JSON are copied. Lines of seeds are a string. A value that is none
-// of its topic becomes {"undecodable":"<base64>"}, and a key or a header that is
-// not text the same. It never fails.
-func AppendText(dst []byte, r Record) []byte {
+// A value in protobuf has the names of its schema, 64-bit numbers as strings, and
+// bytes in base64; the body of a ledger's event is decoded. A value in JSON is copied.
+// A value of seeds is a string. A value that its topic cannot have becomes
+// {"undecodable":"<base64>"}, and so does a key or a header that is not text. It never
+// fails.
+func AppendText(dst []byte, r LogRecord) []byte {
 	dst = append(dst, `{"topic":`...)
 	dst = appendString(dst, r.Topic)
 	dst = append(dst, `,"partition":`...)
@@ -75,7 +76,7 @@ func AppendText(dst []byte, r Record) []byte {
 	return append(dst, '}')
 }
 
-// appendPlain appends what is text unless somebody else wrote it.
+// appendPlain appends a key or a header. Those that Weft writes are text.
 func appendPlain(dst, raw []byte) []byte {
 	switch {
 	case raw == nil:
@@ -92,7 +93,6 @@ func appendUndecodable(dst, raw []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-// valueText returns the JSON of a topic's value.
 func valueText(topic string, value []byte) (text []byte, ok bool) {
 	switch topic {
 	case "config", "parsed":
@@ -120,7 +120,6 @@ func valueText(topic string, value []byte) (text []byte, ok bool) {
 	return nil, false
 }
 
-// compact puts JSON on one line.
 func compact(value []byte) ([]byte, bool) {
 	var line bytes.Buffer
 	if err := json.Compact(&line, value); err != nil || line.Len() == 0 {

@@ -30,7 +30,7 @@ func TestAppendTextGolden(t *testing.T) {
 		Released: []*weftpb.Visit{{Id: "v1", DelayMs: 1000, Requests: []*weftpb.Request{{Target: target, Priority: 1}}}},
 	}
 	position := []*weftpb.Position{{Topic: "weft.visited", Offset: 7}}
-	records := []codecs.Record{
+	records := []codecs.LogRecord{
 		{Topic: "config", Value: []byte("{\n  \"version\": 1\n}\n")},
 		{Topic: "seeds", Value: []byte("https://a.example/\n{\"url\":\"b\"}\n")},
 		{Topic: "discovered", Key: []byte("a.example"), Value: encode(t, &weftpb.Discovered{
@@ -88,7 +88,7 @@ func FuzzAppendText(f *testing.F) {
 		f.Add(uint8(i), []byte("key"), encode(f, &weftpb.Event{Epoch: 1, Body: encode(f, &weftpb.Deduped{Targets: []*weftpb.Target{{Url: "u"}}})}))
 	}
 	f.Fuzz(func(t *testing.T, topic uint8, key, value []byte) {
-		line := codecs.AppendText([]byte("before "), codecs.Record{Topic: topics[int(topic)%len(topics)], Key: key, Value: value})
+		line := codecs.AppendText([]byte("before "), codecs.LogRecord{Topic: topics[int(topic)%len(topics)], Key: key, Value: value})
 		line, ok := bytes.CutPrefix(line, []byte("before "))
 		if !ok || !json.Valid(line) || bytes.ContainsAny(line, "\r\n") {
 			t.Errorf("not a line of JSON: %q", line)

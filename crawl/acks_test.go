@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Whatever a crawl writes is acknowledged by all replicas, and written by an
@@ -18,7 +18,7 @@ import (
 func TestWritesAreIdempotentAndAcknowledgedByAll(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	w := serve(t, webtest.Options{Pages: 60, Domains: 3, CrossLinks: 0.2}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 60, Domains: 3, CrossLinks: 0.2}, webserver.ServerOptions{})
 	names := topics.Loop("weft")
 
 	var mu sync.Mutex

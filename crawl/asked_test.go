@@ -10,11 +10,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
 
-	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/internal/broker"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/urls"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // endsWithin is how long an end may take.
@@ -23,13 +23,13 @@ const endsWithin = 10 * time.Second
 // ask changes what is asked of the crawl of o, which runs.
 func ask(t *testing.T, o crawl.Options, change func(topics.Control) topics.Control) {
 	t.Helper()
-	access, release, err := crawl.Reach(t.Context(), o.Dir)
+	access, release, err := crawl.Reach(t.Context(), o.Dir, crawl.ToWrite, nil)
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer release()
-	if _, err := topics.WriteControl(t.Context(), topics.Loop("weft"), change, access.Client()...); err != nil {
+	if _, err := topics.WriteControl(t.Context(), topics.Loop("weft"), change, access.Options()...); err != nil {
 		t.Error(err)
 	}
 }
@@ -38,7 +38,7 @@ func ask(t *testing.T, o crawl.Options, change func(topics.Control) topics.Contr
 // then the crawl is stopped, and later goes on.
 func TestStopWithAFullBacklog(t *testing.T) {
 	t.Parallel()
-	w := serve(t, everything, webtest.ServerOptions{})
+	w := serve(t, everything, webserver.ServerOptions{})
 	o := options(t, w)
 	o.Fetch.BacklogBytes = 1
 	a, asked := w.at(40), make(chan time.Time, 1)
@@ -64,7 +64,7 @@ func TestStopWithAFullBacklog(t *testing.T) {
 	ask(t, o, func(topics.Control) topics.Control { return topics.Control{} })
 	o.Seeds = nil
 	run(t, o, crawl.EndedDrained)
-	if report := w.audit(t, webtest.Expect{Pages: w.Pages()}); report.Repeats > everything.Domains {
+	if report := w.audit(t, webserver.Expect{Pages: w.Pages()}); report.Repeats > everything.Domains {
 		t.Errorf("the server's log:\n%v", report)
 	}
 	if repeats := holds(t, w, read(t, lines(t, o))); repeats > 0 {
@@ -76,7 +76,7 @@ func TestStopWithAFullBacklog(t *testing.T) {
 // parallel, so that no other test's goroutines are about.
 func TestStagesAreStoppedAndLeaveNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	b, err := broker.Open(broker.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
+	b, err := broker.Open(broker.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Listener: broker.Listener{Trusted: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestStagesAreStoppedAndLeaveNoGoroutine(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
-		goleak.VerifyNone(t, before, meters, connections)
+		goleak.VerifyNone(t, append(bySarama, before)...)
 	}()
 	admin, names := kadm.NewClient(client), topics.Loop("weft")
 	if _, err := topics.Create(t.Context(), admin, topics.Spec{Crawl: "weft", Partitions: 2, Replication: 1}); err != nil {

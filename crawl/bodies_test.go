@@ -12,17 +12,16 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-
-	"github.com/weftcrawl/weft/bodies"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/s3test"
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/bodies"
+	"github.com/weftcrawl/weft/test/s3server"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // swollen has one page of so many be large: from least to most bytes, always the
@@ -86,7 +85,7 @@ func kept(t *testing.T, dir string) (keys []string) {
 
 func TestLargeBodies(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 80, Domains: 4}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 80, Domains: 4}, webserver.ServerOptions{})
 	w.swell = swollen(8, 1<<20, 5<<20)
 	o := options(t, w)
 	o.WARC = true
@@ -108,7 +107,7 @@ func TestLargeBodiesSurviveKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute; TestLargeBodies crawls without kills")
 	}
-	w := serve(t, webtest.Options{Pages: 300, Domains: 12, CrossLinks: 0.1}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 300, Domains: 12, CrossLinks: 0.1}, webserver.ServerOptions{})
 	w.swell = swollen(12, 3<<20, 30<<20)
 	p := process{Dir: t.TempDir(), Seeds: w.server.Seeds(), WARC: true, MaxBody: 64 << 20}
 	total := 0
@@ -132,7 +131,7 @@ func TestLargeBodiesSurviveKills(t *testing.T) {
 	if most := int64(1 << 30); held > most {
 		t.Errorf("%d MiB of memory", held>>20)
 	}
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	o := p.options()
 	holds(t, w, read(t, lines(t, o)))
 	w.isArchived(t, responses(t, o))
@@ -152,14 +151,14 @@ func (c *child) peak() int64 {
 // Bodies may be in a bucket. What is left there beside what fetched refers to is
 // for the next run to remove.
 func TestLargeBodiesInABucket(t *testing.T) {
-	w := serve(t, webtest.Options{Pages: 60, Domains: 4}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 60, Domains: 4}, webserver.ServerOptions{})
 	w.swell = swollen(8, 1<<20, 12<<20)
 	o := options(t, w)
-	o.Definition.Bodies, o.Definition.MaxBody = s3test.Serve(t, "crawls"), 32<<20
+	o.Definition.Bodies, o.Definition.MaxBody = s3server.Serve(t, "crawls"), 32<<20
 	run(t, o, crawl.EndedDrained)
 	holds(t, w, read(t, lines(t, o)))
 	refs := referred(t, o)
-	bucket, err := store.Open(t.Context(), o.Definition.Bodies)
+	bucket, err := blob.Open(t.Context(), o.Definition.Bodies)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +205,7 @@ func TestPlacesOfBodiesThatCannotBe(t *testing.T) {
 // where it is says so.
 func TestPlaceOfBodiesIsTheCrawls(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 20, Domains: 2}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 20, Domains: 2}, webserver.ServerOptions{})
 	o := options(t, w)
 	run(t, o, crawl.EndedDrained)
 	elsewhere := o
@@ -214,7 +213,7 @@ func TestPlaceOfBodiesIsTheCrawls(t *testing.T) {
 	if _, err := crawl.Run(t.Context(), elsewhere); !errors.Is(err, topics.ErrPinned) || !errors.Is(err, crawl.ErrUsage) {
 		t.Errorf("another place: %v", err)
 	}
-	reached, release, err := crawl.Reach(t.Context(), o.Dir)
+	reached, release, err := crawl.Reach(t.Context(), o.Dir, crawl.ToWrite, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +228,7 @@ func TestPlaceOfBodiesIsTheCrawls(t *testing.T) {
 
 func TestClaiming(t *testing.T) {
 	dir := t.TempDir()
-	bucket, err := store.Open(t.Context(), filepath.Join(dir, "bodies"))
+	bucket, err := blob.Open(t.Context(), filepath.Join(dir, "bodies"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +250,7 @@ func TestClaiming(t *testing.T) {
 		{"", topics.InData, ref, ""}, // nobody knows where
 		{dir, "", ref, ""},
 	} {
-		claim, err := crawl.Claiming(t.Context(), topics.Definition{Bodies: test.place}, test.dir, log)
+		claim, err := crawl.BodyLoader(t.Context(), topics.Definition{Bodies: test.place}, test.dir, log)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // settable is the wall clock of a process, off by the first of some amounts,
@@ -40,7 +40,7 @@ func TestClockIsSet(t *testing.T) {
 		delay = 100 * time.Millisecond
 		year  = 365 * 24 * time.Hour
 	)
-	w := serve(t, webtest.Options{Pages: 1300, Domains: 12, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
+	w := serve(t, webserver.Options{Pages: 1300, Domains: 12, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 5 * time.Millisecond})
 	p := process{Dir: t.TempDir(), DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds(), WARC: true}
 	var kills []int64
 	var off time.Duration
@@ -69,7 +69,7 @@ func TestClockIsSet(t *testing.T) {
 	p.drains(t)
 
 	archived := responses(t, p.options())
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	holds(t, w, read(t, lines(t, p.options())))
 	settlements(t, w, p.options())
 	w.isArchived(t, archived)

@@ -7,17 +7,17 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"github.com/weftcrawl/weft/freeport"
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/test/freeport"
+	"github.com/weftcrawl/weft/test/kafkaserver"
 )
 
 // withShortSessions starts Apache Kafka whose groups may have sessions of a
 // second. Crawlers whose fellow is frozen need it: the broker in the test's process
 // forgets who waits for a group's rebalance longer than a session, and lets it wait
 // for a minute.
-func withShortSessions(t *testing.T) *kafkatest.Cluster {
+func withShortSessions(t *testing.T) *kafkaserver.Cluster {
 	t.Helper()
-	return kafkatest.Start(t, kafkatest.Options{Properties: map[string]string{"group.min.session.timeout.ms": "1000"}})
+	return kafkaserver.Start(t, kafkaserver.Options{Properties: map[string]string{"group.min.session.timeout.ms": "1000"}})
 }
 
 // cluster is a broker in the test's process that crawlers in processes of their

@@ -12,7 +12,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // copies makes a web's pages duplicates: of ten, four have a text of their own,
@@ -20,7 +20,7 @@ import (
 // words, wherever they are. They link to what they linked to. Besides, each domain
 // has /late/N, which nothing links to, with the text that many have.
 func copies(w *web) {
-	w.alter = func(domain, path string, answer *webtest.Response) {
+	w.alter = func(domain, path string, answer *webserver.Response) {
 		page := w.Page(domain, w.server.Port(), path)
 		if page == nil && !strings.HasPrefix(path, "/late/") {
 			return
@@ -32,7 +32,7 @@ func copies(w *web) {
 				body += "<a href='" + link + "'></a>"
 			}
 		}
-		*answer = webtest.Response{Status: 200, Type: "text/html", Body: []byte(body)}
+		*answer = webserver.Response{Status: 200, Type: "text/html", Body: []byte(body)}
 	}
 }
 

@@ -9,17 +9,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/weftcrawl/weft/dirlock"
-	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/dirlock"
+	"github.com/weftcrawl/weft/internal/supervise"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/processors/archive"
+	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/warc"
 )
 
-// Run runs a whole crawl in this process until it is drained, full, asked to
-// stop or ctx ends; none of these is an error. Errors that wrap ErrUsage are the user's to
-// mend.
+// Run runs a whole crawl in this process until it is drained, full, asked to stop or ctx ends.
+// None of these is an error. The user can fix errors that wrap ErrUsage.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
@@ -41,17 +42,16 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return result, err
 }
 
-// run runs the stages and waits for the end.
 func (s *session) run(ctx context.Context) (Result, error) {
 	pages, err := s.openPages(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	sink := processors.NewPageSink(s.env, pages, s.env.Definition.MaxPages)
+	sink := archive.NewPageSink(s.env, pages, s.env.Definition.MaxPages)
 	s.collectBodies(ctx) // of a run that was killed
 
-	// The stages stop in the order of the loop's flow: first nothing new is
-	// fetched, then what is fetched is parsed, then pages are written.
+	// The stages stop in the order of the flow: first fetch, then the other stages finish
+	// what is fetched, then the pages are written.
 	fetching, stopFetching := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stopFetching(nil)
 	stages, stopStages := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -69,12 +69,12 @@ func (s *session) run(ctx context.Context) (Result, error) {
 		defer close(fetched)
 		return s.stage(fetching, topics.Fetch)
 	})
-	work.Go(func() error { return s.desk.follow(stages) })
+	work.Go(func() error { return s.control.follow(stages) })
 	work.Go(func() error { return s.janitor().Run(stages) })
 	work.Go(func() error { return sink.Run(files) })
 	if s.opts.WARC {
 		work.Go(func() error {
-			return processors.WARC(files, s.env, warc.Options{Dir: s.opts.warcDir(), Info: s.warcInfo()})
+			return archive.WARC(files, s.env, warc.Options{Dir: s.opts.warcDir(), Info: s.warcInfo()})
 		})
 	}
 	ended, watchErr := s.watch(ctx, failed, sink)
@@ -86,14 +86,14 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	stopStages(context.Cause(failed))
 	if ended != EndedFull {
 		if ended == EndedDrained {
-			ending = ctx // everything is there to be written: for as long as it takes
+			ending = ctx // nothing is cut off, however long the writing takes
 		}
 		s.settleFiles(ending, failed, sink)
 	}
 	stopFiles()
 	err = errors.Join(work.Wait(), watchErr)
 	if closing := pages.Close(); err == nil {
-		err = closing // else it only says again why nothing could be written
+		err = closing // after another error it would only repeat it
 	}
 	if err == nil && ended == EndedDrained {
 		s.tidy(ctx)
@@ -101,18 +101,18 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	return s.result(ended, sink), err
 }
 
-// endTimeout bounds what an end waits for, but for a drained one. What it cuts
-// off is found again by the next run.
+// endTimeout bounds the waits at an end, except for a drained crawl. The next run repeats what
+// is cut off.
 const endTimeout = 6 * time.Second
 
-// RunStages runs some stages of a crawl on a cluster until ctx ends or all of
-// them are asked to, which is no error. The crawl must have been created.
+// RunStages runs some stages of a crawl on a cluster until ctx ends or all of them are asked to
+// stop, which is not an error. The crawl must exist.
 func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
 	if o.embedded() {
-		return fmt.Errorf("%w: stages run against brokers", ErrUsage)
+		return fmt.Errorf("%w: stages need the brokers of a cluster", ErrUsage)
 	}
 	s, err := open(ctx, o, stages)
 	if err != nil {
@@ -125,17 +125,16 @@ func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 	work.Go(func() error {
 		defer stop()
 		select {
-		case <-s.desk.stopped:
+		case <-s.control.stopped:
 		case <-ctx.Done():
 		}
 		return nil
 	})
-	work.Go(func() error { return s.desk.follow(ctx) })
+	work.Go(func() error { return s.control.follow(ctx) })
 	for _, stage := range stages {
 		work.Go(func() error { return s.stage(ctx, stage) })
 		if stage == topics.Normalize {
-			// Somebody has to trim, and every crawl has a normalizer; two that
-			// trim at once do no harm.
+			// Every crawl has a normalizer, so it trims. Two janitors do no harm.
 			work.Go(func() error { return s.janitor().Run(ctx) })
 		}
 	}
@@ -143,58 +142,37 @@ func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 	return work.Wait()
 }
 
-// stage runs one stage of the loop until ctx ends or it is asked to.
+// stage runs one stage of the loop until ctx ends or it is asked to stop.
 func (s *session) stage(ctx context.Context, stage topics.Stage) error {
-	ctx, cancel := s.desk.until(ctx, stage)
+	ctx, cancel := s.control.until(ctx, stage)
 	defer cancel()
-	var err error
-	switch stage {
-	case topics.Normalize:
-		err = processors.Normalize(ctx, s.env)
-	case topics.Dedupe:
-		err = processors.Dedupe(ctx, s.env)
-	case topics.Schedule:
-		err = processors.Schedule(ctx, s.env)
-	case topics.Fetch:
-		err = processors.Fetch(ctx, s.env, s.opts.Fetch)
-	case topics.Parse:
-		err = processors.Parse(ctx, s.env)
-	}
+	err := processors.Find(s.env.Names, stage).Run(ctx, s.env, processors.Options{Fetch: s.opts.Fetch})
 	switch {
 	case errors.Is(err, dirlock.ErrInUse):
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	case errors.Is(err, ledger.ErrCorrupt) && s.opts.embedded():
-		return fmt.Errorf("stage %s: %w; weft ledger repair shows what is damaged, and mends it", stage, err)
+		return fmt.Errorf("stage %s: %w; weft ledger repair shows what is damaged, and repairs it", stage, err)
 	case err != nil:
 		return fmt.Errorf("stage %s: %w", stage, err)
 	}
 	return nil
 }
 
-// settleVisits waits, until ctx ends or a stage fails, for the scheduler to know
-// what fetch has reported, so that the summary counts it and the next run begins
-// with nothing left to settle.
+// settleVisits waits until the scheduler has read all reports of fetch, so that the summary
+// counts them and the next run has nothing to settle. It also ends when ctx ends or a stage
+// fails.
 func (s *session) settleVisits(ctx, failed context.Context) {
-	if !s.desk.settles() {
+	if !s.control.settles() {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(failed, cancel)()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		status, err := s.status.Read(ctx)
-		behind := slices.ContainsFunc(status.Lags, func(l drain.Lag) bool {
+	_ = supervise.Until(ctx, endingEvery, func() (bool, error) {
+		now, err := s.status.Read(ctx)
+		behind := slices.ContainsFunc(now.Lags, func(l status.Lag) bool {
 			return l.Stage == topics.Schedule && l.Topic == s.env.Names.Visited && l.Behind() > 0
 		})
-		if err != nil || !behind {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+		return !behind, err
+	})
 }

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/processors/fetch"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // TestMain runs a crawl and nothing else in a process that a test started to
@@ -23,17 +23,20 @@ func TestMain(m *testing.M) {
 	if config := os.Getenv(childConfig); config != "" {
 		os.Exit(childMain(config))
 	}
-	goleak.VerifyTestMain(m, meters, connections)
+	goleak.VerifyTestMain(m, bySarama...)
 }
 
-// meters is the one goroutine that sarama's metrics library starts with its
-// first meter, for all meters of the process and for good.
-var meters = goleak.IgnoreTopFunction("github.com/rcrowley/go-metrics.(*meterArbiter).tick")
-
-// connections are those that sarama v1.46 forgets: a client does not close a
-// connection that one refresh of metadata opens again while another gives its
-// broker up. A client that is forgotten itself shows by its other goroutines.
-var connections = goleak.IgnoreTopFunction("github.com/IBM/sarama.(*Broker).responseReceiver")
+// bySarama are the goroutines that sarama leaves. Tests read topics with it, as other
+// programs do.
+var bySarama = []goleak.Option{
+	// Its metrics library starts one goroutine with the first meter, for all meters of
+	// the process and for good.
+	goleak.IgnoreTopFunction("github.com/rcrowley/go-metrics.(*meterArbiter).tick"),
+	// v1.46 does not close a connection that one refresh of metadata opens again while
+	// another gives its broker up. A client that is not closed itself shows by its other
+	// goroutines.
+	goleak.IgnoreTopFunction("github.com/IBM/sarama.(*Broker).responseReceiver"),
+}
 
 // options are those of a crawl of the whole web, alone on its broker. Its session is
 // long: a busy machine may keep a process from its heartbeats for as long as a lease
@@ -50,7 +53,7 @@ func options(t *testing.T, w *web) crawl.Options {
 
 // configured are options of a crawl that is not polite, without seeds.
 func configured(dir string) crawl.Options {
-	fetching := processors.DefaultFetchOptions()
+	fetching := fetch.DefaultOptions()
 	fetching.Client.AllowPrivate = true
 	o := crawl.Options{
 		Dir: dir,
@@ -95,16 +98,16 @@ func started(ctx context.Context, o crawl.Options) (ended func() (crawl.Result, 
 
 // everything is a web with all that a crawler may stumble upon, bodies of every
 // size among it.
-var everything = webtest.Options{
+var everything = webserver.Options{
 	MedianBytes: 20 << 10, MeanBytes: 60 << 10, Pages: 300, Domains: 7, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
 }
 
 func TestCrawlReachesEveryPageOnce(t *testing.T) {
 	t.Parallel()
-	w := serve(t, everything, webtest.ServerOptions{})
+	w := serve(t, everything, webserver.ServerOptions{})
 	o := options(t, w)
 	result := run(t, o, crawl.EndedDrained)
-	report := w.audit(t, webtest.Expect{Pages: w.Pages()})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages()})
 	if report.Repeats > 0 || report.RobotsRequests != everything.Domains {
 		t.Errorf("the server's log:\n%v", report)
 	}
@@ -123,16 +126,16 @@ func TestCrawlReachesEveryPageOnce(t *testing.T) {
 
 // Not parallel, so that no other test's goroutines are about.
 func TestRunLeavesNoGoroutine(t *testing.T) {
-	w := serve(t, webtest.Options{Pages: 20, Domains: 2}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 20, Domains: 2}, webserver.ServerOptions{})
 	before := goleak.IgnoreCurrent()
 	run(t, options(t, w), crawl.EndedDrained)
 	w.close(t)
-	goleak.VerifyNone(t, before, meters, connections)
+	goleak.VerifyNone(t, append(bySarama, before)...)
 }
 
 func TestPagesEndTheCrawl(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 400, Domains: 4}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 400, Domains: 4}, webserver.ServerOptions{})
 	o := options(t, w)
 	o.Definition.MaxPages = 60
 	for range 2 { // the second finds it full

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // hardship is how long a test lets a crawler suffer. It is no wait for
@@ -18,10 +18,10 @@ const hardship = 4 * time.Second
 
 // completes checks that a crawl through hardships got everything, and hurried
 // nobody: with pages, from its files of them.
-func (w *web) completes(t *testing.T, p process, pages []codecs.Parsed) webtest.Report {
+func (w *web) completes(t *testing.T, p process, pages []codecs.Parsed) webserver.AuditReport {
 	t.Helper()
 	delay := time.Duration(p.DelayMS) * time.Millisecond
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	holds(t, w, pages)
 	t.Run("ledger", func(t *testing.T) { settledOnce(t, w, p.options()) })
 	return report
@@ -40,7 +40,7 @@ type crowded struct {
 // and fills it.
 func crowd(t *testing.T, pages string) crowded {
 	t.Helper()
-	w := serve(t, webtest.Options{Pages: 300, Domains: 6}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 300, Domains: 6}, webserver.ServerOptions{})
 	d := newDisk(t, "64")
 	p := process{
 		Dir: filepath.Join(d.dir, "data"), DelayMS: 20, Seeds: w.server.Seeds(), Reserve: 1, WARC: true, Pages: pages,
@@ -112,7 +112,7 @@ func TestReserveHolds(t *testing.T) {
 	if !mounting(t) {
 		return
 	}
-	w := serve(t, webtest.Options{Pages: 200, Domains: 4}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 200, Domains: 4}, webserver.ServerOptions{})
 	d := newDisk(t, "64")
 	const reserve = 32 << 20
 	d.fill(t, reserve/2)

@@ -3,7 +3,6 @@ package crawl_test
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,21 +14,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/weftcrawl/weft/crawl"
-	index "github.com/weftcrawl/weft/duplicates"
-	"github.com/weftcrawl/weft/similar"
+	index "github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/simhash"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Whenever a crawler is killed, parsed names the originals, and what the next one
 // knows is what parsed says.
 func TestKilledCrawlNamesOriginals(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 600, Domains: 6, CrossLinks: 0.1}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 600, Domains: 6, CrossLinks: 0.1}, webserver.ServerOptions{})
 	copies(w)
 	p := process{Dir: t.TempDir(), Seeds: w.server.Seeds(), Copies: true}
 	killed(t, w, p, 20, 90, 130, 100, 70)
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	ends := map[int32]int64{}
 	t.Run("killed", func(t *testing.T) {
 		log := readTopic(t, reopened(t, p.options()), topics.Loop("weft").Parsed)
@@ -64,7 +63,7 @@ func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 		t.Skip("waits for sessions of the dead")
 	}
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webserver.ServerOptions{})
 	copies(w)
 	cluster := withShortSessions(t)
 	member := func() process {
@@ -92,7 +91,7 @@ func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 	b = two.start(t)
 	a.drains(t)
 	b.drains(t)
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	log := readTopic(t, outsider(t, cluster.Addrs()[0]), topics.Loop("weft").Parsed)
 	t.Logf("%+v", namesOriginals(t, log))
 	for _, p := range []process{one, two} {
@@ -105,7 +104,7 @@ func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 // Each page of parsed with an original is counted, by how alike they are.
 func TestDuplicatesAreCounted(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 200, Domains: 3}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 200, Domains: 3}, webserver.ServerOptions{})
 	copies(w)
 	o := options(t, w)
 	o.Definition.TrapEvidence, o.Registry = -1, prometheus.NewRegistry()
@@ -144,22 +143,20 @@ func isFold(t *testing.T, dir string, log []*sarama.ConsumerMessage) map[int32]i
 			ends[int32(binary.BigEndian.Uint32([]byte(key)))] = int64(binary.BigEndian.Uint64([]byte(value)))
 		}
 	}
-	o := index.DefaultOptions()
-	o.Dir = t.TempDir()
-	reader, err := index.Open(o, parsedLog{t, log, ends})
-	if err != nil {
-		t.Fatal(err)
-	}
-	unwritten := index.Page{ID: "unwritten", Print: similar.Print{Hash: similar.Hash{1}}}
+	readerDir := t.TempDir()
+	reader := index.New(readerDir, parsedLog{t, log, ends})
+	unwritten := index.Page{ID: "unwritten", Print: simhash.Fingerprint{Hash: simhash.Hash{1}}}
 	for partition := range ends {
-		err = errors.Join(err, reader.Judge(t.Context(), partition, unwritten, func(_ index.Verdict, written func(int64, int64, error)) {
-			written(0, 0, errors.New("not to be written"))
-		}))
+		flight, failed := reader.Judge(t.Context(), partition, unwritten)
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		flight.Release() // it is not written
 	}
-	if err := errors.Join(err, reader.Close()); err != nil {
+	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(keys(t, filepath.Join(o.Dir, "0", "index")), have); d != "" {
+	if d := cmp.Diff(keys(t, filepath.Join(readerDir, "0", "index")), have); d != "" {
 		t.Errorf("%s is not the fold of parsed:\n%s", dirs[0], d)
 	}
 	return ends
@@ -172,6 +169,8 @@ type parsedLog struct {
 	ends map[int32]int64
 }
 
+func (parsedLog) Incarnation(context.Context) (string, error) { return "", nil }
+
 func (l parsedLog) Bounds(_ context.Context, partition int32) (start, end int64, err error) {
 	return 0, l.ends[partition], nil
 }
@@ -182,12 +181,12 @@ func (l parsedLog) Range(_ context.Context, partition int32, from, to int64, vis
 			continue
 		}
 		p := read(l.t, []string{string(r.Value)})[0]
-		hash, err := similar.ParseHash(p.ContentHash)
-		page := &index.Page{ID: p.ID, URL: p.URL, Domain: p.Domain, Print: similar.Print{Hash: hash}}
+		hash, err := simhash.ParseHash(p.ContentHash)
+		page := &index.Page{ID: p.ID, URL: p.URL, Domain: p.Domain, Print: simhash.Fingerprint{Hash: hash}}
 		if p.SimHash != "" {
 			page.Print.Sim, err = strconv.ParseUint(p.SimHash, 16, 64)
 			if err == nil {
-				page.Print.Min, err = similar.ParseMinHash(p.MinHash)
+				page.Print.Min, err = simhash.ParseMinHash(p.MinHash)
 			}
 		}
 		if of := p.DuplicateOf; of != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // signalled is how long a process may take to stop or to go on when it is told to
@@ -20,19 +20,19 @@ func TestFrozenCrawlGoesOn(t *testing.T) {
 	}
 	t.Parallel()
 	const delay, session = 100 * time.Millisecond, 2 * time.Second
-	w := serve(t, webtest.Options{Pages: 600, Domains: 12, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
+	w := serve(t, webserver.Options{Pages: 600, Domains: 12, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 5 * time.Millisecond})
 	p := process{
 		Dir: t.TempDir(), DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds(), SessionMS: session.Milliseconds(), WARC: true,
 	}
 	c := p.start(t)
-	var frozen []webtest.Trouble
+	var frozen []webserver.Outage
 	for range 3 {
 		w.reaches(t, 80, c)
 		from := time.Now()
 		c.signal(syscall.SIGSTOP)
 		time.Sleep(session * 3 / 2)
 		c.signal(syscall.SIGCONT)
-		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: time.Now().UnixNano()})
+		frozen = append(frozen, webserver.Outage{From: from.UnixNano(), To: time.Now().UnixNano()})
 	}
 	c.drains(t)
 	report := w.completes(t, p, read(t, lines(t, p.options())))
@@ -50,7 +50,7 @@ func TestZombies(t *testing.T) {
 	}
 	t.Parallel()
 	const delay, session = 100 * time.Millisecond, 2 * time.Second
-	w := serve(t, webtest.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
+	w := serve(t, webserver.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 5 * time.Millisecond})
 	cluster := withShortSessions(t)
 	var ps [2]process
 	var crawlers [2]*child
@@ -61,7 +61,7 @@ func TestZombies(t *testing.T) {
 		}
 		crawlers[i] = ps[i].start(t)
 	}
-	var frozen []webtest.Trouble
+	var frozen []webserver.Outage
 	var awake []int64
 	for i := range 4 {
 		w.reaches(t, 120, crawlers[0])
@@ -72,15 +72,15 @@ func TestZombies(t *testing.T) {
 		w.reaches(t, 120, other) // with all partitions
 		woke := time.Now()
 		stopped.signal(syscall.SIGCONT)
-		frozen = append(frozen, webtest.Trouble{From: from.UnixNano(), To: from.Add(signalled).UnixNano()},
-			webtest.Trouble{From: woke.UnixNano(), To: woke.Add(2 * session).UnixNano()})
+		frozen = append(frozen, webserver.Outage{From: from.UnixNano(), To: from.Add(signalled).UnixNano()},
+			webserver.Outage{From: woke.UnixNano(), To: woke.Add(2 * session).UnixNano()})
 		awake = append(awake, woke.UnixNano())
 	}
 	for i, c := range crawlers {
 		c.drains(t)
 		holds(t, w, read(t, lines(t, ps[i].options())))
 	}
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	w.repeatsOnlyIn(t, frozen, awake...)
 	t.Logf("the server's log:\n%v", report)
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/kafkatest"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // Members come and go while every domain has a request in flight most of the
@@ -18,8 +18,8 @@ func TestMovesRepeatNothing(t *testing.T) {
 		t.Skip("Apache Kafka and three processes")
 	}
 	t.Parallel()
-	cluster := kafkatest.Start(t, kafkatest.Options{})
-	w := serve(t, webtest.Options{Pages: 3600, Domains: 60, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 300 * time.Millisecond})
+	cluster := kafkaserver.Start(t, kafkaserver.Options{})
+	w := serve(t, webserver.Options{Pages: 3600, Domains: 60, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 300 * time.Millisecond})
 	weft := build(t, cluster.Addrs())
 	weft.do(t, "topics", "create", "--partitions", "8", "--delay", "20ms", "--allow-private")
 	dir := t.TempDir()
@@ -44,6 +44,6 @@ func TestMovesRepeatNothing(t *testing.T) {
 			t.Errorf("ended with status %d:\n%s", status, complaints)
 		}
 	}
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	w.repeatsOnlyIn(t, nil)
 }

@@ -68,7 +68,7 @@ func TestGoodHostsAmongHangingOnes(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 
 	o := configured(filepath.Join(t.TempDir(), "data"))
-	o.Fetch.Lanes.Slots, o.Fetch.Lanes.Hanging, o.Fetch.Lanes.Patience = slots, 2*bad, 50*time.Millisecond
+	o.Fetch.Queues.Slots, o.Fetch.Queues.Hanging, o.Fetch.Queues.Patience = slots, 2*bad, 50*time.Millisecond
 	o.Fetch.Client.FirstByteTimeout, o.Fetch.Client.TotalTimeout = time.Hour, time.Hour
 	for n := range bad {
 		o.Seeds = append(o.Seeds, fmt.Appendf(nil, "http://127.0.1.%d:%d/", n+1, port))

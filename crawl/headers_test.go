@@ -11,16 +11,16 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/urls"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Consumers find the schema, the page, the crawl and the trace of a record in
 // its headers.
 func TestRecordsHaveHeaders(t *testing.T) {
 	t.Parallel()
-	w := serve(t, everything, webtest.ServerOptions{})
+	w := serve(t, everything, webserver.ServerOptions{})
 	o := options(t, w)
 	run(t, o, crawl.EndedDrained)
 	client, names := reopened(t, o), topics.Loop("weft")

@@ -12,10 +12,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // program is the command weft, with the brokers of a cluster.
@@ -78,7 +78,7 @@ func (p program) drained(t *testing.T) {
 // drainedWithin is drained for a crawl of any name and size.
 func (p program) drainedWithin(t *testing.T, crawl string, patience time.Duration) {
 	t.Helper()
-	status, err := drain.NewReader(topics.Loop(crawl), kgo.SeedBrokers(p.brokers...))
+	status, err := status.NewMonitor(topics.Loop(crawl), kgo.SeedBrokers(p.brokers...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,16 +110,16 @@ func TestStagesOnKafka(t *testing.T) {
 	}
 	t.Parallel()
 	const delay = 20 * time.Millisecond
-	cluster := kafkatest.Start(t, kafkatest.Options{})
+	cluster := kafkaserver.Start(t, kafkaserver.Options{})
 	accessLog := filepath.Join(t.TempDir(), "access.log")
 	log, err := os.Create(accessLog)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	w := serve(t, webtest.Options{
+	w := serve(t, webserver.Options{
 		Pages: 3000, Domains: 40, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
-	}, webtest.ServerOptions{Latency: 2 * time.Millisecond, Log: log})
+	}, webserver.ServerOptions{Latency: 2 * time.Millisecond, Log: log})
 
 	weft := build(t, cluster.Addrs())
 	weft.do(t, "topics", "create", "--partitions", "4", "--delay", delay.String(), "--allow-private", "--contact", "https://example.org/bot")
@@ -132,10 +132,10 @@ func TestStagesOnKafka(t *testing.T) {
 	parsing := run("parsing", "parse")
 	weft.do(t, append([]string{"seed"}, w.server.Seeds()...)...)
 
-	var kills []webtest.Trouble
+	var kills []webserver.Outage
 	kill := func(c *child) {
 		gone := c.kill()
-		kills = append(kills, webtest.Trouble{From: gone, To: gone})
+		kills = append(kills, webserver.Outage{From: gone, To: gone})
 	}
 	w.reaches(t, 700, fetching)
 	kill(deciding)
@@ -151,7 +151,7 @@ func TestStagesOnKafka(t *testing.T) {
 		}
 	}
 
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay), Troubles: kills})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay), Outages: kills})
 	t.Logf("the server's log:\n%v", report)
 	w.repeatsOnlyIn(t, kills)
 	var pages []string

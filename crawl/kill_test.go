@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // killed crawls a web, killing the crawler when it has made so many requests
@@ -26,11 +26,11 @@ func killed(t *testing.T, w *web, p process, after ...int64) (kills []int64) {
 
 func TestKilledCrawlLosesNothing(t *testing.T) {
 	t.Parallel()
-	w := serve(t, everything, webtest.ServerOptions{})
+	w := serve(t, everything, webserver.ServerOptions{})
 	o := configured(t.TempDir())
 	// The first in the middle of robots.txt files and roots.
 	killed(t, w, process{Dir: o.Dir, Seeds: w.server.Seeds()}, 10, 80, 120)
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	written := lines(t, o)
 	holds(t, w, read(t, written))
 	equalsTopic(t, o, written)
@@ -39,10 +39,10 @@ func TestKilledCrawlLosesNothing(t *testing.T) {
 func TestKilledCrawlStaysPolite(t *testing.T) {
 	t.Parallel()
 	const delay = 100 * time.Millisecond
-	w := serve(t, webtest.Options{Pages: 240, Domains: 8, CrossLinks: 0.1}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 240, Domains: 8, CrossLinks: 0.1}, webserver.ServerOptions{})
 	o := configured(t.TempDir())
 	kills := killed(t, w, process{Dir: o.Dir, DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds()}, 40, 70, 90)
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	// Of each domain the request in flight is made again, and perhaps one whose
 	// exchange was not acknowledged yet.
 	if most := len(kills) * w.Options().Domains * 2; report.Repeats > most {

@@ -9,9 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Somebody lowers max.message.bytes of parsed below what pages need while the
@@ -23,8 +23,8 @@ func TestLimitIsLowered(t *testing.T) {
 	}
 	t.Parallel()
 	const delay = 20 * time.Millisecond
-	cluster := kafkatest.Start(t, kafkatest.Options{})
-	w := serve(t, webtest.Options{Pages: 1000, Domains: 20, CrossLinks: 0.1}, webtest.ServerOptions{})
+	cluster := kafkaserver.Start(t, kafkaserver.Options{})
+	w := serve(t, webserver.Options{Pages: 1000, Domains: 20, CrossLinks: 0.1}, webserver.ServerOptions{})
 	weft := build(t, cluster.Addrs())
 	weft.do(t, "topics", "create", "--partitions", "2", "--delay", delay.String(), "--allow-private")
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.Addrs()...))
@@ -63,7 +63,7 @@ func TestLimitIsLowered(t *testing.T) {
 	if status, _, complaints := running.end(t); status != 0 {
 		t.Errorf("ended with status %d:\n%s", status, complaints)
 	}
-	w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	w.repeatsOnlyIn(t, nil)
 	var pages []string
 	for _, r := range readTopic(t, outsider(t, cluster.Addrs()[0]), topics.Loop("weft").Parsed) {

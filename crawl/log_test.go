@@ -7,8 +7,8 @@ import (
 
 	"github.com/IBM/sarama"
 
-	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/internal/broker"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -30,7 +30,7 @@ func outsider(t *testing.T, addr string) sarama.Client {
 // reopened is the broker of a crawl that does not run, for an outsider.
 func reopened(t *testing.T, o crawl.Options) sarama.Client {
 	t.Helper()
-	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker"), Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
+	b, err := broker.Open(broker.Options{Dir: filepath.Join(o.Dir, "broker"), Listen: "127.0.0.1:0", Listener: broker.Listener{Trusted: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,20 +7,20 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/inspect/metrics"
+	"github.com/weftcrawl/weft/inspect/status"
 	"github.com/weftcrawl/weft/ledger"
-	"github.com/weftcrawl/weft/metrics"
 	"github.com/weftcrawl/weft/topics"
 )
 
-// meter is a process's metrics, and what of them the end of a run tells.
+// meter has a process's metrics, and the numbers for the result of a run.
 type meter struct {
 	*metrics.Set
 	bytes  atomic.Int64 // of page bodies
 	claims atomic.Int64
 
 	mu       sync.Mutex
-	last     drain.Status
+	last     status.Status
 	outcomes map[int32]map[string]int64
 }
 
@@ -37,30 +37,29 @@ func (m *meter) Page(bytes int) {
 	m.Set.Page(bytes)
 }
 
-// Ledger counts claims besides.
+// Ledger also counts claims.
 func (m *meter) Ledger(stage topics.Stage, kind string) {
-	if kind == ledger.HappenedClaim {
+	if kind == ledger.IncidentClaim {
 		m.claims.Add(1)
 	}
 	m.Set.Ledger(stage, kind)
 }
 
-// Status notes a reading of the crawl.
-func (m *meter) Status(s drain.Status) {
+// Status notes the crawl's status.
+func (m *meter) Status(s status.Status) {
 	m.mu.Lock()
 	m.last = s
 	m.mu.Unlock()
 	m.Set.Status(s)
 }
 
-// Outcomes keeps what a partition reported last.
+// Outcomes keeps the last outcomes of a partition.
 func (m *meter) Outcomes(partition int32, outcomes map[string]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.outcomes[partition] = maps.Clone(outcomes)
 }
 
-// total sums the outcomes of all partitions.
 func (m *meter) total() map[string]int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,7 +72,6 @@ func (m *meter) total() map[string]int64 {
 	return sum
 }
 
-// pending is the number of URLs that were left at the last reading.
 func (m *meter) pending() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

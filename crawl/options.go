@@ -10,12 +10,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/weftcrawl/weft/broker"
-	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/dirlock"
-	"github.com/weftcrawl/weft/output"
-	"github.com/weftcrawl/weft/processors"
-	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/internal/broker"
+	"github.com/weftcrawl/weft/internal/dirlock"
+	"github.com/weftcrawl/weft/internal/kafka"
+	"github.com/weftcrawl/weft/internal/supervise"
+	"github.com/weftcrawl/weft/processors/archive/jsonl"
+	"github.com/weftcrawl/weft/processors/fetch"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -24,21 +25,20 @@ type Options struct {
 	// Dir is the data directory: logs of the embedded broker, states of the
 	// stages, and the files of pages.
 	Dir string
-	// Cluster is where the crawl's topics are; without brokers: the embedded
-	// one.
-	Cluster cluster.Access
-	// Listen opens the embedded broker to other clients at host:port, of whom
-	// Door says who they may be. Unless they are trusted they may read
-	// everything and write seeds. Empty: only processes that may read the data
-	// directory reach it.
-	Listen string
-	Door   Door
-	// Stay is told how the crawl ended by itself, drained or full, and where the
-	// embedded broker listens, which then stays until ctx ends. nil: Run ends
+	// Cluster has the crawl's topics; without brokers it is the embedded one.
+	Cluster kafka.Access
+	// Listen opens the embedded broker to other clients at host:port. Listener says
+	// which clients may connect and what they may do. Unless they are trusted, clients
+	// may read everything and write seeds. Empty: only processes that may read the data
+	// directory reach the broker.
+	Listen   string
+	Listener Listener
+	// Stay is called when the crawl has ended by itself, drained or full, with the
+	// address of the embedded broker, which then stays until ctx ends. nil: Run ends
 	// with the crawl.
 	Stay func(result Result, addr string) error
-	// Checkpoints is where those of the stateful stages are sent, see
-	// store.Open, so that another machine goes on from them; empty: nowhere.
+	// Checkpoints is the store to which stateful stages send checkpoints (see blob.Open),
+	// so that another machine can go on from them; empty: checkpoints stay here.
 	Checkpoints string
 	// Definition of the crawl if it is new. Zero partitions mean the default.
 	Definition topics.Definition
@@ -49,45 +49,34 @@ type Options struct {
 	Replication int16
 	// Seeds are records for the topic seeds: URLs, or JSON objects.
 	Seeds [][]byte
-	// Fetch are the options of the stage fetch. Its agent, per-domain limit
-	// and addresses come from the definition, and the groups of all stages
-	// share its session time-out.
-	Fetch processors.FetchOptions
+	// Fetch are the options of the stage fetch. The definition sets its agent, per-domain
+	// limit and addresses. The groups of all stages share its session time-out.
+	Fetch fetch.Options
 	// Pages says where pages go. Without a Dir, File or Stream they go to
 	// files in Options.Dir/pages.
-	Pages output.Options
-	// Reserve is the free disk of Dir, in bytes, below which nothing is fetched;
+	Pages jsonl.Options
+	// Reserve is the minimum of free disk for Dir, in bytes: below it nothing is fetched.
 	// 0: DefaultReserve.
 	Reserve int64
 	// WARC writes exchanges to files in Options.Dir/warc too.
 	WARC bool
-	// Operator is who crawls, for WARC files; empty: the contact of the definition.
+	// Operator is the operator in WARC files; empty: the contact of the definition.
 	Operator string
 	// Clock is the wall clock of decisions and records; nil: the machine's.
 	Clock func() time.Time
-	// Registry receives the process's metrics; nil: one of its own.
+	// Registry gets the process's metrics; nil: a new registry.
 	Registry *prometheus.Registry
-	// Watch is told once a second how the crawl goes; nil: nobody.
+	// Watch is called once a second with a snapshot; nil: no calls.
 	Watch  func(progress.Snapshot)
 	Logger *slog.Logger
 }
 
-// Door says who may come to Options.Listen. The zero value is everybody, in
-// plaintext.
-type Door struct {
-	// Trusted clients may do everything, as processes of the crawl do.
-	Trusted bool
-	// CertFile and KeyFile are a certificate and its key, in PEM, for TLS.
-	// ClientCAFile has the authorities of the certificates that clients then
-	// need; empty: they need none.
-	CertFile, KeyFile, ClientCAFile string
-	// UsersFile has lines name:password of users, of whom clients have to be one
-	// by SASL; empty: there is no SASL.
-	UsersFile string
-}
+// Listener says which clients may connect to Options.Listen. The zero value permits all, in
+// plaintext. Writable and Reserved are those of crawls, whatever they are here.
+type Listener = broker.Listener
 
-// ErrUsage is wrapped by errors that the user mends by asking for something
-// else: a directory in use, a crawl that is not there.
+// ErrUsage is wrapped by errors that the user can fix with another command line: a directory
+// in use, a crawl that does not exist.
 var ErrUsage = errors.New("cannot be done as asked")
 
 // Validate reports the first option that cannot work.
@@ -106,8 +95,7 @@ func (o Options) Validate() error {
 
 func (o Options) embedded() bool { return len(o.Cluster.Brokers) == 0 }
 
-// DefaultReserve is the free disk, in bytes, below which a crawl fetches
-// nothing unless told otherwise.
+// DefaultReserve is the default minimum of free disk, in bytes.
 const DefaultReserve int64 = 1 << 30
 
 func (o Options) reserve() int64 {
@@ -125,36 +113,29 @@ func (o Options) pagesDir() string  { return filepath.Join(o.Dir, "pages") }
 func (o Options) warcDir() string   { return filepath.Join(o.Dir, "warc") }
 func (o Options) bodiesDir() string { return filepath.Join(o.Dir, "bodies") }
 
-// brokerOptions are those of the embedded broker.
 func (o Options) brokerOptions() broker.Options {
-	return broker.Options{
-		Dir: o.brokerDir(), Listen: o.Listen, Logger: o.Logger,
-		Door: broker.Door{
-			Trusted: o.Door.Trusted, Writable: topics.IsSeeds, Reserved: topics.IsGroup,
-			CertFile: o.Door.CertFile, KeyFile: o.Door.KeyFile, ClientCAFile: o.Door.ClientCAFile, UsersFile: o.Door.UsersFile,
-		},
-	}
+	o.Listener.Writable, o.Listener.Reserved = topics.IsSeeds, topics.IsGroup
+	return broker.Options{Dir: o.brokerDir(), Listen: o.Listen, Logger: o.Logger, Listener: o.Listener}
 }
 
-// openBroker opens the embedded broker. Another process may have it for a moment
-// yet: one that was killed a moment ago, or weft status.
+// openBroker opens the embedded broker. Another process may still have it for a moment: one
+// that was just killed, or weft status. Errors wrap ErrUsage, except for damage.
 func (o Options) openBroker(ctx context.Context) (*broker.Broker, error) {
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	for {
-		b, err := broker.Open(o.brokerOptions())
-		if !errors.Is(err, dirlock.ErrInUse) {
-			return b, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-time.After(50 * time.Millisecond):
-		}
+	var b *broker.Broker
+	var err error
+	_ = supervise.Until(ctx, 50*time.Millisecond, func() (bool, error) {
+		b, err = broker.Open(o.brokerOptions())
+		return !errors.Is(err, dirlock.ErrInUse), nil
+	})
+	if err != nil && !errors.Is(err, broker.ErrDamaged) {
+		err = fmt.Errorf("%w: %w", ErrUsage, err)
 	}
+	return b, err
 }
 
-// lockPatience is how long a data directory that is in use is waited for.
+// lockPatience is how long a run waits for a data directory that is in use.
 const lockPatience = 3 * time.Second
 
 // Result is how a run ended.
@@ -175,6 +156,6 @@ type Result struct {
 const (
 	EndedDrained     = "drained"     // nothing is left to do
 	EndedFull        = "full"        // the definition's MaxPages are written
-	EndedStopped     = "stopped"     // somebody asked for it (topics.Control)
+	EndedStopped     = "stopped"     // a control record asked for it (topics.Control)
 	EndedInterrupted = "interrupted" // the context ended
 )

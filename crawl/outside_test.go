@@ -12,19 +12,19 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/weftcrawl/weft/broker"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/internal/broker"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Seeds come from an outside client, as lines and as an object, while the
 // crawl has one request left to answer.
 func TestSeedsFromOutside(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 120, Domains: 4}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 120, Domains: 4}, webserver.ServerOptions{})
 	o := options(t, w)
 	o.Listen = freePort(t)
 	urls := w.server.Seeds()
@@ -42,7 +42,7 @@ func TestSeedsFromOutside(t *testing.T) {
 	if err != nil || result.Ended != crawl.EndedDrained {
 		t.Fatalf("ended %q: %v", result.Ended, err)
 	}
-	if report := w.audit(t, webtest.Expect{Pages: w.Pages()}); report.Repeats > 0 {
+	if report := w.audit(t, webserver.Expect{Pages: w.Pages()}); report.Repeats > 0 {
 		t.Errorf("the server's log:\n%v", report)
 	}
 	holds(t, w, read(t, lines(t, o)))
@@ -76,7 +76,7 @@ func prepared(t *testing.T, o crawl.Options, outside func(names topics.Names, wr
 // Records that are none of their topic, and ones that are but make no sense.
 func TestCorruptRecordsAreRejected(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 60, Domains: 3}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 60, Domains: 3}, webserver.ServerOptions{})
 	o := options(t, w)
 	o.Definition.Partitions = 2
 	type rejection struct{ stage, topic, reason, value string }
@@ -118,7 +118,7 @@ func TestCorruptRecordsAreRejected(t *testing.T) {
 		}
 	})
 	run(t, o, crawl.EndedDrained)
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	for _, r := range readTopic(t, reopened(t, o), topics.Loop("weft").Rejected) {
 		var have weftpb.Rejected
 		if err := proto.Unmarshal(r.Value, &have); err != nil {
@@ -143,10 +143,10 @@ func TestCorruptRecordsAreRejected(t *testing.T) {
 // fetched once, and what others wrote is in no file.
 func TestStrangersStopNothing(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 120, Domains: 4}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 120, Domains: 4}, webserver.ServerOptions{})
 	o := options(t, w)
 	o.Definition.Partitions = 2
-	o.Listen, o.Door.Trusted = freePort(t), true
+	o.Listen, o.Listener.Trusted = freePort(t), true
 	normalized, err := proto.Marshal(&weftpb.Normalized{Source: "http://other.example/"})
 	if err != nil {
 		t.Fatal(err)
@@ -200,12 +200,12 @@ func TestStrangersStopNothing(t *testing.T) {
 	writing.Go(func() { a.wait(t); beside(); a.release() })
 	run(t, o, crawl.EndedDrained)
 	writing.Wait()
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	holds(t, w, read(t, lines(t, o)))
 	prepared(t, o, strangers)
 	o.Seeds = nil
 	run(t, o, crawl.EndedDrained)
-	if report := w.audit(t, webtest.Expect{Pages: w.Pages()}); report.Repeats > 0 {
+	if report := w.audit(t, webserver.Expect{Pages: w.Pages()}); report.Repeats > 0 {
 		t.Errorf("the server's log:\n%v", report)
 	}
 	holds(t, w, read(t, lines(t, o)))

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // A data directory that cannot be written to is named in one sentence, whether
@@ -14,7 +14,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	if !mounting(t) {
 		return
 	}
-	w := serve(t, webtest.Options{Pages: 20, Domains: 2}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 20, Domains: 2}, webserver.ServerOptions{})
 	d := newDisk(t, "64")
 	p := process{Dir: filepath.Join(d.dir, "data"), Seeds: w.server.Seeds(), Reserve: 1}
 	for _, name := range []string{"new", "begun"} {
@@ -29,7 +29,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 			p.drains(t)
 		})
 	}
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	holds(t, w, read(t, lines(t, p.options())))
 }
 

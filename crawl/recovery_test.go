@@ -17,12 +17,13 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/frontier/memstore"
+	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/ledger"
-	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/processors/dedupe"
+	"github.com/weftcrawl/weft/processors/schedule/frontier"
+	"github.com/weftcrawl/weft/test/memstore"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Recovery of dedupe and schedule is exact: after a crawl that was stopped and
@@ -35,7 +36,7 @@ func TestStatesAreTheFoldOfTheirLedgers(t *testing.T) {
 		t.Skip("kills, and waits for the sessions of the dead")
 	}
 	t.Parallel()
-	w := serve(t, everything, webtest.ServerOptions{})
+	w := serve(t, everything, webserver.ServerOptions{})
 	o := options(t, w)
 	if result := stopped(t, o, w.at(90)); result.Ended != crawl.EndedInterrupted {
 		t.Fatalf("ended %s", result.Ended)
@@ -91,7 +92,7 @@ func exact(t *testing.T, when string, o crawl.Options) map[string]int64 {
 		client := reopened(t, o)
 		for topic, open := range map[string]func(partition int32, store *memstore.Store) state{
 			names.Deduped: func(number int32, store *memstore.Store) state {
-				stage := processors.DefineDedupe(processors.Env{Names: names, Definition: o.Definition})
+				stage := dedupe.Define(stage.Env{Names: names, Definition: o.Definition})
 				p, err := ledger.NewPartition(stage, number, store, ledger.Nothing(), ledger.PartitionOptions{})
 				if err != nil {
 					t.Fatal(err)
@@ -130,7 +131,7 @@ func exact(t *testing.T, when string, o crawl.Options) map[string]int64 {
 // fold folds the events of a partition up to an offset.
 func fold(t *testing.T, log []*sarama.ConsumerMessage, partition int32, last int64, s state) {
 	t.Helper()
-	var reader ledger.Reader
+	var reader ledger.EventReader
 	for _, r := range log {
 		if r.Partition != partition || r.Offset > last {
 			continue

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // bouncing are two sites. Each host of the hostile one has a robots.txt that
@@ -34,23 +34,23 @@ func (bouncing) Domains() []string {
 
 func hostileHost(n int) string { return fmt.Sprintf("h%d.%s", n, hostileSite) }
 
-func (bouncing) Answer(domain string, port int, path string, buf []byte) webtest.Response {
+func (bouncing) Answer(domain string, port int, path string, buf []byte) webserver.Response {
 	bounced, isBounce := strings.CutPrefix(path, "/bounce/")
 	host, hop, _ := strings.Cut(bounced, "/")
 	next, _ := strconv.Atoi(hop)
 	switch {
 	case isBounce && domain == honestSite:
-		return webtest.Response{Status: http.StatusFound, Location: webtest.Origin(host, port) + fmt.Sprintf("/bounce/%s/%d", host, next+1)}
+		return webserver.Response{Status: http.StatusFound, Location: webserver.Origin(host, port) + fmt.Sprintf("/bounce/%s/%d", host, next+1)}
 	case domain != honestSite && (isBounce || path == "/robots.txt"):
-		return webtest.Response{Status: http.StatusFound, Location: webtest.Origin(honestSite, port) + fmt.Sprintf("/bounce/%s/%d", domain, next+1)}
+		return webserver.Response{Status: http.StatusFound, Location: webserver.Origin(honestSite, port) + fmt.Sprintf("/bounce/%s/%d", domain, next+1)}
 	case path == "/robots.txt":
-		return webtest.Response{Status: http.StatusNotFound}
+		return webserver.Response{Status: http.StatusNotFound}
 	case domain == honestSite:
 		for n := range honestPages {
 			buf = fmt.Appendf(buf, "<p>page <a href=/%d>%d</a>", n, n)
 		}
 	}
-	return webtest.Response{Status: http.StatusOK, Type: "text/html", Body: fmt.Append(buf, path)}
+	return webserver.Response{Status: http.StatusOK, Type: "text/html", Body: fmt.Append(buf, path)}
 }
 
 // TestReferralsAreFewAndPolite holds that a site cannot have another one asked
@@ -89,7 +89,7 @@ func TestReferralsAreFewAndPolite(t *testing.T) {
 	if len(pages) != honestPages+1 {
 		t.Errorf("%d pages of the honest site were asked for, want %d: %v", len(pages), honestPages+1, pages)
 	}
-	report := webtest.Audit(log, webtest.Expect{Delay: func(string) time.Duration { return delay }})
+	report := webserver.Audit(log, webserver.Expect{Delay: func(string) time.Duration { return delay }})
 	if report.Short > 0 || report.Overlaps > 0 || report.Intervals == 0 {
 		t.Errorf("the server's log:\n%v", report)
 	}

@@ -1,57 +1,44 @@
 package crawl
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/weftcrawl/weft/broker"
-	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/broker"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Look is Reach for commands that only read: damaged logs are served as far as
-// they can be read, and damaged is told, in words, what cannot. Nothing may be
-// written.
-func Look(ctx context.Context, dir string, damaged func(what string)) (access cluster.Access, release func(), err error) {
-	return reach(ctx, broker.Options{Dir: Options{Dir: dir}.brokerDir(), Damaged: func(found []broker.Damage) {
-		for _, d := range found {
-			damaged(d.String())
-		}
-	}})
-}
-
-// Mend says what becomes of a damaged stretch of a log.
+// Mend says how a damaged part of a log is repaired.
 type Mend string
 
-// What becomes of it.
+// The ways of repair.
 const (
-	// MendBegins: the log begins behind it, since a checkpoint holds what it said.
+	// MendBegins: the log begins behind it, because a checkpoint has its state.
 	MendBegins Mend = "begin behind it"
-	// MendEnds: the log ends before it, as after an unclean end of the machine.
+	// MendEnds: the log ends before it, as after a crash of the machine.
 	MendEnds Mend = "end before it"
 	// MendLeaves: it is left out.
 	MendLeaves Mend = "leave it out"
 )
 
-// Damaged is a partition that is damaged, and what can be done.
+// Damaged is a damaged partition, and its repair.
 type Damaged struct {
 	broker.Damage // from the first damaged offset to the last
 	Mend          Mend
-	// Checkpoint is the offset up to which a checkpoint holds the state, with
-	// MendBegins.
+	// Checkpoint is the offset of a checkpoint that has the state, with MendBegins.
 	Checkpoint int64
 }
 
-// FindDamage looks for damage in the logs of crawl names in dir, which no process
-// may run: batches that cannot be read, and events that are not what was written.
+// FindDamage looks for damage in the logs of crawl names in dir, which must not run: batches that
+// cannot be read, and events with a wrong checksum.
 func FindDamage(dir string, names topics.Names) ([]Damaged, error) {
 	o := Options{Dir: dir}
 	if _, err := os.Stat(o.brokerDir()); errors.Is(err, fs.ErrNotExist) {
@@ -61,13 +48,13 @@ func FindDamage(dir string, names topics.Names) ([]Damaged, error) {
 		return nil, errors.Join(err, fmt.Errorf("%w: a process runs the crawl in %s, or looks at it: stop it first", ErrUsage, dir))
 	}
 	events := map[string]*broker.Damage{}
-	readers := map[string]*ledger.Reader{}
+	readers := map[string]*ledger.EventReader{}
 	found, err := broker.Walk(o.brokerDir(), func(batch []byte, at broker.Damage) error {
 		if at.Topic != names.Deduped && at.Topic != names.Scheduled || events[at.Dir] != nil {
 			return nil
 		}
 		if readers[at.Dir] == nil {
-			readers[at.Dir] = new(ledger.Reader)
+			readers[at.Dir] = new(ledger.EventReader)
 		}
 		if readEvents(readers[at.Dir], batch, at) != nil {
 			events[at.Dir] = &at
@@ -80,26 +67,21 @@ func FindDamage(dir string, names topics.Names) ([]Damaged, error) {
 	for _, at := range events {
 		found = append(found, *at)
 	}
-	whole := map[string]*Damaged{}
-	var order []string
-	for _, d := range found {
-		w := whole[d.Dir]
-		if w == nil {
-			w = &Damaged{Damage: d}
-			whole[d.Dir], order = w, append(order, d.Dir)
-		}
-		w.From, w.To = min(w.From, d.From), max(w.To, d.To)
-	}
 	var all []Damaged
-	for _, dir := range order {
-		w := whole[dir]
-		w.Mend, w.Checkpoint = mending(o.stateDir(), names, w.Damage)
-		all = append(all, *w)
+	for _, d := range found {
+		i := slices.IndexFunc(all, func(known Damaged) bool { return known.Dir == d.Dir })
+		if i < 0 {
+			i, all = len(all), append(all, Damaged{Damage: d})
+		}
+		whole := &all[i].Damage
+		whole.From, whole.To = min(whole.From, d.From), max(whole.To, d.To)
+	}
+	for i := range all {
+		all[i].Mend, all[i].Checkpoint = mending(o.stateDir(), names, all[i].Damage)
 	}
 	return all, nil
 }
 
-// mending decides what becomes of a partition.
 func mending(states string, names topics.Names, d broker.Damage) (Mend, int64) {
 	if d.Topic != names.Deduped && d.Topic != names.Scheduled {
 		return MendLeaves, 0
@@ -108,7 +90,7 @@ func mending(states string, names topics.Names, d broker.Damage) (Mend, int64) {
 	if !ok || c.Offset < d.To {
 		return MendEnds, 0
 	}
-	if d.Topic == names.Deduped { // its reader must have read what goes
+	if d.Topic == names.Deduped { // schedule must have read what is removed
 		reader, ok := ledger.Published(states, names.Scheduled, d.Partition)
 		if !ok || reader.Positions[names.Deduped].Offset < d.To {
 			return MendEnds, 0
@@ -117,8 +99,7 @@ func mending(states string, names topics.Names, d broker.Damage) (Mend, int64) {
 	return MendBegins, c.Offset
 }
 
-// readEvents reads the events of a batch.
-func readEvents(reader *ledger.Reader, batch []byte, at broker.Damage) error {
+func readEvents(reader *ledger.EventReader, batch []byte, at broker.Damage) error {
 	part := &kmsg.FetchResponseTopicPartition{Partition: at.Partition, HighWatermark: at.To, LastStableOffset: at.To, RecordBatches: batch}
 	fetched, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
 		Offset: at.From, Topic: at.Topic, Partition: at.Partition,
@@ -134,8 +115,8 @@ func readEvents(reader *ledger.Reader, batch []byte, at broker.Damage) error {
 	return nil
 }
 
-// Repair mends what FindDamage has found, and keeps the partitions as they were in
-// the folder aside.
+// Repair repairs the damage that FindDamage has found. It moves the old partitions to the folder
+// aside.
 func Repair(dir, aside string, all []Damaged) error {
 	keep := map[string]broker.Keep{}
 	for _, d := range all {

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // A process that is killed and comes back within its session has its partitions
@@ -22,8 +22,8 @@ func TestRestartDisturbsNobody(t *testing.T) {
 		t.Skip("Apache Kafka and three processes")
 	}
 	t.Parallel()
-	cluster := kafkatest.Start(t, kafkatest.Options{})
-	w := serve(t, webtest.Options{Pages: 2400, Domains: 40, CrossLinks: 0.1}, webtest.ServerOptions{})
+	cluster := kafkaserver.Start(t, kafkaserver.Options{})
+	w := serve(t, webserver.Options{Pages: 2400, Domains: 40, CrossLinks: 0.1}, webserver.ServerOptions{})
 	weft := build(t, cluster.Addrs())
 	weft.do(t, "topics", "create", "--partitions", "8", "--delay", "100ms", "--allow-private")
 	dir := t.TempDir()
@@ -56,9 +56,9 @@ func TestRestartDisturbsNobody(t *testing.T) {
 			t.Errorf("ended with status %d:\n%s", status, complaints)
 		}
 	}
-	kill := webtest.Trouble{From: gone, To: gone}
-	w.audit(t, webtest.Expect{Pages: w.Pages(), Troubles: []webtest.Trouble{kill}})
-	w.repeatsOnlyIn(t, []webtest.Trouble{kill})
+	kill := webserver.Outage{From: gone, To: gone}
+	w.audit(t, webserver.Expect{Pages: w.Pages(), Outages: []webserver.Outage{kill}})
+	w.repeatsOnlyIn(t, []webserver.Outage{kill})
 }
 
 // claims are the owners who claimed each partition of scheduled, in order.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // pages of the crawl in TestTeam; make cluster has tens of thousands.
@@ -20,7 +20,7 @@ func TestTeam(t *testing.T) {
 		t.Skip("three brokers and three processes, for a minute and more")
 	}
 	const delay = 250 * time.Millisecond
-	c := newTeam(t, webtest.Options{
+	c := newTeam(t, webserver.Options{
 		Pages: *pages, Domains: 60, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
 	}, delay, "a", "b", "c")
 	some := int64(*pages) / 40
@@ -55,7 +55,7 @@ func TestTooFewBrokers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three brokers, of which two go away")
 	}
-	c := newTeam(t, webtest.Options{Pages: 1500, Domains: 30, CrossLinks: 0.1}, 100*time.Millisecond, "a", "b")
+	c := newTeam(t, webserver.Options{Pages: 1500, Domains: 30, CrossLinks: 0.1}, 100*time.Millisecond, "a", "b")
 	c.goesOn(t, 400)
 	c.during(t, "two brokers are killed", 0, func() {
 		c.brokers.Kill(t, 2)

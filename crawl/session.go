@@ -15,41 +15,42 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/broker"
-	"github.com/weftcrawl/weft/dirlock"
-	"github.com/weftcrawl/weft/drain"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/broker"
+	"github.com/weftcrawl/weft/internal/dirlock"
+	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/trouble"
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/ledger"
-	"github.com/weftcrawl/weft/output"
-	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/processors/archive/jsonl"
+	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/trouble"
-	"github.com/weftcrawl/weft/urls"
-	"github.com/weftcrawl/weft/warc"
 )
 
-// session is an open crawl: a broker to talk to and a definition in force.
+// session is an open crawl: a connection to its brokers and its definition in force.
 type session struct {
-	opts   Options
-	broker *broker.Broker // nil on a cluster
-	env    processors.Env
-	admin  *kadm.Client
-	client *kgo.Client
-	status *drain.Reader
-	meter  *meter
-	stages []topics.Stage // that this process runs
-	remote *ledger.Remote // nil: checkpoints stay here
-	names  *instances     // nil: static members of no group
-	desk   *desk
-	log    *slog.Logger
+	opts    Options
+	broker  *broker.Broker // nil on a cluster
+	env     stage.Env
+	admin   *kadm.Client
+	client  *kgo.Client
+	status  *status.Monitor
+	meter   *meter
+	stages  []topics.Stage // that this process runs
+	remote  *ledger.Remote // nil: checkpoints are only local
+	names   *instances
+	control *controlListener
+	log     *slog.Logger
 }
 
-// open opens the data directory or reaches the cluster, for a process that runs
-// these stages, and brings the crawl's topics and definition in force.
+// open opens the data directory or connects to the cluster, for a process that runs these stages,
+// and puts the crawl's topics and definition in force.
 func open(ctx context.Context, o Options, stages []topics.Stage) (*session, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &session{opts: o, stages: stages, meter: newMeter(o.Registry), log: o.Logger}
+	s := &session{opts: o, stages: stages, meter: newMeter(o.Registry), names: new(instances), log: o.Logger}
 	err := s.openCheckpoints(ctx)
 	if err == nil {
 		err = s.connect(ctx)
@@ -58,18 +59,18 @@ func open(ctx context.Context, o Options, stages []topics.Stage) (*session, erro
 		err = s.define(ctx)
 	}
 	if err == nil {
-		s.desk, err = openDesk(ctx, s.env.Names, s.log, stages, s.connection()...)
+		s.control, err = newControlListener(ctx, s.env.Names, s.log, stages, s.connection()...)
 	}
 	if err != nil {
 		s.close()
 		return nil, err
 	}
-	s.env.Brakes = s.desk.brakes
-	s.env.Troubles = trouble.NewTeller(s.env.Names, s.admin, s.env.Member, s.env.Definition.Partitions)
+	s.env.Pauses = s.control.pauses
+	s.env.Troubles = trouble.NewReporter(s.env.Names, s.admin, s.env.Member, s.env.Definition.Partitions)
 	return s, nil
 }
 
-// openCheckpoints makes sure that checkpoints can be sent where they should be.
+// openCheckpoints makes sure that checkpoints can be sent to their store.
 func (s *session) openCheckpoints(ctx context.Context) error {
 	if s.opts.Checkpoints == "" {
 		return nil
@@ -90,17 +91,14 @@ func (s *session) connect(ctx context.Context) error {
 			return err
 		}
 		b, err := o.openBroker(ctx)
-		if errors.Is(err, broker.ErrDamaged) {
-			return err
-		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrUsage, err)
+			return err
 		}
 		s.broker, access, compression = b, memberAccess(b.Member()), "none"
 	} else if err := access.Ping(ctx); err != nil {
 		return err
 	}
-	// The reserve of free disk is looked for there before anything is stored.
+	// The reserve of free disk is checked there before anything is stored.
 	if err := os.MkdirAll(o.stateDir(), 0o755); err != nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
@@ -108,28 +106,29 @@ func (s *session) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !o.embedded() { // a broker that dies with its only member remembers none
-		s.names, err = takeInstances(o.Dir, o.Definition.Crawl, member, dirlock.Boot(), s.stages)
+	if !o.embedded() { // an embedded broker ends with its only member
+		names, err := takeInstances(o.Dir, o.Definition.Crawl, member, dirlock.Boot(), s.stages)
 		if err != nil {
 			return err
 		}
+		s.names = names
 	}
-	s.env = processors.Env{
+	s.env = stage.Env{
 		Cluster: access, Embedded: o.embedded(), Compression: compression,
-		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member, Instances: s.names.of(),
-		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: processors.NewReserve(o.reserve()),
+		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member, Instances: s.names.ids,
+		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: stage.NewReserve(o.reserve()),
 		Clock: o.Clock, Checkpoints: s.remote,
 		Meter: s.meter, Logger: o.Logger,
 	}
-	if s.client, err = kgo.NewClient(access.Client()...); err != nil {
-		return fmt.Errorf("connect to %v: %w", access.Brokers, err)
+	if s.client, err = access.NewClient(); err != nil {
+		return err
 	}
 	s.admin = kadm.NewClient(s.client)
-	s.status, err = drain.NewReader(s.env.Names, access.Client()...)
+	s.status, err = status.NewMonitor(s.env.Names, access.Options()...)
 	return err
 }
 
-// existing refuses to resume a crawl that is not there.
+// existing refuses to resume a crawl that does not exist.
 func existing(o Options) error {
 	if len(o.Seeds) > 0 {
 		return nil
@@ -161,11 +160,11 @@ func (s *session) define(ctx context.Context) error {
 	if s.opts.embedded() && want.Bodies == "" {
 		want.Bodies = topics.InData
 	}
-	if err := processors.CheckDefinition(want); err != nil {
+	if err := settings.CheckDefinition(want); err != nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	place := want.Bodies
-	bucket, err := s.openBodies(ctx, want) // before anything is written that never changes
+	bucket, err := s.openBodies(ctx, want) // before the location is written, which never changes
 	if err != nil {
 		return err
 	}
@@ -182,14 +181,14 @@ func (s *session) define(ctx context.Context) error {
 	}
 	switch {
 	case fresh:
-		// Another process may have begun the crawl this moment.
+		// Another process may begin the crawl at the same time.
 		if want, err = topics.Pin(ctx, want, s.connection()...); errors.Is(err, topics.ErrPinned) {
 			err = fmt.Errorf("%w: %w", ErrUsage, err)
 		}
 	case !reflect.DeepEqual(want, have):
 		err = topics.WriteDefinition(ctx, want, s.connection()...)
 	}
-	if err == nil && want.Bodies != place { // somebody else's definition was first
+	if err == nil && want.Bodies != place { // another process's definition was first
 		bucket, err = s.openBodies(ctx, want)
 	}
 	if err == nil {
@@ -203,11 +202,9 @@ func (s *session) define(ctx context.Context) error {
 	return nil
 }
 
-// defaultPartitions suit one machine: enough for its cores, few enough for
-// large batches.
+// defaultPartitions are for one machine: enough for its cores, few enough for large batches.
 const defaultPartitions = 4
 
-// seed writes the seeds.
 func (s *session) seed(ctx context.Context) error {
 	if len(s.opts.Seeds) == 0 {
 		return nil
@@ -227,17 +224,17 @@ func (s *session) seed(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) connection() []kgo.Opt { return s.env.Cluster.Client() }
+func (s *session) connection() []kgo.Opt { return s.env.Cluster.Options() }
 
-// openPages opens the files of pages where they end, or before that when an
-// unclean end has cut the log of parsed.
-func (s *session) openPages(ctx context.Context) (*output.Pages, error) {
+// openPages opens the files of pages at their end, or before it if a crash has cut the log of
+// parsed.
+func (s *session) openPages(ctx context.Context) (*jsonl.Pages, error) {
 	o := s.opts.Pages
 	if o.Dir == "" && o.File == "" && o.Stream == nil {
 		o.Dir = s.opts.pagesDir()
 	}
 	if o.Stream != nil && o.StateFile == "" {
-		// So that a crawl that goes on does not print everything again.
+		// With it a crawl that goes on does not print everything again.
 		o.StateFile = filepath.Join(s.opts.Dir, "stream.state")
 	}
 	listed, err := s.admin.ListTopics(ctx, s.env.Names.Parsed)
@@ -245,7 +242,7 @@ func (s *session) openPages(ctx context.Context) (*output.Pages, error) {
 		return nil, fmt.Errorf("describe %s: %w", s.env.Names.Parsed, err)
 	}
 	o.Topic = listed[s.env.Names.Parsed].ID.String()
-	pages, err := output.Open(o)
+	pages, err := jsonl.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
@@ -263,13 +260,9 @@ func (s *session) openPages(ctx context.Context) (*output.Pages, error) {
 	return pages, nil
 }
 
-// ends returns the ends of a topic's partitions.
 func (s *session) ends(ctx context.Context, topic string) (map[int32]int64, error) {
 	listed, err := s.admin.ListEndOffsets(ctx, topic)
-	if err == nil {
-		err = listed.Error()
-	}
-	if err != nil {
+	if err := cmp.Or(err, listed.Error()); err != nil {
 		return nil, fmt.Errorf("end of %s: %w", topic, err)
 	}
 	ends := map[int32]int64{}
@@ -277,12 +270,12 @@ func (s *session) ends(ctx context.Context, topic string) (map[int32]int64, erro
 	return ends, nil
 }
 
-// janitor trims behind the stages, and behind the WARC files.
+// janitor trims records that the stages, and the writer of WARC files, have consumed.
 func (s *session) janitor() broker.Janitor {
 	readers := map[string][]string{}
 	for _, stage := range topics.Stages() {
 		for _, topic := range s.env.Names.Inputs(stage) {
-			if t, _ := s.env.Names.Topic(topic); t.Kept == topics.Consumed {
+			if t, _ := s.env.Names.Topic(topic); t.Kept == topics.UntilConsumed {
 				readers[topic] = append(readers[topic], s.env.Names.Group(stage))
 			}
 		}
@@ -293,12 +286,11 @@ func (s *session) janitor() broker.Janitor {
 	}
 	return broker.Janitor{
 		Admin: s.admin, Readers: readers, Every: 5 * time.Second, Logger: s.log,
-		// Who takes a partition over finds in it what was not reported any more.
+		// A takeover looks in fetched for exchanges that were not reported.
 		Keep: map[string]time.Duration{s.env.Names.Fetched: 2 * s.opts.Fetch.SessionTimeout},
 	}
 }
 
-// warcInfo says in WARC files who crawled.
 func (s *session) warcInfo() []warc.Field {
 	info := []warc.Field{
 		{Name: "software", Value: "Weft"},
@@ -311,7 +303,6 @@ func (s *session) warcInfo() []warc.Field {
 	return info
 }
 
-// close frees what is open, in reverse order.
 func (s *session) close() {
 	if s.remote != nil {
 		s.remote.Close()
@@ -322,10 +313,8 @@ func (s *session) close() {
 	if s.client != nil {
 		s.client.Close()
 	}
-	if s.names != nil {
-		if err := s.names.release(); err != nil {
-			s.log.Warn("giving instance ids back failed", "error", err)
-		}
+	if err := s.names.release(); err != nil {
+		s.log.Warn("releasing instance ids failed", "error", err)
 	}
 	if s.broker != nil {
 		if err := s.broker.Close(); err != nil {

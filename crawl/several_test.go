@@ -12,9 +12,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Two crawls on one cluster, of one half of a web each, in processes that share
@@ -26,8 +26,8 @@ func TestSeveralCrawls(t *testing.T) {
 	}
 	t.Parallel()
 	const delay = 20 * time.Millisecond
-	cluster := kafkatest.Start(t, kafkatest.Options{})
-	w := serve(t, webtest.Options{Pages: 2000, Domains: 40, CrossLinks: 0.2}, webtest.ServerOptions{})
+	cluster := kafkaserver.Start(t, kafkaserver.Options{})
+	w := serve(t, webserver.Options{Pages: 2000, Domains: 40, CrossLinks: 0.2}, webserver.ServerOptions{})
 	weft := build(t, cluster.Addrs())
 	data := filepath.Join(t.TempDir(), "data")
 	seeds := map[string][]string{}
@@ -70,7 +70,7 @@ func TestSeveralCrawls(t *testing.T) {
 		t.Errorf("ended with status %d:\n%s", status, complaints)
 	}
 
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	t.Logf("the server's log:\n%v", report)
 	w.repeatsOnlyIn(t, nil)
 	client := outsider(t, cluster.Addrs()[0])
@@ -93,7 +93,7 @@ func TestSeveralCrawls(t *testing.T) {
 }
 
 // ownGroups checks that each group has consumed topics of its own crawl only.
-func ownGroups(t *testing.T, cluster *kafkatest.Cluster) {
+func ownGroups(t *testing.T, cluster *kafkaserver.Cluster) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.Addrs()...))
 	if err != nil {

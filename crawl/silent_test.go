@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 const (
@@ -28,14 +28,14 @@ type moved struct {
 
 func (*moved) Domains() []string { return []string{livingHost} }
 
-func (s *moved) Answer(host string, port int, path string, _ []byte) webtest.Response {
+func (s *moved) Answer(host string, port int, path string, _ []byte) webserver.Response {
 	if path == "/robots.txt" {
-		return webtest.Response{Status: 404}
+		return webserver.Response{Status: 404}
 	}
 	s.mu.Lock()
 	s.asked[path] = true
 	s.mu.Unlock()
-	body := fmt.Sprintf("<link rel=canonical href=%s%s>", webtest.Origin(strings.TrimPrefix(host, "www."), port), path)
+	body := fmt.Sprintf("<link rel=canonical href=%s%s>", webserver.Origin(strings.TrimPrefix(host, "www."), port), path)
 	var page int
 	if path == "/" || scans(path, "/page-%d.html", &page) {
 		// Each page of a list names the next ones: most are found when the rule is known.
@@ -43,7 +43,7 @@ func (s *moved) Answer(host string, port int, path string, _ []byte) webtest.Res
 			body += fmt.Sprintf("<a href=/page-%d.html>page</a>", i)
 		}
 	}
-	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body + "<p>" + words(path))}
+	return webserver.Response{Status: 200, Type: "text/html", Body: []byte(body + "<p>" + words(path))}
 }
 
 // living resolves the names of sites that are there.
@@ -53,7 +53,7 @@ func (l living) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, er
 	if name = strings.TrimSuffix(name, "."); !l[name] {
 		return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 	}
-	return []netip.Addr{netip.MustParseAddr(webtest.DomainAddr(0))}, nil
+	return []netip.Addr{netip.MustParseAddr(webserver.DomainAddr(0))}, nil
 }
 
 // A site whose canonical URLs name a host that does not exist is read whole; one whose
@@ -96,11 +96,11 @@ type both struct {
 	bareFirst bool
 }
 
-func (s *both) Answer(host string, port int, path string, buf []byte) webtest.Response {
+func (s *both) Answer(host string, port int, path string, buf []byte) webserver.Response {
 	if path != "/" {
 		return s.moved.Answer(host, port, path, buf)
 	}
-	first, second := webtest.Origin(livingHost, port), webtest.Origin(silentHost, port)
+	first, second := webserver.Origin(livingHost, port), webserver.Origin(silentHost, port)
 	if s.bareFirst {
 		first, second = second, first
 	}
@@ -108,7 +108,7 @@ func (s *both) Answer(host string, port int, path string, buf []byte) webtest.Re
 	for i := range twinPages {
 		fmt.Fprintf(&body, "<a href=%s/both-%d.html>page</a><a href=%s/both-%d.html>page</a>", first, i, second, i)
 	}
-	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body.String())}
+	return webserver.Response{Status: 200, Type: "text/html", Body: []byte(body.String())}
 }
 
 // Where the host that pages name as canonical is read, and where it is named first and

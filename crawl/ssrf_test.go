@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/urls"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // bait is a web that wants the crawler to connect to the machine it runs on: to
@@ -39,7 +39,7 @@ type bait struct {
 func newBait(t *testing.T) *bait {
 	t.Helper()
 	b := &bait{forbidden: ":0", asked: map[string]int{}}
-	text, err := os.ReadFile("../fetch/testdata/spellings.json")
+	text, err := os.ReadFile("../processors/fetch/httpclient/testdata/spellings.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func newBait(t *testing.T) *bait {
 	return b
 }
 
-// LookupNetIP implements fetch.Resolver. Of rebind.ssrf.example every look-up
+// LookupNetIP implements httpclient.Resolver. Of rebind.ssrf.example every look-up
 // but the first says this machine.
 func (b *bait) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
 	b.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // stopped runs a crawl that is told to stop at an alarm.
@@ -30,7 +30,7 @@ func stopped(t *testing.T, o crawl.Options, a *alarm) crawl.Result {
 
 func TestStoppedCrawlGoesOn(t *testing.T) {
 	t.Parallel()
-	w := serve(t, everything, webtest.ServerOptions{})
+	w := serve(t, everything, webserver.ServerOptions{})
 	o := options(t, w)
 	for _, n := range []int64{20, 90} { // once among robots.txt files, once in full run
 		result := stopped(t, o, w.at(n))
@@ -40,7 +40,7 @@ func TestStoppedCrawlGoesOn(t *testing.T) {
 		o.Seeds = nil
 	}
 	run(t, o, crawl.EndedDrained)
-	report := w.audit(t, webtest.Expect{Pages: w.Pages()})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages()})
 	// A stop cancels what is in flight: one request of each domain.
 	if most := 2 * everything.Domains; report.Repeats > most {
 		t.Errorf("more than %d repeats:\n%v", most, report)

@@ -8,21 +8,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // team is a crawl as a team runs it: on three brokers that keep three copies, in
 // processes that run all stages each.
 type team struct {
 	*web
-	brokers   *kafkatest.Cluster
+	brokers   *kafkaserver.Cluster
 	weft      program
 	dir       string
 	delay     time.Duration
 	processes map[string]*child
-	troubles  []webtest.Trouble
+	outages   []webserver.Outage
 	log       *os.File // the web server's
 }
 
@@ -30,10 +30,10 @@ type team struct {
 const teamPartitions = "8"
 
 // newTeam begins the crawl of a web with these processes.
-func newTeam(t *testing.T, o webtest.Options, delay time.Duration, processes ...string) *team {
+func newTeam(t *testing.T, o webserver.Options, delay time.Duration, processes ...string) *team {
 	t.Helper()
 	c := &team{
-		brokers: kafkatest.Start(t, kafkatest.Options{Brokers: 3}), dir: t.TempDir(),
+		brokers: kafkaserver.Start(t, kafkaserver.Options{Brokers: 3}), dir: t.TempDir(),
 		delay: delay, processes: map[string]*child{},
 	}
 	var err error
@@ -41,7 +41,7 @@ func newTeam(t *testing.T, o webtest.Options, delay time.Duration, processes ...
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.log.Close() })
-	c.web = serve(t, o, webtest.ServerOptions{Latency: 2 * time.Millisecond, Log: c.log})
+	c.web = serve(t, o, webserver.ServerOptions{Latency: 2 * time.Millisecond, Log: c.log})
 	c.weft = build(t, c.brokers.Addrs())
 	c.weft.do(t, "topics", "create", "--partitions", teamPartitions, "--replication", "3", "--delay", delay.String(), "--allow-private")
 	for _, name := range processes {
@@ -78,14 +78,14 @@ func (c *team) kill(name string) {
 // again, and lets n more follow.
 func (c *team) during(t *testing.T, what string, n int64, do func()) {
 	t.Helper()
-	trouble := webtest.Trouble{From: time.Now().Add(-acknowledging).UnixNano()}
+	outage := webserver.Outage{From: time.Now().Add(-acknowledging).UnixNano()}
 	t.Logf("%s after %d requests", what, c.asked.Load())
 	do()
 	if n > 0 {
 		c.goesOn(t, n)
 	}
-	trouble.To = time.Now().Add(settling).UnixNano()
-	c.troubles = append(c.troubles, trouble)
+	outage.To = time.Now().Add(settling).UnixNano()
+	c.outages = append(c.outages, outage)
 }
 
 // acknowledging is how long three brokers that share a busy machine may take to
@@ -116,9 +116,9 @@ func (c *team) wellDone(t *testing.T, patience time.Duration) {
 			t.Errorf("%s ended with status %d:\n%s", name, status, complaints)
 		}
 	}
-	report := c.audit(t, webtest.Expect{Pages: c.Pages(), Delay: c.web.delay(c.delay), Troubles: c.troubles})
+	report := c.audit(t, webserver.Expect{Pages: c.Pages(), Delay: c.web.delay(c.delay), Outages: c.outages})
 	t.Logf("the server's log:\n%v", report)
-	c.repeatsOnlyIn(t, c.troubles)
+	c.repeatsOnlyIn(t, c.outages)
 	var pages []string
 	for _, r := range readTopic(t, outsider(t, c.brokers.Addrs()[0]), topics.Loop("weft").Parsed) {
 		pages = append(pages, string(r.Value))

@@ -9,10 +9,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/kafkatest"
-	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Seeds of transactions are crawled when these are committed and not when they
@@ -29,12 +29,12 @@ func TestSeedsOfTransactions(t *testing.T) {
 			t.Skip("starts Apache Kafka")
 		}
 		t.Parallel()
-		seedsOfTransactions(t, kafkatest.Start(t, kafkatest.Options{}).Addrs())
+		seedsOfTransactions(t, kafkaserver.Start(t, kafkaserver.Options{}).Addrs())
 	})
 }
 
 func seedsOfTransactions(t *testing.T, brokers []string) {
-	w := serve(t, webtest.Options{Pages: 120, Domains: 4}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 120, Domains: 4}, webserver.ServerOptions{})
 	o, urls := options(t, w), w.server.Seeds()
 	o.Seeds = [][]byte{[]byte(urls[0])}
 	if o.Cluster.Brokers = brokers; brokers == nil {
@@ -44,7 +44,7 @@ func seedsOfTransactions(t *testing.T, brokers []string) {
 	waits := make(chan struct{})
 	var once sync.Once
 	o.Watch = func(s progress.Snapshot) {
-		if strings.Contains(s.Held, "wait for the end of a transaction") {
+		if strings.Contains(s.Waits, "wait for the end of a transaction") {
 			once.Do(func() { close(waits) })
 		}
 	}

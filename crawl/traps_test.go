@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/inspect/verify"
+	"github.com/weftcrawl/weft/processors/dedupe"
+	"github.com/weftcrawl/weft/processors/dedupe/traps"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/traps"
-	"github.com/weftcrawl/weft/verify"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // TestTraps crawls a site of traps until nothing is left: the real pages are all
@@ -23,7 +23,7 @@ import (
 // be that, and comes when people lift a trap.
 func TestTraps(t *testing.T) {
 	t.Parallel()
-	site := webtest.NewTrapSite(webtest.DomainAddr(0))
+	site := webserver.NewTrapSite(webserver.DomainAddr(0))
 	server := serveSite(t, site)
 	o := configured(t.TempDir())
 	o.Definition.Crawl = "weft"
@@ -86,7 +86,7 @@ func TestTraps(t *testing.T) {
 func TestSubdomainsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	const domain = "trap.example"
-	site := webtest.NewTrapSite(domain)
+	site := webserver.NewTrapSite(domain)
 	server := serveSite(t, site)
 	o := configured(t.TempDir())
 	o.Definition.Scope = "domain"
@@ -129,9 +129,9 @@ func TestSubdomainsWithoutEnd(t *testing.T) {
 // everyName resolves every name to the address of a web of tests.
 type everyName struct{}
 
-// LookupNetIP implements fetch.Resolver.
+// LookupNetIP implements httpclient.Resolver.
 func (everyName) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
-	return []netip.Addr{netip.MustParseAddr(webtest.DomainAddr(0))}, nil
+	return []netip.Addr{netip.MustParseAddr(webserver.DomainAddr(0))}, nil
 }
 
 // mostOfTraps is how many requests a crawl of the site of traps may make. What was
@@ -143,10 +143,10 @@ const mostOfTraps = 2000
 // differ loses none of them.
 func TestHonestSiteIsNotCut(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 1000, Domains: 1}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 1000, Domains: 1}, webserver.ServerOptions{})
 	o := options(t, w)
 	run(t, o, crawl.EndedDrained)
-	w.audit(t, webtest.Expect{Pages: w.Pages()})
+	w.audit(t, webserver.Expect{Pages: w.Pages()})
 	if found := trapsOf(t, o, nil); len(found) > 0 {
 		t.Errorf("%s is taken for a trap", found[0].Template)
 	}
@@ -207,10 +207,10 @@ func (s *shop) say(random *rand.Rand, n int) string {
 	return strings.Join(words, " ")
 }
 
-func (s *shop) Domains() []string { return []string{webtest.DomainAddr(0)} }
+func (s *shop) Domains() []string { return []string{webserver.DomainAddr(0)} }
 
 // Answer has the products in a list of many pages, and three on the page of another.
-func (s *shop) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+func (s *shop) Answer(_ string, _ int, path string, _ []byte) webserver.Response {
 	const listed = 10
 	var number int
 	var shown []int
@@ -232,31 +232,31 @@ func (s *shop) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
 			said = fmt.Sprintf("<a href='/list?page=%d'>Next</a>", number+1)
 		}
 	} else {
-		return webtest.Response{Status: 404}
+		return webserver.Response{Status: 404}
 	}
 	for _, n := range shown {
 		said += fmt.Sprintf("<li><a href='/product/%d'>%s</a>", n, s.say(rand.New(rand.NewPCG(9, uint64(n))), 3))
 	}
-	return webtest.Response{Status: 200, Type: "text/html", Body: []byte("<ul>" + s.menu + "</ul>" + said + s.notes)}
+	return webserver.Response{Status: 200, Type: "text/html", Body: []byte("<ul>" + s.menu + "</ul>" + said + s.notes)}
 }
 
 // trapsOf lists the traps of a crawl that does not run, and lifts those that lift
 // names.
 func trapsOf(t *testing.T, o crawl.Options, lift func(*traps.Trap) bool) []*traps.Trap {
 	t.Helper()
-	access, release, err := crawl.Reach(t.Context(), o.Dir)
+	access, release, err := crawl.Reach(t.Context(), o.Dir, crawl.ToWrite, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	names, client := topics.Loop(o.Definition.Crawl), access.Client()
-	all, err := processors.Traps(t.Context(), names, true, nil, client...)
+	names, client := topics.Loop(o.Definition.Crawl), access.Options()
+	all, err := dedupe.Traps(t.Context(), names, true, nil, client...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, trap := range all {
 		if lift != nil && lift(trap) {
-			if err := processors.LiftTrap(t.Context(), names, trap, client...); err != nil {
+			if err := dedupe.LiftTrap(t.Context(), names, trap, client...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -267,13 +267,13 @@ func trapsOf(t *testing.T, o crawl.Options, lift func(*traps.Trap) bool) []*trap
 // proven holds that nothing was lost in a crawl that does not run.
 func proven(t *testing.T, o crawl.Options) {
 	t.Helper()
-	access, release, err := crawl.Reach(t.Context(), o.Dir)
+	access, release, err := crawl.Reach(t.Context(), o.Dir, crawl.ToWrite, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	opts := verify.DefaultOptions(o.Definition.Crawl)
-	opts.Client = access.Client()
+	opts.Client = access.Options()
 	report, err := verify.Run(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -309,15 +309,15 @@ func TestCalendarsEnd(t *testing.T) {
 // almanac is a calendar of empty pages, with the same words on each.
 type almanac struct{ layout, words string }
 
-func (a *almanac) Domains() []string { return []string{webtest.DomainAddr(0)} }
+func (a *almanac) Domains() []string { return []string{webserver.DomainAddr(0)} }
 
-func (a *almanac) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+func (a *almanac) Answer(_ string, _ int, path string, _ []byte) webserver.Response {
 	day, err := time.Parse(a.layout, path)
 	if path == "/" {
 		day, err = time.Date(2026, time.November, 16, 0, 0, 0, 0, time.UTC), nil
 	}
 	if err != nil {
-		return webtest.Response{Status: 404}
+		return webserver.Response{Status: 404}
 	}
 	body, next := "<h1>"+day.Format("Monday, 2 January 2006")+"</h1>", day.AddDate(0, 0, 1)
 	switch {
@@ -331,7 +331,7 @@ func (a *almanac) Answer(_ string, _ int, path string, _ []byte) webtest.Respons
 		body += "</table>"
 	}
 	body += fmt.Sprintf("<p>There were no results found for this view. <a href='%s'>Next</a><p>%s", next.Format(a.layout), a.words)
-	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body)}
+	return webserver.Response{Status: 200, Type: "text/html", Body: []byte(body)}
 }
 
 // TestUntranslatedTreesAreNotCut crawls a site in two languages, whose second tree
@@ -366,15 +366,15 @@ type manual struct{ words *shop }
 
 const manualPages = 150
 
-func (m *manual) Domains() []string { return []string{webtest.DomainAddr(0)} }
+func (m *manual) Domains() []string { return []string{webserver.DomainAddr(0)} }
 
-func (m *manual) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+func (m *manual) Answer(_ string, _ int, path string, _ []byte) webserver.Response {
 	tree, name, _ := strings.Cut(path, "/docs/page-of-")
 	if path == "/" {
 		tree, name = "", "aa"
 	}
 	if len(name) != 2 || tree != "" && tree != "/de" {
-		return webtest.Response{Status: 404}
+		return webserver.Response{Status: 404}
 	}
 	n := int(name[0]-'a')*26 + int(name[1]-'a')
 	said := uint64(n)
@@ -388,5 +388,5 @@ func (m *manual) Answer(_ string, _ int, path string, _ []byte) webtest.Response
 	if n == 0 {
 		body += "<a href='/docs/page-of-aa'>English</a> <a href='/de/docs/page-of-aa'>Deutsch</a>"
 	}
-	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body)}
+	return webserver.Response{Status: 200, Type: "text/html", Body: []byte(body)}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // moment is when a crawler is killed.
@@ -88,9 +88,9 @@ func TestTwentyKills(t *testing.T) {
 	}
 	t.Parallel()
 	const delay = 200 * time.Millisecond
-	w := serve(t, webtest.Options{
+	w := serve(t, webserver.Options{
 		Pages: 3000, Domains: 40, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
-	}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
+	}, webserver.ServerOptions{Latency: 5 * time.Millisecond})
 	p := process{Dir: t.TempDir(), DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds(), WARC: true}
 	seed := rand.Uint64()
 	plan := moments(rand.New(rand.NewPCG(seed, 0)), 20)
@@ -104,7 +104,7 @@ func TestTwentyKills(t *testing.T) {
 	}
 	p.drains(t)
 
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	t.Logf("the server's log:\n%v", report)
 	o := p.options()
 	archived := responses(t, o)
@@ -123,11 +123,11 @@ func TestTwentyKills(t *testing.T) {
 // twice, under one id), and it is the last request's.
 func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, kills []int64) {
 	t.Helper()
-	var troubles []webtest.Trouble
+	var outages []webserver.Outage
 	for _, k := range kills {
-		troubles = append(troubles, webtest.Trouble{From: k, To: k})
+		outages = append(outages, webserver.Outage{From: k, To: k})
 	}
-	w.repeatsOnlyIn(t, troubles)
+	w.repeatsOnlyIn(t, outages)
 	for url, all := range w.requests() {
 		if all[0].Path == "/robots.txt" {
 			continue // its exchange is not one of fetched

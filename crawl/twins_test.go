@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 const twinPages = 240
@@ -30,9 +30,9 @@ func newTwins(differ bool) *twins {
 	return &twins{differ: differ, asked: map[string]int{}, at: make(chan struct{})}
 }
 
-func (s *twins) Domains() []string { return []string{webtest.DomainAddr(0)} }
+func (s *twins) Domains() []string { return []string{webserver.DomainAddr(0)} }
 
-func (s *twins) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+func (s *twins) Answer(_ string, _ int, path string, _ []byte) webserver.Response {
 	s.mu.Lock()
 	s.asked[path]++
 	if s.total++; s.total == s.want {
@@ -55,9 +55,9 @@ func (s *twins) Answer(_ string, _ int, path string, _ []byte) webtest.Response 
 		}
 	case strings.HasSuffix(path, "-only.html"):
 	default:
-		return webtest.Response{Status: 404}
+		return webserver.Response{Status: 404}
 	}
-	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body + "<p>" + words(text))}
+	return webserver.Response{Status: 200, Type: "text/html", Body: []byte(body + "<p>" + words(text))}
 }
 
 // counted tells how many pages were asked for at one of their URLs at least, and at

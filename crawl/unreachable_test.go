@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // Brokers that are not there are named in one sentence.
@@ -24,14 +24,14 @@ func TestBrokersUnreachable(t *testing.T) {
 	}
 	t.Parallel()
 	const delay, session = 100 * time.Millisecond, 3 * time.Second
-	w := serve(t, webtest.Options{Pages: 900, Domains: 12, CrossLinks: 0.1}, webtest.ServerOptions{Latency: 5 * time.Millisecond})
+	w := serve(t, webserver.Options{Pages: 900, Domains: 12, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 5 * time.Millisecond})
 	c := newCluster(t)
 	p := process{
 		Dir: t.TempDir(), Brokers: []string{c.addr.String()}, DelayMS: delay.Milliseconds(), Seeds: w.server.Seeds(),
 		SessionMS: session.Milliseconds(), WARC: true,
 	}
 	crawler := p.start(t)
-	var gone []webtest.Trouble
+	var gone []webserver.Outage
 	for _, trouble := range []struct {
 		name  string
 		lasts time.Duration
@@ -49,11 +49,11 @@ func TestBrokersUnreachable(t *testing.T) {
 		end := trouble.begin()
 		time.Sleep(trouble.lasts)
 		end()
-		gone = append(gone, webtest.Trouble{From: from.UnixNano(), To: time.Now().UnixNano()})
+		gone = append(gone, webserver.Outage{From: from.UnixNano(), To: time.Now().UnixNano()})
 		t.Logf("%s: %d requests so far", trouble.name, w.asked.Load())
 	}
 	crawler.drains(t)
-	report := w.audit(t, webtest.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
 	holds(t, w, read(t, lines(t, p.options())))
 	w.isArchived(t, responses(t, p.options()))
 	w.repeatsOnlyIn(t, gone)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // A server answers /a and /a/ alike, and the links of some pages lead where they
@@ -50,11 +50,11 @@ type slashed struct {
 	found map[string]bool
 }
 
-func (s *slashed) Domains() []string { return []string{webtest.DomainAddr(0)} }
+func (s *slashed) Domains() []string { return []string{webserver.DomainAddr(0)} }
 
 // Answer names sections and notes without a slash first, with it in the pages of a
 // list: notes in all of them, sections in those behind the second.
-func (s *slashed) Answer(_ string, _ int, path string, _ []byte) webtest.Response {
+func (s *slashed) Answer(_ string, _ int, path string, _ []byte) webserver.Response {
 	var section, part, note int
 	body := "<a href=/>Home</a>"
 	link := func(format string, args ...any) {
@@ -89,13 +89,13 @@ func (s *slashed) Answer(_ string, _ int, path string, _ []byte) webtest.Respons
 			link("part-%d.html", i)
 		}
 		if s.few {
-			return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body)}
+			return webserver.Response{Status: 200, Type: "text/html", Body: []byte(body)}
 		}
 	case scans(bare, "/note-%d", &note):
 	default:
-		return webtest.Response{Status: 404}
+		return webserver.Response{Status: 404}
 	}
-	return webtest.Response{Status: 200, Type: "text/html", Body: []byte(body + "<p>" + words(bare))}
+	return webserver.Response{Status: 200, Type: "text/html", Body: []byte(body + "<p>" + words(bare))}
 }
 
 // scans tells whether text is of a format, to its end.

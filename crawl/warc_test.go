@@ -14,12 +14,12 @@ import (
 	gowarc "github.com/internetarchive/gowarc"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 func TestWARCHoldsEveryPage(t *testing.T) {
 	t.Parallel()
-	w := serve(t, webtest.Options{Pages: 60, Domains: 3, ErrorEvery: 10}, webtest.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 60, Domains: 3, ErrorEvery: 10}, webserver.ServerOptions{})
 	o := options(t, w)
 	o.WARC = true
 	run(t, o, crawl.EndedDrained)

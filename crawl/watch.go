@@ -6,23 +6,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/processors"
-	"github.com/weftcrawl/weft/progress"
-	"github.com/weftcrawl/weft/supervise"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/supervise"
+	"github.com/weftcrawl/weft/processors/archive"
+	"github.com/weftcrawl/weft/topics"
 )
 
-// How often the crawl's status is read, while URLs are pending and when none is
-// any more, and how often Options.Watch is told.
+// The time between two readings of the crawl's status, while URLs are pending and without pending
+// URLs, and between two calls of Options.Watch.
 const (
 	statusEvery = 250 * time.Millisecond
 	endingEvery = 50 * time.Millisecond
 	watchEvery  = time.Second
 )
 
-// watch waits for the end: drained by the exact test, full, asked to stop,
-// interrupted, or a stage that cannot go on (failed ends).
-func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) (string, error) {
+// watch waits for the end: drained by the exact test, full, asked to stop, interrupted, or a stage
+// that cannot go on (failed ends).
+func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (string, error) {
 	ticker := time.NewTicker(statusEvery)
 	defer ticker.Stop()
 	var told time.Time
@@ -32,7 +33,7 @@ func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) 
 			return EndedInterrupted, nil
 		case <-failed.Done():
 			return EndedInterrupted, nil
-		case <-s.desk.stopped:
+		case <-s.control.stopped:
 			return EndedStopped, nil
 		case <-sink.Full():
 			return EndedFull, nil
@@ -57,7 +58,7 @@ func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) 
 			told = now
 			s.opts.Watch(s.snapshot(status, sink))
 		}
-		if status.Drained() && s.claimed() {
+		if status.Drained() && s.ledgersClaimed() {
 			return EndedDrained, nil
 		}
 	}
@@ -65,34 +66,34 @@ func (s *session) watch(ctx, failed context.Context, sink *processors.PageSink) 
 
 const readTimeout = 10 * time.Second
 
-// claimed tells whether every partition of the ledgers is claimed. A crawl with
-// nothing to do is drained before that, but claims are records too: who looked
-// at it later would find stages behind. On a cluster others may run them.
-func (s *session) claimed() bool {
+// ledgersClaimed reports whether all partitions of the ledgers are claimed. A crawl with nothing
+// to do is drained before that, but claims are records too: a later status would show stages
+// that are behind. On a cluster other processes may run the ledgers.
+func (s *session) ledgersClaimed() bool {
 	const ledgers = 2
 	return !s.opts.embedded() || s.meter.claims.Load() >= ledgers*int64(s.env.Definition.Partitions)
 }
 
-func (s *session) snapshot(status drain.Status, sink *processors.PageSink) progress.Snapshot {
+func (s *session) snapshot(status status.Status, sink *archive.PageSink) progress.Snapshot {
 	g := status.Gauges
 	return progress.Snapshot{
 		Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Errors: g.Failed,
-		Held:   s.held(status),
+		Waits:  s.waits(status),
 		Queued: g.Queued, Out: g.Out, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
 	}
 }
 
-// held says what keeps the crawl from going on, empty for nothing.
-func (s *session) held(status drain.Status) string {
-	reasons := []string{s.desk.brakes.Control().String(), s.env.Reserve.Below(), status.Transaction()}
+// waits says why the crawl does not go on; empty if it does.
+func (s *session) waits(status status.Status) string {
+	reasons := []string{s.control.pauses.Control().String(), s.env.Reserve.Below(), status.Transaction()}
 	return strings.Join(slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" }), ", ")
 }
 
-func (s *session) result(ended string, sink *processors.PageSink) Result {
+func (s *session) result(ended string, sink *archive.PageSink) Result {
 	return Result{Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: s.meter.total(), Pending: s.meter.pending()}
 }
 
-// observe keeps the metrics of a process of stages up to date until ctx ends.
+// observe updates the metrics of a process of stages until ctx ends.
 func (s *session) observe(ctx context.Context) error {
 	return supervise.Every(ctx, observeEvery, func() error {
 		status, err := s.status.Read(ctx)
@@ -106,3 +107,37 @@ func (s *session) observe(ctx context.Context) error {
 }
 
 const observeEvery = 5 * time.Second
+
+// settleFiles waits until the files have everything that is parsed and, with WARC, fetched. It
+// also ends when ctx ends or a writer fails; the next run writes the rest.
+func (s *session) settleFiles(ctx, failed context.Context, sink *archive.PageSink) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(failed, cancel)()
+	_ = supervise.Until(ctx, endingEvery, func() (bool, error) { return s.settled(ctx, sink), nil })
+}
+
+func (s *session) settled(ctx context.Context, sink *archive.PageSink) bool {
+	ends, err := s.ends(ctx, s.env.Names.Parsed)
+	if err != nil || !sink.Reached(ends) {
+		return false
+	}
+	if !s.opts.WARC {
+		return true
+	}
+	fetched := s.env.Names.Fetched
+	ends, err = s.ends(ctx, fetched)
+	if err != nil {
+		return false
+	}
+	commits, err := s.admin.FetchOffsetsForTopics(ctx, s.env.Names.Group(topics.WARC), fetched)
+	if err != nil {
+		return false
+	}
+	for partition, end := range ends {
+		if o, ok := commits.Lookup(fetched, partition); end > 0 && (!ok || o.At < end) {
+			return false
+		}
+	}
+	return true
+}

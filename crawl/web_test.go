@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // web is a generated web and its server, which can tell a test how far the
 // crawler has come.
 type web struct {
-	*webtest.Generated
-	server *webtest.Server
+	*webserver.Generated
+	server *webserver.Server
 	asked  atomic.Int64
 	// days are moments at which the crawler's clock leapt by a day or more, in
 	// nanoseconds since 1970.
@@ -23,7 +23,7 @@ type web struct {
 	// seen; nil: none.
 	swell func(path string) int
 	// alter makes another answer of that of the generated web; nil: none.
-	alter func(domain, path string, answer *webtest.Response)
+	alter func(domain, path string, answer *webserver.Response)
 
 	closed sync.Once
 	mu     sync.Mutex
@@ -37,17 +37,17 @@ type alarm struct {
 }
 
 // serve serves a generated web until the test ends.
-func serve(t *testing.T, o webtest.Options, so webtest.ServerOptions) *web {
+func serve(t *testing.T, o webserver.Options, so webserver.ServerOptions) *web {
 	t.Helper()
 	if o.MedianBytes == 0 {
 		o.MedianBytes, o.MeanBytes, o.Links = 3<<10, 6<<10, 20
 	}
-	generated, err := webtest.NewGenerated(o)
+	generated, err := webserver.NewGenerated(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &web{Generated: generated, alarms: map[int64]*alarm{}}
-	if w.server, err = webtest.Serve(w, so); err != nil {
+	if w.server, err = webserver.Serve(w, so); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.close(t) })
@@ -55,9 +55,9 @@ func serve(t *testing.T, o webtest.Options, so webtest.ServerOptions) *web {
 }
 
 // serveSite serves a site until the test ends.
-func serveSite(t *testing.T, site webtest.Site) *webtest.Server {
+func serveSite(t *testing.T, site webserver.Site) *webserver.Server {
 	t.Helper()
-	server, err := webtest.Serve(site, webtest.ServerOptions{})
+	server, err := webserver.Serve(site, webserver.ServerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +82,8 @@ func (w *web) close(t *testing.T) {
 	})
 }
 
-// Answer implements webtest.Site.
-func (w *web) Answer(domain string, port int, path string, buf []byte) webtest.Response {
+// Answer implements webserver.Site.
+func (w *web) Answer(domain string, port int, path string, buf []byte) webserver.Response {
 	n := w.asked.Add(1)
 	w.mu.Lock()
 	a := w.alarms[n]
@@ -96,7 +96,7 @@ func (w *web) Answer(domain string, port int, path string, buf []byte) webtest.R
 }
 
 // answer is Answer unseen.
-func (w *web) answer(domain string, port int, path string, buf []byte) webtest.Response {
+func (w *web) answer(domain string, port int, path string, buf []byte) webserver.Response {
 	answer := w.Generated.Answer(domain, port, path, buf)
 	if w.swell != nil && answer.Status == 200 && path != "/robots.txt" {
 		if n := w.swell(path); n > 0 {
@@ -146,10 +146,10 @@ func (w *web) reaches(t *testing.T, n int64, c *child) {
 
 // audit judges the server's log. What it counts as a misdeed whatever the
 // test, it reports.
-func (w *web) audit(t *testing.T, expect webtest.Expect) webtest.Report {
+func (w *web) audit(t *testing.T, expect webserver.Expect) webserver.AuditReport {
 	t.Helper()
 	expect.Denied = w.Denied
-	report := webtest.Audit(w.server.Entries(), expect)
+	report := webserver.Audit(w.server.Entries(), expect)
 	if report.BeforeRobots > 0 || report.Denied > 0 || report.Overlaps > 0 || report.Short > 0 || len(report.Missing) > 0 {
 		t.Errorf("the server's log:\n%v", report)
 	}
@@ -157,4 +157,6 @@ func (w *web) audit(t *testing.T, expect webtest.Expect) webtest.Report {
 }
 
 // url of a page.
-func (w *web) url(domain, path string) string { return webtest.Origin(domain, w.server.Port()) + path }
+func (w *web) url(domain, path string) string {
+	return webserver.Origin(domain, w.server.Port()) + path
+}

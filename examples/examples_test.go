@@ -15,30 +15,29 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/urls"
-	"github.com/weftcrawl/weft/webtest"
 )
 
-// Each language gives the crawl seeds of its own, as text and as JSON, and reads
-// the pages that come of all of them: every page once, with the id that it has,
-// and after a stop what is left. A page that is in the topic twice, as after a
-// crash, is recognised.
+// Each language gives the crawl seeds of its own, as text and as JSON. Then it reads
+// the pages of all of them: every page once, with its id, and after a stop the pages
+// that are left. A page that is in the topic twice, as after a crash, is recognised.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts Apache Kafka")
 	}
-	cluster := kafkatest.Start(t, kafkatest.Options{})
+	cluster := kafkaserver.Start(t, kafkaserver.Options{})
 	spoken := languages(t)
-	web, err := webtest.NewGenerated(webtest.Options{
+	web, err := webserver.NewGenerated(webserver.Options{
 		Pages: 120 * len(spoken), Domains: 2 * len(spoken), MedianBytes: 3 << 10, MeanBytes: 6 << 10, Links: 20,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := webtest.Serve(web, webtest.ServerOptions{})
+	server, err := webserver.Serve(web, webserver.ServerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +65,7 @@ func TestExamples(t *testing.T) {
 
 	want := map[page]bool{}
 	for domain, path := range web.Pages() {
-		url := webtest.Origin(domain, server.Port()) + path
+		url := webserver.Origin(domain, server.Port()) + path
 		want[page{urls.PageID(url, 0), url, web.Page(domain, server.Port(), path).Title}] = true
 	}
 	for _, l := range spoken {
@@ -136,7 +135,7 @@ func run(t *testing.T, weft []string, brokers string) {
 // drained waits until nothing is left to do.
 func drained(t *testing.T, brokers string) {
 	t.Helper()
-	status, err := drain.NewReader(topics.Loop(topics.DefaultCrawl), kgo.SeedBrokers(brokers))
+	status, err := status.NewMonitor(topics.Loop(topics.DefaultCrawl), kgo.SeedBrokers(brokers))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,60 +2,67 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// Answer decides on a record of an input and returns the event to append, nil
-// for none. A *Rejection says that the record is unusable: once it is written
-// to rejected, call Rejected.
-func (p *Partition) Answer(rec Record, now time.Time) ([]byte, error) {
+// Answer decides on a record of an input and returns the event to append, or nil
+// when there is none. A *Rejection says that the stage cannot use the record:
+// write it to the topic rejected, then call Rejected.
+func (p *Partition) Answer(in InputRecord, now time.Time) ([]byte, error) {
 	if !p.live {
 		return nil, errNotLive
 	}
-	in := p.def.input(rec.Topic)
 	p.lastInput = now
-	at, known := p.position(rec.Topic)
-	if known && rec.Offset <= at.Offset {
-		p.opts.Observe(HappenedRedelivery)
+	at, known := p.position(in.Topic)
+	if known && in.Offset <= at.Offset {
+		p.opts.Observe(IncidentRedelivery)
 		return nil, nil
 	}
-	next := Position{Offset: rec.Offset, Epoch: at.Epoch, Hole: at.Hole, TimestampMS: rec.TimestampMS}
-	if in.events {
-		upstream := Reader{Epoch: at.Epoch, Hole: at.Hole}
-		ev, err := upstream.Read(rec.Value, rec.Topic, p.number, rec.Offset)
+	next := Position{Offset: in.Offset, Epoch: at.Epoch, Hole: at.Hole, TimestampMS: in.TimestampMS}
+	if p.proc.isLedger(in.Topic) {
+		upstream := EventReader{Epoch: at.Epoch, Hole: at.Hole}
+		ev, err := upstream.Read(in.Value, in.Topic, p.number, in.Offset)
 		if err != nil {
 			return nil, err
 		}
 		next.Epoch, next.Hole = upstream.Epoch, upstream.Hole
 		if upstream.Strangers > 0 {
-			p.passOver(rec.Topic, rec.Offset)
+			p.passOver(in.Topic, in.Offset)
 		}
 		if ev == nil || len(ev.Body) == 0 {
-			p.move(rec.Topic, next)
+			p.moved[in.Topic] = next
 			return nil, nil
 		}
-		rec.Value = ev.Body
+		in.Value = ev.Body
 	}
-	body, err := in.decide(p.state, rec, now, p.folded+1)
-	if err = p.verdict(err); err != nil {
+	body, err := p.guard(func() ([]byte, error) {
+		return p.state.Decide(in, now, p.folded+1)
+	}, func(any) error {
+		return &Rejection{Reason: ReasonPanic}
+	}, in.Topic, in.Offset)
+	if err != nil {
 		return nil, err
 	}
-	p.move(rec.Topic, next)
+	p.moved[in.Topic] = next
 	if body == nil {
 		return nil, nil
 	}
 	return p.event(body), nil
 }
 
-// Rejected books that the unusable record at offset of topic is dealt with.
+// Rejected books that the unusable record at offset of topic was rejected.
 func (p *Partition) Rejected(topic string, offset int64) {
 	at, _ := p.position(topic)
-	p.move(topic, Position{Offset: offset, Epoch: at.Epoch, Hole: at.Hole})
+	p.moved[topic] = Position{Offset: offset, Epoch: at.Epoch, Hole: at.Hole}
 }
 
 // Due returns the keys that Tick has something to do for: those whose time has
 // come, and carryKey when moved positions have waited long enough or the claim
-// is still the last event. Before it has caught up nothing is due.
+// is still the last event. Nothing is due before the partition has caught up.
 func (p *Partition) Due(now time.Time) []string {
 	if !p.live || !p.caughtUp() {
 		return nil
@@ -71,24 +78,38 @@ func (p *Partition) Due(now time.Time) []string {
 const (
 	// maxDue bounds the ticks that are under way at a time.
 	maxDue = 512
-	// carryKey stands for the partition itself; no domain is empty.
+	// carryKey stands for the partition itself. No domain has an empty name.
 	carryKey = ""
 )
+
+// CatchUp lets nothing be due until the inputs are read up to these ends. A
+// report that was written while the partition was not read must not count as
+// late.
+func (p *Partition) CatchUp(ends map[string]int64) { p.catchingUp = maps.Clone(ends) }
+
+func (p *Partition) caughtUp() bool {
+	maps.DeleteFunc(p.catchingUp, func(topic string, end int64) bool {
+		at, known := p.position(topic)
+		return known && at.Offset >= end-1
+	})
+	return len(p.catchingUp) == 0
+}
 
 // Tick decides on a key that Due returned.
 func (p *Partition) Tick(key string, now time.Time) ([]byte, error) {
 	if !p.live {
 		return nil, errNotLive
 	}
-	var body []byte
-	var err error
-	switch {
-	case key != carryKey:
-		body, err = p.def.tick(p.state, key, now, p.folded+1)
-	case p.def.snapshot != nil:
-		body, err = p.def.snapshot(p.state, now, p.folded+1)
+	what := "timer of " + key
+	decide := func() ([]byte, error) { return p.state.Tick(key, now, p.folded+1) }
+	if key == carryKey {
+		what = "snapshot"
+		decide = func() ([]byte, error) { return p.state.Snapshot(now, p.folded+1) }
 	}
-	if err = p.verdict(err); err != nil {
+	body, err := p.guard(decide, func(cause any) error {
+		return fmt.Errorf("%w: %s: %w: %v", ErrCorrupt, what, ErrPanic, cause)
+	}, "", 0)
+	if err != nil {
 		return nil, err
 	}
 	if body == nil && key != carryKey {
@@ -97,15 +118,86 @@ func (p *Partition) Tick(key string, now time.Time) ([]byte, error) {
 	return p.event(body), nil
 }
 
-// verdict returns what stops the partition after a decision: first a store
-// whose reads found nothing, then the decision's own error.
-func (p *Partition) verdict(err error) error {
-	if broken := p.store.Err(); broken != nil {
-		return broken
-	}
-	return err
-}
-
 // errNotLive stops a partition whose claim was interrupted: what it decided
 // would name no claim that holds.
 var errNotLive = errors.New("the partition is not claimed")
+
+// event frames body as the next event, carrying the positions that moved.
+func (p *Partition) event(body []byte) []byte {
+	ev := &weftpb.Event{
+		Epoch: p.reader.Epoch, Offset: p.folded + 1, Body: body,
+		Unacknowledged: p.folded - p.acked, Strangers: p.strangers,
+	}
+	p.carried = nil
+	for _, in := range p.proc.Inputs {
+		if at, ok := p.moved[in.Topic]; ok {
+			p.carried = append(p.carried, at.record(in.Topic))
+		}
+	}
+	ev.Positions = p.carried
+	return encode(ev)
+}
+
+// FoldNext folds the event that is about to be appended.
+func (p *Partition) FoldNext(key string, raw []byte, now time.Time) error {
+	offset := p.folded + 1
+	ev, err := decode(raw, p.proc.Ledger, p.number, offset)
+	if err == nil {
+		err = p.apply(key, ev.Body, offset)
+	}
+	if err != nil {
+		return err
+	}
+	p.folded, p.record = offset, checksum(raw)
+	p.lastEvent = now
+	maps.Copy(p.positions, p.moved)
+	clear(p.moved)
+	return nil
+}
+
+// apply folds the body of an event. A panic of the fold is fatal: the state that
+// it leaves is not known.
+func (p *Partition) apply(key string, body []byte, offset int64) error {
+	if len(body) == 0 {
+		return nil
+	}
+	_, err := p.guard(func() ([]byte, error) {
+		if err := p.state.Apply(key, body, offset); err != nil {
+			return nil, fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, p.proc.Ledger, p.number, offset, err)
+		}
+		return nil, nil
+	}, func(cause any) error {
+		return fmt.Errorf("%w: %s/%d at %d: %w: %v", ErrCorrupt, p.proc.Ledger, p.number, offset, ErrPanic, cause)
+	}, "", 0)
+	return err
+}
+
+// ReasonPanic is the reason of a record on which a stage's code panicked. The
+// record is rejected, and the stage goes on. A program without the bug takes it
+// from rejected again.
+const ReasonPanic = "panic"
+
+// ErrPanic marks a panic where there is no record to reject: in a fold, a timer
+// or a snapshot. It is fatal.
+var ErrPanic = errors.New("panicked")
+
+// guard calls code of the stage. It is the one place where a partition recovers
+// from panics: panicked makes an error of the cause. topic and offset are the
+// record's whose decision panicked; an empty topic: there is none.
+//
+// An error of the store comes before any other: reads found nothing after it,
+// and the code is not to blame.
+func (p *Partition) guard(code func() ([]byte, error), panicked func(cause any) error, topic string, offset int64) (body []byte, err error) {
+	defer func() {
+		if p.opts.Panicked != nil {
+			if cause := recover(); cause != nil {
+				p.opts.Panicked(cause, topic, offset)
+				body, err = nil, panicked(cause)
+			}
+		}
+		if broken := p.store.Err(); broken != nil {
+			body, err = nil, broken
+		}
+	}()
+	return code()
+}

@@ -11,46 +11,48 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/kafka"
 )
 
 // Auditor checks checkpoints in a bucket against their ledger. It takes no part
-// in the crawl and changes nothing but its pins: names of checkpoints, in the
-// bucket, that owners keep while they are being checked.
+// in the crawl and changes nothing but its pins in the bucket. Owners keep a
+// pinned checkpoint until the audit is over.
 type Auditor struct {
-	Bucket store.Bucket
+	Bucket blob.Bucket
 	// Client are the options that reach the brokers.
 	Client []kgo.Opt
 	// Dir is where copies are made; empty: the system's temporary directory.
 	Dir string
 }
 
-// Audit is what two checkpoints of a partition were found to be.
+// Audit is what an audit found of two checkpoints of a partition.
 type Audit struct {
 	// Log is what the ledger holds.
 	Log Bounds
 	// Older and Newer are what the two newest checkpoints are the folds of.
 	Older, Newer Folded
-	// Events between them were folded again, and made the same Keys.
+	// Events is how many events between them were folded again, Keys how many keys
+	// the result has.
 	Events, Keys int64
 }
 
-// ErrUncovered means that the bucket does not hold two checkpoints of a
-// partition yet.
+// ErrUncovered means that the bucket does not hold two checkpoints of a partition
+// yet.
 var ErrUncovered = errors.New("not covered by two checkpoints")
 
-// Audit checks the two newest checkpoints of a partition: each is complete, of
-// this ledger and within its bounds, undamaged, and opens; and the older one,
-// after the events that follow it, equals the newer one key by key. Any error
-// but ErrUncovered means that this is not so, or could not be told.
-func (a Auditor) Audit(ctx context.Context, def Definition, partition int32) (_ Audit, err error) {
-	p, log, err := a.find(ctx, def.ledger, partition)
+// Audit checks the two newest checkpoints of a partition. Each must be complete, of
+// this ledger and within its bounds, undamaged, and must open. The older one, with
+// the events that follow it folded in, must equal the newer one key by key. Any
+// error but ErrUncovered means that this is not so, or that it could not be checked.
+func (a Auditor) Audit(ctx context.Context, proc Processor, partition int32) (_ Audit, err error) {
+	p, log, err := a.find(ctx, proc.Ledger, partition)
 	if err != nil {
 		return Audit{}, err
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("checkpoints of %s/%d: %w", def.ledger, partition, err)
+			err = fmt.Errorf("checkpoints of %s/%d: %w", proc.Ledger, partition, err)
 		}
 	}()
 	bounds, err := log.bounds(ctx)
@@ -62,16 +64,16 @@ func (a Auditor) Audit(ctx context.Context, def Definition, partition int32) (_ 
 	if err == nil {
 		defer func() { err = errors.Join(err, p.unpin(context.WithoutCancel(ctx))) }()
 		found.Older, found.Newer = older.Checkpoint.folded(), newer.Checkpoint.folded()
-		err = a.compare(ctx, def, p, log, older, newer, &found)
+		err = a.compare(ctx, proc, p, log, older, newer, &found)
 	}
 	return found, err
 }
 
 // find returns a ledger's place in the bucket, and the way to its log.
 func (a Auditor) find(ctx context.Context, ledger string, partition int32) (place, source, error) {
-	client, err := kgo.NewClient(a.Client...)
+	client, err := kafka.NewClient(a.Client...)
 	if err != nil {
-		return place{}, source{}, fmt.Errorf("connect to read %s: %w", ledger, err)
+		return place{}, source{}, err
 	}
 	defer client.Close()
 	cluster, id, err := identify(ctx, client, ledger)
@@ -81,7 +83,6 @@ func (a Auditor) find(ctx context.Context, ledger string, partition int32) (plac
 	return place{a.Bucket, cluster, ledger, id, partition}, source{a.Client, ledger, partition}, nil
 }
 
-// pinTwo pins and reads the two newest checkpoints.
 func (p place) pinTwo(ctx context.Context, log source) (older, newer manifest, err error) {
 	if err := p.unpin(ctx); err != nil { // of an audit that was killed
 		return older, newer, err
@@ -99,8 +100,8 @@ func (p place) pinTwo(ctx context.Context, log source) (older, newer manifest, e
 			return older, newer, err
 		}
 	}
-	// An owner that had listed the pins before may remove one of the two still;
-	// what is missing then is found missing.
+	// An owner that listed the pins before may still remove one of the two. The
+	// following reads find that.
 	if have, err = p.list(ctx); err == nil {
 		if older, err = p.read(ctx, names[1], have, log); err == nil {
 			newer, err = p.read(ctx, names[0], have, log)
@@ -112,7 +113,6 @@ func (p place) pinTwo(ctx context.Context, log source) (older, newer manifest, e
 	return older, newer, nil
 }
 
-// unpin removes all pins of the place.
 func (p place) unpin(ctx context.Context) error {
 	have, err := p.list(ctx)
 	for _, name := range have.pins {
@@ -121,12 +121,12 @@ func (p place) unpin(ctx context.Context) error {
 	return err
 }
 
-// compare downloads both, folds the events between them into the older one, and
-// compares what comes of it with the newer one.
-func (a Auditor) compare(ctx context.Context, def Definition, p place, log source, older, newer manifest, found *Audit) (err error) {
+// compare downloads both checkpoints, folds the events between them into the older
+// one, and compares the result with the newer one.
+func (a Auditor) compare(ctx context.Context, proc Processor, p place, log source, older, newer manifest, found *Audit) (err error) {
 	dir, err := os.MkdirTemp(a.Dir, "weft-audit-*")
 	if err != nil {
-		return fmt.Errorf("make room for copies: %w", err)
+		return fmt.Errorf("make a directory for copies: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	cache := pebble.NewCache(auditCacheBytes)
@@ -142,7 +142,7 @@ func (a Auditor) compare(ctx context.Context, def Definition, p place, log sourc
 		}
 		defer func() { err = errors.Join(err, stores[i].close()) }()
 	}
-	part, err := NewPartition(def, p.partition, stores[0], found.Older, PartitionOptions{})
+	part, err := NewPartition(proc, p.partition, stores[0], found.Older, PartitionOptions{})
 	if err != nil {
 		return err
 	}

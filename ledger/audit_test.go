@@ -9,10 +9,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
 )
 
-func auditor(w *world, b store.Bucket) Auditor {
+func auditor(w *world, b blob.Bucket) Auditor {
 	return Auditor{Bucket: b, Client: []kgo.Opt{kgo.SeedBrokers(w.brokers...)}, Dir: w.t.TempDir()}
 }
 
@@ -22,7 +22,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	w, sound := sent(t)
 	a := auditor(w, sound)
-	got, err := a.Audit(t.Context(), Define(w.stage()), 0)
+	got, err := a.Audit(t.Context(), w.stage(), 0)
 	check(t, err)
 	all := manifests(t, sound)
 	if got.Older.Offset != all[0].Checkpoint.Offset || got.Newer.Offset != all[1].Checkpoint.Offset ||
@@ -33,31 +33,31 @@ func TestAudit(t *testing.T) {
 		t.Errorf("pins are left: %q", left)
 	}
 	for name, test := range map[string]struct {
-		spoil func(t *testing.T, b store.Bucket)
+		spoil func(t *testing.T, b blob.Bucket)
 		want  string
 	}{
-		"one": {func(t *testing.T, b store.Bucket) { check(t, b.Delete(t.Context(), keys(t, b, manifestsDir)[0])) }, "not covered by two checkpoints: there are 1"},
-		"the newer one says what the older one holds": {func(t *testing.T, b store.Bucket) {
+		"one": {func(t *testing.T, b blob.Bucket) { check(t, b.Delete(t.Context(), keys(t, b, manifestsDir)[0])) }, "not covered by two checkpoints: there are 1"},
+		"the newer one says what the older one holds": {func(t *testing.T, b blob.Bucket) {
 			older := manifests(t, b)[0]
 			remake(t, b, func(m *manifest) { m.Objects, m.Checkpoint.Files = older.Objects, older.Checkpoint.Files })
 		}, "it differs from the replay"},
-		"another claim": {func(t *testing.T, b store.Bucket) {
+		"another claim": {func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Checkpoint.Epoch-- })
 		}, "the claim in force"},
-		"object missing": {func(t *testing.T, b store.Bucket) {
+		"object missing": {func(t *testing.T, b blob.Bucket) {
 			_, key := onlyNewest(t, b, "")
 			check(t, b.Delete(t.Context(), key))
 		}, "is not there as a whole"},
-		"object rotten": {func(t *testing.T, b store.Bucket) {
+		"object rotten": {func(t *testing.T, b blob.Bucket) {
 			_, key := onlyNewest(t, b, tableExt)
 			body := read(t, b, key)
 			body[9] ^= 1
 			write(t, b, key, body)
 		}, "holds something else"},
-		"of another topic": {func(t *testing.T, b store.Bucket) {
+		"of another topic": {func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Checkpoint.Ledger = "another" })
 		}, "it is of cluster"},
-		"beyond the log": {func(t *testing.T, b store.Bucket) {
+		"beyond the log": {func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Checkpoint.Offset += 1000 })
 		}, "beyond the ledger's end"},
 	} {
@@ -65,7 +65,7 @@ func TestAudit(t *testing.T) {
 			spoilt := copyOfFolder(t, sound)
 			test.spoil(t, spoilt)
 			a.Bucket = spoilt
-			_, err := a.Audit(t.Context(), Define(w.stage()), 0)
+			_, err := a.Audit(t.Context(), w.stage(), 0)
 			if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrUncovered) != (name == "one") {
 				t.Errorf("found %v, want %q", err, test.want)
 			}
@@ -79,8 +79,8 @@ func TestAuditOfAnotherFold(t *testing.T) {
 	w, bucket := sent(t)
 	stage := w.stage()
 	opened := stage.Open
-	stage.Open = func(p int32, s Store) (words, error) { return opened(p, forgetful{s}) }
-	if _, err := auditor(w, bucket).Audit(t.Context(), Define(stage), 0); err == nil || !strings.Contains(err.Error(), `it differs from the replay at key "w/50"`) {
+	stage.Open = func(p int32, s Store) (State, error) { return opened(p, forgetful{s}) }
+	if _, err := auditor(w, bucket).Audit(t.Context(), stage, 0); err == nil || !strings.Contains(err.Error(), `it differs from the replay at key "w/50"`) {
 		t.Errorf("found %v", err)
 	}
 }
@@ -127,7 +127,7 @@ func TestCloseWithoutBucket(t *testing.T) {
 	bucket := &watched{Bucket: folder(t), before: func(string) error { return refused }}
 	m := boot(w, w.dir, bucket)
 	m.works(10, numbers(0, 10))
-	if m.happened()[HappenedUnsent] == 0 || len(keys(t, bucket, manifestsDir)) > 0 {
+	if m.happened()[IncidentUnsent] == 0 || len(keys(t, bucket, manifestsDir)) > 0 {
 		t.Errorf("happened: %v", m.happened())
 	}
 	remote(bucket).Close()

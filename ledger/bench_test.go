@@ -14,21 +14,21 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kafka"
 )
 
 // newBenchTable returns a live table over Pebble and a log in memory.
 func newBenchTable(b *testing.B) *table {
 	b.Helper()
 	w := &world{}
-	o := Options{Cluster: cluster.At("none"), Dir: b.TempDir(), CheckpointEvery: time.Hour}.withDefaults()
+	o := Options{Cluster: kafka.At("none"), Dir: b.TempDir(), CheckpointEvery: time.Hour}.withDefaults()
 	r := &runner{
-		Definition: Define(w.stage()), opts: o, log: slog.New(slog.DiscardHandler),
-		cache: pebble.NewCache(o.CacheBytes), tables: map[int32]*table{},
+		Processor: w.stage(), opts: o, log: slog.New(slog.DiscardHandler),
+		cache: pebble.NewCache(cacheBytes),
 	}
 	b.Cleanup(r.cache.Unref)
-	store, err := openStore(b.TempDir(), r.cache, uint64(o.MemtableBytes))
+	store, err := openStore(b.TempDir(), r.cache, memtableBytes)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -37,11 +37,11 @@ func newBenchTable(b *testing.B) *table {
 			b.Error(err)
 		}
 	})
-	core, err := NewPartition(r.Definition, 0, store, Nothing(), PartitionOptions{})
+	core, err := NewPartition(r.Processor, 0, store, Nothing(), PartitionOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	t := &table{run: r, store: store, Partition: core, session: unmarked{}}
+	t := &table{run: r, store: store, Partition: core, member: &membership{commits: &committer{due: map[topicPartition]int64{}}}}
 	t.writer = NewWriter(&tape{}, ledgerTopic, 0)
 	offset, err := t.writer.Claim(context.Background(), nil)
 	if err != nil {
@@ -54,21 +54,18 @@ func newBenchTable(b *testing.B) *table {
 // BenchmarkApply decides, frames, folds and appends one event an input.
 func BenchmarkApply(b *testing.B) {
 	t := newBenchTable(b)
-	in := t.run.inputs[0]
+	in, out := t.run.Inputs[0], producer{table: t}
 	body := []byte("an event of a few hundred bytes, as most are: " + fmt.Sprintf("%0200d", 7))
 	if err := t.store.settle(); err != nil { // it is live
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		event, err := t.answer(Record{Topic: in.topic, Key: "example.org", Value: body, Offset: int64(i)})
+		event, err := t.decide(InputRecord{Topic: in.Topic, Key: "example.org", Value: body, Offset: int64(i)})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := t.Set("example.org", event); err != nil {
-			b.Fatal(err)
-		}
-		t.emit("example.org", event).Then(func(err error) {
+		out.EmitWithHeaders(ledgerTopic, "example.org", event, nil).Then(func(err error) {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -85,7 +82,7 @@ func BenchmarkApply(b *testing.B) {
 func BenchmarkReplay(b *testing.B) {
 	b.Run("marks", func(b *testing.B) {
 		t := newBenchTable(b)
-		t.state = marks{t.store}
+		t.state = marks{store: t.store}
 		replay(b, t, math.MaxInt)
 	})
 	b.Run("words", func(b *testing.B) { replay(b, newBenchTable(b), 4096) })
@@ -93,15 +90,17 @@ func BenchmarkReplay(b *testing.B) {
 }
 
 // marks is a state that remembers the last 16 bytes of each event.
-type marks struct{ store Store }
+type marks struct {
+	Untimed
+	store Store
+}
 
 func (m marks) Apply(_ string, body []byte, _ int64) error {
 	m.store.Set(body[len(body)-16:], nil)
 	return nil
 }
 
-func (m marks) Due(time.Time, int) []string { return nil }
-func (m marks) Close()                      {}
+func (m marks) Decide(InputRecord, time.Time, int64) ([]byte, error) { return nil, nil }
 
 // replay folds events of so many distinct words.
 func replay(b *testing.B, t *table, distinct int) {

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
 )
 
 // counted is a state that counts the events applied to it.
@@ -43,7 +43,7 @@ type machine struct {
 }
 
 // boot starts an owner in dir; a nil bucket is none.
-func boot(w *world, dir string, bucket store.Bucket) *machine {
+func boot(w *world, dir string, bucket blob.Bucket) *machine {
 	w.t.Helper()
 	m := &machine{tally: newTally(w.t), w: w}
 	o := w.options()
@@ -53,16 +53,10 @@ func boot(w *world, dir string, bucket store.Bucket) *machine {
 		w.t.Cleanup(m.remote.Close)
 		o.Remote = m.remote
 	}
-	s := w.stage()
-	stage := Stage[counted]{Ledger: s.Ledger, Open: func(p int32, store Store) (counted, error) {
-		m.state = words{store}
+	stage := w.stage()
+	stage.Open = func(_ int32, store Store) (State, error) {
+		m.state = words{store: store}
 		return counted{m.state, &m.applied}, nil
-	}, Tick: func(counted, string, time.Time, int64) ([]byte, error) { return nil, nil }}
-	for _, in := range s.Inputs {
-		stage.Inputs = append(stage.Inputs, Input[counted]{Topic: in.Topic,
-			Decide: func(c counted, rec Record, now time.Time, offset int64) ([]byte, error) {
-				return in.Decide(c.words, rec, now, offset)
-			}})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -75,7 +69,7 @@ func boot(w *world, dir string, bucket store.Bucket) *machine {
 // values, and end gracefully; what it has published then is sent.
 func (m *machine) works(total int, values []string) {
 	m.w.t.Helper()
-	m.reaches(HappenedClaim, 1)
+	m.reaches(IncidentClaim, 1)
 	m.w.produce(values...)
 	valid(m.w, total)
 	mustStop(m.w.t, m.stop)
@@ -88,7 +82,7 @@ func (m *machine) works(total int, values []string) {
 // replayed for it.
 func (m *machine) recovers() (state map[string]string, replayed int64) {
 	m.w.t.Helper()
-	m.reaches(HappenedClaim, 1)
+	m.reaches(IncidentClaim, 1)
 	state, replayed = m.state.dump(), m.applied.Load()
 	mustStop(m.w.t, m.stop)
 	if m.remote != nil {
@@ -98,21 +92,21 @@ func (m *machine) recovers() (state map[string]string, replayed int64) {
 }
 
 // remote is one that sends at its end what waits, however busy the machine is.
-func remote(bucket store.Bucket) *Remote {
+func remote(bucket blob.Bucket) *Remote {
 	r := NewRemote(bucket, slog.New(slog.DiscardHandler))
 	r.last = patience
 	return r
 }
 
-func folder(t *testing.T) store.Bucket {
+func folder(t *testing.T) blob.Bucket {
 	t.Helper()
-	b, err := store.Open(t.Context(), t.TempDir())
+	b, err := blob.Open(t.Context(), t.TempDir())
 	check(t, err)
 	return b
 }
 
 // copyOfFolder copies a folder.
-func copyOfFolder(t *testing.T, b store.Bucket) store.Bucket {
+func copyOfFolder(t *testing.T, b blob.Bucket) blob.Bucket {
 	t.Helper()
 	other := folder(t)
 	check(t, os.CopyFS(other.String(), os.DirFS(b.String())))
@@ -121,7 +115,7 @@ func copyOfFolder(t *testing.T, b store.Bucket) store.Bucket {
 
 // sent is a world whose bucket holds a checkpoint after 100 events and one
 // after 200, and whose ledger goes on to 250.
-func sent(t *testing.T) (*world, store.Bucket) {
+func sent(t *testing.T) (*world, blob.Bucket) {
 	t.Helper()
 	w, bucket := newWorld(t), folder(t)
 	boot(w, w.dir, bucket).works(100, numbers(0, 100))
@@ -134,7 +128,7 @@ func sent(t *testing.T) (*world, store.Bucket) {
 }
 
 // keys lists the keys of one kind in the bucket, sorted.
-func keys(t *testing.T, b store.Bucket, kind string) (all []string) {
+func keys(t *testing.T, b blob.Bucket, kind string) (all []string) {
 	t.Helper()
 	for o, err := range b.List(t.Context(), "") {
 		check(t, err)
@@ -146,20 +140,20 @@ func keys(t *testing.T, b store.Bucket, kind string) (all []string) {
 	return all
 }
 
-func read(t *testing.T, b store.Bucket, key string) []byte {
+func read(t *testing.T, b blob.Bucket, key string) []byte {
 	t.Helper()
 	var body bytes.Buffer
 	check(t, b.Get(t.Context(), key, &body))
 	return body.Bytes()
 }
 
-func write(t *testing.T, b store.Bucket, key string, body []byte) {
+func write(t *testing.T, b blob.Bucket, key string, body []byte) {
 	t.Helper()
 	check(t, b.Put(t.Context(), key, bytes.NewReader(body), int64(len(body))))
 }
 
 // manifests reads the manifests in the bucket, oldest first.
-func manifests(t *testing.T, b store.Bucket) (all []manifest) {
+func manifests(t *testing.T, b blob.Bucket) (all []manifest) {
 	t.Helper()
 	for _, key := range keys(t, b, manifestsDir) {
 		var m manifest
@@ -170,7 +164,7 @@ func manifests(t *testing.T, b store.Bucket) (all []manifest) {
 }
 
 // remake changes the newest manifest, which stays sound by itself.
-func remake(t *testing.T, b store.Bucket, change func(m *manifest)) {
+func remake(t *testing.T, b blob.Bucket, change func(m *manifest)) {
 	t.Helper()
 	key := slices.Max(keys(t, b, manifestsDir))
 	var m manifest
@@ -184,7 +178,7 @@ func remake(t *testing.T, b store.Bucket, change func(m *manifest)) {
 
 // onlyNewest returns the key of a file, with that ending, of the newest
 // checkpoint that the one before it does not share.
-func onlyNewest(t *testing.T, b store.Bucket, ext string) (file, key string) {
+func onlyNewest(t *testing.T, b blob.Bucket, ext string) (file, key string) {
 	t.Helper()
 	all := manifests(t, b)
 	shared := slices.Collect(maps.Values(all[0].Objects))
@@ -203,7 +197,7 @@ func onlyNewest(t *testing.T, b store.Bucket, ext string) (file, key string) {
 
 // watched is a bucket that remembers what was put, and may refuse or wait.
 type watched struct {
-	store.Bucket
+	blob.Bucket
 	mu     sync.Mutex
 	puts   []string
 	before func(key string) error // nil: nothing
@@ -250,13 +244,13 @@ func feed(w *world, from int, kind string, n int) int {
 
 // unlisted is a bucket that cannot be listed.
 type unlisted struct {
-	store.Bucket
+	blob.Bucket
 	refuse atomic.Bool
 }
 
-func (b *unlisted) List(ctx context.Context, prefix string) iter.Seq2[store.Object, error] {
+func (b *unlisted) List(ctx context.Context, prefix string) iter.Seq2[blob.Object, error] {
 	if b.refuse.Load() {
-		return func(yield func(store.Object, error) bool) { yield(store.Object{}, errors.New("the bucket is away")) }
+		return func(yield func(blob.Object, error) bool) { yield(blob.Object{}, errors.New("the bucket is away")) }
 	}
 	return b.Bucket.List(ctx, prefix)
 }

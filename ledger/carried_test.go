@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/frontier/memstore"
+	"github.com/weftcrawl/weft/test/memstore"
 )
 
 // A position that no event carries yet is not in a checkpoint: its next owner
@@ -14,7 +14,7 @@ import (
 // ledger, would find its inputs gone.
 func TestCheckpointsHoldCarriedPositionsOnly(t *testing.T) {
 	now := time.Unix(1, 0)
-	p, err := NewPartition(Define((&world{}).stage()), 0, &memstore.Store{}, Nothing(), PartitionOptions{CarryIdle: time.Second})
+	p, err := NewPartition((&world{}).stage(), 0, &memstore.Store{}, Nothing(), PartitionOptions{CarryIdle: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestCheckpointsHoldCarriedPositionsOnly(t *testing.T) {
 	p.Live(0)
 	take := func(offset int64, value string) []byte {
 		t.Helper()
-		event, err := p.Answer(Record{Topic: inTopic, Value: []byte(value), Offset: offset}, now)
+		event, err := p.Answer(InputRecord{Topic: inTopic, Value: []byte(value), Offset: offset}, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestCheckpointsHoldCarriedPositionsOnly(t *testing.T) {
 // An owner that was stopped between its claim and its resumption finds its
 // inputs trimmed behind the owner after it: that is no loss, and mends itself.
 func TestInputsTrimmedByTheNextOwnerAreNotLost(t *testing.T) {
-	p, err := NewPartition(Define((&world{}).stage()), 0, &memstore.Store{}, Nothing(), PartitionOptions{})
+	p, err := NewPartition((&world{}).stage(), 0, &memstore.Store{}, Nothing(), PartitionOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestInputsTrimmedByTheNextOwnerAreNotLost(t *testing.T) {
 	}
 	trimmed := Bounds{Start: 7, End: 9}
 	for end, want := range map[int64]error{3: ErrInputLost, 4: ErrFenced} {
-		_, _, err := p.Resume(map[string]Bounds{inTopic: trimmed, ledgerTopic: {End: end}}, false)
+		_, _, err := p.Resume(Logs{Bounds: map[string]Bounds{inTopic: trimmed, ledgerTopic: {End: end}}}, false)
 		if !errors.Is(err, want) || lasting(err) != (want == ErrInputLost) {
 			t.Errorf("with a ledger that ends at %d: %v", end, err)
 		}
@@ -83,7 +83,7 @@ func TestALedgerThatLostItsEndGoesOn(t *testing.T) {
 		{"trimmed too far", 6, true, ErrInputLost},
 		{"a cluster", 8, false, ErrInputLost},
 	} {
-		p, err := NewPartition(Define((&world{}).stage()), 0, &memstore.Store{}, Nothing(), PartitionOptions{})
+		p, err := NewPartition((&world{}).stage(), 0, &memstore.Store{}, Nothing(), PartitionOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,9 +93,9 @@ func TestALedgerThatLostItsEndGoesOn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		next, reset, err := p.Resume(map[string]Bounds{
-			inTopic: {Start: 7, End: 9, Committed: c.committed}, ledgerTopic: {End: 3},
-		}, c.mayReset)
+		next, reset, err := p.Resume(Logs{Commits: map[string]int64{inTopic: c.committed}, Bounds: map[string]Bounds{
+			inTopic: {Start: 7, End: 9}, ledgerTopic: {End: 3},
+		}}, c.mayReset)
 		if !errors.Is(err, c.want) || err == nil && (next[inTopic] != 7 || reset == nil) {
 			t.Errorf("%s: goes on at %v, %v", c.name, next, err)
 		}

@@ -6,18 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// checkpoint names a copy of a partition's state and what it is the fold of.
-// It is written last, so that a copy without it does not exist.
+// checkpoint names a copy of a partition's state and what it is the fold of. It is
+// written last: a copy without it does not count.
 type checkpoint struct {
 	Version int `json:"version"`
-	// Ledger is the topic's id; offsets of another incarnation mean nothing.
+	// Ledger is the topic's id. Offsets of a topic that was made again mean nothing.
 	Ledger string `json:"ledger"`
 	// Dir is the copy's directory, beside this file.
 	Dir string `json:"dir"`
@@ -26,31 +29,32 @@ type checkpoint struct {
 	Epoch     int64               `json:"epoch"`
 	Positions map[string]Position `json:"positions"`
 	Strangers int64               `json:"strangers,omitempty"`
-	// Record is the checksum of the event at Offset. After an unclean end a
-	// log may have been written again from an earlier offset; a checkpoint of
-	// the lost end fits no more, though its offset does.
+	// Record is the checksum of the event at Offset. After an unclean end the log
+	// may have been written again from an earlier offset. Then the checkpoint does
+	// not fit, although its offset does.
 	Record uint32 `json:"record_crc32c"`
 	// Files are the copy's files with their sizes in bytes.
 	Files map[string]int64 `json:"files"`
-	// Sums are the checksums of those that are no tables. Tables have
-	// checksums of their own, and Pebble takes damage in its manifest for the
-	// manifest's end: it would open an older state, and say nothing.
+	// Sums are the checksums of the files that are not tables. Tables have
+	// checksums of their own. Pebble takes damage in its manifest for the
+	// manifest's end, and would silently open an older state.
 	Sums map[string]uint32 `json:"files_crc32c"`
 }
 
 const (
-	// checkpointVersion changes with the form of a checkpoint and with that of
-	// a stage's state: one of another version is rebuilt from the ledger.
+	// checkpointVersion changes with the format of checkpoints and with that of
+	// states. A checkpoint of another version is not used: the state is rebuilt from
+	// the ledger.
 	checkpointVersion = 4
 	checkpointFile    = "CHECKPOINT"
 	scratchDir        = "scratch"
 )
 
-// errNoCheckpoint means that recovery starts from an empty store; the error
-// that wraps it says why.
+// errNoCheckpoint means that a checkpoint cannot be used; the error that wraps it
+// says why.
 var errNoCheckpoint = errors.New("no usable checkpoint")
 
-// sealed is the file's form: the checkpoint and the checksum of its bytes.
+// sealed is the format of the file: the checkpoint and the checksum of its bytes.
 type sealed struct {
 	Checkpoint json.RawMessage `json:"checkpoint"`
 	CRC32C     uint32          `json:"crc32c"`
@@ -118,13 +122,12 @@ func readCheckpoint(dir, ledger string) (checkpoint, error) {
 	return c, nil
 }
 
-// folded says what the copy is the fold of.
 func (c checkpoint) folded() Folded {
 	return Folded{Offset: c.Offset, Epoch: c.Epoch, Positions: c.Positions, Strangers: c.Strangers, Record: c.Record}
 }
 
-// fits checks the checkpoint against the ledger: what it is the fold of is there,
-// what follows can be replayed, and the last event is the one that was folded.
+// fits checks the checkpoint against the ledger: the ledger reaches to its last
+// event, holds what follows, and that last event is the one that was folded.
 func (c checkpoint) fits(ctx context.Context, log source) error {
 	bounds, err := log.bounds(ctx)
 	if err != nil {
@@ -136,10 +139,10 @@ func (c checkpoint) fits(ctx context.Context, log source) error {
 	case c.Offset+1 < bounds.Start:
 		return fmt.Errorf("%w: at offset %d, and the ledger begins at %d", errNoCheckpoint, c.Offset, bounds.Start)
 	case c.Offset < bounds.Start:
-		return nil // the event itself is trimmed; whoever trimmed has checked it
+		return nil // the event itself is trimmed, and was checked before that
 	}
-	sum, err := log.sum(ctx, c.Offset)
-	if err == nil && sum != c.Record {
+	last, err := log.record(ctx, c.Offset)
+	if err == nil && checksum(last.Value) != c.Record {
 		err = fmt.Errorf("%w: the event at %d is not the one that was folded", errNoCheckpoint, c.Offset)
 	}
 	return err
@@ -161,7 +164,7 @@ func (c checkpoint) publish(dir string) error {
 	return removeCopies(dir, c.Dir)
 }
 
-// discard removes the published checkpoint of dir, for a copy found damaged.
+// discardCheckpoint removes the published checkpoint of dir, because it is damaged.
 func discardCheckpoint(dir string) error {
 	if err := os.Remove(filepath.Join(dir, checkpointFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("discard checkpoint: %w", err)
@@ -169,8 +172,8 @@ func discardCheckpoint(dir string) error {
 	return removeCopies(dir, "")
 }
 
-// removeCopies removes every copy in dir but keep. The scratch store stays: it
-// holds links of its own to the files it needs.
+// removeCopies removes every copy in dir but keep. The scratch store has links of
+// its own to the files that it needs.
 func removeCopies(dir, keep string) error {
 	copies, err := filepath.Glob(filepath.Join(dir, "copy-*"))
 	if err != nil {
@@ -222,9 +225,9 @@ func sumFiles(dir string, files map[string]int64) (map[string]uint32, error) {
 	return sums, nil
 }
 
-// makeScratch makes dir/scratch anew: a working copy of the directory from, or
-// empty when from is "". Tables are immutable and are linked; the rest, which
-// Pebble appends to, is copied.
+// makeScratch makes dir/scratch anew: a working copy of the directory from, or an
+// empty directory when from is "". Tables never change and are linked. Pebble
+// appends to the other files, so they are copied.
 func makeScratch(dir, from string) (string, error) {
 	scratch := filepath.Join(dir, scratchDir)
 	if err := os.RemoveAll(scratch); err != nil {
@@ -250,7 +253,7 @@ func cloneFiles(from, to string) error {
 		if filepath.Ext(name) == tableExt && os.Link(src, dst) == nil {
 			continue
 		}
-		if err := copyFile(src, dst); err != nil {
+		if err := vfs.Copy(noSync{vfs.Default}, src, dst); err != nil {
 			return fmt.Errorf("copy checkpoint: %w", err)
 		}
 	}
@@ -260,17 +263,19 @@ func cloneFiles(from, to string) error {
 // tableExt ends the names of Pebble's tables, which never change.
 const tableExt = ".sst"
 
-func copyFile(src, dst string) (err error) {
-	in, err := os.Open(src)
-	if err != nil {
-		return err
+// Published says what the published checkpoint of a partition is the fold of. dir
+// holds the states of a process that does not run. It returns false when there is
+// no checkpoint that can be used.
+func Published(dir, ledger string, partition int32) (Folded, bool) {
+	number := strconv.Itoa(int(partition))
+	found, _ := filepath.Glob(filepath.Join(dir, "*", ledger+"-*", number, checkpointFile))
+	for _, path := range found {
+		at := filepath.Dir(path)
+		_, id, _ := strings.Cut(filepath.Base(filepath.Dir(at)), ledger+"-")
+		c, err := readCheckpoint(at, id)
+		if err == nil && checkOpens(filepath.Join(at, c.Dir)) == nil {
+			return c.folded(), true
+		}
 	}
-	defer in.Close()
-	out, err := os.Create(dst)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	_, err = io.Copy(out, in)
-	return err
+	return Folded{}, false
 }

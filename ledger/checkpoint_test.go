@@ -66,7 +66,7 @@ func TestRule4StoreIsACache(t *testing.T) {
 				spoil(t, w.stateDir())
 			}
 			stop = w.start(w.options())
-			w.reaches(HappenedClaim, 2)
+			w.reaches(IncidentClaim, 2)
 			if d := cmp.Diff(want, w.newest().dump()); d != "" && name != "table flipped" { // found when it is read
 				t.Errorf("state differs:\n%s", d)
 			}
@@ -191,7 +191,7 @@ func readState(dir, id string) (state map[string]string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	state = words{store}.dump()
+	state = words{store: store}.dump()
 	return state, errors.Join(store.Err(), store.close())
 }
 
@@ -203,7 +203,7 @@ func TestCheckpointWhileRunning(t *testing.T) {
 	o := w.options()
 	o.CheckpointEvery = time.Nanosecond
 	stop := w.start(o)
-	w.produceUntil(w.has(HappenedCheckpoint, 1))
+	w.produceUntil(w.has(IncidentCheckpoint, 1))
 	c, err := readCheckpoint(w.stateDir(), ledgerOf(w.stateDir()))
 	check(t, err)
 	if end := w.end(); c.Offset >= end {
@@ -219,7 +219,7 @@ func TestCheckpointInTheMiddle(t *testing.T) {
 	w := newWorld(t)
 	p := w.process(owner{CheckpointEvery: time.Nanosecond})
 	p.start()
-	inputs := w.produceUntil(p.has(HappenedCheckpoint, 5))
+	inputs := w.produceUntil(p.has(IncidentCheckpoint, 5))
 	p.kill()
 	w.evict()
 	dir := w.stateDir()
@@ -247,8 +247,8 @@ func (w *world) folded(last int64) map[string]string {
 	defer cache.Unref()
 	store, err := openStore(w.t.TempDir(), cache, 1<<20)
 	check(w.t, err)
-	state := words{store}
-	var r Reader
+	state := words{store: store}
+	var r EventReader
 	for offset, ev := range all[:last+1] {
 		read, err := r.Read(encode(ev), ledgerTopic, 0, int64(offset))
 		check(w.t, err)

@@ -23,9 +23,7 @@ func TestMain(m *testing.M) {
 	if config := os.Getenv(childConfig); config != "" {
 		os.Exit(childMain(config))
 	}
-	// sarama's metrics library starts one goroutine with the first meter of
-	// the process, for good.
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/rcrowley/go-metrics.(*meterArbiter).tick"))
+	goleak.VerifyTestMain(m)
 }
 
 // owner is an owner in a process of its own, which can be killed and stopped.
@@ -55,7 +53,7 @@ func childMain(config string) int {
 	if own.SessionMS > 0 {
 		o.SessionTimeout = time.Duration(own.SessionMS) * time.Millisecond
 	}
-	o.Observe = func(h Happening) { fmt.Println(h.Kind) }
+	o.Observe = func(kind string, _ int32) { fmt.Println(kind) }
 	if err := Run(context.Background(), w.stage(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

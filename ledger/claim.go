@@ -5,29 +5,25 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/IBM/sarama"
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// claim makes the partition this process's, as Claiming says, and tells session
-// where each input goes on. It must follow goka's recovery, and it is not done
-// in MarkRecovered, which goka also calls when a rebalance interrupts the
-// recovery.
-func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) error {
+// claim makes the partition this process's, as Claiming says. It must follow goka's
+// recovery. It is not done in MarkRecovered, because goka also calls that when a
+// rebalance interrupts the recovery.
+func (t *table) claim(ctx context.Context) error {
 	t.mu.Lock()
 	opened := t.Partition != nil
 	t.mu.Unlock()
 	if !opened {
 		return errNotLive // a rebalance came before goka opened it
 	}
-	log, err := t.run.newLog()
+	client, err := t.run.newClient()
 	if err != nil {
 		return err
 	}
-	writer := NewWriter(log, t.run.ledger, t.partition)
 	t.mu.Lock()
-	t.writer, t.session = writer, session
+	t.client, t.writer = client, NewWriter(client, t.run.Ledger, t.partition)
 	claiming := NewClaiming(t.Partition, t.run.opts.Member, t.run.opts.Embedded)
 	t.mu.Unlock()
 	for {
@@ -40,14 +36,13 @@ func (t *table) claim(ctx context.Context, session sarama.ConsumerGroupSession) 
 		if step.Kind == Owned {
 			return nil
 		}
-		if err := t.claimStep(ctx, session, claiming, step); err != nil {
+		if err := t.claimStep(ctx, claiming, step); err != nil {
 			return err
 		}
 	}
 }
 
-// claimStep carries out one step of a claim.
-func (t *table) claimStep(ctx context.Context, session sarama.ConsumerGroupSession, claiming *Claiming, step ClaimStep) error {
+func (t *table) claimStep(ctx context.Context, claiming *Claiming, step ClaimStep) error {
 	switch step.Kind {
 	case AppendClaim:
 		offset, err := t.writer.Claim(ctx, step.Value)
@@ -59,36 +54,25 @@ func (t *table) claimStep(ctx context.Context, session sarama.ConsumerGroupSessi
 		t.mu.Lock()
 		from := t.folded + 1
 		t.mu.Unlock()
-		if err := t.run.source(t.partition).replay(ctx, from, step.Offset, t.fold); err != nil {
+		if err := t.run.source(t.run.Ledger, t.partition).replay(ctx, from, step.Offset, t.fold); err != nil {
 			return err
 		}
 		if err := t.judge(t.store.settle()); err != nil {
 			return err
 		}
 	case AskBounds:
-		log, err := boundsOf(ctx, t.run.admin, step.Topic, t.partition)
-		if err != nil {
-			return err
-		}
-		claiming.Bounded(step.Topic, log)
+		return t.askBounds(ctx, claiming, step.Topic)
 	case AskStamp:
-		input := t.run.source(t.partition)
-		input.topic = step.Topic
-		timestampMS, err := input.timestampMS(ctx, step.Offset)
+		record, err := t.run.source(step.Topic, t.partition).record(ctx, step.Offset)
 		if errors.Is(err, kerr.OffsetOutOfRange) {
-			// The janitor trimmed it since the log's bounds were asked for: what
-			// is committed, that record included, is everybody's to trim.
-			log, err := boundsOf(ctx, t.run.admin, step.Topic, t.partition)
-			if err != nil {
-				return err
-			}
-			claiming.Bounded(step.Topic, log)
-			return nil
+			// The janitor has trimmed it since the log's bounds were asked for. It
+			// may trim what is committed, and that includes this record.
+			return t.askBounds(ctx, claiming, step.Topic)
 		}
 		if err != nil {
 			return err
 		}
-		claiming.Stamped(step.Topic, timestampMS)
+		claiming.Stamped(step.Topic, record.Timestamp.UnixMilli())
 	case AskCommit:
 		next, err := t.committed(ctx, step.Topic)
 		if err != nil {
@@ -97,15 +81,15 @@ func (t *table) claimStep(ctx context.Context, session sarama.ConsumerGroupSessi
 		claiming.Committed(step.Topic, next)
 	case SetInputs:
 		t.tellLosses(step.Losses)
+		t.next = step.Next
 		for topic, offset := range step.Next {
-			// Both, because a session moves a mark only up and a reset only down.
-			session.MarkOffset(topic, t.partition, offset, "")
-			session.ResetOffset(topic, t.partition, offset, "")
+			t.member.commits.mark(topic, t.partition, offset)
 		}
-		t.run.opts.Observe(Happening{Kind: HappenedClaim, Partition: t.partition})
+		t.observe(IncidentClaim)
 		claiming.InputsSet()
 	case AppendReset:
-		if err := t.appendReset(ctx, step.Value); err != nil {
+		_, err := t.writer.await(ctx, func(done func(int64, error)) { t.writer.Append("", step.Value, done) })
+		if err != nil {
 			return err
 		}
 		claiming.ResetAppended()
@@ -113,55 +97,31 @@ func (t *table) claimStep(ctx context.Context, session sarama.ConsumerGroupSessi
 	return nil
 }
 
+func (t *table) askBounds(ctx context.Context, claiming *Claiming, topic string) error {
+	log, err := boundsOf(ctx, t.run.admin, topic, t.partition)
+	if err == nil {
+		claiming.Bounded(topic, log)
+	}
+	return err
+}
+
 func (t *table) tellLosses(losses []Loss) {
 	for _, l := range losses {
-		message := "input log was cut by an unclean end of its broker"
+		message := "an input was cut by an unclean end of its broker"
 		if l.Intact < 0 {
-			message = "ledger lost its end, and its input was trimmed behind it"
+			message = "the ledger lost its end, and its input was trimmed before that"
 		}
 		t.run.log.Warn(message, "topic", l.Topic, "partition", t.partition,
 			"position", l.Position, "start", l.Log.Start, "intact", l.Intact, "end", l.Log.End)
 	}
 }
 
-// appendReset records that positions went back, before anything is decided.
-func (t *table) appendReset(ctx context.Context, event []byte) error {
-	acked := make(chan error, 1)
-	t.writer.Append("", event, func(_ int64, err error) { acked <- err })
-	select {
-	case err := <-acked:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// committed is where the group goes on in an input; 0 before its first commit.
+// committed is the group's commit in an input; 0 before the first commit.
 func (t *table) committed(ctx context.Context, topic string) (int64, error) {
-	commits, err := t.run.admin.FetchOffsets(ctx, t.run.ledger)
+	commits, err := t.run.admin.FetchOffsets(ctx, t.run.Ledger)
 	if err != nil {
-		return 0, fmt.Errorf("read commits of %s: %w", t.run.ledger, err)
+		return 0, fmt.Errorf("read commits of %s: %w", t.run.Ledger, err)
 	}
 	commit, _ := commits.Lookup(topic, t.partition)
 	return max(commit.At, 0), nil
-}
-
-// timestampMS returns the timestamp of the record at offset, which must be in
-// the log, in milliseconds since 1970.
-func (s source) timestampMS(ctx context.Context, offset int64) (int64, error) {
-	client, err := s.connect(kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.FetchMaxPartitionBytes(1),
-		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{s.topic: {s.partition: kgo.NewOffset().At(offset)}}))
-	if err != nil {
-		return 0, err
-	}
-	defer client.Close()
-	for {
-		fetches := client.PollFetches(ctx)
-		if err := errors.Join(ctx.Err(), fetches.Err()); err != nil {
-			return 0, fmt.Errorf("read %s/%d at %d: %w", s.topic, s.partition, offset, err)
-		}
-		for it := fetches.RecordIter(); !it.Done(); {
-			return it.Next().Timestamp.UnixMilli(), nil
-		}
-	}
 }

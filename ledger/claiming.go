@@ -9,20 +9,19 @@ import "maps"
 //	ledger's last ─▶ ask what tells whether an input was cut ─▶ set each input
 //	to what follows its position ─▶ append a reset, if positions went back ─▶ live
 //
-// Next says which step is due, and says it again until it is told what came of
-// it. A shell carries the steps out: package ledger's on a broker, package sim's
-// in a simulated one. A Claiming is not safe for concurrent use, and calls of
-// Next are calls of its Partition.
+// Next says which step is due. It says the same step again until it is told the
+// result. A shell carries the steps out: that of package ledger on a broker, that of
+// package sim in a simulated one. A Claiming is not safe for concurrent use, and a
+// call of Next is a call of its Partition.
 type Claiming struct {
 	p        *Partition
 	owner    string
 	mayReset bool
 
-	claim   int64             // offset of the claim, -1 before
-	bounds  map[string]Bounds // by topic, as far as they were asked for
-	stamps  map[string]int64  // of the records at the positions
-	commits map[string]int64  // of the group
-	losses  []Loss
+	claim  int64            // offset of the claim, -1 before
+	logs   Logs             // as far as was asked
+	stamps map[string]int64 // of the records at the positions
+	losses []Loss
 
 	resumed bool
 	next    map[string]int64
@@ -39,8 +38,8 @@ type ClaimStep struct {
 	Offset int64
 	// Value is what AppendClaim and AppendReset append.
 	Value []byte
-	// Next is where SetInputs lets each input go on, and Losses what was found
-	// to be gone before that.
+	// Next is where SetInputs lets each input go on, and Losses what is gone before
+	// that.
 	Next   map[string]int64
 	Losses []Loss
 }
@@ -60,23 +59,23 @@ const (
 	Owned                        // the partition is live
 )
 
-// Loss is an input whose log is not what the partition folded any more.
+// Loss is an input whose log is no longer what the partition folded.
 type Loss struct {
 	Topic    string
 	Position int64
 	Log      Bounds
-	// Intact is the offset below which the log is what was folded, or -1: the
-	// input was trimmed behind its position, and it is the ledger that lost its
-	// end.
+	// Intact is the offset below which the log is what was folded. -1: the input was
+	// trimmed beyond its position, because the ledger lost its end.
 	Intact int64
 }
 
-// NewClaiming returns what owner does to make p its own. mayReset is that of
+// NewClaiming returns the claiming of p by owner. mayReset is that of
 // Partition.Resume.
 func NewClaiming(p *Partition, owner string, mayReset bool) *Claiming {
 	return &Claiming{
 		p: p, owner: owner, mayReset: mayReset, claim: -1,
-		bounds: map[string]Bounds{}, stamps: map[string]int64{}, commits: map[string]int64{},
+		logs:   Logs{map[string]Bounds{}, map[string]int64{}, map[string]int64{}},
+		stamps: map[string]int64{},
 	}
 }
 
@@ -88,8 +87,8 @@ func (c *Claiming) Next() (ClaimStep, error) {
 	case c.p.folded < c.claim && !c.resumed:
 		return ClaimStep{Kind: FoldTo, Offset: c.claim + 1}, nil
 	}
-	for _, topic := range append(c.p.def.Inputs(), c.p.def.ledger) {
-		if _, known := c.bounds[topic]; !known {
+	for _, topic := range append(c.p.proc.InputTopics(), c.p.proc.Ledger) {
+		if _, known := c.logs.Bounds[topic]; !known {
 			return ClaimStep{Kind: AskBounds, Topic: topic}, nil
 		}
 	}
@@ -98,7 +97,7 @@ func (c *Claiming) Next() (ClaimStep, error) {
 			return question, nil
 		}
 		var err error
-		if c.next, c.reset, err = c.p.Resume(c.bounds, c.mayReset); err != nil {
+		if c.next, c.reset, err = c.p.Resume(c.logs, c.mayReset); err != nil {
 			return ClaimStep{}, err
 		}
 		c.resumed = true
@@ -109,7 +108,7 @@ func (c *Claiming) Next() (ClaimStep, error) {
 	case c.reset != nil:
 		return ClaimStep{Kind: AppendReset, Value: c.reset}, nil
 	}
-	c.p.Live(c.bounds[c.p.def.ledger].Start)
+	c.p.Live(c.logs.Bounds[c.p.proc.Ledger].Start)
 	return ClaimStep{Kind: Owned}, nil
 }
 
@@ -117,7 +116,7 @@ func (c *Claiming) Next() (ClaimStep, error) {
 func (c *Claiming) Claimed(offset int64) { c.claim = offset }
 
 // Bounded answers AskBounds.
-func (c *Claiming) Bounded(topic string, log Bounds) { c.bounds[topic] = log }
+func (c *Claiming) Bounded(topic string, log Bounds) { c.logs.Bounds[topic] = log }
 
 // Stamped answers AskStamp with the record's timestamp, in milliseconds since
 // 1970.
@@ -125,10 +124,62 @@ func (c *Claiming) Stamped(topic string, timestampMS int64) { c.stamps[topic] = 
 
 // Committed answers AskCommit with where the group would go on, 0 before its
 // first commit.
-func (c *Claiming) Committed(topic string, next int64) { c.commits[topic] = next }
+func (c *Claiming) Committed(topic string, next int64) { c.logs.Commits[topic] = next }
 
-// InputsSet says that the inputs go on where SetInputs said.
+// InputsSet says that the inputs are set to where SetInputs said.
 func (c *Claiming) InputsSet() { c.set = true }
 
 // ResetAppended says that the reset is acknowledged.
 func (c *Claiming) ResetAppended() { c.reset = nil }
+
+// findCuts looks for inputs that were cut by an unclean end of the broker,
+// or returns the next question about them. A log that ends
+// below the position was cut. A log that was cut and has grown again is recognized
+// by the timestamp of the record at the position; without that check, the records
+// at the old offsets would be passed over.
+//
+// The commit tells up to where the log is intact, because it follows the folded
+// events, and an embedded broker takes commits back to the ends of its logs. The
+// commit also tells an input that was trimmed too far from a ledger that lost its
+// end.
+func (c *Claiming) findCuts() (question ClaimStep, open bool) {
+	var losses []Loss
+	for _, topic := range c.p.proc.InputTopics() {
+		at, known := c.p.positions[topic]
+		log := c.logs.Bounds[topic]
+		if !known || at.Offset+1 == log.Start {
+			continue // nothing to compare
+		}
+		if at.Offset >= log.Start && at.Offset < log.End {
+			if at.TimestampMS == 0 {
+				continue
+			}
+			stamp, asked := c.stamps[topic]
+			if !asked {
+				return ClaimStep{Kind: AskStamp, Topic: topic, Offset: at.Offset}, true
+			}
+			if stamp == at.TimestampMS {
+				continue
+			}
+		}
+		commit, asked := c.logs.Commits[topic]
+		if !asked {
+			return ClaimStep{Kind: AskCommit, Topic: topic}, true
+		}
+		found := Loss{Topic: topic, Position: at.Offset, Log: log, Intact: -1}
+		if at.Offset < log.Start {
+			if commit >= log.Start {
+				losses = append(losses, found)
+			}
+			continue
+		}
+		found.Intact = log.Start
+		if commit <= log.End {
+			found.Intact = max(found.Intact, commit)
+		}
+		c.logs.Intact[topic] = found.Intact
+		losses = append(losses, found)
+	}
+	c.losses = losses
+	return ClaimStep{}, false
+}

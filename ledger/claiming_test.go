@@ -10,11 +10,11 @@ import (
 )
 
 // idle is a state that nothing changes.
-type idle struct{}
+type idle struct{ Untimed }
 
-func (idle) Apply(string, []byte, int64) error { return nil }
-func (idle) Due(time.Time, int) []string       { return []string{"key"} }
-func (idle) Close()                            {}
+func (idle) Decide(InputRecord, time.Time, int64) ([]byte, error) { return nil, nil }
+func (idle) Apply(string, []byte, int64) error                    { return nil }
+func (idle) Due(time.Time, int) []string                          { return []string{"key"} }
 
 // sound is a store without trouble, and without contents.
 type sound struct{ Store }
@@ -24,11 +24,11 @@ func (sound) Err() error { return nil }
 // reader is a partition that is folded to offset 4 and has read its input to 9.
 func reader(t *testing.T) *Partition {
 	t.Helper()
-	def := Define(Stage[idle]{
-		Ledger: "out", Inputs: []Input[idle]{{Topic: "in"}, {Topic: "upstream", Events: true}},
-		Open: func(int32, Store) (idle, error) { return idle{}, nil },
-	})
-	p, err := NewPartition(def, 0, sound{}, Folded{
+	proc := Processor{
+		Ledger: "out", Inputs: []Input{{Topic: "in"}, {Topic: "upstream", Events: true}},
+		Open: func(int32, Store) (State, error) { return idle{}, nil },
+	}
+	p, err := NewPartition(proc, 0, sound{}, Folded{
 		Offset: 4, Epoch: 1, Positions: map[string]Position{"in": {Offset: 9, TimestampMS: 900}},
 	}, PartitionOptions{})
 	if err != nil {
@@ -126,7 +126,7 @@ func follow(t *testing.T, c *Claiming, p *Partition, said *strings.Builder, in B
 func TestTimersWaitUntilInputsAreRead(t *testing.T) {
 	p := reader(t)
 	p.Live(0)
-	if waits := p.def.TimersWaitFor(); !slices.Equal(waits, []string{"in"}) {
+	if waits := p.proc.TimersWaitFor(); !slices.Equal(waits, []string{"in"}) {
 		t.Fatalf("timers wait for %q", waits)
 	}
 	p.CatchUp(map[string]int64{"in": 12})

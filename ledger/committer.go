@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,10 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// committer tells a group of positions. The request is made
-// here and not by the client, which commits nothing while it waits for the
-// others to join: that may take a session, when one of them is dead, and
-// fetchers wait for what schedule commits.
+// committer commits positions to a group. It makes the requests itself, because the
+// client commits nothing while it waits for other members to join. That may take a
+// session when a member is dead, and fetchers wait for what schedule commits.
 type committer struct {
 	client          *kgo.Client
 	group, instance string
@@ -40,9 +40,9 @@ func (c *committer) mark(topic string, partition int32, next int64) {
 	c.due[topicPartition{topic, partition}] = next
 }
 
-// forget drops the positions of partitions of that number, also those of the
-// request under way: if it fails, a second one would be of a later generation,
-// and could take back what the next owner has committed.
+// forget drops the positions of partitions of that number, also those in the
+// request under way. If that request fails, a second one would be of a later
+// generation, and could take back what the next owner has committed.
 func (c *committer) forget(partition int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ func (c *committer) forget(partition int32) {
 	maps.DeleteFunc(c.sent, ours)
 }
 
-// flush commits what is due, within commitTimeout. What fails stays due, unless
-// it was marked again or forgotten.
+// flush commits what is due, within commitTimeout. A position whose commit fails
+// stays due, unless it was marked again or forgotten.
 func (c *committer) flush(ctx context.Context) error {
 	c.flushing.Lock()
 	defer c.flushing.Unlock()
@@ -94,11 +94,12 @@ func (c *committer) again(at topicPartition) {
 	}
 }
 
-// commitTimeout bounds one request: a partition that is given up waits for it.
+// commitTimeout bounds one request, because a partition that is given up waits for
+// it.
 const commitTimeout = 2 * time.Second
 
-// request is the commit of a member in its present generation: a broker refuses
-// it when the group has gone on without it.
+// request is the commit of a member in its present generation. A broker refuses it
+// when the group has gone on without the member.
 func (c *committer) request(next map[topicPartition]int64) *kmsg.OffsetCommitRequest {
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group = c.group
@@ -106,12 +107,10 @@ func (c *committer) request(next map[topicPartition]int64) *kmsg.OffsetCommitReq
 	if c.instance != "" {
 		req.InstanceID = &c.instance
 	}
-	byTopic := map[string]int{}
 	for at, offset := range next {
-		i, ok := byTopic[at.topic]
-		if !ok {
+		i := slices.IndexFunc(req.Topics, func(t kmsg.OffsetCommitRequestTopic) bool { return t.Topic == at.topic })
+		if i < 0 {
 			i = len(req.Topics)
-			byTopic[at.topic] = i
 			topic := kmsg.NewOffsetCommitRequestTopic()
 			topic.Topic = at.topic
 			req.Topics = append(req.Topics, topic)

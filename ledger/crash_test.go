@@ -38,7 +38,7 @@ func TestKilled(t *testing.T) {
 		}},
 		"checkpoint behind": {own: owner{CheckpointEvery: time.Nanosecond}, arm: func(w *world, p *process) {
 			w.onAppend(func(n int) (kmsg.Response, error, bool) {
-				if p.happened()[HappenedCheckpoint] < 2 {
+				if p.happened()[IncidentCheckpoint] < 2 {
 					return nil, nil, false
 				}
 				p.kill()
@@ -120,15 +120,15 @@ func TestBrokerAnswers(t *testing.T) {
 			w := newWorld(t)
 			test.answer(w)
 			stop := w.start(w.options())
-			w.reaches(HappenedClaim, 1)
+			w.reaches(IncidentClaim, 1)
 			const inputs = 50
 			for i, v := range numbers(0, inputs) {
 				w.produce(v)
-				w.reaches(HappenedEvent, i+1) // several appends, not one batch
+				w.reaches(IncidentEvent, i+1) // several appends, not one batch
 			}
 			w.exactly(numbers(0, inputs))
 			if test.restart {
-				w.reaches(HappenedRestart, 1)
+				w.reaches(IncidentRestart, 1)
 			}
 			live := w.newest().dump()
 			mustStop(t, stop)

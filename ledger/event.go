@@ -12,12 +12,12 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// ErrCorrupt means that an event of a ledger is proven to be damaged, or does not
-// fit the state. Nothing can be decided on such a partition.
+// ErrCorrupt means that an event of a ledger is proven to be damaged, or does not fit
+// the state. The partition cannot go on.
 var ErrCorrupt = errors.New("corrupt ledger event")
 
-// errStranger means that a record is no event: somebody else wrote it.
-var errStranger = errors.New("no event")
+// errStranger means that a record is not an event: another program wrote it.
+var errStranger = errors.New("not an event")
 
 // Encode returns the record of ev, with its checksum.
 func Encode(ev *weftpb.Event) ([]byte, error) {
@@ -32,7 +32,7 @@ func Encode(ev *weftpb.Event) ([]byte, error) {
 // sumTag is the tag of Event.sum on the wire.
 var sumTag = protowire.AppendTag(nil, 262143, protowire.Fixed32Type)
 
-// sumBytes is what the checksum takes at the end of an event.
+// sumBytes is the length of the checksum's field at the end of an event.
 var sumBytes = len(sumTag) + 4
 
 // marked tells whether a record ends as events with a checksum do.
@@ -51,14 +51,15 @@ func encode(ev *weftpb.Event) []byte {
 	return raw
 }
 
-// decode returns the event of a record. The error is errStranger for one that
-// somebody else wrote, and wraps ErrCorrupt for an event whose bytes are not
-// those that were written.
+// decode returns the event of a record. The error is errStranger for a record of
+// another program, and wraps ErrCorrupt for an event whose bytes are not those that
+// were written.
 //
 // A wrong checksum alone proves nothing: another program may have copied an event
-// and changed it. An event that still names the offset at which it stands was
-// written for this place. What is damaged so that it names another is passed over
-// like a stranger's record, and later events tell (see Reader.Read).
+// and changed it. But an event that still names the offset at which it stands was
+// written for this place. If the damage changed that offset, the event is passed
+// over like a record of another program, and later events prove the damage (see
+// EventReader.Read).
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	ev := new(weftpb.Event)
 	err := proto.Unmarshal(raw, ev)
@@ -74,10 +75,10 @@ func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Ev
 	return ev, nil
 }
 
-// endsWithOffset tells whether a marked record ends as the event at offset does,
-// also where what comes before is so damaged that it is no message: with its place,
-// what was not acknowledged, and the strangers, of which the latter two may be
-// missing.
+// endsWithOffset tells whether a marked record ends as the event at offset does. The
+// end is its offset, the number of events that were not acknowledged, and the number
+// of strangers; the latter two may be missing. What comes before may be so damaged
+// that it is not a message.
 func endsWithOffset(raw []byte, offset int64) bool {
 	end := raw[:len(raw)-sumBytes]
 	place := protowire.AppendVarint(protowire.AppendTag(nil, 6, protowire.VarintType), uint64(offset))
@@ -107,40 +108,40 @@ func onlyClaims(ev *weftpb.Event) bool {
 	return proto.Equal(ev, &weftpb.Event{Claim: &weftpb.Claim{Owner: ev.Claim.Owner}})
 }
 
-// Reader follows a ledger partition and tells which of its events are valid. The
-// zero value knows no claim: a reader that starts in the middle takes the newest
-// claim that an event in its place names, as long as it lies before the start.
-type Reader struct {
+// EventReader follows a partition of a ledger and tells which of its events are
+// valid. The zero value knows no claim. If it starts in the middle of the log, it
+// takes the newest claim that an event names which stands in its own place, as long
+// as that claim lies before the start.
+type EventReader struct {
 	// Epoch of the latest claim seen.
 	Epoch int64
-	// Hole is the first offset behind that claim at which none of its events
-	// stands, 0 while there is none. Events behind it do not count: the owner
-	// has lost one, or somebody else has written, and the owner stops when it
-	// learns of that.
+	// Hole is the first offset after that claim at which an event of its owner is
+	// missing, 0 while none is. Events after it do not count: the owner has lost an
+	// event, or another process has written, and the owner stops when it learns that.
 	Hole int64
-	// Strangers counts the records that are no events.
+	// Strangers counts the records that are not events.
 	Strangers int64
 
-	// first is the first offset that was read plus one, 0 where the claim in
-	// force is known from the start.
+	// first is the first offset that was read plus one, 0 if the claim in force is
+	// known from the start.
 	first int64
-	// strange says that a record which is no event made the hole, or stands
-	// behind it.
+	// strange says that a record which is not an event made the hole, or stands
+	// after it.
 	strange bool
 }
 
-// Read decodes the record at offset. It returns nil for one that does not count:
+// Read decodes the record at offset. It returns nil for a record that does not count:
 //   - a claim;
-//   - an event that an older owner wrote after a newer one's claim;
-//   - one that is not where its owner meant it to be, or behind such a place:
-//     events before it were lost, and it must not count without them;
-//   - a record that is no event, which somebody else wrote.
+//   - an event that an older owner wrote after a newer owner's claim;
+//   - an event that does not stand at the offset that it names, or that comes after
+//     such a place: events before it were lost, and it must not count without them;
+//   - a record of another program, which is not an event.
 //
-// The error wraps ErrCorrupt when an event is proven to be damaged: it stands
-// where it says, and its checksum is wrong; or its place holds something else, and
-// its owner had it acknowledged; or the claim is missing under which a later one
-// stands.
-func (r *Reader) Read(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
+// The error wraps ErrCorrupt when an event is proven to be damaged: it stands where
+// it says, and its checksum is wrong; or another record stands in its place, although
+// its owner had the event acknowledged; or a claim is missing that a later event
+// names.
+func (r *EventReader) Read(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	if r.Epoch == 0 && r.first == 0 {
 		r.first = offset + 1
 	}
@@ -165,10 +166,10 @@ func (r *Reader) Read(raw []byte, topic string, partition int32, offset int64) (
 	case ev.Epoch > r.Epoch:
 		r.Epoch = ev.Epoch
 		if begin := r.first - 1; begin < offset && r.Hole == 0 {
-			r.Hole = begin // an older owner's, behind this claim
+			r.Hole = begin // an older owner's record stands after this claim
 		}
 	}
-	if r.Hole == 0 || ev.Sum == nil && !r.strange { // older programs said nothing of acknowledgements
+	if r.Hole == 0 || ev.Sum == nil && !r.strange { // older programs did not write what was acknowledged
 		return ev, nil
 	}
 	if r.Hole < offset-ev.Unacknowledged {
@@ -178,8 +179,8 @@ func (r *Reader) Read(raw []byte, topic string, partition int32, offset int64) (
 	return nil, nil
 }
 
-// breaks books that no event of the owner stands at offset.
-func (r *Reader) breaks(offset int64) {
+// breaks notes that there is no event of the owner at offset.
+func (r *EventReader) breaks(offset int64) {
 	if r.Hole == 0 {
 		r.Hole = offset
 	}

@@ -12,7 +12,7 @@ import (
 
 // readAll returns the bodies of the events that count, from an offset on.
 func readAll(log [][]byte, from int) (got string, err error) {
-	var r Reader
+	var r EventReader
 	for offset := from; offset < len(log); offset++ {
 		ev, err := r.Read(log[offset], "t", 0, int64(offset))
 		if err != nil {

@@ -18,11 +18,11 @@ func TestRule5FencingByClaim(t *testing.T) {
 	t.Parallel()
 	w := worked(t, numbers(0, 5)...) // the zombie's life, epoch 1
 	stop := w.start(w.options())
-	w.reaches(HappenedClaim, 2)
+	w.reaches(IncidentClaim, 2)
 	zombie := encode(&weftpb.Event{Epoch: 1, Offset: w.end(), Body: []byte("undead"), Positions: []*weftpb.Position{{Topic: inTopic, Offset: 99}}})
 	check(t, w.client.ProduceSync(t.Context(), &kgo.Record{Topic: ledgerTopic, Value: zombie}).FirstErr())
 	w.produce(numbers(5, 10)...)
-	w.reaches(HappenedClaim, 3) // after the gap
+	w.reaches(IncidentClaim, 3) // after the gap
 	w.produce(numbers(10, 15)...)
 	// The event that showed the gap is in the log, but not where its owner
 	// meant it to be: it does not count, and its input is decided again.
@@ -38,19 +38,19 @@ func TestTwoOwnersAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, stopA := w.another("a")
-	a.reaches(HappenedClaim, 1)
+	a.reaches(IncidentClaim, 1)
 	w.produce(numbers(0, 5)...)
 	valid(w, 5)
 	w.deceive()
 	w.evict()
 	b, stopB := w.another("b")
-	b.reaches(HappenedClaim, 1)
+	b.reaches(IncidentClaim, 1)
 	claim := w.end() - 1
-	if now := a.happened(); now[HappenedRestart] > 0 || now[HappenedClaim] > 1 {
+	if now := a.happened(); now[IncidentRestart] > 0 || now[IncidentClaim] > 1 {
 		t.Fatalf("the first owner noticed: %v", now)
 	}
 	w.produce(numbers(5, 20)...)
-	a.reaches(HappenedRestart, 1)
+	a.reaches(IncidentRestart, 1)
 	w.exactly(numbers(0, 20))
 	after := w.events(nil)[claim:]
 	if !slices.ContainsFunc(after, func(ev *weftpb.Event) bool { return ev.Epoch == 1 }) {
@@ -128,11 +128,11 @@ func TestOldOwnerWakes(t *testing.T) {
 				return after(func() { w.cluster.SleepControl(func() { <-awake }) })
 			})
 			old.start()
-			old.reaches(HappenedClaim, 1)
+			old.reaches(IncidentClaim, 1)
 			inputs := w.produceUntil(closed(asleep))
 			w.evict()
 			young, stop := w.another("other")
-			young.reaches(HappenedClaim, 1)
+			young.reaches(IncidentClaim, 1)
 			w.produce(numbers(inputs, inputs+5)...)
 			valid(w, inputs+5)
 			close(awake)
@@ -141,13 +141,13 @@ func TestOldOwnerWakes(t *testing.T) {
 			w.produce(numbers(inputs+5, inputs+10)...)
 			w.exactly(numbers(0, inputs+10))
 			mustStop(t, stop)
-			old.reaches(HappenedClaim, 2)
+			old.reaches(IncidentClaim, 2)
 			w.produce(numbers(inputs+10, inputs+15)...)
 			w.exactly(numbers(0, inputs+15))
 			old.kill()
 			w.evict()
 			last, stop := w.another("last")
-			last.reaches(HappenedClaim, 1)
+			last.reaches(IncidentClaim, 1)
 			live := w.newest().dump()
 			mustStop(t, stop)
 			w.sameAsRebuilt(live)
@@ -217,7 +217,7 @@ func TestClaimOfTheDeadComesLate(t *testing.T) {
 	close(letGo)
 	w.events(func(all []*weftpb.Event) bool { return int64(len(all)) > end })
 	w.produce(numbers(5, 10)...)
-	next.reaches(HappenedClaim, 2)
+	next.reaches(IncidentClaim, 2)
 	w.exactly(numbers(0, 10))
 	if got, want := w.owners(), []string{"next", "dead", "next"}; !slices.Equal(got, want) {
 		t.Errorf("claims of %q, want %q", got, want)

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// newest returns the checkpoint to recover from: the published one, or a newer
-// one of the bucket, which it publishes here. One that cannot be used is passed
-// over for the one before, and in the end for the ledger itself; local and why
-// are the published checkpoint and why there is none.
+// newest returns the checkpoint to recover from: the local one, or a newer one of
+// the bucket, which it publishes here. A checkpoint in the bucket that cannot be
+// used is passed over for the one before it. why is the error if there is no local
+// checkpoint.
 func (t *table) newest(local checkpoint, why error, log Bounds) (checkpoint, error) {
 	remote := t.run.opts.Remote
 	if remote == nil {
@@ -24,17 +24,17 @@ func (t *table) newest(local checkpoint, why error, log Bounds) (checkpoint, err
 		from = local.Offset
 	}
 	trouble := func(err error) (checkpoint, error) {
-		if err != nil && Reaches(t.run.ledger, t.partition, log.Start, from+1) != nil {
+		if err != nil && Reaches(t.run.Ledger, t.partition, log.Start, from+1) != nil {
 			return checkpoint{}, fmt.Errorf("look for a checkpoint in %s: %w", remote.bucket, err) // try again
 		}
 		return local, why
 	}
 	have, err := t.place().list(t.run.life)
 	if err != nil {
-		t.pass("", err)
+		t.passOver("", err)
 		return trouble(err)
 	}
-	var unknown error // what is not known to be useless
+	var unknown error // of checkpoints that may be usable
 	for _, name := range have.manifests {
 		if offsetOf(name) <= from {
 			break
@@ -43,7 +43,7 @@ func (t *table) newest(local checkpoint, why error, log Bounds) (checkpoint, err
 		if err == nil {
 			return c, nil
 		}
-		t.pass(name, err)
+		t.passOver(name, err)
 		if !errors.Is(err, errNoCheckpoint) {
 			unknown = errors.Join(unknown, err)
 		}
@@ -53,7 +53,7 @@ func (t *table) newest(local checkpoint, why error, log Bounds) (checkpoint, err
 
 // fetch downloads a checkpoint and publishes it in the partition's directory.
 func (t *table) fetch(name string, have inventory) (checkpoint, error) {
-	m, err := t.place().read(t.run.life, name, have, t.run.source(t.partition))
+	m, err := t.place().read(t.run.life, name, have, t.run.source(t.run.Ledger, t.partition))
 	if err != nil {
 		return checkpoint{}, err
 	}
@@ -67,9 +67,9 @@ func (t *table) fetch(name string, have inventory) (checkpoint, error) {
 	if err != nil {
 		return checkpoint{}, errors.Join(err, os.RemoveAll(temporary))
 	}
-	// A copy of that name was never published: its directory is nobody's.
+	// A copy of that name was never published, so nothing uses its directory.
 	if err := os.RemoveAll(filepath.Join(t.dir, c.Dir)); err != nil {
-		return checkpoint{}, fmt.Errorf("make room for a checkpoint: %w", err)
+		return checkpoint{}, fmt.Errorf("remove an unpublished checkpoint: %w", err)
 	}
 	if err := os.Rename(temporary, filepath.Join(t.dir, c.Dir)); err != nil {
 		return checkpoint{}, fmt.Errorf("take over a checkpoint: %w", err)
@@ -78,12 +78,12 @@ func (t *table) fetch(name string, have inventory) (checkpoint, error) {
 		return checkpoint{}, err
 	}
 	t.run.log.Info("a checkpoint was taken from the bucket", "partition", t.partition, "offset", c.Offset)
-	t.run.opts.Observe(Happening{Kind: HappenedFetched, Partition: t.partition})
+	t.observe(IncidentFetched)
 	return c, nil
 }
 
-// pass says that a checkpoint of the bucket, or all of it, is not used.
-func (t *table) pass(name string, err error) {
+// passOver logs that a checkpoint of the bucket, or the whole bucket, is not used.
+func (t *table) passOver(name string, err error) {
 	t.run.log.Warn("a checkpoint in the bucket is passed over", "partition", t.partition, "checkpoint", name, "because", err)
-	t.run.opts.Observe(Happening{Kind: HappenedPassedOver, Partition: t.partition})
+	t.observe(IncidentPassedOver)
 }

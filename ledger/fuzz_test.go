@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
 )
 
 // A record of a ledger is an event, a stranger's, or named corrupt. One that is an event means
@@ -31,7 +31,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil || again.Epoch != ev.Epoch || (again.Claim == nil) != (ev.Claim == nil) || !bytes.Equal(again.Body, ev.Body) {
 			t.Fatalf("%v, written again %v, %v", ev, again, err)
 		}
-		var r Reader
+		var r EventReader
 		valid, err := r.Read(raw, "t", 0, 7)
 		if ev.Claim == nil && ev.Offset == 7 && ev.Epoch > 7 && errors.Is(err, ErrCorrupt) {
 			return // its claim would stand behind it
@@ -81,14 +81,14 @@ func FuzzUnseal(f *testing.F) {
 
 // shelf is a bucket of which only the keys are known.
 type shelf struct {
-	store.Bucket
+	blob.Bucket
 	keys []string
 }
 
-func (s shelf) List(_ context.Context, prefix string) iter.Seq2[store.Object, error] {
-	return func(yield func(store.Object, error) bool) {
+func (s shelf) List(_ context.Context, prefix string) iter.Seq2[blob.Object, error] {
+	return func(yield func(blob.Object, error) bool) {
 		for _, key := range s.keys {
-			if strings.HasPrefix(key, prefix) && !yield(store.Object{Key: key, Size: 1}, nil) {
+			if strings.HasPrefix(key, prefix) && !yield(blob.Object{Key: key, Size: 1}, nil) {
 				return
 			}
 		}
@@ -134,7 +134,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte{1, 0, 17, 0, 33})
 	f.Add([]byte{255, 0, 1, 255, 1, 0, 1})
 	f.Fuzz(func(t *testing.T, script []byte) {
-		var r Reader
+		var r EventReader
 		claim, broken, strangers := int64(0), false, int64(0)
 		for at, step := range script {
 			offset := int64(at)

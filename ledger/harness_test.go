@@ -20,8 +20,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/weftcrawl/weft/cluster"
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kafka"
 )
 
 const (
@@ -31,7 +31,10 @@ const (
 
 // words counts the words of its inputs: an event is a word, the state is how
 // often each was applied and where last.
-type words struct{ store Store }
+type words struct {
+	Untimed
+	store Store
+}
 
 func (w words) Apply(key string, body []byte, offset int64) error {
 	if string(body) == "impossible" {
@@ -50,8 +53,16 @@ func (w words) count(word string) uint64 {
 	return 0
 }
 
-func (w words) Due(time.Time, int) []string { return nil }
-func (w words) Close()                      {}
+// Decide makes no event of "skip" and rejects "bad".
+func (w words) Decide(in InputRecord, _ time.Time, _ int64) ([]byte, error) {
+	switch string(in.Value) {
+	case "skip":
+		return nil, nil
+	case "bad":
+		return nil, &Rejection{Reason: "bad"}
+	}
+	return in.Value, nil
+}
 
 func (w words) dump() map[string]string {
 	all := map[string]string{}
@@ -98,33 +109,24 @@ func newWorldAt(t *testing.T, brokers ...string) *world {
 	}
 }
 
-// stage is the word counter: an input "skip" makes no event, "bad" is refused.
-func (w *world) stage() Stage[words] {
-	return Stage[words]{
+// stage is the word counter.
+func (w *world) stage() Processor {
+	return Processor{
 		Ledger: ledgerTopic,
-		Inputs: []Input[words]{{Topic: inTopic, Decide: func(_ words, in Record, _ time.Time, _ int64) ([]byte, error) {
-			switch string(in.Value) {
-			case "skip":
-				return nil, nil
-			case "bad":
-				return nil, &Rejection{Reason: "bad"}
-			}
-			return in.Value, nil
-		}}},
-		Open: func(_ int32, store Store) (words, error) {
+		Inputs: []Input{{Topic: inTopic}},
+		Open: func(_ int32, store Store) (State, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.states = append(w.states, words{store})
-			return words{store}, nil
+			w.states = append(w.states, words{store: store})
+			return words{store: store}, nil
 		},
-		Tick: func(words, string, time.Time, int64) ([]byte, error) { return nil, nil },
 	}
 }
 
 func (w *world) options() Options {
 	o := Options{
-		Cluster: cluster.At(w.brokers...), Dir: w.dir, Member: "m1", Embedded: true,
-		Reject: func(in Record, _ int32, reason string) error {
+		Cluster: kafka.At(w.brokers...), Dir: w.dir, Member: "m1", Embedded: true,
+		Reject: func(in InputRecord, _ int32, reason string) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.rejected = append(w.rejected, string(in.Value)+":"+reason)
@@ -263,7 +265,7 @@ func (w *world) rebuilt() map[string]string {
 	o, fresh := w.options(), newTally(w.t)
 	o.Dir, o.Observe = w.t.TempDir(), fresh.observe
 	stop := w.start(o)
-	fresh.reaches(HappenedClaim, 1)
+	fresh.reaches(IncidentClaim, 1)
 	state := w.newest().dump()
 	mustStop(w.t, stop)
 	return state
@@ -305,7 +307,7 @@ func (w *world) onAppend(fn func(n int) (kmsg.Response, error, bool)) {
 func valid(w *world, n int) (out []string) {
 	w.t.Helper()
 	w.events(func(all []*weftpb.Event) bool {
-		var r Reader
+		var r EventReader
 		out = nil
 		for offset, ev := range all {
 			if read, err := r.Read(encode(ev), ledgerTopic, 0, int64(offset)); err != nil {

@@ -28,7 +28,7 @@ func TestHandsOverWhileALeaderHangs(t *testing.T) {
 	o.Dir, o.Member, o.Observe = t.TempDir(), "old", old.observe
 	o.Cluster.Dial = dialPatiently
 	stopOld := w.start(o)
-	old.reaches(HappenedClaim, 2)
+	old.reaches(IncidentClaim, 2)
 	id := cluster.GroupInfo(ledgerTopic).Members[0].MemberID
 
 	hangs := make(chan struct{})
@@ -43,12 +43,12 @@ func TestHandsOverWhileALeaderHangs(t *testing.T) {
 	})
 	<-hangs
 	next, stopNext := w.another("next")
-	next.reaches(HappenedClaim, 1)
+	next.reaches(IncidentClaim, 1)
 	if !slices.ContainsFunc(cluster.GroupInfo(ledgerTopic).Members, func(m kfake.GroupMember) bool { return m.MemberID == id }) {
 		t.Error("the old owner was expelled")
 	}
 	mustStop(t, stopNext)
-	old.reaches(HappenedClaim, 3) // the partition is read again by the same client
+	old.reaches(IncidentClaim, 3) // the partition is read again by the same client
 	mustStop(t, stopOld)
 }
 

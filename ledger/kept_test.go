@@ -154,7 +154,7 @@ func TestRule8StrangersArePassedOver(t *testing.T) {
 		"a changed claim":   {Key: []byte("k"), Value: changed(encode(&weftpb.Event{Claim: &weftpb.Claim{Owner: "copy"}}))},
 	}
 	stop := w.start(w.options())
-	w.reaches(HappenedClaim, 2)
+	w.reaches(IncidentClaim, 2)
 	for name, stranger := range strangers {
 		stranger.Topic = ledgerTopic
 		if err := w.client.ProduceSync(t.Context(), stranger).FirstErr(); err != nil {
@@ -162,12 +162,12 @@ func TestRule8StrangersArePassedOver(t *testing.T) {
 		}
 	}
 	w.produce(numbers(1, 5)...)
-	w.reaches(HappenedClaim, 3) // after the gap
+	w.reaches(IncidentClaim, 3) // after the gap
 	w.exactly(numbers(0, 5))
 	live := w.newest().dump()
 	mustStop(t, stop)
 	w.sameAsRebuilt(live)
-	if n := w.happened()[HappenedStranger]; n < len(strangers)-2 {
+	if n := w.happened()[IncidentStranger]; n < len(strangers)-2 {
 		t.Errorf("%d strangers were counted of %d, the two copies aside", n, len(strangers)-2)
 	}
 	w.events(func(all []*weftpb.Event) bool {

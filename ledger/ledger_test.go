@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/weftcrawl/weft/dirlock"
+	"github.com/weftcrawl/weft/internal/dirlock"
 )
 
 func TestEventsFollowInputs(t *testing.T) {
@@ -25,7 +25,7 @@ func TestDirectoryIsLocked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	stop := w.start(w.options())
-	w.reaches(HappenedClaim, 1)
+	w.reaches(IncidentClaim, 1)
 	if err := Run(t.Context(), w.stage(), w.options()); !errors.Is(err, dirlock.ErrInUse) {
 		t.Errorf("second run on the directory ended with %v", err)
 	}

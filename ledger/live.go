@@ -2,111 +2,109 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/lovoo/goka"
+
+	"github.com/weftcrawl/weft/internal/supervise"
 )
 
-// take answers one message: a record of an input topic, or a tick. An error
-// stops the partition.
-func (t *table) take(ctx goka.Context, topic string, raw []byte) error {
-	if ctx.Offset() == tickOffset {
+// take is goka's callback: it answers one message, which is a record of an input
+// topic or a tick. An error stops the partition.
+func (t *table) take(ctx goka.Context, msg any) {
+	value, _ := msg.([]byte)
+	in := InputRecord{
+		Topic: string(ctx.Topic()), Key: ctx.Key(), Value: value, Offset: ctx.Offset(), TimestampMS: ctx.Timestamp().UnixMilli(),
+	}
+	if in.Offset == tickOffset {
 		defer t.ticking.Add(-1)
-		event, err := t.answerTick(ctx.Key())
-		return t.append(ctx, event, err)
 	}
-	rec := Record{
-		Topic: topic, Key: ctx.Key(), Value: raw, Offset: ctx.Offset(), TimestampMS: ctx.Timestamp().UnixMilli(),
+	event, err := t.decide(in)
+	if rejected := (*Rejection)(nil); errors.As(err, &rejected) {
+		err = t.reject(in, rejected)
 	}
-	event, err := t.answer(rec)
-	var rejected *Rejection
-	if errors.As(err, &rejected) {
-		t.run.opts.Observe(Happening{Kind: HappenedRejected, Partition: t.partition})
-		if err = t.run.opts.Reject(rec, t.partition, rejected.Reason); err == nil {
-			t.mu.Lock()
-			t.Rejected(topic, rec.Offset)
-			t.mu.Unlock()
-		}
-	}
-	return t.append(ctx, event, err)
-}
-
-// answer decides on a record and returns the event to append, nil for none.
-func (t *table) answer(rec Record) ([]byte, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.Acknowledged(t.writer.Acked())
-	event, err := t.Answer(rec, t.run.opts.Clock())
-	return event, t.judge(err)
-}
-
-// answerTick decides on a key that due returned.
-func (t *table) answerTick(key string) ([]byte, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.Acknowledged(t.writer.Acked())
-	event, err := t.Tick(key, t.run.opts.Clock())
-	return event, t.judge(err)
-}
-
-// append writes the event with goka's one SetValue, and saves the state when
-// its time has come.
-func (t *table) append(ctx goka.Context, event []byte, err error) error {
 	if err != nil {
 		t.writer.Poison(err)
-		return err
+		ctx.Fail(err)
+		return
 	}
 	if event != nil {
-		ctx.SetValue(event, goka.WithCtxEmitHeaders(t.run.route(t.partition)))
-		t.run.opts.Observe(Happening{Kind: HappenedEvent, Partition: t.partition})
+		ctx.SetValue(event) // which calls EmitWithHeaders
+		t.observe(IncidentEvent)
 	}
-	if err := t.writer.Err(); err != nil {
+	if err := t.maybeSave(); err != nil {
+		ctx.Fail(err)
+	}
+}
+
+// decide decides on a message and folds the event that comes of it. It returns
+// the event to append, nil when there is none.
+func (t *table) decide(in InputRecord) (event []byte, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	t.Acknowledged(t.writer.Acked())
+	if in.Offset == tickOffset {
+		event, err = t.Tick(in.Key, now)
+	} else {
+		event, err = t.Answer(in, now)
+	}
+	if err == nil && event != nil {
+		err = t.FoldNext(in.Key, event, now)
+	}
+	if err != nil {
+		return nil, t.judge(err)
+	}
+	return event, nil
+}
+
+func (t *table) reject(in InputRecord, why *Rejection) error {
+	t.observe(IncidentRejected)
+	if err := t.run.opts.Reject(in, t.partition, why.Reason); err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.maybeSave(t.run.opts.Clock())
+	t.Rejected(in.Topic, in.Offset)
+	return nil
 }
 
-// commits is the part of sarama's session that acknowledged events commit to.
-type commits interface {
-	MarkOffset(topic string, partition int32, offset int64, metadata string)
+// panicked logs a panic of the stage's code; see PartitionOptions.Panicked.
+func (t *table) panicked(cause any, topic string, offset int64) {
+	if topic == "" {
+		t.run.log.Error("a ledger made its stage panic", "panic", fmt.Sprint(cause), "stack", supervise.StackTop(), "partition", t.partition)
+		return
+	}
+	t.run.log.Error("a record made its stage panic", "panic", fmt.Sprint(cause), "stack", supervise.StackTop(),
+		"topic", topic, "partition", t.partition, "offset", offset)
 }
 
-// emit appends the event that Set folded and resolves goka's promise. Emits of
-// one partition come from its one goroutine.
-func (t *table) emit(key string, value []byte) *goka.Promise {
+// producer is the goka.Producer of a partition's processor.
+type producer struct {
+	goka.Producer // every event comes from SetValue: Emit is not called
+	*table
+}
+
+// EmitWithHeaders appends the event that was decided and folded, and resolves
+// goka's promise. When the event is acknowledged, the positions that it carries
+// are committed. goka's goroutine of the partition calls it, from SetValue.
+func (p producer) EmitWithHeaders(_, key string, event []byte, _ goka.Headers) *goka.Promise {
 	promise, finish := goka.NewPromiseWithFinisher()
-	carried, session := t.Carried(), t.session
-	t.writer.Append(key, value, func(offset int64, err error) {
+	carried := p.Carried()
+	p.writer.Append(key, event, func(offset int64, err error) {
 		if err != nil {
 			finish(nil, err)
 			return
 		}
-		for _, p := range carried {
-			session.MarkOffset(p.Topic, t.partition, p.Offset+1, "")
+		for _, at := range carried {
+			p.member.commits.mark(at.Topic, p.partition, at.Offset+1)
 		}
 		finish(&sarama.ProducerMessage{Offset: offset}, nil)
 	})
 	return promise
 }
 
-// router is the goka.Producer of a runner: it finds the partition's writer.
-type router struct{ run *runner }
-
-// partitionHeader names the partition of an event on its way from SetValue to
-// the writer; it is not written.
-const partitionHeader = "partition"
-
-// EmitWithHeaders appends an event to the partition that the headers name.
-func (r router) EmitWithHeaders(_, key string, value []byte, headers goka.Headers) *goka.Promise {
-	return r.run.table(partitionOf(headers)).emit(key, value)
-}
-
-// Emit is never called: every event comes from SetValue with its partition.
-func (r router) Emit(topic, _ string, _ []byte) *goka.Promise {
-	panic("ledger: emit to " + topic + " without a partition")
-}
-
-// Close leaves the writers to their tables.
-func (r router) Close() error { return nil }
+// Close leaves the writer to its table.
+func (p producer) Close() error { return nil }

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
 )
 
 // place is one partition of one ledger in a bucket:
@@ -28,7 +28,7 @@ import (
 // not exist. Objects are named by their content, so that the tables which two
 // checkpoints share are sent once.
 type place struct {
-	bucket    store.Bucket
+	bucket    blob.Bucket
 	cluster   string
 	topic, id string
 	partition int32
@@ -58,7 +58,7 @@ func (m manifest) name() string { return nameOf(m.Checkpoint.Offset, m.Checkpoin
 
 func nameOf(offset, epoch int64) string { return fmt.Sprintf("%020d-%020d", offset, epoch) }
 
-// offsetOf returns the offset in a manifest's name, -1 when it is none.
+// offsetOf returns the offset in a manifest's name, -1 if it is not such a name.
 func offsetOf(name string) int64 {
 	first, second, _ := strings.Cut(name, "-")
 	offset, err1 := strconv.ParseInt(first, 10, 64)
@@ -76,7 +76,6 @@ type inventory struct {
 	pins      []string         // names of manifests
 }
 
-// list takes the inventory.
 func (p place) list(ctx context.Context) (inventory, error) {
 	have := inventory{objects: map[string]int64{}}
 	prefix := p.key("")
@@ -100,13 +99,13 @@ func (p place) list(ctx context.Context) (inventory, error) {
 	return have, nil
 }
 
-// read returns the manifest of that name if it is complete, belongs here, and
-// fits the ledger. An error that wraps errNoCheckpoint says why it cannot be
-// used; any other that it could not be told.
+// read returns the manifest of that name if it is complete, belongs here, and fits
+// the ledger. An error that wraps errNoCheckpoint says why it cannot be used. Any
+// other error says that the check failed.
 func (p place) read(ctx context.Context, name string, have inventory, log source) (manifest, error) {
 	var raw bytes.Buffer
 	err := p.bucket.Get(ctx, p.key(manifestsDir, name), &raw)
-	if errors.Is(err, store.ErrNotExist) {
+	if errors.Is(err, blob.ErrNotExist) {
 		err = fmt.Errorf("%w: it was removed meanwhile", errNoCheckpoint)
 	}
 	if err != nil {

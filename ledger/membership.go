@@ -15,15 +15,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
-	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/supervise"
+	"github.com/weftcrawl/weft/internal/kafka"
+	"github.com/weftcrawl/weft/internal/supervise"
 )
 
-// membership is this process's part in the consumer group of a stage. Its
-// client fetches nothing: the group only says which partitions are ours, and
-// each of them has a processor of its own (see runner.live). Balancing is
-// cooperative, so a partition that stays ours is not disturbed when members come
-// and go, nor while the group waits for one that is dead.
+// membership is this process's part in the consumer group of a stage. Its client
+// fetches nothing: the group only assigns partitions, and each of them has a
+// processor of its own (see runner.live). Balancing is cooperative. A partition
+// that stays assigned is not disturbed when members come and go, nor while the
+// group waits for a dead member.
 type membership struct {
 	run     *runner
 	client  *kgo.Client
@@ -34,22 +34,22 @@ type membership struct {
 
 	mu      sync.Mutex
 	over    bool
-	tenures map[int32]*tenure
+	tenures map[int32]*tenure // by partition
 }
 
-// tenure is the time in which a partition is ours.
+// tenure is the time in which a partition is assigned to this process.
 type tenure struct {
-	end  context.CancelFunc
-	done chan struct{} // closed when the partition is closed
+	end    context.CancelFunc
+	closed chan struct{} // closed with the partition
 }
 
-// ErrNameTaken means that another process takes part in the group of a stage by
-// the instance id of this one (KIP-345). Data directories were copied: the lock
-// on a directory keeps its id to one process.
+// ErrNameTaken means that another process has joined the group of a stage with
+// the instance id of this one (KIP-345). Then a data directory was copied, because
+// the lock on a directory keeps its id to one process.
 var ErrNameTaken = errors.New("another process has joined the group by this process's instance id; was its data directory copied?")
 
-// join makes this process a member. The partitions that it gets live until ctx
-// ends; fail is told of one that cannot be mended.
+// join makes this process a member. fail is called with the error of a partition
+// that no new processor can mend.
 func (r *runner) join(fail context.CancelCauseFunc) (*membership, error) {
 	m := &membership{run: r, ready: make(chan struct{}), fail: fail, tenures: map[int32]*tenure{}}
 	defer close(m.ready)
@@ -60,47 +60,42 @@ func (r *runner) join(fail context.CancelCauseFunc) (*membership, error) {
 	versions.SetMaxKeyVersion(int16(kmsg.OffsetCommit), 9)
 	opts := []kgo.Opt{
 		kgo.WithContext(ctx),
-		kgo.ClientID("weft-" + r.ledger),
+		kgo.ClientID("weft-" + r.Ledger),
 		kgo.MaxVersions(versions),
-		kgo.ConsumerGroup(r.ledger),
-		kgo.ConsumeTopics(r.Inputs()...),
+		kgo.ConsumerGroup(r.Ledger),
+		kgo.ConsumeTopics(r.InputTopics()...),
 		kgo.Balancers(Rendezvous{r.opts.Member}),
 		kgo.SessionTimeout(r.opts.SessionTimeout),
 		kgo.HeartbeatInterval(r.opts.Heartbeat),
 		kgo.DisableAutoCommit(),
 		kgo.OnPartitionsAssigned(func(_ context.Context, client *kgo.Client, gained map[string][]int32) {
 			<-m.ready
-			client.PauseFetchTopics(r.Inputs()...)
-			m.gain(partitionsOf(gained))
+			client.PauseFetchTopics(r.InputTopics()...)
+			m.onAssigned(partitionsOf(gained))
 		}),
-		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { m.lose(partitionsOf(lost)) }),
-		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { m.lose(partitionsOf(lost)) }),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { m.onRevoked(partitionsOf(lost)) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { m.onRevoked(partitionsOf(lost)) }),
 	}
 	if r.opts.Instance != "" {
 		opts = append(opts, kgo.InstanceID(r.opts.Instance))
 	}
 	var err error
-	if m.client, err = r.client(opts...); err != nil {
+	if m.client, err = r.opts.Cluster.NewClient(opts...); err != nil {
 		return nil, err
 	}
 	r.rejoin = m.client.ForceRebalance
-	m.commits = &committer{client: m.client, group: r.ledger, instance: r.opts.Instance, due: map[topicPartition]int64{}}
+	m.commits = &committer{client: m.client, group: r.Ledger, instance: r.opts.Instance, due: map[topicPartition]int64{}}
 	return m, nil
 }
 
 // partitionsOf are the numbers of partitions, which are the same in all topics.
 func partitionsOf(topics map[string][]int32) []int32 {
-	numbers := map[int32]bool{}
-	for _, partitions := range topics {
-		for _, p := range partitions {
-			numbers[p] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(numbers))
+	numbers := slices.Concat(slices.Collect(maps.Values(topics))...)
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
 }
 
-// gain begins to work on partitions.
-func (m *membership) gain(partitions []int32) {
+func (m *membership) onAssigned(partitions []int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range partitions {
@@ -108,10 +103,10 @@ func (m *membership) gain(partitions []int32) {
 			continue
 		}
 		ctx, end := context.WithCancel(m.run.life)
-		t := &tenure{end: end, done: make(chan struct{})}
-		m.tenures[p] = t
+		closed := make(chan struct{})
+		m.tenures[p] = &tenure{end: end, closed: closed}
 		go func() {
-			defer close(t.done)
+			defer close(closed)
 			if err := m.work(ctx, p); err != nil {
 				m.fail(err)
 			}
@@ -128,15 +123,15 @@ func (m *membership) work(ctx context.Context, partition int32) error {
 	}, func(ctx context.Context) error {
 		err := m.run.live(ctx, m, partition)
 		if ctx.Err() == nil {
-			m.run.opts.Observe(Happening{Kind: HappenedRestart, Partition: partition})
+			m.run.opts.Observe(IncidentRestart, partition)
 		}
 		return err
 	})
 }
 
-// lose ends the work on partitions. It returns when they are closed and their
-// last positions committed: their next owner finds everything.
-func (m *membership) lose(partitions []int32) {
+// onRevoked ends the work on partitions. It returns when they are closed and their
+// last positions are committed.
+func (m *membership) onRevoked(partitions []int32) {
 	m.mu.Lock()
 	ending := map[int32]*tenure{}
 	for _, p := range partitions {
@@ -147,10 +142,10 @@ func (m *membership) lose(partitions []int32) {
 	}
 	m.mu.Unlock()
 	for _, t := range ending {
-		m.run.await(t.done)
+		<-t.closed
 	}
 	if len(ending) > 0 {
-		// What cannot be committed is committed by the next owner.
+		// The next owner commits what cannot be committed here.
 		_ = m.commits.flush(context.Background())
 	}
 	m.mu.Lock()
@@ -163,33 +158,8 @@ func (m *membership) lose(partitions []int32) {
 	}
 }
 
-// await returns when done is closed, which says that a partition is closed. A
-// broker that hangs must not hold that up, since the group waits for this member:
-// connections on which no answer comes are closed. The fetch that fails then is one
-// of a reader that is closed, or it is made again. A closed reader passes nothing
-// on, whatever its fetch brought: its claim has ended before.
-func (r *runner) await(done <-chan struct{}) {
-	const look = hungAfter / 4
-	ticker := time.NewTicker(look)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-ticker.C:
-			// A fetch that finds no records waits for CarryIdle at the broker.
-			if hung := r.dialer.hangUp(time.Now().Add(-hungAfter - r.opts.CarryIdle)); len(hung) > 0 {
-				r.log.Warn("a partition is given up, and brokers do not answer: connections are closed", "brokers", hung)
-			}
-		}
-	}
-}
-
-// hungAfter is how long a broker may take to answer while a partition is given up.
-const hungAfter = 2 * time.Second
-
-// follow commits what is due, and returns when ctx ends, which is no error, or
-// when the group cannot be a member's any more.
+// follow commits what is due. It returns when ctx ends, which is no error, or when
+// this process cannot stay a member.
 func (m *membership) follow(ctx context.Context) error {
 	var committing sync.WaitGroup
 	defer committing.Wait()
@@ -223,39 +193,40 @@ func (m *membership) judge(err error) error {
 		}
 	}
 	if errors.Is(err, kerr.FencedInstanceID) {
-		return m.run.judge(fmt.Errorf("group %s: instance %s: %w", m.run.ledger, m.run.opts.Instance, ErrNameTaken))
+		return m.run.judge(fmt.Errorf("group %s: instance %s: %w", m.run.Ledger, m.run.opts.Instance, ErrNameTaken))
 	}
-	return fmt.Errorf("group %s: %w", m.run.ledger, err)
+	return fmt.Errorf("group %s: %w", m.run.Ledger, err)
 }
 
-// leave closes all partitions, and leaves the group: others need not wait for a
-// session to end. A static member stays, unless it is over for good; see
-// LeaveGroup. The client would not leave before the group has done with waiting
-// for others.
+// leave closes all partitions and leaves the group, so that other members need
+// not wait for this one's session to end. A static member stays; see LeaveGroup.
+// The client itself would leave only after the group has stopped waiting for
+// others.
 func (m *membership) leave() {
 	m.mu.Lock()
 	m.over = true
 	all := slices.Collect(maps.Keys(m.tenures))
 	m.mu.Unlock()
-	m.lose(all)
+	m.onRevoked(all)
 	member, _ := m.client.GroupMetadata()
 	m.cancel()
 	m.client.Close()
 	if m.run.opts.Instance != "" || member == "" {
 		return
 	}
-	if err := leaveGroup(m.run.opts.Cluster, m.run.ledger, func(l *kmsg.LeaveGroupRequestMember) { l.MemberID = member }); err != nil {
+	if err := leaveGroup(m.run.opts.Cluster, m.run.Ledger, func(l *kmsg.LeaveGroupRequestMember) { l.MemberID = member }); err != nil {
 		m.run.log.Info(whileWaiting, "error", err)
 	}
 }
 
-const whileWaiting = "others wait for the end of a session"
+const whileWaiting = "other members wait for the end of this session"
 
-// LeaveGroup has a static member leave its group, which its client does not do
-// (KIP-345): a process that ends by itself hands its partitions over. ctx is the
-// stage's. If it ended because the process's id is taken (ErrNameTaken), in this
-// group or another one, the member of that id is the other process, and stays.
-func LeaveGroup(ctx context.Context, at cluster.Access, group, instance string, log *slog.Logger) {
+// LeaveGroup makes a static member leave its group, so that a process that ends by
+// itself hands its partitions over. The client does not do that (KIP-345). ctx is
+// the stage's. If it ended because another process has taken the id
+// (ErrNameTaken), in this group or in another one, the member with that id is the
+// other process, and LeaveGroup does nothing.
+func LeaveGroup(ctx context.Context, at kafka.Access, group, instance string, log *slog.Logger) {
 	if errors.Is(context.Cause(ctx), ErrNameTaken) {
 		return
 	}
@@ -264,8 +235,8 @@ func LeaveGroup(ctx context.Context, at cluster.Access, group, instance string, 
 	}
 }
 
-func leaveGroup(at cluster.Access, group string, name func(*kmsg.LeaveGroupRequestMember)) error {
-	client, err := kgo.NewClient(at.Client()...)
+func leaveGroup(at kafka.Access, group string, name func(*kmsg.LeaveGroupRequestMember)) error {
+	client, err := at.NewClient()
 	if err != nil {
 		return err
 	}

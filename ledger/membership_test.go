@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/weftcrawl/weft/supervise"
+	"github.com/weftcrawl/weft/internal/supervise"
 )
 
 // A group that waits for a dead member to join does not hold up those that
@@ -17,7 +17,7 @@ func TestMembersWorkWhileTheGroupWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	stop := w.start(w.options())
-	w.reaches(HappenedClaim, 1)
+	w.reaches(IncidentClaim, 1)
 	w.produce(numbers(0, 5)...)
 	w.untilCommitted(5)
 
@@ -38,7 +38,7 @@ func TestMembersWorkWhileTheGroupWaits(t *testing.T) {
 	cancel()
 	<-joined
 	w.exactly(numbers(0, 50))
-	if n := w.happened()[HappenedClaim]; n != 1 {
+	if n := w.happened()[IncidentClaim]; n != 1 {
 		t.Errorf("%d claims", n)
 	}
 	mustStop(t, stop)
@@ -53,7 +53,7 @@ func TestStaticMemberComesBack(t *testing.T) {
 	for life := range 3 {
 		p := w.process(o)
 		p.start()
-		p.reaches(HappenedClaim, 1)
+		p.reaches(IncidentClaim, 1)
 		w.produce(numbers(10*life, 10*life+10)...)
 		w.exactly(numbers(0, 10*life+10))
 		p.kill()
@@ -68,7 +68,7 @@ func TestStaticMemberLeavesOrIsFenced(t *testing.T) {
 	o := w.options()
 	o.Instance = "m-1"
 	stop := w.start(o)
-	w.reaches(HappenedClaim, 1)
+	w.reaches(IncidentClaim, 1)
 	mustStop(t, stop)
 	if members := w.cluster.GroupInfo(ledgerTopic).Members; len(members) > 0 {
 		t.Errorf("%d members are left", len(members))
@@ -78,7 +78,7 @@ func TestStaticMemberLeavesOrIsFenced(t *testing.T) {
 	ended := make(chan error, 1)
 	ctx, end := context.WithCancelCause(t.Context())
 	go func() { ended <- Run(ctx, w.stage(), o) }()
-	w.reaches(HappenedClaim, 2)
+	w.reaches(IncidentClaim, 2)
 	end(ErrNameTaken)
 	check(t, <-ended)
 	if members := w.cluster.GroupInfo(ledgerTopic).Members; len(members) != 1 {
@@ -86,7 +86,7 @@ func TestStaticMemberLeavesOrIsFenced(t *testing.T) {
 	}
 
 	go func() { ended <- Run(t.Context(), w.stage(), o) }()
-	w.reaches(HappenedClaim, 3)
+	w.reaches(IncidentClaim, 3)
 	copied := w.member()
 	copied.request.InstanceID = &o.Instance
 	check(t, copied.join(t.Context()))
@@ -148,7 +148,7 @@ func TestWaitsForAnotherProtocol(t *testing.T) {
 		t.Errorf("failed with %v", err)
 	}
 	check(t, leaveGroup(o.Cluster, ledgerTopic, func(l *kmsg.LeaveGroupRequestMember) { l.MemberID = former.request.MemberID }))
-	w.reaches(HappenedClaim, 1)
+	w.reaches(IncidentClaim, 1)
 	w.produce(numbers(0, 5)...)
 	w.exactly(numbers(0, 5))
 	mustStop(t, stop)

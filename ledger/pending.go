@@ -1,20 +1,19 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// pending are the writes of a recovery that Pebble has not got yet. A replay
-// reads what it wrote a moment ago (a domain's record, the gauges) and writes it
-// again: here both are a look into a map, and Pebble gets the last value only,
-// sorted, many at a time.
+// pending are the writes of a recovery that Pebble does not have yet. A replay reads
+// what it wrote a moment ago (a domain's record, the gauges) and writes it again.
+// Here both are an access to a map, and Pebble gets the last values only, sorted,
+// many at a time.
 //
-// Nothing is lost with them that a killed process would not lose with Pebble's
-// memtable, since neither has a log.
+// A killed process loses pending as it loses Pebble's memtable: neither has a log.
 type pending struct {
 	mu     sync.Mutex
 	writes map[string]*pendingWrite
@@ -22,27 +21,26 @@ type pending struct {
 	limit  int
 }
 
-// pendingWrite is the newest value of a key.
 type pendingWrite struct {
 	value   []byte
 	deleted bool
 }
 
 const (
-	// pendingBytes bounds the writes that wait in a partition: of 8 partitions
-	// and 2 stages they hold 32 MiB, until the partitions are live.
+	// pendingBytes bounds the writes that wait in a partition. With 8 partitions and
+	// 2 stages they take 32 MiB, until the partitions are live.
 	pendingBytes = 2 << 20
-	// writeBytes is what one costs besides its key and value: the struct, the
-	// map's slot and what is allocated too much.
+	// writeBytes is what a write takes besides its key and value: the struct, the
+	// map's slot and unused capacity.
 	writeBytes = 96
 )
 
-// newPending returns none; limit bounds their bytes, see pendingBytes.
+// newPending returns an empty pending; limit bounds its bytes, see pendingBytes.
 func newPending(limit int) *pending {
 	return &pending{writes: map[string]*pendingWrite{}, limit: limit}
 }
 
-// get returns a copy of what is to be written under key; nil means a deletion.
+// get returns a copy of the value to be written under key; nil means a deletion.
 func (p *pending) get(key []byte) (value []byte, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +51,6 @@ func (p *pending) get(key []byte) (value []byte, known bool) {
 	return append([]byte{}, w.value...), true
 }
 
-// put books a write; the writes are passed on to db when they are many.
 func (p *pending) put(key, value []byte, deleted bool, db *pebble.DB) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +68,6 @@ func (p *pending) put(key, value []byte, deleted bool, db *pebble.DB) error {
 	return p.passOn(db)
 }
 
-// flush passes all writes on to db.
 func (p *pending) flush(db *pebble.DB) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,14 +80,9 @@ func (p *pending) passOn(db *pebble.DB) error {
 	if len(p.writes) == 0 {
 		return nil
 	}
-	keys := make([]string, 0, len(p.writes))
-	for key := range p.writes {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, strings.Compare)
 	batch := db.NewBatchWithSize(p.bytes)
 	var err error
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(p.writes)) {
 		if w := p.writes[key]; w.deleted {
 			err = batch.Delete([]byte(key), nil)
 		} else {

@@ -35,13 +35,13 @@ func TestRedeliveredInputIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	skipped := newTally(t)
-	p, err := NewPartition(Define(w.stage()), 0, memory{}, Nothing(), PartitionOptions{Observe: skipped.add})
+	p, err := NewPartition(w.stage(), 0, memory{}, Nothing(), PartitionOptions{Observe: skipped.add})
 	check(t, err)
 	check(t, p.Fold("", ClaimOf("m1"), 0))
 	p.Live(0)
 	answer := func(offset int64, value string) string {
 		t.Helper()
-		event, err := p.Answer(Record{Topic: inTopic, Key: "k", Value: []byte(value), Offset: offset}, time.Time{})
+		event, err := p.Answer(InputRecord{Topic: inTopic, Key: "k", Value: []byte(value), Offset: offset}, time.Time{})
 		check(t, err)
 		if event == nil {
 			return ""
@@ -62,7 +62,7 @@ func TestRedeliveredInputIsSkipped(t *testing.T) {
 			t.Errorf("step %d: event %q, want %q", i, got, step.want)
 		}
 	}
-	if n := skipped.happened()[HappenedRedelivery]; n != 3 {
+	if n := skipped.happened()[IncidentRedelivery]; n != 3 {
 		t.Errorf("%d redeliveries seen, want 3", n)
 	}
 }
@@ -99,7 +99,7 @@ func (w *world) untilCommitted(next int64) {
 // rebuiltPositions are the positions that the ledger carries.
 func (w *world) rebuiltPositions() map[string]Position {
 	w.t.Helper()
-	p, err := NewPartition(Define(w.stage()), 0, memory{}, Nothing(), PartitionOptions{})
+	p, err := NewPartition(w.stage(), 0, memory{}, Nothing(), PartitionOptions{})
 	check(w.t, err)
 	for offset, ev := range w.events(nil) {
 		check(w.t, p.Fold("k", encode(ev), int64(offset)))
@@ -170,7 +170,7 @@ func TestInputCutShort(t *testing.T) {
 				return
 			}
 			stop := w.start(o)
-			w.reaches(HappenedClaim, 2)
+			w.reaches(IncidentClaim, 2)
 			w.client.PurgeTopicsFromClient(inTopic) // forget the deleted topic's id
 			w.produce("after")
 			w.exactly(append(numbers(0, 10), "after"))

@@ -30,7 +30,7 @@ func TestRule1DecideThenFold(t *testing.T) {
 		inputs := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c", "skip"})).Draw(r, "inputs")
 		for offset, value := range inputs {
 			before := dump(store)
-			event, err := live.Answer(Record{Topic: inTopic, Key: "k", Value: []byte(value), Offset: int64(offset)}, time.Time{})
+			event, err := live.Answer(InputRecord{Topic: inTopic, Key: "k", Value: []byte(value), Offset: int64(offset)}, time.Time{})
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestRule1DecideThenFold(t *testing.T) {
 }
 
 func (w *world) core(r *rapid.T, at Folded, store memory) (*Partition, memory) {
-	p, err := NewPartition(Define(w.stage()), 0, store, at, PartitionOptions{})
+	p, err := NewPartition(w.stage(), 0, store, at, PartitionOptions{})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestRecoveryInterruptedByRebalance(t *testing.T) {
 	// The answer to its next heartbeat tells the first; one more, and it knows.
 	check(t, w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: ledgerTopic, Observe: true, Count: -1, TopLevel: true}).Wait(w.bounded(), 2))
 	close(goOn)
-	claims := func() int { return first.happened()[HappenedClaim] + second.happened()[HappenedClaim] }
+	claims := func() int { return first.happened()[IncidentClaim] + second.happened()[IncidentClaim] }
 	w.produce(numbers(200, 210)...)
 	w.exactly(numbers(0, 210))
 	if got, want := len(w.owners()), 1+claims(); got != want {

@@ -11,18 +11,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
 )
 
-// Remote is a bucket that checkpoints are sent to, so that another machine can
-// go on from them. All stages of a process share one: it sends one checkpoint
-// at a time, those that wait longest first, and of each partition the newest.
+// Remote sends checkpoints to a bucket, so that another machine can go on from them.
+// All stages of a process share one Remote. It sends one checkpoint at a time: the
+// one that has waited longest, and of each partition only the newest.
 //
-// A checkpoint that waits is a directory of links beside the published one. One
-// that cannot be sent waits for the bucket to come back, or for a newer one;
-// nothing else waits for it.
+// A checkpoint that waits is a directory of links beside the published one. If it
+// cannot be sent, it waits until the bucket comes back or a newer one replaces it.
+// Nothing else waits for it.
 type Remote struct {
-	bucket store.Bucket
+	bucket blob.Bucket
 	log    *slog.Logger
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -36,7 +36,7 @@ type Remote struct {
 }
 
 // NewRemote begins to send checkpoints to bucket. Close ends it.
-func NewRemote(bucket store.Bucket, log *slog.Logger) *Remote {
+func NewRemote(bucket blob.Bucket, log *slog.Logger) *Remote {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Remote{bucket: bucket, log: log, cancel: cancel, ended: make(chan struct{}), last: lastSendTimeout, changed: make(chan struct{}, 1)}
 	go func() {
@@ -46,8 +46,8 @@ func NewRemote(bucket store.Bucket, log *slog.Logger) *Remote {
 	return r
 }
 
-// Close sends what waits, tries each checkpoint once and all of them for a few
-// seconds, and ends. It follows the end of the stages.
+// Close tries to send each waiting checkpoint once, for a few seconds in all, and
+// ends. The stages must have ended.
 func (r *Remote) Close() {
 	r.mu.Lock()
 	r.closing = true
@@ -60,32 +60,30 @@ func (r *Remote) Close() {
 }
 
 const (
-	// lastSendTimeout leaves most of the ten seconds of a graceful end to the rest.
+	// lastSendTimeout leaves most of the ten seconds of a graceful end to the stages.
 	lastSendTimeout = 2 * time.Second
-	// sendTimeout bounds one checkpoint; a bucket that hangs is tried again.
+	// sendTimeout bounds the sending of one checkpoint, in case the bucket hangs.
 	sendTimeout = time.Hour
 	// The wait after a failure doubles from the first to the last.
 	firstRetry = time.Second
 	lastRetry  = time.Minute
 )
 
-// offer hands a checkpoint over, in place of an older one of its partition.
+// offer queues a checkpoint, in place of an older one of its partition.
 func (r *Remote) offer(s *shipment) {
 	r.mu.Lock()
-	var older []*shipment
-	r.waiting = slices.DeleteFunc(r.waiting, func(w *shipment) bool {
-		same := w.place == s.place
-		if same {
-			older = append(older, w)
-		}
-		return same
-	})
+	if i := r.waits(s.place); i >= 0 {
+		defer r.discard(r.waiting[i])
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+	}
 	r.waiting = append(r.waiting, s)
 	r.mu.Unlock()
-	for _, w := range older {
-		r.discard(w)
-	}
 	r.wake()
+}
+
+// waits is the number of the shipment of a partition that waits; -1: there is none.
+func (r *Remote) waits(at place) int {
+	return slices.IndexFunc(r.waiting, func(w *shipment) bool { return w.place == at })
 }
 
 func (r *Remote) wake() {
@@ -114,7 +112,6 @@ func (r *Remote) run(ctx context.Context) {
 	}
 }
 
-// next takes the shipment that has waited longest, nil when none does.
 func (r *Remote) next() (s *shipment, closing bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,25 +124,22 @@ func (r *Remote) next() (s *shipment, closing bool) {
 
 // pause waits for a time, a new shipment, or the end.
 func (r *Remote) pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-r.changed:
 	case <-ctx.Done():
 	}
 }
 
-// send sends s and tells whether it is done with; else it waits again, unless
-// that is the end of it.
+// send sends s and tells whether s is done with. If not, s waits again, unless this
+// was the last attempt.
 func (r *Remote) send(ctx context.Context, s *shipment, last bool) (done bool) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	err := s.send(ctx)
 	r.mu.Lock()
 	r.sending = nil
-	newer := slices.ContainsFunc(r.waiting, func(w *shipment) bool { return w.place == s.place })
-	again := err != nil && !last && !newer && !errors.Is(err, errSuperseded) && !errors.Is(err, errNoCheckpoint)
+	again := err != nil && !last && r.waits(s.place) < 0 && !errors.Is(err, errSuperseded) && !errors.Is(err, errNoCheckpoint)
 	if again {
 		r.waiting = append(r.waiting, s)
 	}
@@ -155,24 +149,23 @@ func (r *Remote) send(ctx context.Context, s *shipment, last bool) (done bool) {
 	}
 	switch {
 	case err == nil:
-		s.observe(HappenedSent)
+		s.observe(IncidentSent)
 	case errors.Is(err, errSuperseded):
 		r.log.Info("checkpoint is not sent: the partition has another owner", "ledger", s.topic, "partition", s.partition)
 	default:
-		s.observe(HappenedUnsent)
+		s.observe(IncidentUnsent)
 		r.log.Warn("sending a checkpoint failed", "ledger", s.topic, "partition", s.partition, "to", r.bucket.String(), "error", err)
 	}
 	return err == nil || errors.Is(err, errSuperseded)
 }
 
-// discard removes the links of a shipment.
 func (r *Remote) discard(s *shipment) {
 	if err := os.RemoveAll(s.dir); err != nil {
 		r.log.Warn("removing a sent checkpoint failed", "error", err)
 	}
 }
 
-// sweep removes what killed processes have left to be sent in dir.
+// sweep removes checkpoints in dir that a killed process had still to send.
 func (r *Remote) sweep(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, sendingDir+"*"))
 	if err != nil {
@@ -192,5 +185,4 @@ func (r *Remote) sweep(dir string) error {
 	return nil
 }
 
-// sendingDir begins the names of directories that wait to be sent.
 const sendingDir = "sending-"

@@ -16,7 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/internal/blob"
 )
 
 // A new machine starts from the newest checkpoint in the bucket and replays
@@ -25,51 +25,51 @@ import (
 func TestNewMachine(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		spoil    func(t *testing.T, b store.Bucket)
+		spoil    func(t *testing.T, b blob.Bucket)
 		replayed int64
 		passed   int
 	}{
 		"whole": {replayed: 50},
-		"a half": {replayed: 150, spoil: func(t *testing.T, b store.Bucket) {
+		"a half": {replayed: 150, spoil: func(t *testing.T, b blob.Bucket) {
 			check(t, b.Delete(t.Context(), slices.Max(keys(t, b, manifestsDir))))
 		}},
-		"manifest torn": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"manifest torn": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			key := slices.Max(keys(t, b, manifestsDir))
 			write(t, b, key, read(t, b, key)[:60])
 		}},
-		"of another topic": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"of another topic": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Checkpoint.Ledger = "another" })
 		}},
-		"of another cluster": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"of another cluster": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Cluster = "another" })
 		}},
-		"of another partition": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"of another partition": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Partition = 7 })
 		}},
-		"of a later version": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"of a later version": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Checkpoint.Version++ })
 		}},
-		"beyond the ledger's end": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"beyond the ledger's end": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Checkpoint.Offset += 1000 })
 		}},
-		"of events that were lost": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"of events that were lost": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) { m.Checkpoint.Record++ })
 		}},
-		"object missing": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"object missing": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			_, key := onlyNewest(t, b, "")
 			check(t, b.Delete(t.Context(), key))
 		}},
-		"object short": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"object short": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			_, key := onlyNewest(t, b, tableExt)
 			write(t, b, key, read(t, b, key)[1:])
 		}},
-		"object rotten": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"object rotten": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			_, key := onlyNewest(t, b, tableExt)
 			body := read(t, b, key)
 			body[9] ^= 1
 			write(t, b, key, body)
 		}},
-		"block rotten before it was sent": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"block rotten before it was sent": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			file, key := onlyNewest(t, b, tableExt)
 			body := read(t, b, key)
 			body[9] ^= 1
@@ -80,17 +80,17 @@ func TestNewMachine(t *testing.T) {
 			write(t, b, filepath.Dir(key)+"/"+sum, body)
 			remake(t, b, func(m *manifest) { m.Objects[file] = sum })
 		}},
-		"does not open": {replayed: 150, passed: 1, spoil: func(t *testing.T, b store.Bucket) {
+		"does not open": {replayed: 150, passed: 1, spoil: func(t *testing.T, b blob.Bucket) {
 			remake(t, b, func(m *manifest) {
 				maps.DeleteFunc(m.Checkpoint.Files, func(file string, _ int64) bool { return strings.HasPrefix(file, "MANIFEST") })
 			})
 		}},
-		"both damaged": {replayed: 250, passed: 2, spoil: func(t *testing.T, b store.Bucket) {
+		"both damaged": {replayed: 250, passed: 2, spoil: func(t *testing.T, b blob.Bucket) {
 			for _, key := range keys(t, b, manifestsDir) {
 				write(t, b, key, []byte("{}"))
 			}
 		}},
-		"nothing there": {replayed: 250, spoil: func(t *testing.T, b store.Bucket) {
+		"nothing there": {replayed: 250, spoil: func(t *testing.T, b blob.Bucket) {
 			for _, key := range keys(t, b, manifestsDir) {
 				check(t, b.Delete(t.Context(), key))
 			}
@@ -112,7 +112,7 @@ func TestNewMachine(t *testing.T) {
 			}
 			m := boot(w, t.TempDir(), bucket)
 			got, replayed := m.recovers()
-			if replayed != test.replayed || m.happened()[HappenedPassedOver] != test.passed {
+			if replayed != test.replayed || m.happened()[IncidentPassedOver] != test.passed {
 				t.Errorf("%d events replayed, want %d; happened: %v", replayed, test.replayed, m.happened())
 			}
 			if d := cmp.Diff(want, got); d != "" {
@@ -133,12 +133,12 @@ func TestNewerOfTwoPlaces(t *testing.T) {
 	boot(w, elsewhere, nil).works(230, numbers(200, 230))
 
 	m := boot(w, elsewhere, bucket)
-	if _, replayed := m.recovers(); replayed != 0 || m.happened()[HappenedFetched] != 0 {
+	if _, replayed := m.recovers(); replayed != 0 || m.happened()[IncidentFetched] != 0 {
 		t.Errorf("the newer local checkpoint: %d events replayed; happened: %v", replayed, m.happened())
 	}
 	m = boot(w, w.dir, bucket)
 	got, replayed := m.recovers()
-	if replayed != 0 || m.happened()[HappenedFetched] != 1 {
+	if replayed != 0 || m.happened()[IncidentFetched] != 1 {
 		t.Errorf("the older local checkpoint: %d events replayed; happened: %v", replayed, m.happened())
 	}
 	if len(got) != 230 {
@@ -199,8 +199,8 @@ func TestBucketRefuses(t *testing.T) {
 	o.CheckpointEvery, o.Remote = time.Nanosecond, remote(bucket)
 	defer o.Remote.Close()
 	stop := w.start(o)
-	made := feed(w, 0, HappenedUnsent, 1)
-	made = feed(w, made, HappenedCheckpoint, w.happened()[HappenedCheckpoint]+3)
+	made := feed(w, 0, IncidentUnsent, 1)
+	made = feed(w, made, IncidentCheckpoint, w.happened()[IncidentCheckpoint]+3)
 	if got := valid(w, made); len(got) != made {
 		t.Errorf("%d events of %d", len(got), made)
 	}
@@ -208,8 +208,8 @@ func TestBucketRefuses(t *testing.T) {
 		t.Errorf("manifests %q", got)
 	}
 	away.Store(false)
-	feed(w, made, HappenedSent, 1)
-	restarts := w.happened()[HappenedRestart]
+	feed(w, made, IncidentSent, 1)
+	restarts := w.happened()[IncidentRestart]
 	mustStop(t, stop)
 	if restarts > 0 {
 		t.Error("the stage was restarted")
@@ -228,10 +228,10 @@ func TestUnsentIsTriedAgain(t *testing.T) {
 		return nil
 	}}
 	m := boot(w, w.dir, bucket)
-	m.reaches(HappenedClaim, 1)
+	m.reaches(IncidentClaim, 1)
 	mustStop(t, m.stop) // publishes
-	m.reaches(HappenedUnsent, 1)
-	m.reaches(HappenedSent, 1)
+	m.reaches(IncidentUnsent, 1)
+	m.reaches(IncidentSent, 1)
 	m.remote.Close()
 	if got := keys(t, bucket, manifestsDir); len(got) != 1 {
 		t.Errorf("checkpoints %q", got)
@@ -252,9 +252,9 @@ func TestNewestIsSent(t *testing.T) {
 	o := w.options()
 	o.CheckpointEvery, o.Remote = time.Nanosecond, remote(bucket)
 	stop := w.start(o)
-	made := feed(w, 0, HappenedCheckpoint, 1)
+	made := feed(w, 0, IncidentCheckpoint, 1)
 	<-first
-	made = feed(w, made, HappenedCheckpoint, w.happened()[HappenedCheckpoint]+3)
+	made = feed(w, made, IncidentCheckpoint, w.happened()[IncidentCheckpoint]+3)
 	valid(w, made)
 	mustStop(t, stop)
 	close(gate)
@@ -318,7 +318,7 @@ func TestTrimmedLedgerNeedsTheBucket(t *testing.T) {
 	away := &unlisted{Bucket: bucket}
 	away.refuse.Store(true)
 	m := boot(w, t.TempDir(), away)
-	m.reaches(HappenedRestart, 1)
+	m.reaches(IncidentRestart, 1)
 	away.refuse.Store(false)
 	if got, _ := m.recovers(); len(got) != len(want) {
 		t.Errorf("%d keys, want %d", len(got), len(want))

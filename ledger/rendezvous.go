@@ -71,7 +71,7 @@ func (Rendezvous) Balance(b *kgo.ConsumerBalancer, topics map[string]int32) kgo.
 		names[member.MemberID] = string(meta.UserData)
 		for _, owned := range meta.OwnedPartitions {
 			for _, p := range owned.Partitions {
-				// Who missed a generation may believe to own what it does not.
+				// A member that missed a generation may claim what it does not own.
 				if _, claimed := owners[p]; !claimed || meta.Generation > since[p] {
 					owners[p], since[p] = member.MemberID, meta.Generation
 				}

@@ -7,19 +7,25 @@ import (
 	"time"
 )
 
-// saver makes and publishes a partition's checkpoints, when Saving says so.
+// saver makes and publishes a partition's checkpoints when Saving says so.
 type saver struct {
 	*Saving
 	copied checkpoint // the copy that waits to be published
 	sums   sums       // of the store's tables, for what is sent
 }
 
-// maybeSave does what is due about the checkpoint.
-func (t *table) maybeSave(now time.Time) error {
+// maybeSave does what is due about the checkpoint, unless the writer has failed.
+func (t *table) maybeSave() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.writer.Err(); err != nil {
+		return err
+	}
+	now := time.Now()
 	return t.save(t.saver.Next(now, t.folded, t.writer.Acked()), now)
 }
 
-// saveLast publishes the state as it is; everything must be acknowledged.
+// saveLast publishes the state as it is. Everything must be acknowledged.
 func (t *table) saveLast(now time.Time) error {
 	for {
 		step := t.saver.Final(t.folded, t.writer.Acked())
@@ -68,14 +74,13 @@ func (t *table) copyState() error {
 	return nil
 }
 
-// publish publishes the copy.
 func (t *table) publish(now time.Time) error {
 	c := t.saver.copied
 	if err := c.publish(t.dir); err != nil {
 		return err
 	}
 	t.ship(c)
-	t.run.opts.Observe(Happening{Kind: HappenedCheckpoint, Partition: t.partition, Age: t.saver.Age(now)})
+	t.observe(IncidentCheckpoint)
 	t.saver.Published(now)
 	return nil
 }

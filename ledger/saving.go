@@ -2,11 +2,11 @@ package ledger
 
 import "time"
 
-// Saving decides when a partition's state is copied, and when a copy becomes
-// its checkpoint: only after the last event that it holds is acknowledged. A
-// checkpoint of events that no log holds would be another state than the fold.
+// Saving decides when a partition's state is copied, and when a copy becomes its
+// checkpoint: only after the last event in it is acknowledged. Otherwise a checkpoint
+// could hold an event that the log does not hold.
 //
-// It is pure; a shell makes and publishes the copies. A Saving is not safe for
+// Saving is pure; a shell makes and publishes the copies. It is not safe for
 // concurrent use.
 type Saving struct {
 	every     time.Duration
@@ -25,14 +25,14 @@ const (
 	SavePublish          // publish the copy; then Published
 )
 
-// NewSaving returns the saving of a partition that opens at now, whose
-// checkpoints are made when the last one is so old.
+// NewSaving returns the saving of a partition that opens at now. A checkpoint is made
+// when the last one is as old as every.
 func NewSaving(every time.Duration, now time.Time) *Saving {
 	return &Saving{every: every, last: now, copied: -1, published: -1}
 }
 
-// Next says what is due when the state is folded to offset folded, and events
-// are acknowledged to offset acked.
+// Next says what is due when the state is folded up to offset folded, and events are
+// acknowledged up to offset acked.
 func (s *Saving) Next(now time.Time, folded, acked int64) SaveStep {
 	switch {
 	case s.copied >= 0 && acked < s.copied:
@@ -45,8 +45,8 @@ func (s *Saving) Next(now time.Time, folded, acked int64) SaveStep {
 	return SaveCopy
 }
 
-// Final says what is due when the partition is given up: the checkpoint is that
-// of everything folded.
+// Final says what is due when the partition is given up. The last checkpoint has all
+// that is folded.
 func (s *Saving) Final(folded, acked int64) SaveStep {
 	switch {
 	case folded == s.published:
@@ -59,11 +59,8 @@ func (s *Saving) Final(folded, acked int64) SaveStep {
 	return SavePublish
 }
 
-// Copied says that the state is copied as of offset, in place of any copy before.
+// Copied says that the state is copied as of offset. It replaces any copy before.
 func (s *Saving) Copied(offset int64) { s.copied = offset }
 
 // Published says that the copy was published at now.
 func (s *Saving) Published(now time.Time) { s.published, s.copied, s.last = s.copied, -1, now }
-
-// Age is how old the last checkpoint is at now.
-func (s *Saving) Age(now time.Time) time.Duration { return now.Sub(s.last) }

@@ -4,140 +4,133 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 )
 
-// solo is the consumer group that goka sees: the processor of one partition is
-// alone in it. The real one is the membership's.
-type solo struct {
-	run       *runner
-	of        *membership
-	partition int32
+// session is what goka sees of the consumer group: a group whose only member is the
+// processor of one partition, that member's only session, and one claim, which has
+// the records of all inputs. The real group is the membership's.
+type session struct {
+	// goka does not call the other methods of these.
+	sarama.ConsumerGroup
+	sarama.ConsumerGroupSession
+	sarama.ConsumerGroupClaim
+
+	table    *table
+	ctx      context.Context
+	records  chan *sarama.ConsumerMessage // of the inputs
+	messages chan *sarama.ConsumerMessage // records and ticks
 }
 
-// Consume runs a session, which ends with ctx, or when the partition's processor
+func newSession(t *table) *session {
+	return &session{table: t, records: make(chan *sarama.ConsumerMessage), messages: make(chan *sarama.ConsumerMessage)}
+}
+
+// Consume runs the session, which ends with ctx, or when the partition's processor
 // or an input fails.
-func (g *solo) Consume(ctx context.Context, topics []string, handler sarama.ConsumerGroupHandler) error {
+func (s *session) Consume(ctx context.Context, _ []string, goka sarama.ConsumerGroupHandler) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	s := &session{solo: g, ctx: ctx, topics: topics, next: map[string]int64{}}
-	c := &claimer{handler, g.run, g.partition}
-	if err := c.Setup(s); err != nil {
-		return errors.Join(err, c.Cleanup(s))
-	}
-	var reading errgroup.Group
-	for _, topic := range topics {
-		reading.Go(func() error {
-			defer end() // the other inputs too
-			return s.read(topic, c)
-		})
-	}
-	err := errors.Join(reading.Wait(), c.Cleanup(s))
+	s.ctx = ctx
+	err := s.begin(goka)
 	if err == nil && ctx.Err() == nil {
-		err = errors.New("an input ended")
+		var work errgroup.Group
+		work.Go(func() error {
+			defer end()
+			return s.read()
+		})
+		work.Go(func() error {
+			defer end()
+			return goka.ConsumeClaim(s, s)
+		})
+		s.merge()
+		err = work.Wait()
 	}
-	return err
+	return errors.Join(err, goka.Cleanup(s)) // which closes the table
 }
 
-// Close has nothing to close.
-func (g *solo) Close() error { return nil }
-
-// Errors never tells of any: Consume returns them.
-func (g *solo) Errors() <-chan error { return nil }
-
-// Pausing is not goka's business here.
-
-func (g *solo) Pause(map[string][]int32)  {}
-func (g *solo) Resume(map[string][]int32) {}
-func (g *solo) PauseAll()                 {}
-func (g *solo) ResumeAll()                {}
-
-// session is the session of a partition's processor.
-type session struct {
-	*solo
-	ctx    context.Context
-	topics []string
-
-	mu   sync.Mutex
-	next map[string]int64 // where each input goes on
+// begin lets goka recover the table, then claims it. If the partition is lost
+// meanwhile, goka's Cleanup closes what was opened.
+func (s *session) begin(goka sarama.ConsumerGroupHandler) error {
+	err := goka.Setup(s)
+	if err == nil && s.ctx.Err() == nil {
+		if err = s.table.claim(s.ctx); s.ctx.Err() != nil {
+			err = nil
+		}
+	}
+	return err
 }
 
 // Claims are the partition in all inputs.
 func (s *session) Claims() map[string][]int32 {
 	claims := map[string][]int32{}
-	for _, topic := range s.topics {
-		claims[topic] = []int32{s.partition}
+	for _, in := range s.table.run.Inputs {
+		claims[in.Topic] = []int32{s.table.partition}
 	}
 	return claims
 }
 
-func (s *session) MemberID() string         { id, _ := s.of.client.GroupMetadata(); return id }
-func (s *session) GenerationID() int32      { _, n := s.of.client.GroupMetadata(); return n }
+func (s *session) GenerationID() int32      { _, n := s.table.member.client.GroupMetadata(); return n }
 func (s *session) Context() context.Context { return s.ctx }
 
-// MarkOffset has the group told that an input goes on at offset.
-func (s *session) MarkOffset(topic string, partition int32, offset int64, _ string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.next[topic] = offset
-	s.of.commits.mark(topic, partition, offset)
-}
+// MarkOffset drops the marks that goka makes, because the ledger says where inputs go
+// on: goka marks an input although the event of an earlier one failed.
+func (s *session) MarkOffset(string, int32, int64, string) {}
 
-// ResetOffset does the same.
-func (s *session) ResetOffset(topic string, partition int32, offset int64, metadata string) {
-	s.MarkOffset(topic, partition, offset, metadata)
-}
+// Errors returns no channel, because Consume returns the errors.
+func (s *session) Errors() <-chan error { return nil }
+func (s *session) Close() error         { return nil }
 
-// MarkMessage and Commit are not called: see unmarked.
+// Topic is that of ticks.
+func (s *session) Topic() string                            { return s.table.run.Inputs[0].Topic }
+func (s *session) Partition() int32                         { return s.table.partition }
+func (s *session) InitialOffset() int64                     { return s.table.next[s.Topic()] }
+func (s *session) Messages() <-chan *sarama.ConsumerMessage { return s.messages }
 
-func (s *session) MarkMessage(*sarama.ConsumerMessage, string) {}
-func (s *session) Commit()                                     {}
-
-// read passes an input on to goka until the session ends.
-func (s *session) read(topic string, c *claimer) error {
-	s.mu.Lock()
-	from := s.next[topic]
-	s.mu.Unlock()
-	if s.ctx.Err() != nil {
-		return nil
+// read passes the records of the inputs on until the session ends or an input cannot
+// be read. An input that this process has no right to read may be permitted later.
+func (s *session) read() error {
+	from := map[string]map[int32]kgo.Offset{}
+	for topic, next := range s.table.next {
+		from[topic] = map[int32]kgo.Offset{s.table.partition: kgo.NewOffset().At(next)}
 	}
-	consumer, err := s.run.inputsFrom.ConsumePartition(topic, s.partition, from)
-	if err != nil {
-		return fmt.Errorf("read %s/%d at %d: %w", topic, s.partition, from, err)
-	}
-	var last error // why it cannot be read
-	var draining sync.WaitGroup
-	draining.Go(func() {
-		for err := range consumer.Errors() {
-			last = err
-			logger{s.run.log}.Printf("read input: %v", err)
+	s.table.client.AddConsumePartitions(from)
+	for {
+		fetches := s.table.client.PollFetches(s.ctx)
+		if s.ctx.Err() != nil {
+			return nil
 		}
-	})
-	stop := context.AfterFunc(s.ctx, consumer.AsyncClose)
-	err = c.ConsumeClaim(s, &inputClaim{consumer, topic, s.partition, from})
-	if stop() {
-		consumer.AsyncClose()
+		for _, failed := range fetches.Errors() {
+			if !errors.Is(failed.Err, kerr.TopicAuthorizationFailed) {
+				return fmt.Errorf("read %s/%d: %w", failed.Topic, failed.Partition, failed.Err)
+			}
+			s.table.run.log.Warn(fmt.Sprintf("read input: %v", failed.Err))
+			select {
+			case <-s.ctx.Done():
+			case <-time.After(unreadablePause):
+			}
+		}
+		s.passInTurns(fetches)
 	}
-	for range consumer.Messages() {
-	}
-	draining.Wait()
-	if err == nil && s.ctx.Err() == nil {
-		err = last
-	}
-	return err
 }
 
-// inputClaim is the claim of a partition of an input, in sarama's words.
-type inputClaim struct {
-	sarama.PartitionConsumer
-	topic     string
-	partition int32
-	from      int64
-}
+// unreadablePause is the time until an input is tried again that may not be read.
+const unreadablePause = 2 * time.Second
 
-func (i *inputClaim) Topic() string        { return i.topic }
-func (i *inputClaim) Partition() int32     { return i.partition }
-func (i *inputClaim) InitialOffset() int64 { return i.from }
+// passInTurns passes on a record of each input, then the next of each, so that an
+// input with a long backlog does not hold up the others.
+func (s *session) passInTurns(fetches kgo.Fetches) {
+	for i, more := 0, true; more; i++ {
+		more = false
+		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+			if i < len(p.Records) {
+				more = pass(s.ctx, s.records, p.Records[i])
+			}
+		})
+	}
+}

@@ -27,45 +27,40 @@ type shipment struct {
 // another process owns the partition.
 var errSuperseded = errors.New("a later owner has sent a checkpoint")
 
-// ship hands a published checkpoint to the remote, if there is one. Only its
-// links are made here; trouble with them is no trouble of the partition.
+// ship hands a published checkpoint to the remote, if there is one. Only the links are
+// made here. If that fails, the partition goes on.
 func (t *table) ship(c checkpoint) {
 	remote := t.run.opts.Remote
 	if remote == nil {
 		return
 	}
-	observe := func(kind string) { t.run.opts.Observe(Happening{Kind: kind, Partition: t.partition}) }
 	dir := filepath.Join(t.dir, fmt.Sprintf("%s%d", sendingDir, c.Offset))
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
 		err = cloneFiles(filepath.Join(t.dir, c.Dir), dir)
 	}
 	if err != nil {
-		observe(HappenedUnsent)
+		t.observe(IncidentUnsent)
 		t.run.log.Warn("a checkpoint cannot be sent", "partition", t.partition, "error", errors.Join(err, os.RemoveAll(dir)))
 		return
 	}
-	if t.saver.sums == nil {
-		t.saver.sums = sums{}
-	}
 	remote.offer(&shipment{
 		place: t.place(), checkpoint: c, dir: dir, sums: t.saver.sums,
-		log: t.run.source(t.partition), observe: observe,
+		log: t.run.source(t.run.Ledger, t.partition), observe: t.observe,
 	})
 }
 
-// place is the partition's in the bucket.
 func (t *table) place() place {
-	return place{t.run.opts.Remote.bucket, t.run.cluster, t.run.ledger, t.run.ledgerID, t.partition}
+	return place{t.run.opts.Remote.bucket, t.run.cluster, t.run.Ledger, t.run.ledgerID, t.partition}
 }
 
-// sums are the checksums of a store's tables by name. Names are not used again
-// in the life of a store, but may be by another one in the same directory.
-// Only the goroutine that sends uses them.
+// sums are the checksums of a store's tables by name. A store does not use a name
+// twice, but another store in the same directory may use it again. Only the
+// goroutine that sends uses sums.
 type sums map[string]string
 
-// of returns the SHA-256 of a file, and checks a table that it has not seen: a
-// damaged one would make every later checkpoint useless.
+// of returns the SHA-256 of a file. It checks a table that it has not seen, because
+// a damaged table would make every later checkpoint useless.
 func (s sums) of(dir, name string) (string, error) {
 	if sum := s[name]; sum != "" {
 		return sum, nil
@@ -90,8 +85,8 @@ func (s sums) of(dir, name string) (string, error) {
 	return sum, nil
 }
 
-// send puts what the bucket lacks of the checkpoint there, its manifest last,
-// and removes what is no longer needed.
+// send puts into the bucket what it lacks of the checkpoint, the manifest last, and
+// removes what is no longer needed.
 func (s *shipment) send(ctx context.Context) error {
 	have, err := s.list(ctx)
 	if err != nil {
@@ -101,7 +96,7 @@ func (s *shipment) send(ctx context.Context) error {
 		return err
 	}
 	m := manifest{Checkpoint: s.checkpoint, Cluster: s.cluster, Partition: s.partition, Objects: map[string]string{}}
-	m.Checkpoint.Dir = "" // is this machine's
+	m.Checkpoint.Dir = "" // it has a meaning on this machine only
 	for name, size := range s.checkpoint.Files {
 		sum, err := s.sums.of(s.dir, name)
 		if err != nil {
@@ -126,7 +121,6 @@ func (s *shipment) send(ctx context.Context) error {
 	return s.tidy(ctx, m)
 }
 
-// put sends one file.
 func (s *shipment) put(ctx context.Context, name, sum string, size int64) error {
 	file, err := os.Open(filepath.Join(s.dir, name))
 	if err != nil {
@@ -136,9 +130,9 @@ func (s *shipment) put(ctx context.Context, name, sum string, size int64) error 
 	return s.bucket.Put(ctx, s.key(objectsDir, sum), file, size)
 }
 
-// yield returns errSuperseded when the bucket holds a checkpoint beyond ours
-// that fits the ledger. One that does not is of an end that the log has lost;
-// it is removed, since it would seem the newest for long.
+// yield returns errSuperseded when the bucket holds a checkpoint beyond ours that fits
+// the ledger. A checkpoint beyond ours that does not fit is of an end that the log
+// has lost. It is removed, because it would seem the newest for long.
 func (s *shipment) yield(ctx context.Context, have inventory) error {
 	for _, name := range have.manifests {
 		if offsetOf(name) <= s.checkpoint.Offset {
@@ -158,9 +152,9 @@ func (s *shipment) yield(ctx context.Context, have inventory) error {
 	return nil
 }
 
-// tidy makes sure that m is complete, keeps the newest usable checkpoint before
-// it and those that are pinned, and removes the others and what only they need.
-// Manifests go first: without them objects are nobody's.
+// tidy checks that m is complete, keeps the newest usable checkpoint before it and
+// those that are pinned, and removes the others and the objects that only they need.
+// Manifests are removed first: then nothing refers to their objects.
 func (s *shipment) tidy(ctx context.Context, m manifest) error {
 	have, err := s.list(ctx)
 	if err != nil {

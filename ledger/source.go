@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/internal/kafka"
 )
 
 // source reads one partition of a ledger, on connections of its own.
@@ -18,11 +22,7 @@ type source struct {
 }
 
 func (s source) connect(opts ...kgo.Opt) (*kgo.Client, error) {
-	client, err := kgo.NewClient(append(append([]kgo.Opt{}, s.client...), opts...)...)
-	if err != nil {
-		return nil, fmt.Errorf("connect to read %s: %w", s.topic, err)
-	}
-	return client, nil
+	return kafka.NewClient(slices.Concat(s.client, opts)...)
 }
 
 // bounds returns the first offset and the end of the log.
@@ -36,24 +36,12 @@ func (s source) bounds(ctx context.Context) (Bounds, error) {
 }
 
 func boundsOf(ctx context.Context, admin *kadm.Client, topic string, partition int32) (Bounds, error) {
-	starts, err := admin.ListStartOffsets(ctx, topic)
-	if err != nil {
-		return Bounds{}, fmt.Errorf("start of %s: %w", topic, err)
-	}
-	ends, err := admin.ListEndOffsets(ctx, topic)
-	if err != nil {
-		return Bounds{}, fmt.Errorf("end of %s: %w", topic, err)
-	}
-	first, ok1 := starts.Lookup(topic, partition)
-	last, ok2 := ends.Lookup(topic, partition)
-	if !ok1 || !ok2 {
-		return Bounds{}, fmt.Errorf("offsets of %s/%d: no such partition", topic, partition)
-	}
-	return Bounds{Start: first.Offset, End: last.Offset}, errors.Join(first.Err, last.Err)
+	bounds, err := kafka.BoundsOf(ctx, admin, topic, partition)
+	return bounds[partition], err
 }
 
-// replay calls fold with the records [from, to), each of which must be there. Those
-// that end transactions have no value.
+// replay calls fold with the records [from, to), each of which must be there. A record
+// that ends a transaction has no value.
 func (s source) replay(ctx context.Context, from, to int64, fold func(key string, raw []byte, offset int64) error) error {
 	return s.replayAll(ctx, from, to, func(r *kgo.Record) error {
 		if r.Attrs.IsControl() {
@@ -64,13 +52,12 @@ func (s source) replay(ctx context.Context, from, to int64, fold func(key string
 }
 
 // replayAll calls visit with the records [from, to), each of which must be there.
-func (s source) replayAll(ctx context.Context, from, to int64, visit func(*kgo.Record) error) error {
+func (s source) replayAll(ctx context.Context, from, to int64, visit func(*kgo.Record) error, how ...kgo.Opt) error {
 	if from >= to {
 		return nil
 	}
-	client, err := s.connect(kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.KeepControlRecords(), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{
-		s.topic: {s.partition: kgo.NewOffset().At(from)},
-	}))
+	client, err := s.connect(append(how, kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.KeepControlRecords(),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{s.topic: {s.partition: kgo.NewOffset().At(from)}}))...)
 	if err != nil {
 		return err
 	}
@@ -83,7 +70,7 @@ func (s source) replayAll(ctx context.Context, from, to int64, visit func(*kgo.R
 		for it := fetches.RecordIter(); !it.Done() && from < to; {
 			rec := it.Next()
 			if err := Reaches(s.topic, s.partition, rec.Offset, from); err != nil {
-				return err // trimmed this moment: a fold that went on would be another state
+				return err // the log was trimmed at this moment
 			}
 			if err := visit(rec); err != nil {
 				return err
@@ -94,25 +81,44 @@ func (s source) replayAll(ctx context.Context, from, to int64, visit func(*kgo.R
 	return nil
 }
 
-// sum returns the checksum of the value of the record at offset.
-func (s source) sum(ctx context.Context, offset int64) (sum uint32, err error) {
-	err = s.replay(ctx, offset, offset+1, func(_ string, raw []byte, _ int64) error {
-		sum = checksum(raw)
+// record returns the record at offset, which may be one that ends a transaction.
+func (s source) record(ctx context.Context, offset int64) (found *kgo.Record, err error) {
+	err = s.replayAll(ctx, offset, offset+1, func(r *kgo.Record) error {
+		found = r
 		return nil
-	})
-	return sum, err
+	}, kgo.FetchMaxPartitionBytes(1)) // a batch is given whole
+	return found, err
 }
 
-// checksum tells values of records, and files, apart: CRC-32C.
+// lastGiven returns the end of a log without the control records at its end. A
+// transaction ends with such a record, which the stage is not given. Weft writes
+// without transactions, but other programs may write to its topics with them, and
+// timers that wait for the last record of an input would wait for ever.
+func (s source) lastGiven(ctx context.Context, log Bounds) (end int64, err error) {
+	for end = log.End; end > log.Start; end-- {
+		last, err := s.record(ctx, end-1)
+		switch {
+		case errors.Is(err, kerr.OffsetOutOfRange) || errors.Is(err, ErrTrimmed):
+			return end, nil // it was trimmed at this moment
+		case err != nil:
+			return 0, err
+		case !last.Attrs.IsControl():
+			return end, nil
+		}
+	}
+	return end, nil
+}
+
+// checksum is the CRC-32C of a record's value or of a file.
 func checksum(raw []byte) uint32 { return crc32.Checksum(raw, castagnoli) }
 
-// ErrTrimmed means that a ledger no longer holds events that recovery, or
-// another fold, needs.
+// ErrTrimmed means that a ledger no longer holds events that a recovery, or another
+// fold, needs.
 var ErrTrimmed = errors.New("ledger is trimmed")
 
-// Reaches returns nil when a partition whose log begins at start holds the
-// event at offset from, or may yet; else an error that wraps ErrTrimmed. Folds
-// of a whole ledger ask for offset 0.
+// Reaches returns an error that wraps ErrTrimmed when a partition whose log begins at
+// start does not hold the event at offset from any more. Folds of a whole ledger ask
+// for offset 0.
 func Reaches(ledger string, partition int32, start, from int64) error {
 	if start <= from {
 		return nil

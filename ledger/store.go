@@ -3,7 +3,6 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,21 +10,20 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/weftcrawl/weft/state"
+	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// Store is the state of one partition, and whether it is sound: Err must be
-// checked before anything decided from it is written.
+// Store is what one partition's state is kept in. Its reads and writes return no
+// errors: Err must be checked before anything decided from it is written.
 //
 // One goroutine writes; any number may read.
 type Store interface {
-	state.Store
+	kv.Store
 	// Err returns the first error, nil while the store is sound.
 	Err() error
 }
 
-// disk is a Store on Pebble without a log of its own, because the ledger is the
-// log.
+// disk is a Store on Pebble. It has no write-ahead log, because the ledger is one.
 type disk struct {
 	db *pebble.DB
 
@@ -37,11 +35,19 @@ type disk struct {
 	broken chan struct{} // closed with the first error
 }
 
-// unlogged is how every write is made: the ledger is the write-ahead log.
+const (
+	// cacheBytes is Pebble's block cache, which all partitions share.
+	cacheBytes = 16 << 20
+	// memtableBytes is Pebble's write buffer of each partition, which may have two.
+	// Without cgo the buffers and the cache lie on Go's heap.
+	memtableBytes = 1 << 20
+)
+
+// unlogged is the option of every write.
 var unlogged = pebble.NoSync
 
-// openStore opens dir, an existing Pebble directory or a new one, for the
-// recovery that begins now; settle ends it.
+// openStore opens dir, an existing Pebble directory or a new one, for a recovery.
+// settle ends the recovery.
 func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) {
 	s := &disk{broken: make(chan struct{})}
 	opts := &pebble.Options{
@@ -53,13 +59,13 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       32,
 		FormatMajorVersion:          pebble.FormatNewest,
-		// A scratch store needs no durability; checkpoints are copies of it
-		// that survive the process, and the ledger survives the machine.
+		// A scratch store need not be durable. Checkpoints, which are copies of
+		// it, survive the process, and the ledger survives the machine.
 		FS:     noSync{vfs.Default},
-		Logger: complaints{s},
+		Logger: pebbleLogger{s},
 		EventListener: &pebble.EventListener{
 			BackgroundError: func(err error) { s.fail("write", err) },
-			// Unless it is told here, Pebble calls Fatalf.
+			// Without this function Pebble calls Fatalf.
 			DataCorruption: func(found pebble.DataCorruptionInfo) { s.fail("read", found.Details) },
 		},
 	}
@@ -74,20 +80,18 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 	return s, nil
 }
 
-// settle ends the recovery: Pebble gets what is pending, and from now on each
-// write by itself. It returns the store's error.
+// settle ends the recovery: pending writes go to Pebble, and from now on each write
+// goes there at once. It returns the store's error.
 func (s *disk) settle() error {
 	s.passOn("settle")
 	s.pending.Store(nil)
 	return s.Err()
 }
 
-// passOn has Pebble get what is pending, before op, which asks Pebble alone.
+// passOn gives pending writes to Pebble, before op, which reads from Pebble alone.
 func (s *disk) passOn(op string) {
 	if p := s.pending.Load(); p != nil && s.Err() == nil {
-		if err := p.flush(s.db); err != nil {
-			s.fail(op, err)
-		}
+		s.fail(op, p.flush(s.db))
 	}
 }
 
@@ -109,46 +113,31 @@ func (s *disk) Get(key []byte) []byte {
 		s.fail("get", err)
 		return nil
 	}
-	out := slices.Clone(value)
-	if out == nil {
-		out = []byte{}
-	}
-	if err := closer.Close(); err != nil {
-		s.fail("get", err)
-	}
+	out := append([]byte{}, value...)
+	s.fail("get", closer.Close())
 	return out
 }
 
 // Set stores value under key.
-func (s *disk) Set(key, value []byte) {
-	if s.Err() != nil {
-		return
-	}
-	var err error
-	if p := s.pending.Load(); p != nil {
-		err = p.put(key, value, false, s.db)
-	} else {
-		err = s.db.Set(key, value, unlogged)
-	}
-	if err != nil {
-		s.fail("set", err)
-	}
-}
+func (s *disk) Set(key, value []byte) { s.write("set", key, value, false) }
 
 // Delete removes key.
-func (s *disk) Delete(key []byte) {
+func (s *disk) Delete(key []byte) { s.write("delete", key, nil, true) }
+
+func (s *disk) write(op string, key, value []byte, deleted bool) {
 	if s.Err() != nil {
 		return
 	}
 	var err error
-	if p := s.pending.Load(); p != nil {
-		err = p.put(key, nil, true, s.db)
-	} else {
+	switch p := s.pending.Load(); {
+	case p != nil:
+		err = p.put(key, value, deleted, s.db)
+	case deleted:
 		err = s.db.Delete(key, unlogged)
+	default:
+		err = s.db.Set(key, value, unlogged)
 	}
-	if err != nil {
-		s.fail("delete", err)
-	}
+	s.fail(op, err)
 }
 
 // Scan calls visit for the keys of [lower, upper) in ascending order until it
@@ -165,9 +154,7 @@ func (s *disk) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
 	}
 	for ok := it.First(); ok && visit(it.Key(), it.Value()); ok = it.Next() {
 	}
-	if err := it.Close(); err != nil {
-		s.fail("scan", err)
-	}
+	s.fail("scan", it.Close())
 }
 
 // Err returns the first error, nil while the store is sound.
@@ -180,7 +167,11 @@ func (s *disk) Err() error {
 // damaged tells whether the store's own files are corrupt.
 func (s *disk) damaged() bool { return pebble.IsCorruptionError(s.Err()) }
 
+// fail breaks the store if err is an error.
 func (s *disk) fail(op string, err error) {
+	if err == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
@@ -201,7 +192,7 @@ func (s *disk) checkpoint(dir string) error {
 	}
 	select {
 	case <-flushed:
-	case <-s.broken: // Pebble tries again for ever
+	case <-s.broken: // otherwise Pebble would retry for ever
 		return s.Err()
 	}
 	if err := s.db.Checkpoint(dir); err != nil {

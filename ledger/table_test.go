@@ -31,7 +31,7 @@ func (l *slowTape) Flush(context.Context) error {
 func TestCloseThatFindsAnotherOwnerRejoins(t *testing.T) {
 	log := &slowTape{tape: tape{before: func(n int) (int64, error) { return int64(n - 1), nil }}}
 	rejoined := 0
-	r := &runner{tables: map[int32]*table{}, rejoin: func() { rejoined++ }}
+	r := &runner{rejoin: func() { rejoined++ }}
 	tab := &table{run: r, dir: t.TempDir(), writer: NewWriter(log, "t", 0)}
 	tab.writer.AppendClaim(nil, func(int64, error) {})
 	check(t, log.Flush(t.Context()))

@@ -1,93 +1,90 @@
 package ledger
 
 import (
-	"context"
 	"time"
 
 	"github.com/IBM/sarama"
 )
 
-// ticks is the claim of an input that stops while the stage is held. In that of
-// a partition's first input the partition's timers are put between the
-// messages: a tick is a message at tickOffset whose key is due.
-// goka has visitors for this. They run beside the inputs, so their end has to
-// be kept apart from that of a session (goka closes the channel that a visitor
-// sends to), and goka v1.1.16 reads the count of an aborted visit while the
-// acknowledgements of its events still add to it.
-type ticks struct {
-	sarama.ConsumerGroupClaim
-	table  *table
-	timers bool
-	merged chan *sarama.ConsumerMessage
-}
-
-// tickOffset marks a tick; no record has it.
+// tickOffset marks a tick, which is a message to the partition whose key is due; no
+// record has it.
+//
+// goka has visitors for timers. They are not used, because they run beside the
+// inputs. Their end would have to be kept apart from that of a session (goka
+// closes the channel that a visitor sends to), and goka v1.1.16 reads the count
+// of an aborted visit while the acknowledgements of its events still add to it.
 const tickOffset = -1
 
-func newTicks(claim sarama.ConsumerGroupClaim, t *table, timers bool) *ticks {
-	return &ticks{claim, t, timers, make(chan *sarama.ConsumerMessage)}
-}
-
-// Messages returns the claim's messages and the ticks.
-func (k *ticks) Messages() <-chan *sarama.ConsumerMessage { return k.merged }
-
-// merge feeds Messages until the claim or ctx ends. It asks for due keys when
-// those that it asked for before are answered, so no key is ticked twice for
-// one reason.
-func (k *ticks) merge(ctx context.Context) {
-	ticker := time.NewTicker(k.table.run.opts.Resolution)
+// merge feeds Messages with the records of the inputs, and with ticks between them,
+// until the session ends. It stops while the stage is paused. It looks for due keys
+// only when the ticks before are answered, so that no key is ticked twice for one
+// reason.
+func (s *session) merge() {
+	opts := s.table.run.opts
+	ticker := time.NewTicker(opts.Resolution)
 	defer ticker.Stop()
-	defer close(k.merged)
+	defer close(s.messages)
 	var due []*sarama.ConsumerMessage
-	held, changed := k.table.run.opts.Held()
-	k.catchUp(ctx)
+	paused, changed := opts.Paused()
+	s.catchUp()
 	for {
 		select {
-		case <-changed: // counts before all else that is ready
-			if held, changed = k.table.run.opts.Held(); !held {
-				k.catchUp(ctx)
+		case <-changed: // comes before everything else that is ready
+			if paused, changed = opts.Paused(); !paused {
+				s.catchUp()
 			}
 		default:
 		}
 		var tick *sarama.ConsumerMessage
 		var merged chan<- *sarama.ConsumerMessage
 		if len(due) > 0 {
-			tick, merged = due[0], k.merged
+			tick, merged = due[0], s.messages
 		}
-		messages := k.ConsumerGroupClaim.Messages()
-		if held {
-			messages, merged = nil, nil
+		records := s.records
+		if paused {
+			records, merged = nil, nil
 		}
 		select {
-		case <-ctx.Done():
+		case <-s.ctx.Done():
 			return
 		case <-changed:
-		case msg, open := <-messages:
-			if !open {
-				return
-			}
+		case msg := <-records:
 			select {
-			case k.merged <- msg:
-			case <-ctx.Done():
+			case s.messages <- msg:
+			case <-s.ctx.Done():
 				return
 			}
 		case merged <- tick:
 			due = due[1:]
 		case <-ticker.C:
-			if !k.timers || held || len(due) > 0 || k.table.ticking.Load() > 0 {
+			if paused || len(due) > 0 || s.table.ticking.Load() > 0 {
 				continue
 			}
-			due = k.messages(k.table.due())
-			k.table.ticking.Store(int64(len(due)))
+			for _, key := range s.table.due() {
+				due = append(due, &sarama.ConsumerMessage{Topic: s.Topic(), Partition: s.Partition(), Offset: tickOffset, Key: []byte(key)})
+			}
+			s.table.ticking.Store(int64(len(due)))
 		}
 	}
 }
 
-// messages makes the ticks of keys.
-func (k *ticks) messages(keys []string) []*sarama.ConsumerMessage {
-	msgs := make([]*sarama.ConsumerMessage, len(keys))
-	for i, key := range keys {
-		msgs[i] = &sarama.ConsumerMessage{Topic: k.Topic(), Partition: k.Partition(), Offset: tickOffset, Key: []byte(key)}
+// catchUp asks for the ends of the inputs that timers wait for.
+func (s *session) catchUp() {
+	t, ends := s.table, map[string]int64{}
+	for _, topic := range t.run.TimersWaitFor() {
+		b, err := boundsOf(s.ctx, t.run.admin, topic, t.partition)
+		if err == nil {
+			b.End, err = t.run.source(topic, t.partition).lastGiven(s.ctx, b)
+		}
+		if err == nil && b.Start < b.End {
+			ends[topic] = b.End
+		} else if err != nil && s.ctx.Err() == nil {
+			t.run.log.Warn("timers do not wait for an input", "topic", topic, "error", err)
+		}
 	}
-	return msgs
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.Partition != nil {
+		t.CatchUp(ends)
+	}
 }

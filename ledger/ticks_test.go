@@ -9,37 +9,30 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// claimOf is a claim with these messages.
-type claimOf struct {
-	sarama.ConsumerGroupClaim
-	messages chan *sarama.ConsumerMessage
-}
-
-func (c claimOf) Messages() <-chan *sarama.ConsumerMessage { return c.messages }
-
-// A message that came with the hold waits, whichever is looked at first.
-func TestNothingPassesAHold(t *testing.T) {
+// A message that came with the pause waits, whichever is looked at first.
+func TestNothingPassesAPause(t *testing.T) {
 	for range 30 {
 		synctest.Test(t, func(t *testing.T) {
-			held, changed, released := false, make(chan struct{}), make(chan struct{})
-			table := &table{run: &runner{opts: Options{Resolution: time.Hour, Held: func() (bool, <-chan struct{}) {
-				was, now := held, changed
-				held, changed = !held, released
+			paused, changed, resumed := false, make(chan struct{}), make(chan struct{})
+			table := &table{run: &runner{opts: Options{Resolution: time.Hour, Paused: func() (bool, <-chan struct{}) {
+				was, now := paused, changed
+				paused, changed = !paused, resumed
 				return was, now
 			}}}}
-			claim := claimOf{messages: make(chan *sarama.ConsumerMessage, 1)}
-			claim.messages <- &sarama.ConsumerMessage{}
+			merged := newSession(table)
+			merged.records = make(chan *sarama.ConsumerMessage, 1)
+			merged.records <- &sarama.ConsumerMessage{}
 			close(changed)
-			merged := newTicks(claim, table, false)
-			ctx, cancel := context.WithCancel(t.Context())
-			go merged.merge(ctx)
+			var cancel context.CancelFunc
+			merged.ctx, cancel = context.WithCancel(t.Context())
+			go merged.merge()
 			synctest.Wait()
 			select {
 			case <-merged.Messages():
 				t.Fatal("it passed")
 			default:
 			}
-			close(released)
+			close(resumed)
 			<-merged.Messages()
 			cancel()
 			for range merged.Messages() {

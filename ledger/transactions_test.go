@@ -24,11 +24,11 @@ func TestTransactionsArePassedOver(t *testing.T) {
 	t.Parallel()
 	w := worked(t, "0")
 	stop := w.start(w.options())
-	w.reaches(HappenedClaim, 2)
+	w.reaches(IncidentClaim, 2)
 	w.transaction(ledgerTopic, kgo.TryCommit)
 	w.transaction(ledgerTopic, kgo.TryAbort)
 	w.produce(numbers(1, 5)...)
-	w.reaches(HappenedClaim, 3) // after the gap
+	w.reaches(IncidentClaim, 3) // after the gap
 	w.exactly(numbers(0, 5))
 	live := w.newest().dump()
 	w.transaction(ledgerTopic, kgo.TryCommit)
@@ -44,7 +44,7 @@ func TestTimersDoNotWaitForWhatEndsATransaction(t *testing.T) {
 	w.transaction(inTopic, kgo.TryCommit)
 	w.transaction(inTopic, kgo.TryAbort)
 	stop := w.start(w.options())
-	w.reaches(HappenedClaim, 2)
+	w.reaches(IncidentClaim, 2)
 	w.events(func(all []*weftpb.Event) bool { // a timer's: positions that no event carried
 		claims := 0
 		for _, ev := range all {

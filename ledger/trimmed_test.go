@@ -40,9 +40,9 @@ func TestInputTrimmedDuringClaim(t *testing.T) {
 	})
 	var ended []string
 	o := w.options()
-	o.Observe = func(h Happening) {
-		if h.Kind == HappenedRestart {
-			ended = append(ended, strconv.Itoa(int(h.Partition)))
+	o.Observe = func(kind string, partition int32) {
+		if kind == IncidentRestart {
+			ended = append(ended, strconv.Itoa(int(partition)))
 		}
 	}
 	stop = w.start(o)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftcrawl/weft/broker"
+	"github.com/weftcrawl/weft/internal/broker"
 )
 
 // brokerDisk is an embedded broker whose logs can be cut, as a power cut does.
@@ -33,7 +33,7 @@ func newDisk(t *testing.T) (*brokerDisk, *world) {
 func (d *brokerDisk) open(last *world) *world {
 	d.t.Helper()
 	var err error
-	d.b, err = broker.Open(broker.Options{Dir: d.dir, Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
+	d.b, err = broker.Open(broker.Options{Dir: d.dir, Listen: "127.0.0.1:0", Listener: broker.Listener{Trusted: true}})
 	check(d.t, err)
 	w := newWorldAt(d.t, d.b.Addr())
 	if last != nil {
@@ -121,7 +121,7 @@ func TestLedgerOffsetsReused(t *testing.T) {
 			p.start()
 			for i, n := range numbers(10, 30) {
 				w.produce(n)
-				p.reaches(HappenedEvent, i+1)
+				p.reaches(IncidentEvent, i+1)
 			}
 			w.exactly(numbers(0, 30))
 			p.kill()

@@ -24,9 +24,9 @@ type Log interface {
 	Close()
 }
 
-// Writer appends to one ledger partition and is fail-stop: after its first
-// error every later append fails, so that no event can follow a lost one. It
-// verifies that acknowledged offsets are free of gaps.
+// Writer appends to one partition of a ledger. It is fail-stop: after its first error
+// every later append fails, so that no event can follow a lost one. It verifies that
+// acknowledged offsets have no gaps.
 //
 // Append must be called by one goroutine at a time; the rest is safe for
 // concurrent use.
@@ -46,8 +46,8 @@ func NewWriter(log Log, topic string, partition int32) *Writer {
 	return &Writer{log: log, topic: topic, partition: partition, acked: -1, sent: -1}
 }
 
-// Append appends one record and calls done when it is acknowledged or lost.
-// done gets the record's offset.
+// Append appends one record and calls done with the record's offset when it is
+// acknowledged, or with an error when it is lost.
 func (w *Writer) Append(key string, value []byte, done func(offset int64, err error)) {
 	w.mu.Lock()
 	err := w.err
@@ -66,29 +66,24 @@ func (w *Writer) Append(key string, value []byte, done func(offset int64, err er
 		r.Key = []byte(key)
 	}
 	w.log.Produce(context.Background(), r, func(r *kgo.Record, err error) {
-		done(r.Offset, w.settle(r.Offset, want, err))
+		w.mu.Lock()
+		switch {
+		case w.err != nil:
+		case err != nil:
+			w.err = fmt.Errorf("append to %s/%d: %w", w.topic, w.partition, err)
+		case want >= 0 && r.Offset != want:
+			w.err = fmt.Errorf("append to %s/%d: offset %d instead of %d: %w", w.topic, w.partition, r.Offset, want, ErrFenced)
+		default:
+			w.acked = r.Offset
+		}
+		err = w.err
+		w.mu.Unlock()
+		done(r.Offset, err)
 	})
 }
 
-// settle books one acknowledgement and returns its error.
-func (w *Writer) settle(offset, want int64, err error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.err != nil:
-		return w.err
-	case err != nil:
-		w.err = fmt.Errorf("append to %s/%d: %w", w.topic, w.partition, err)
-	case want >= 0 && offset != want:
-		w.err = fmt.Errorf("append to %s/%d: offset %d instead of %d: %w", w.topic, w.partition, offset, want, ErrFenced)
-	default:
-		w.acked = offset
-	}
-	return w.err
-}
-
-// AppendClaim appends a claim; once it is acknowledged, later appends must
-// follow it without a gap.
+// AppendClaim appends a claim. Once it is acknowledged, later appends must follow it
+// without a gap.
 func (w *Writer) AppendClaim(value []byte, done func(offset int64, err error)) {
 	w.Append("", value, func(offset int64, err error) {
 		if err == nil {
@@ -102,12 +97,17 @@ func (w *Writer) AppendClaim(value []byte, done func(offset int64, err error)) {
 
 // Claim appends a claim, waits for it, and returns its offset.
 func (w *Writer) Claim(ctx context.Context, value []byte) (int64, error) {
+	return w.await(ctx, func(done func(int64, error)) { w.AppendClaim(value, done) })
+}
+
+// await appends in the given way, and waits for the acknowledgement.
+func (w *Writer) await(ctx context.Context, add func(done func(offset int64, err error))) (int64, error) {
 	type ack struct {
 		offset int64
 		err    error
 	}
 	acked := make(chan ack, 1)
-	w.AppendClaim(value, func(offset int64, err error) { acked <- ack{offset, err} })
+	add(func(offset int64, err error) { acked <- ack{offset, err} })
 	select {
 	case <-ctx.Done():
 		w.Poison(fmt.Errorf("claim %s/%d: %w", w.topic, w.partition, ctx.Err()))
@@ -148,5 +148,5 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return w.Err()
 }
 
-// Close loses what is not acknowledged.
+// Close drops the appends that are not acknowledged.
 func (w *Writer) Close() { w.log.Close() }

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/processors/parse/simhash"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/urls"
 )
 
 // An exchange goes through parse and normalize; what arrives in the records of
@@ -41,16 +41,16 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
 		{"a canonical URL of its own", page(`<link rel=canonical href="/a"><a href=/b>b</a>`), evidence(weftpb.Evidence_KIND_SHORT, "")},
 		{"a canonical home", page(`<link rel=canonical href="/"><a href=/b>b</a>`), evidence(weftpb.Evidence_KIND_SHORT, "")},
-		{"a page", page("<p>" + strings.Repeat("word ", evidentWords)), evidence(weftpb.Evidence_KIND_PAGE, "")},
-		{"a page of a few words", page("<p>" + strings.Repeat("word ", evidentWords-1)), evidence(weftpb.Evidence_KIND_SHORT, "")},
+		{"a page", page("<p>" + strings.Repeat("word ", simhash.MinWords)), evidence(weftpb.Evidence_KIND_PAGE, "")},
+		{"a page of a few words", page("<p>" + strings.Repeat("word ", simhash.MinWords-1)), evidence(weftpb.Evidence_KIND_SHORT, "")},
 		{"a page of no word and no link", page("<p>"), evidence(weftpb.Evidence_KIND_SHORT, "")},
 		{"a picture", picture, nil},
-		{"a page with relative links", page("<a href=b>b</a><p>" + strings.Repeat("word ", evidentWords)),
+		{"a page with relative links", page("<a href=b>b</a><p>" + strings.Repeat("word ", simhash.MinWords)),
 			relative(evidence(weftpb.Evidence_KIND_PAGE, ""))},
 		{"a page of a few words with relative links", page("<a href=b>b</a>"), relative(evidence(weftpb.Evidence_KIND_SHORT, ""))},
 		{"a canonical variant with relative links", page("<link rel=canonical href=/a/><a href=b>b</a>"),
 			relative(evidence(weftpb.Evidence_KIND_CANONICAL, at+"/"))},
-		{"a page with a canonical variant", page("<link rel=canonical href=/a/><p>" + strings.Repeat("word ", evidentWords)),
+		{"a page with a canonical variant", page("<link rel=canonical href=/a/><p>" + strings.Repeat("word ", simhash.MinWords)),
 			evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
 		{"a probe with a page", func(f *weftpb.Fetched) {
 			page("<p>text")(f)
@@ -149,63 +149,22 @@ func picture(f *weftpb.Fetched) {
 // arriving is the evidence about example.org in normalized.
 func arriving(t *testing.T, f *weftpb.Fetched) (shown []*weftpb.Evidence) {
 	t.Helper()
-	env := Env{Names: topics.Loop("test"), Meter: silent{}, Definition: topics.Definition{StripParams: urls.DefaultStrip()}}
-	parse, err := NewParse(env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, reason := parse(&kgo.Record{Key: []byte("example.org"), Value: encode(f)})
-	if reason != "" {
-		t.Fatal(reason)
-	}
-	n := forming(t)
-	for _, o := range out {
-		if o.Topic != env.Names.Discovered {
+	parsing, normalizing := newTransforms(t)
+	for _, found := range apply(t, parsing, &kgo.Record{Key: []byte("example.org"), Value: stage.Encode(f)}) {
+		if found.Topic != topics.Loop("test").Discovered {
 			continue
 		}
-		batches, reason := n.record(&kgo.Record{Topic: o.Topic, Value: o.Value})
-		if reason != "" {
-			t.Fatal(reason)
-		}
-		for _, made := range n.outputs(batches) {
+		for _, made := range apply(t, normalizing, found) {
 			var record weftpb.Normalized
 			if err := proto.Unmarshal(made.Value, &record); err != nil {
 				t.Fatal(err)
 			}
-			if made.Domain == "example.org" {
+			if string(made.Key) == "example.org" {
 				shown = append(shown, record.Evidence...)
 			} else if len(record.Evidence) > 0 {
-				t.Errorf("evidence in the record of %s", made.Domain)
+				t.Errorf("evidence in the record of %s", made.Key)
 			}
 		}
 	}
 	return shown
-}
-
-// What claims to be about another domain, or is no URL, is not passed on, and
-// only so much of the rest.
-func TestForeignEvidenceIsLeftOut(t *testing.T) {
-	n := newNormalizer(t, scope.DefaultOptions())
-	url, other := "https://a.example.org/", "https://b.example.org/"
-	shown := []*weftpb.Evidence{
-		{Url: url, SameAs: "https://example.com/"}, {Url: "https://example.com/", SameAs: url}, {Url: "nonsense", SameAs: url},
-	}
-	for range maxEvidence {
-		shown = append(shown, &weftpb.Evidence{Kind: weftpb.Evidence_KIND_CONTENT, Url: url, SameAs: other, Distance: 2, Relative: true})
-	}
-	out, reason := n.discovered(&weftpb.Discovered{Source: url, Evidence: shown})
-	if reason != "" || len(out.list) != 1 {
-		t.Fatalf("%d records, refused %q", len(out.list), reason)
-	}
-	got := out.list[0].record.Evidence
-	if len(got) != maxEvidence-3 {
-		t.Errorf("%d of %d pieces of evidence are passed on", len(got), maxEvidence)
-	}
-	if diff := cmp.Diff(shown[3], got[0], protocmp.Transform()); diff != "" {
-		t.Error(diff)
-	}
-	u, _ := urls.Parse(url)
-	if out.list[0].domain != n.suffixes.Domain(u.Hostname()) {
-		t.Errorf("passed on to %s", out.list[0].domain)
-	}
 }

@@ -7,6 +7,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/processors/normalize"
+	"github.com/weftcrawl/weft/processors/parse"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -15,28 +18,28 @@ import (
 // and what parse makes, normalize can use.
 func FuzzRecords(f *testing.F) {
 	names := topics.Loop("test")
-	env := Env{Names: names, Meter: silent{}, Definition: topics.Definition{Crawl: "test", Scope: "any", MaxDepth: -1, PerDomain: 1, Partitions: 4}}
-	normalize, err := NewNormalize(env)
+	env := stage.Env{Names: names, Meter: stage.NoMeter{}, Definition: topics.Definition{Crawl: "test", Scope: "any", MaxDepth: -1, PerDomain: 1, Partitions: 4}}
+	normalize, err := normalize.New(env)
 	if err != nil {
 		f.Fatal(err)
 	}
-	parse, err := NewParse(env)
+	parse, err := parse.New(env)
 	if err != nil {
 		f.Fatal(err)
 	}
 	stages := []struct {
 		topic string
-		make  Transform
+		make  stage.Transform
 	}{{names.Seeds, normalize}, {names.Discovered, normalize}, {names.Fetched, parse}}
 	f.Add(uint8(0), []byte("https://example.org/\nhttp://127.0.0.1/"))
 	f.Add(uint8(0), []byte(`{"url":"https://example.org/","depth":3}`))
-	f.Add(uint8(1), encode(&weftpb.Discovered{Source: "https://example.org/a", Base: "/b/", Charset: "latin1",
+	f.Add(uint8(1), stage.Encode(&weftpb.Discovered{Source: "https://example.org/a", Base: "/b/", Charset: "latin1",
 		Links:    []*weftpb.Link{{Url: "c"}, {Url: "//other.example/d?ü"}, {Url: "mailto:a@b"}},
 		Evidence: []*weftpb.Evidence{{Url: "https://example.org/a", SameAs: "https://example.org/A"}}}))
-	f.Add(uint8(2), encode(&weftpb.Fetched{Id: "1", Request: &weftpb.Request{Target: &weftpb.Target{Url: "https://example.org/"}},
+	f.Add(uint8(2), stage.Encode(&weftpb.Fetched{Id: "1", Request: &weftpb.Request{Target: &weftpb.Target{Url: "https://example.org/"}},
 		Outcome: &weftpb.Outcome{Status: 200}, Headers: []*weftpb.Header{{Name: "Content-Type", Value: "text/html; charset=shift_jis"}},
 		Body: []byte("<title>a</title><base href=//b><a href=c>d</a><meta http-equiv=refresh content='0;url=/e'>")}))
-	f.Add(uint8(2), encode(&weftpb.Fetched{Id: "1", Request: &weftpb.Request{Target: &weftpb.Target{Url: "https://example.org/"}},
+	f.Add(uint8(2), stage.Encode(&weftpb.Fetched{Id: "1", Request: &weftpb.Request{Target: &weftpb.Target{Url: "https://example.org/"}},
 		Outcome: &weftpb.Outcome{Status: 301}, Location: "http://[::1]/"}))
 	f.Fuzz(func(t *testing.T, stage uint8, value []byte) {
 		s := stages[int(stage)%len(stages)]

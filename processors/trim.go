@@ -8,16 +8,19 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/topiclog"
 	"github.com/weftcrawl/weft/ledger"
-	"github.com/weftcrawl/weft/replay"
-	"github.com/weftcrawl/weft/store"
+	"github.com/weftcrawl/weft/processors/dedupe"
+	"github.com/weftcrawl/weft/processors/schedule"
 	"github.com/weftcrawl/weft/topics"
 )
 
 // TrimOptions say how ledgers are trimmed.
 type TrimOptions struct {
 	// Checkpoints is where the owners send them.
-	Checkpoints store.Bucket
+	Checkpoints blob.Bucket
 	// Dir is where they are copied to while they are checked; empty: the
 	// system's temporary directory.
 	Dir string
@@ -55,20 +58,20 @@ func (t Trimmed) Records() int64 { return t.To - t.Audit.Log.Start }
 //
 // Of env it takes the brokers, the names and the definition. The error is that
 // of a cluster which does not answer; those of partitions are in the result.
-func Trim(ctx context.Context, env Env, o TrimOptions) ([]Trimmed, error) {
-	client, err := env.client()
+func Trim(ctx context.Context, env stage.Env, o TrimOptions) ([]Trimmed, error) {
+	client, err := env.Cluster.NewClient()
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
-	logs, err := replay.New(env.connection()...)
+	logs, err := topiclog.New(env.Cluster.Options()...)
 	if err != nil {
 		return nil, err
 	}
 	defer logs.Close()
 	t := &trimmer{
 		env: env, opts: o, admin: kadm.NewClient(client), logs: logs,
-		auditor: ledger.Auditor{Bucket: o.Checkpoints, Client: env.connection(), Dir: o.Dir},
+		auditor: ledger.Auditor{Bucket: o.Checkpoints, Client: env.Cluster.Options(), Dir: o.Dir},
 	}
 	if t.commits, err = logs.Commits(ctx, env.Names.Group(topics.Schedule), env.Names.Deduped); err != nil {
 		return nil, err
@@ -76,12 +79,12 @@ func Trim(ctx context.Context, env Env, o TrimOptions) ([]Trimmed, error) {
 	var all []Trimmed
 	scheduled := map[int32]Trimmed{}
 	for p := range env.Definition.Partitions {
-		one := t.trim(ctx, DefineSchedule(env, new(atomic.Bool)), p, t.neededOfScheduled)
+		one := t.trim(ctx, schedule.Define(env, new(atomic.Bool)), p, t.neededOfScheduled)
 		scheduled[p] = one
 		all = append(all, one)
 	}
 	for p := range env.Definition.Partitions {
-		all = append(all, t.trim(ctx, DefineDedupe(env), p, func(context.Context, Trimmed) (int64, error) {
+		all = append(all, t.trim(ctx, dedupe.Define(env), p, func(context.Context, Trimmed) (int64, error) {
 			return t.neededOfDeduped(scheduled[p])
 		}))
 	}
@@ -89,18 +92,18 @@ func Trim(ctx context.Context, env Env, o TrimOptions) ([]Trimmed, error) {
 }
 
 type trimmer struct {
-	env     Env
+	env     stage.Env
 	opts    TrimOptions
 	admin   *kadm.Client
-	logs    *replay.Reader
+	logs    *topiclog.Reader
 	auditor ledger.Auditor
 	commits map[int32]int64 // of schedule in deduped
 }
 
 // trim trims one partition; needed returns the first event that readers need.
-func (t *trimmer) trim(ctx context.Context, def ledger.Definition, partition int32, needed func(context.Context, Trimmed) (int64, error)) Trimmed {
-	one := Trimmed{Ledger: def.Ledger(), Partition: partition}
-	if one.Audit, one.Err = t.auditor.Audit(ctx, def, partition); one.Err == nil {
+func (t *trimmer) trim(ctx context.Context, proc ledger.Processor, partition int32, needed func(context.Context, Trimmed) (int64, error)) Trimmed {
+	one := Trimmed{Ledger: proc.Ledger, Partition: partition}
+	if one.Audit, one.Err = t.auditor.Audit(ctx, proc, partition); one.Err == nil {
 		one.Needed, one.Err = needed(ctx, one)
 	}
 	log := one.Audit.Log
@@ -127,7 +130,7 @@ func trimTo(log ledger.Bounds, older, needed int64) int64 {
 }
 
 func (t *trimmer) neededOfScheduled(ctx context.Context, one Trimmed) (int64, error) {
-	log := replay.Bounds{Start: one.Audit.Log.Start, End: one.Audit.Log.End}
+	log := one.Audit.Log
 	last, err := t.logs.LastDecision(ctx, one.Ledger, one.Partition, log)
 	if err == nil && last == nil { // it has decided nothing, or that was trimmed
 		err = ledger.Reaches(one.Ledger, one.Partition, log.Start, 0)

@@ -8,8 +8,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/topiclog"
 	"github.com/weftcrawl/weft/ledger"
-	"github.com/weftcrawl/weft/replay"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -57,7 +58,7 @@ func TestNeededOfDeduped(t *testing.T) {
 		if test.commit >= 0 {
 			commits[0] = test.commit
 		}
-		one := &trimmer{env: Env{Names: names}, commits: commits}
+		one := &trimmer{env: stage.Env{Names: names}, commits: commits}
 		if got, err := one.neededOfDeduped(test.scheduled); err != nil || got != test.want {
 			t.Errorf("%s: %d and %v, want %d", test.name, got, err, test.want)
 		}
@@ -79,7 +80,7 @@ func TestNeededOfScheduled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	logs, err := replay.New(brokers)
+	logs, err := topiclog.New(brokers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestNeededOfScheduled(t *testing.T) {
 	end, epoch := int64(0), int64(0)
 	write := func(ev *weftpb.Event) {
 		t.Helper()
-		if err := client.ProduceSync(t.Context(), &kgo.Record{Value: encode(ev)}).FirstErr(); err != nil {
+		if err := client.ProduceSync(t.Context(), &kgo.Record{Value: stage.Encode(ev)}).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
 		end++
@@ -97,9 +98,9 @@ func TestNeededOfScheduled(t *testing.T) {
 	}
 	decide := func(oldest int64) {
 		t.Helper()
-		write(&weftpb.Event{Epoch: epoch, Offset: end, Body: encode(&weftpb.Scheduled{Gauges: &weftpb.Gauges{}, Oldest: oldest})})
+		write(&weftpb.Event{Epoch: epoch, Offset: end, Body: stage.Encode(&weftpb.Scheduled{Gauges: &weftpb.Gauges{}, Oldest: oldest})})
 	}
-	one := &trimmer{env: Env{Names: names}, logs: logs}
+	one := &trimmer{env: stage.Env{Names: names}, logs: logs}
 	needs := func(start, want int64) {
 		t.Helper()
 		log := ledger.Bounds{Start: start, End: end}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/test/kafkaserver"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -31,56 +31,56 @@ func TestAlter(t *testing.T) {
 		partitions,
 		{Topic: n.Deduped, Config: "max.message.bytes", Have: small, Want: "1048576"},
 		{Topic: n.Deduped, Config: "retention.ms", Have: day, Want: "-1"},
-	}, created.Differs); diff != "" {
+	}, created.Differences); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}
-	left, err := topics.Alter(ctx, admin, created.Differs)
+	left, err := topics.Alter(ctx, admin, created.Differences)
 	if diff := cmp.Diff([]topics.Difference{partitions}, left); err != nil || diff != "" {
 		t.Errorf("left by alter: %v (-want +got):\n%s", err, diff)
 	}
-	for _, altered := range created.Differs[1:] {
+	for _, altered := range created.Differences[1:] {
 		comesToHave(t, admin, altered.Topic, altered.Config, altered.Want)
 	}
-	if created, err = topics.Create(ctx, admin, spec); err != nil || len(created.Differs) != 1 {
+	if created, err = topics.Create(ctx, admin, spec); err != nil || len(created.Differences) != 1 {
 		t.Errorf("after alter: %+v, %v", created, err)
 	}
 }
 
-// Three brokers: what was acknowledged must be on two of them, whoever decides
-// that there are three copies.
+// On three brokers an acknowledged record must be on two of them, if the user or the
+// brokers choose three copies.
 func TestCopiesOnThreeBrokers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts three brokers")
 	}
-	c := kafkatest.Start(t, kafkatest.Options{Brokers: 3, Properties: map[string]string{"min.insync.replicas": "1"}})
+	c := kafkaserver.Start(t, kafkaserver.Options{Brokers: 3, Properties: map[string]string{"min.insync.replicas": "1"}})
 	kafka = c
 	defer func() { kafka = nil }()
 	admin, _ := emptied(t)
 	ctx := deadline(t)
 	created, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 2, Replication: 3})
-	if err != nil || len(created.Differs) > 0 {
+	if err != nil || len(created.Differences) > 0 {
 		t.Fatalf("%+v, %v", created, err)
 	}
 	for _, topic := range topics.Loop("weft").Topics() {
 		comesToHave(t, admin, topic.Name, "min.insync.replicas", "2")
 	}
 	created, err = topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 2, Replication: 1})
-	if err != nil || len(created.Differs) != 10 || !strings.HasSuffix(created.Differs[0].String(), "replication.factor=3 instead of 1") {
+	if err != nil || len(created.Differences) != 10 || !strings.HasSuffix(created.Differences[0].String(), "replication.factor=3 instead of 1") {
 		t.Errorf("with another replication: %+v, %v", created, err)
 	}
 
 	created, err = topics.Create(ctx, admin, topics.Spec{Crawl: "theirs", Partitions: 2, Replication: -1})
-	if err != nil || len(created.Differs) != 10 || !strings.HasSuffix(created.Differs[0].String(), "min.insync.replicas=1 instead of 2") {
+	if err != nil || len(created.Differences) != 10 || !strings.HasSuffix(created.Differences[0].String(), "min.insync.replicas=1 instead of 2") {
 		t.Errorf("left to brokers that have one copy acknowledge: %+v, %v", created, err)
 	}
-	if left, err := topics.Alter(ctx, admin, created.Differs); err != nil || len(left) > 0 {
+	if left, err := topics.Alter(ctx, admin, created.Differences); err != nil || len(left) > 0 {
 		t.Errorf("alter: %v, %v", left, err)
 	}
 	comesToHave(t, admin, topics.Loop("theirs").Deduped, "min.insync.replicas", "2")
 }
 
-// comesToHave waits until a topic has a setting: Kafka's brokers hear of it a moment
-// later than whoever set it.
+// comesToHave waits until a topic has a setting: Kafka's brokers know it a moment
+// after it was set.
 func comesToHave(t *testing.T, admin *kadm.Client, topic, name, want string) {
 	t.Helper()
 	ctx := deadline(t)

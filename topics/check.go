@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 )
@@ -11,21 +14,17 @@ import (
 // ErrMissing means that a topic of the crawl does not exist.
 var ErrMissing = errors.New("topic does not exist")
 
-// ErrUnsafe means that a topic is set up such that the crawl would lose URLs,
-// pages or its politeness.
+// ErrUnsafe means that with the settings of a topic the crawl would lose URLs or
+// pages, or would not be polite.
 var ErrUnsafe = errors.New("topic is not safe for this crawl")
 
-// Check verifies that a crawl can live on its topics: they exist, have the
-// pinned number of partitions, take records, as large as the loop writes, and
-// nothing but the janitor deletes from those that hold the crawl's state or
-// work. All that is wrong is reported at once, wrapping ErrMissing or ErrUnsafe.
+// Check verifies that a crawl can run on its topics. They must exist, have the
+// pinned number of partitions, and accept the largest records that the loop writes.
+// Only the janitor may delete from the topics that have the crawl's state or work.
+// The error joins all problems, which wrap ErrMissing or ErrUnsafe.
 func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) error {
 	loop := n.Topics()
-	names := make([]string, len(loop))
-	for i, t := range loop {
-		names[i] = t.Name
-	}
-	details, err := listAll(ctx, admin, names, hearsay)
+	details, err := listAll(ctx, admin, namesOf(loop), metadataDelay)
 	if err != nil {
 		return fmt.Errorf("list topics of %s: %w", n.Crawl, err)
 	}
@@ -50,4 +49,126 @@ func Check(ctx context.Context, admin *kadm.Client, n Names, partitions int32) e
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// Difference is a setting of an existing topic that is not as planned.
+type Difference struct {
+	Topic string
+	// Config is Kafka's name of the setting, or PartitionCount, or
+	// ReplicationFactor.
+	Config     string
+	Have, Want string
+}
+
+// Settings of a topic that are not among its configuration.
+const (
+	PartitionCount    = "partitions"
+	ReplicationFactor = "replication.factor"
+)
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s has %s=%s instead of %s", d.Topic, d.Config, d.Have, d.Want)
+}
+
+// Alterable reports whether Alter can change it. The number of partitions never
+// changes (see weft repartition), and Kafka's own tools change the number of copies.
+func (d Difference) Alterable() bool {
+	return d.Config != PartitionCount && d.Config != ReplicationFactor
+}
+
+// unsafe reports whether a difference loses records or makes writes impossible.
+// Otherwise it is a choice of the operator. copies is how many the topic has.
+func (d Difference) unsafe(t Topic, copies int) bool {
+	switch d.Config {
+	case PartitionCount:
+		return true
+	case "cleanup.policy":
+		// Compaction removes events, and all but one URL of a domain.
+		return t.Kept == Forever || t.Kept == UntilConsumed
+	case "retention.ms", "retention.bytes":
+		return t.Kept == Forever || t.Kept == UntilConsumed
+	case "max.message.bytes":
+		have, err := strconv.ParseInt(d.Have, 10, 64)
+		return err != nil || have < int64(t.MaxMessageBytes)
+	case minInsync:
+		// With less copies than that every write would be refused.
+		have, err := strconv.Atoi(d.Have)
+		return err != nil || have > copies
+	}
+	return false
+}
+
+// differences compares topics with the plan. partitions is the crawl's number, and
+// replication the number of copies; 0 or less: any number is right. A topic that
+// details does not describe is left out.
+func differences(ctx context.Context, admin *kadm.Client, ts []Topic, details kadm.TopicDetails, partitions int32, replication int16) ([]Difference, error) {
+	ts = slices.DeleteFunc(slices.Clone(ts), func(t Topic) bool { return !details.Has(t.Name) || details[t.Name].Err != nil })
+	if len(ts) == 0 {
+		return nil, nil
+	}
+	described, err := describeAll(ctx, admin, namesOf(ts))
+	if err != nil {
+		return nil, fmt.Errorf("describe configuration of topics: %w", err)
+	}
+	var differs []Difference
+	for _, t := range ts {
+		have := details[t.Name].Partitions
+		if want := t.partitions(partitions); want > 0 && len(have) != int(want) {
+			differs = append(differs, Difference{t.Name, PartitionCount, strconv.Itoa(len(have)), strconv.Itoa(int(want))})
+		}
+		copies := have.NumReplicas()
+		if replication > 0 && copies != int(replication) {
+			differs = append(differs, Difference{t.Name, ReplicationFactor, strconv.Itoa(copies), strconv.Itoa(int(replication))})
+		}
+		rc, err := described.On(t.Name, nil)
+		if err == nil {
+			err = rc.Err
+		}
+		if err != nil {
+			return nil, fmt.Errorf("describe configuration of topic %s: %w", t.Name, err)
+		}
+		settings := map[string]string{}
+		for _, c := range rc.Configs {
+			settings[c.Key] = c.MaybeValue()
+		}
+		want := t.Configs(int16(copies))
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			if settings[key] != want[key] {
+				differs = append(differs, Difference{t.Name, key, settings[key], want[key]})
+			}
+		}
+	}
+	return differs, nil
+}
+
+// Alter changes settings that differ to the planned ones. It returns those that it
+// cannot change.
+func Alter(ctx context.Context, admin *kadm.Client, differs []Difference) (left []Difference, err error) {
+	var (
+		names   []string // of topics, in their order
+		changes = map[string][]kadm.AlterConfig{}
+	)
+	for _, d := range differs {
+		if !d.Alterable() {
+			left = append(left, d)
+			continue
+		}
+		if changes[d.Topic] == nil {
+			names = append(names, d.Topic)
+		}
+		changes[d.Topic] = append(changes[d.Topic], kadm.AlterConfig{Op: kadm.SetConfig, Name: d.Config, Value: kadm.StringPtr(d.Want)})
+	}
+	for _, name := range names {
+		answers, err := admin.AlterTopicConfigs(ctx, changes[name], name)
+		if err == nil {
+			var answer kadm.AlterConfigsResponse
+			if answer, err = answers.On(name, nil); err == nil {
+				err = answer.Err
+			}
+		}
+		if err != nil {
+			return left, fmt.Errorf("alter configuration of topic %s: %w", name, err)
+		}
+	}
+	return left, nil
 }

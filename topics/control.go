@@ -11,22 +11,22 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Control is what people ask of a crawl that runs: a record of config beside
-// the definition, with the key "control". The last one holds.
+// Control is what people ask of a running crawl: a record of config beside the
+// definition, with the key "control". The last one is in force.
 //
-// Its value is the definition in force with one field more, so that a program
-// that does not know of controls reads the definition that it knows already.
-// Programs that do know take no definition from it: two commands at once can
-// overwrite each other's control, but never the definition.
+// Its value is the definition in force with one field more. A program that does not
+// know controls reads the definition from it that it knows already. Programs that
+// know controls do not read the definition from it: two commands at the same time
+// can overwrite each other's control, but never the definition.
 type Control struct {
 	// Paused stages take no new input and begin no request, in all processes
 	// and across restarts, until they are resumed. In the order of the loop.
 	Paused []Stage `json:"paused,omitempty"`
 	// Draining: no visit is released, and what is in flight is finished.
 	Draining bool `json:"draining,omitempty"`
-	// Stop ends these stages in the processes that run when the record is
-	// written. It is an order and not a state: it means nothing to a process
-	// that begins later, and to that one the crawl is not draining any more.
+	// Stop ends these stages in the processes that run when the record is written.
+	// It is an order and not a state: a process that begins later ignores it, and
+	// for that process the crawl is not draining any more.
 	Stop []Stage `json:"stop,omitempty"`
 }
 
@@ -36,13 +36,13 @@ func (c Control) Pauses(s Stage) bool { return slices.Contains(c.Paused, s) }
 // Stops tells whether a stage is to end.
 func (c Control) Stops(s Stage) bool { return slices.Contains(c.Stop, s) }
 
-// Holds tells whether no visit may be released. A pause of fetch holds them
-// too, and one of parse, behind which fetch soon waits: visits would run out of
-// their leases and be released again, for hours.
-func (c Control) Holds() bool { return c.Draining || c.Pauses(Fetch) || c.Pauses(Parse) }
+// PausesReleases tells whether no visit may be released: while the crawl is draining, and
+// while fetch or parse is paused. fetch soon waits for a parse that is paused, and
+// visits would run out of their leases and be released again, for hours.
+func (c Control) PausesReleases() bool { return c.Draining || c.Pauses(Fetch) || c.Pauses(Parse) }
 
-// String says in words what keeps the crawl from going on as usual; it is empty
-// when nothing does.
+// String says in words what the crawl does not do now; it is empty when the crawl
+// does everything.
 func (c Control) String() string {
 	var words []string
 	if len(c.Paused) > 0 {
@@ -58,7 +58,7 @@ func (c Control) String() string {
 	return strings.Join(words, ", ")
 }
 
-// WithPaused returns c with stages paused besides, or not any more.
+// WithPaused returns c with some more stages paused, or with them not paused.
 func (c Control) WithPaused(paused bool, stages ...Stage) Control {
 	var all []Stage
 	for _, s := range Stages() {
@@ -70,7 +70,7 @@ func (c Control) WithPaused(paused bool, stages ...Stage) Control {
 	return c
 }
 
-// standing is what a control means to a process that begins after it.
+// standing is what a control means for a process that begins after it.
 func (c Control) standing() Control {
 	if len(c.Stop) > 0 {
 		c.Stop, c.Draining = nil, false
@@ -80,14 +80,6 @@ func (c Control) standing() Control {
 
 // controlKey is the key of controls in config; definitions have none.
 const controlKey = "control"
-
-func isControl(r *kgo.Record) bool { return string(r.Key) == controlKey }
-
-// controlRecord is the value of a control.
-type controlRecord struct {
-	Definition
-	Control Control `json:"control"`
-}
 
 func decodeControl(value []byte) (Control, error) {
 	var r struct{ Control *Control }
@@ -100,39 +92,27 @@ func decodeControl(value []byte) (Control, error) {
 	return *r.Control, nil
 }
 
-// ReadControl returns the control as it is for a process that begins now, and
-// the offset in config from which FollowControl goes on. The error is
-// ErrUndefined when the crawl has no definition.
+// ReadControl returns the control for a process that begins now, and the offset in
+// config at which FollowControl goes on. The error is ErrUndefined when the crawl
+// has no definition.
 func ReadControl(ctx context.Context, n Names, client ...kgo.Opt) (Control, int64, error) {
 	h, err := readHistory(ctx, n, client)
 	return h.control, h.next, err
 }
 
-// WriteControl appends the control that change makes of the standing one, and
-// returns it.
+// WriteControl appends the control that change makes of the one in force, and returns
+// it.
 func WriteControl(ctx context.Context, n Names, change func(Control) Control, client ...kgo.Opt) (Control, error) {
 	h, err := readHistory(ctx, n, client)
 	if err != nil {
 		return Control{}, err
 	}
 	c := change(h.control)
-	value, err := encodeControl(h.last, c)
-	if err != nil {
-		return Control{}, err
-	}
-	return c, appendConfig(ctx, n, []byte(controlKey), value, client)
+	return c, appendConfig(ctx, []byte(controlKey), h.last, &c, client)
 }
 
-func encodeControl(d Definition, c Control) ([]byte, error) {
-	value, err := json.Marshal(controlRecord{d, c})
-	if err != nil {
-		return nil, fmt.Errorf("encode control of %s: %w", d.Crawl, err)
-	}
-	return value, nil
-}
-
-// FollowControl calls told with every control from the offset next on, until
-// ctx ends, which is no error.
+// FollowControl calls told with every control from the offset next on, until ctx
+// ends. Then it returns nil.
 func FollowControl(ctx context.Context, n Names, next int64, told func(Control), client ...kgo.Opt) error {
 	reader, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{n.Config: {0: kgo.NewOffset().At(next)}}),
@@ -153,7 +133,7 @@ func FollowControl(ctx context.Context, n Names, next int64, told func(Control),
 			r := it.Next()
 			d, err1 := decodeDefinition(r.Value)
 			c, err2 := decodeControl(r.Value)
-			if isControl(r) && err1 == nil && err2 == nil && d.Crawl == n.Crawl { // else another program wrote it
+			if string(r.Key) == controlKey && err1 == nil && err2 == nil && d.Crawl == n.Crawl { // or another program wrote it
 				told(c)
 			}
 		}

@@ -112,10 +112,10 @@ func TestStopIsAnOrderToThoseWhoRun(t *testing.T) {
 	select {
 	case got := <-heard:
 		if diff := cmp.Diff(order, got); diff != "" {
-			t.Errorf("who runs hears -want +got:\n%s", diff)
+			t.Errorf("a running process reads -want +got:\n%s", diff)
 		}
 	case <-ctx.Done():
-		t.Fatal("who runs hears nothing")
+		t.Fatal("a running process reads nothing")
 	}
 	got, _, err := topics.ReadControl(ctx, n, options...)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestControlInWords(t *testing.T) {
 	tests := []struct {
 		control topics.Control
 		words   string
-		holds   bool
+		pauses  bool
 	}{
 		{topics.Control{}, "", false},
 		{all, "paused: fetch parse", true},
@@ -146,8 +146,8 @@ func TestControlInWords(t *testing.T) {
 		{topics.Control{Paused: []topics.Stage{topics.Parse}, Draining: true}, "paused: parse, draining", true},
 	}
 	for _, tt := range tests {
-		if got := tt.control.String(); got != tt.words || tt.control.Holds() != tt.holds {
-			t.Errorf("%+v is %q and holds: %v", tt.control, got, tt.control.Holds())
+		if got := tt.control.String(); got != tt.words || tt.control.PausesReleases() != tt.pauses {
+			t.Errorf("%+v is %q and pauses releases: %v", tt.control, got, tt.control.PausesReleases())
 		}
 	}
 }

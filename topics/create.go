@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -33,11 +35,11 @@ func (s Spec) Validate() error {
 type Created struct {
 	// Topics are those that did not exist.
 	Topics []string
-	// Differs are settings that are not as designed: of topics that did exist,
-	// and those of new ones that the brokers chose. They are left alone, since
-	// they may be meant: Alter changes them, and Check says which of them a crawl
-	// cannot live with.
-	Differs []Difference
+	// Differences are settings that are not as planned: of topics that did exist, and
+	// those of new topics that the brokers chose. Create does not change them,
+	// because they may be intended. Alter changes them, and Check tells with which of
+	// them a crawl cannot run.
+	Differences []Difference
 }
 
 // Create creates the topics of a crawl that do not exist. It is idempotent.
@@ -45,13 +47,9 @@ func Create(ctx context.Context, admin *kadm.Client, s Spec) (Created, error) {
 	if err := s.Validate(); err != nil {
 		return Created{}, err
 	}
-	var (
-		created Created
-		names   []string
-	)
+	var created Created
 	loop := Loop(s.Crawl).Topics()
 	for _, t := range loop {
-		names = append(names, t.Name)
 		configs := map[string]*string{}
 		for k, v := range t.Configs(s.Replication) {
 			configs[k] = kadm.StringPtr(v)
@@ -65,25 +63,84 @@ func Create(ctx context.Context, admin *kadm.Client, s Spec) (Created, error) {
 			created.Topics = append(created.Topics, t.Name)
 		}
 	}
-	wait := hearsay
+	wait := metadataDelay
 	if len(created.Topics) > 0 {
-		wait = creation
+		wait = creationTimeout
 		if err := awaitCoordinators(ctx, admin, groups(s.Crawl)); err != nil {
 			return created, err
 		}
 	}
-	details, err := listAll(ctx, admin, names, wait)
+	details, err := listAll(ctx, admin, namesOf(loop), wait)
 	if err != nil {
 		return created, fmt.Errorf("list topics of %s: %w", s.Crawl, err)
 	}
-	created.Differs, err = differences(ctx, admin, loop, details, s.Partitions, s.Replication)
+	created.Differences, err = differences(ctx, admin, loop, details, s.Partitions, s.Replication)
 	return created, err
 }
 
-// groups are those of the loop's stages.
+// groups are the consumer groups of the loop's stages.
 func groups(crawl string) (names []string) {
 	for _, stage := range Stages() {
 		names = append(names, Loop(crawl).Group(stage))
 	}
 	return names
+}
+
+// metadataDelay is how long brokers may take to learn from their controller about a topic
+// that was just created.
+const metadataDelay = 2 * time.Second
+
+// creationTimeout is how long brokers may take to lead the partitions of topics that were
+// just created: a thousand or more on a slow machine.
+const creationTimeout = 30 * time.Second
+
+// listAll describes the named topics. It repeats the request, for a time, while some of them
+// are missing.
+func listAll(ctx context.Context, admin *kadm.Client, names []string, within time.Duration) (details kadm.TopicDetails, err error) {
+	err = retryUntilAll(ctx, within, func() (all bool, err error) {
+		// A request with authorised operations does not use kadm's cache of five
+		// seconds.
+		details, err = admin.ListTopics(kadm.WithAuthorizedOps(ctx), names...)
+		return !slices.ContainsFunc(names, func(name string) bool { return !details.Has(name) }), err
+	})
+	return details, err
+}
+
+// describeAll describes the settings of topics that exist. It repeats the request, for
+// metadataDelay, while the broker does not know some of them.
+func describeAll(ctx context.Context, admin *kadm.Client, names []string) (settings kadm.ResourceConfigs, err error) {
+	err = retryUntilAll(ctx, metadataDelay, func() (all bool, err error) {
+		settings, err = admin.DescribeTopicConfigs(ctx, names...)
+		return !slices.ContainsFunc(settings, func(r kadm.ResourceConfig) bool { return errors.Is(r.Err, kerr.UnknownTopicOrPartition) }), err
+	})
+	return settings, err
+}
+
+// awaitCoordinators waits, for creationTimeout, until commits of groups can be read. A
+// cluster that never had a group creates the topic of commits at the first request, and
+// answers COORDINATOR_NOT_AVAILABLE until then. Other errors are left to the readers of the
+// commits.
+func awaitCoordinators(ctx context.Context, admin *kadm.Client, groups []string) error {
+	return retryUntilAll(ctx, creationTimeout, func() (all bool, err error) {
+		answers := admin.FetchManyOffsets(ctx, groups...)
+		return !slices.ContainsFunc(groups, func(group string) bool {
+			return errors.Is(answers[group].Err, kerr.CoordinatorNotAvailable)
+		}), nil
+	})
+}
+
+// retryUntilAll repeats a request until its answer is about all topics, for a time.
+func retryUntilAll(ctx context.Context, within time.Duration, ask func() (all bool, err error)) error {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for asked := time.Now(); ; {
+		if all, err := ask(); all || err != nil || time.Since(asked) > within {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
 }

@@ -1,32 +1,32 @@
-// Package topics describes the topics of the loop: what one record of each is,
-// how it is keyed and placed, how long it is kept, and how producers write it.
+// Package topics describes the topics of the loop: how their records are placed, how
+// long they are kept, and how producers write them. docs/architecture.md says what one
+// record of each is.
 //
 //	seeds ────────┐
 //	              ▼
 //	discovered ─normalize→ normalized ─dedupe→ deduped ─schedule→ scheduled ─fetch→ fetched ─parse→ parsed
 //	     ▲                                               ▲                     │              │
 //	     │                                               └────── visited ◄─────┘              │
-//	     └──────────────── outlinks, redirects, sitemap entries ◄─────────────────────────────┘
+//	     └────────────────────── outlinks and redirects ◄─────────────────────────────────────┘
 //
-// Topics are participles and stages are verbs. Names carry the crawl's name as
-// a prefix, so that several crawls share a cluster: "news.deduped".
+// Topics are participles and stages are verbs. Names begin with the crawl's name, so
+// that crawls can share a cluster: "news.deduped".
 //
 // # Invariants
 //
-// All topics of a crawl but config have the same number of partitions, and all
-// producers place records alike (Partitioner). Everything that concerns a
-// registrable domain therefore meets in partitions of one number: one scheduler
-// owns its politeness, one fetcher its connections.
+// All topics of a crawl, except config, have the same number of partitions, and all
+// producers place records in the same way (Partitioner). All records that concern a
+// registrable domain are therefore in partitions of one number: one scheduler owns
+// the domain's politeness, and one fetcher owns its connections.
 //
-// The number of partitions and the public suffix list, which together decide
-// who owns a domain, are pinned by the first record of config (Pin). A process
-// that disagrees does not start.
+// The number of partitions and the public suffix list together decide who owns a
+// domain. The first record of config pins them (Pin). A process that has others
+// does not start.
 //
-// config also holds what people ask of the crawl while it runs (Control), under
-// a key of its own.
+// config also has what people ask of a running crawl (Control), under another key.
 //
-// Ledgers (deduped and scheduled) are tables made of events: they are kept
-// whole and never compacted. Topics that are kept until consumed have no
-// retention by time either, since a crawl may lie still for months; a janitor
-// trims them behind their readers. Check holds all of this at each start.
+// Ledgers (deduped and scheduled) are tables made of events. They are kept whole
+// and are never compacted. Topics that are kept until consumed have no retention by
+// time, because a crawl may rest for months. A janitor trims them behind their
+// readers. Check verifies all of this at each start.
 package topics

@@ -8,13 +8,13 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Names of the headers of records that come of an exchange: those of fetched,
-// discovered and parsed. Each is there once, and text.
+// Names of the headers of records that are made of an exchange: those of fetched,
+// discovered and parsed. Each header is there once, and is text.
 const (
 	// HeaderSchema says how to read the value, a Schema.
 	HeaderSchema = "schema"
-	// HeaderPageID is the id of the page, as in the record; a repeat after a
-	// crash has the same.
+	// HeaderPageID is the id of the page, as in the record. A repetition after a
+	// crash has the same id.
 	HeaderPageID = "page-id"
 	// HeaderCrawl is the crawl's name.
 	HeaderCrawl = "crawl"
@@ -23,8 +23,8 @@ const (
 	HeaderTraceparent = "traceparent"
 )
 
-// Schema names the form of a value: its topic, and a version that changes when
-// those who read the former one could not read it.
+// Schema names the form of a value: its topic and a version. The version changes
+// when programs that read the former one cannot read the new one.
 type Schema string
 
 const (
@@ -36,14 +36,13 @@ const (
 	SchemaParsed Schema = "weft.parsed/1"
 )
 
-// Exchange names one HTTP exchange in the headers of what comes of it.
+// Exchange names one HTTP exchange in the headers of the records made of it.
 //
-// An exchange is a trace, whose id is a hash of the crawl, the page and the
-// start of the request: so whoever knows those, however often a record is made
-// again, finds the same trace. The work of a stage on it is a span, whose id is a
-// hash of the trace's and the stage. Weft does not report spans itself. The trace
-// does not go on with the pages that this one names: they are exchanges, and
-// traces, of their own.
+// An exchange is a trace. The id of the trace is a hash of the crawl, the page and
+// the start of the request, so that a record that is made again has the same trace.
+// The work of a stage on the exchange is a span; its id is a hash of the trace's id
+// and the stage. Weft does not report spans itself. The pages that this page names
+// are other exchanges, and have other traces.
 type Exchange struct {
 	crawl, pageID string
 	trace         xxh3.Uint128
@@ -68,9 +67,8 @@ func (e Exchange) Headers(schema Schema, by Stage) []kgo.RecordHeader {
 	}
 }
 
-// traceparent is version 00 of the header, with the flag "sampled": what follows
-// the decision of its parent, as tracers do by default, would otherwise never be
-// recorded.
+// traceparent is version 00 of the header, with the flag "sampled". By default a
+// tracer follows the decision of the parent, and would record nothing without it.
 func (e Exchange) traceparent(by Stage) []byte {
 	trace := e.trace.Bytes()
 	var array [64]byte

@@ -8,14 +8,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/test/kafkaserver"
 )
 
-// The tests that talk to a broker, once more with Apache Kafka: its brokers hear
-// of topics a moment after whoever created them. By themselves they run on a
-// broker in memory (cluster).
+// The tests that talk to a broker, once more with Apache Kafka, whose brokers know
+// new topics a moment after they were created. Otherwise these tests run on a broker
+// in memory (cluster).
 func TestOnKafka(t *testing.T) {
-	c := kafkatest.Start(t, kafkatest.Options{})
+	c := kafkaserver.Start(t, kafkaserver.Options{})
 	for name, test := range map[string]func(*testing.T){
 		"create and check":             TestCreateTwiceAndCheck,
 		"limits":                       TestProducerFillsEachTopicToItsLimit,
@@ -41,7 +41,7 @@ func TestOnKafka(t *testing.T) {
 
 // kafka is the cluster on which TestOnKafka runs the test of the moment; nil:
 // none.
-var kafka *kafkatest.Cluster
+var kafka *kafkaserver.Cluster
 
 // emptied connects to Kafka and deletes the topics of earlier tests.
 func emptied(t *testing.T) (*kadm.Client, []kgo.Opt) {

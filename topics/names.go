@@ -1,20 +1,23 @@
 package topics
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/twmb/franz-go/pkg/kadm"
 )
 
-// DefaultCrawl is the name of a crawl that was not given one.
+// DefaultCrawl is the name of a crawl to which the user gives none.
 const DefaultCrawl = "weft"
 
 var crawlName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,99}$`)
 
 // CheckCrawl says what is wrong with a crawl's name, if anything: lower case
-// letters, digits and hyphens, at most 100. Dots and underscores would collide
-// in the metric names of Kafka, and the dot separates name and topic.
+// letters, digits and hyphens, at most 100. Dots and underscores would be the same
+// in Kafka's metric names, and the dot separates the crawl's name from the topic's.
 func CheckCrawl(crawl string) error {
 	if !crawlName.MatchString(crawl) {
 		return fmt.Errorf("crawl name %q is not made of a to z, 0 to 9 and hyphens, at most 100", crawl)
@@ -55,41 +58,20 @@ func Loop(crawl string) Names {
 	}
 }
 
-// Stage is a consumer of the loop.
-type Stage string
-
-// The stages, in the order of the loop, and the writers of files behind it.
-const (
-	Normalize Stage = "normalize"
-	Dedupe    Stage = "dedupe"
-	Schedule  Stage = "schedule"
-	Fetch     Stage = "fetch"
-	Parse     Stage = "parse"
-	// Pages writes the records of parsed to files.
-	Pages Stage = "pages"
-	// WARC writes the records of fetched to WARC files.
-	WARC Stage = "warc"
-)
-
-// Stages are the stages of the loop itself, in its order.
-func Stages() []Stage { return []Stage{Normalize, Dedupe, Schedule, Fetch, Parse} }
-
-// Group returns the consumer group of a stage. The group of dedupe and schedule
-// is the name of their ledger: goka calls a group's table topic by the group's
+// Group returns the consumer group of a stage. The group of a stage with a ledger
+// is the name of its ledger: goka calls a group's table topic by the group's
 // name plus a suffix, which is set to nothing (goka.SetTableSuffix).
-func (n Names) Group(s Stage) string {
-	switch s {
-	case Dedupe:
-		return n.Deduped
-	case Schedule:
-		return n.Scheduled
-	default:
-		return n.Crawl + "." + string(s)
+func (n Names) Group(s Stage) string { return n.groupOf(n.step(s)) }
+
+func (n Names) groupOf(s Step) string {
+	if s.Kind == Ledger {
+		return s.Outputs[0]
 	}
+	return n.Crawl + "." + string(s.Stage)
 }
 
-// Troubles is a group without members, in which stages tell what keeps them from
-// working (package trouble).
+// Troubles is a group without members. Stages write to its commits what keeps them
+// from working (package trouble).
 func (n Names) Troubles() string { return n.Crawl + ".troubles" }
 
 // IsSeeds tells whether a topic has the name of a crawl's seeds.
@@ -98,31 +80,33 @@ func IsSeeds(topic string) bool {
 	return ok && CheckCrawl(crawl) == nil && topic == Loop(crawl).Seeds
 }
 
-// IsGroup tells whether a group has the name of one of a crawl's own.
+// IsGroup tells whether a group has the name of a group of a crawl.
 func IsGroup(group string) bool {
 	crawl, _, ok := strings.Cut(group, ".")
 	if !ok || CheckCrawl(crawl) != nil {
 		return false
 	}
 	names := Loop(crawl)
-	return group == names.Troubles() || slices.ContainsFunc(append(Stages(), Pages, WARC), func(s Stage) bool { return group == names.Group(s) })
+	return group == names.Troubles() || slices.ContainsFunc(names.Steps(), func(s Step) bool { return group == names.groupOf(s) })
 }
 
-// Inputs returns the topics that a stage reads.
-func (n Names) Inputs(s Stage) []string {
-	switch s {
-	case Normalize:
-		return []string{n.Seeds, n.Discovered}
-	case Dedupe:
-		return []string{n.Normalized}
-	case Schedule:
-		return []string{n.Deduped, n.Visited}
-	case Fetch:
-		return []string{n.Scheduled}
-	case Parse, WARC:
-		return []string{n.Fetched}
-	case Pages:
-		return []string{n.Parsed}
+// Crawls returns the names of the crawls on a cluster, sorted. A crawl has all its
+// topics; other topics with such names belong to other programs.
+func Crawls(ctx context.Context, admin *kadm.Client) ([]string, error) {
+	listed, err := admin.ListTopics(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list topics: %w", err)
 	}
-	panic(fmt.Sprintf("topics: no stage %q", s))
+	var crawls []string
+	for _, name := range listed.Names() {
+		crawl, ok := strings.CutSuffix(name, Loop("").Config)
+		if !ok || CheckCrawl(crawl) != nil {
+			continue
+		}
+		if !slices.ContainsFunc(Loop(crawl).Topics(), func(t Topic) bool { return !listed.Has(t.Name) }) {
+			crawls = append(crawls, crawl)
+		}
+	}
+	slices.Sort(crawls) // they are sorted as topics: with "-" before the dot that follows the name
+	return crawls, nil
 }

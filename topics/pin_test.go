@@ -101,8 +101,8 @@ func TestPlaceOfBodiesMayBeGivenLater(t *testing.T) {
 	}
 }
 
-// TestPinRace lets processes that disagree begin a crawl at once: those that
-// agree with the winner go on, and nobody else.
+// TestPinRace lets processes that disagree begin a crawl at the same time. Only those
+// that agree with the first record go on.
 func TestPinRace(t *testing.T) {
 	admin, options := cluster(t)
 	ctx := deadline(t)
@@ -253,8 +253,8 @@ func TestStrangersInConfig(t *testing.T) {
 	}
 }
 
-// A transaction of another program in config holds nobody up: the log then ends
-// with a record that clients are not given.
+// After a transaction of another program config ends with a record that clients do not
+// get. Readers do not wait for it.
 func TestTransactionInConfig(t *testing.T) {
 	admin, options := cluster(t)
 	ctx, d, names := deadline(t), definition(), topics.Loop("weft")

@@ -11,22 +11,22 @@ import (
 // not valid; begin with DefaultProducerOptions.
 type ProducerOptions struct {
 	// Compression of record batches: "none", "snappy", "lz4", "zstd", "gzip".
-	// On the embedded broker none is faster; over a network lz4 pays.
+	// On the embedded broker "none" is the fastest; over a network lz4 is.
 	Compression string
 	// Linger is how long a batch waits for more records.
 	Linger time.Duration
-	// MaxBufferedBytes bounds what is not acknowledged yet; Produce blocks
-	// beyond it.
+	// MaxBufferedBytes bounds the records that are not acknowledged yet. Beyond it
+	// Produce blocks.
 	MaxBufferedBytes int
-	// Manual leaves Record.Partition to the caller, for ledgers, whose owner
-	// writes to its own partition whatever the key is.
+	// Manual leaves Record.Partition to the caller. Ledgers need it: the owner of a
+	// partition writes to that one, with any key.
 	Manual bool
 	// DeliveryTimeout fails a record that could not be delivered for this
 	// long; 0 tries for ever.
 	DeliveryTimeout time.Duration
 }
 
-// DefaultProducerOptions suit every stage on the embedded broker.
+// DefaultProducerOptions are right for every stage on the embedded broker.
 func DefaultProducerOptions() ProducerOptions {
 	return ProducerOptions{Compression: "none", Linger: 5 * time.Millisecond, MaxBufferedBytes: 64 * mib}
 }
@@ -48,24 +48,19 @@ func (o ProducerOptions) Validate() error {
 }
 
 func codec(name string) (kgo.CompressionCodec, error) {
-	switch name {
-	case "none":
-		return kgo.NoCompression(), nil
-	case "snappy":
-		return kgo.SnappyCompression(), nil
-	case "lz4":
-		return kgo.Lz4Compression(), nil
-	case "zstd":
-		return kgo.ZstdCompression(), nil
-	case "gzip":
-		return kgo.GzipCompression(), nil
+	known, ok := map[string]kgo.CompressionCodec{
+		"none": kgo.NoCompression(), "snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(),
+		"zstd": kgo.ZstdCompression(), "gzip": kgo.GzipCompression(),
+	}[name]
+	if !ok {
+		return known, fmt.Errorf("compression %q is not one of none, snappy, lz4, zstd, gzip", name)
 	}
-	return kgo.CompressionCodec{}, fmt.Errorf("compression %q is not one of none, snappy, lz4, zstd, gzip", name)
+	return known, nil
 }
 
-// Client returns the client options of every producer in the loop: idempotent,
-// acknowledged by all replicas, in order, placed by Partitioner, and with
-// batches no larger than their topic takes. o is valid.
+// Client returns the client options of a producer of the loop. Its records are
+// written once and in order, acknowledged by all replicas in sync, and placed by
+// Partitioner. Batches are not larger than their topic accepts. o is valid.
 func (o ProducerOptions) Client(n Names) []kgo.Opt {
 	compression, err := codec(o.Compression)
 	if err != nil {
@@ -97,8 +92,8 @@ func (o ProducerOptions) Client(n Names) []kgo.Opt {
 	return opts
 }
 
-// NewProducer connects a producer. client says where the brokers are and how
-// to reach them; its options win over those of o.
+// NewProducer connects a producer. client says where the brokers are and how to
+// reach them; its options override those of o.
 func NewProducer(n Names, o ProducerOptions, client ...kgo.Opt) (*kgo.Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -108,4 +103,33 @@ func NewProducer(n Names, o ProducerOptions, client ...kgo.Opt) (*kgo.Client, er
 		return nil, fmt.Errorf("make producer of %s: %w", n.Crawl, err)
 	}
 	return producer, nil
+}
+
+// Partitioner places records as goka does: FNV-1a of the key, then sarama's
+// signed modulo. Records without a key go to any partition.
+//
+// Of the hashers that franz-go has for sarama only SaramaCompatHasher agrees:
+// SaramaHasher and the default partitioner do not, and would give a domain two
+// owners. A test compares this with goka itself.
+func Partitioner() kgo.Partitioner {
+	return kgo.StickyKeyPartitioner(kgo.SaramaCompatHasher(fnv32a[[]byte]))
+}
+
+// Partition returns the partition, of n, in which records with this key lie.
+func Partition(key string, n int32) int32 {
+	p := int32(fnv32a(key)) % n
+	if p < 0 {
+		return -p
+	}
+	return p
+}
+
+// fnv32a is FNV-1a with 32 bits. Package hash/fnv would allocate.
+func fnv32a[K string | []byte](key K) uint32 {
+	const offset, prime = 2166136261, 16777619
+	h := uint32(offset)
+	for i := range len(key) {
+		h = (h ^ uint32(key[i])) * prime
+	}
+	return h
 }

@@ -1,10 +1,13 @@
 package topics
 
-// Role is a part that somebody plays in a crawl on a cluster, and what Kafka's
-// authorizer has to allow for it: no less, and no more. Each stage is one, and
-// so are the people who begin a crawl, look at it, and take its pages.
+import "slices"
+
+// Role is what a process or a person does in a crawl on a cluster, with the rights
+// that Kafka's authorizer must give for it. It needs each of them, and no others.
+// Each stage has a role, and so have people who begin a crawl, look at it, and
+// consume its pages.
 type Role struct {
-	// Name is the stage's, or of one word.
+	// Name is the stage's, or another word.
 	Name string
 	// Does says in words what the role does.
 	Does   string
@@ -20,11 +23,11 @@ type Grant struct {
 	Prefixed bool
 }
 
-// Operation is one of Kafka's. Each of the first three implies Describe.
+// Operation is an operation of Kafka. Each of the first three implies Describe.
 type Operation string
 
-// The operations that a crawl needs. Delete is to trim a log, but Kafka lets its
-// holder delete the topic too.
+// The operations that a crawl needs. Delete is for trimming a log, but in Kafka it
+// permits to delete the topic, too.
 const (
 	MayRead            Operation = "Read"
 	MayWrite           Operation = "Write"
@@ -37,8 +40,8 @@ const (
 // Resource is what an operation is on.
 type Resource string
 
-// The resources of a crawl. It asks nothing of the cluster as a whole: who may
-// write to a topic may write to it idempotently, and there are no transactions.
+// The resources of a crawl. It needs no rights on the cluster itself: the right to
+// write to a topic includes idempotent writes, and there are no transactions.
 const (
 	OfTopic Resource = "topic"
 	OfGroup Resource = "group"
@@ -47,19 +50,14 @@ const (
 // Roles returns all roles of a crawl: the stages, in the order of the loop, and
 // then the people.
 func (n Names) Roles() []Role {
-	roles := []Role{
-		{
-			Name: string(Normalize), Does: "weft run normalize, and the janitor that runs beside it",
-			Grants: on(MayDelete, OfTopic, n.transient()...),
-		},
-		{Name: string(Dedupe), Does: "weft run dedupe"},
-		{Name: string(Schedule), Does: "weft run schedule"},
-		{Name: string(Fetch), Does: "weft run fetch"},
-		{Name: string(Parse), Does: "weft run parse"},
+	var roles []Role
+	for _, s := range n.Steps() {
+		if s.Kind != Sink { // of which weft crawl has all, and a cluster none
+			roles = append(roles, Role{Name: string(s.Stage), Does: "weft run " + string(s.Stage), Grants: n.stage(s)})
+		}
 	}
-	for i, s := range Stages() {
-		roles[i].Grants = append(n.stage(s), roles[i].Grants...)
-	}
+	roles[0].Does += ", and the janitor that runs beside it"
+	roles[0].Grants = append(roles[0].Grants, on(MayDelete, OfTopic, n.transient()...)...)
 	everything := n.Crawl + "."
 	look := []Grant{{MayRead, OfTopic, everything, true}, {MayDescribe, OfGroup, everything, true}}
 	return append(
@@ -127,30 +125,12 @@ func (n Names) Roles() []Role {
 	)
 }
 
-// stage is what every process of a stage needs.
-func (n Names) stage(s Stage) []Grant {
-	reads := append([]string{n.Config}, n.Inputs(s)...)
-	var writes []string
-	if s != Fetch {
-		writes = append(writes, n.Rejected) // fetch reads a ledger only, of which every record must be good
-	}
-	switch s {
-	case Normalize:
-		writes = append(writes, n.Normalized)
-	case Dedupe:
-		reads, writes = append(reads, n.Deduped), append(writes, n.Deduped)
-	case Schedule:
-		writes = append(writes, n.Scheduled)
-	case Fetch:
-		reads = append(reads, n.Fetched) // what a former owner fetched and did not report
-		writes = append(writes, n.Fetched, n.Visited)
-	case Parse:
-		reads = append(reads, n.Parsed)   // what is there already, of which others may be duplicates
-		reads = append(reads, n.Rejected) // which large bodies may be asked for again
-		writes = append(writes, n.Parsed, n.Discovered)
-	}
-	if s != Fetch {
-		reads = append(reads, n.Scheduled) // the gauges of the crawl, for the metrics
+// stage is what each process of a stage needs.
+func (n Names) stage(s Step) []Grant {
+	reads := slices.Concat([]string{n.Config}, s.Inputs, s.Looks)
+	writes := s.Outputs
+	if s.Rejects() {
+		writes = append([]string{n.Rejected}, writes...)
 	}
 	everything := n.Crawl + "."
 	grants := append(on(MayRead, OfTopic, reads...), on(MayWrite, OfTopic, writes...)...)
@@ -158,20 +138,15 @@ func (n Names) stage(s Stage) []Grant {
 		grants,
 		Grant{MayDescribe, OfTopic, everything, true},        // Check: the topics are there,
 		Grant{MayDescribeConfigs, OfTopic, everything, true}, // and lose nothing
-		Grant{MayRead, OfGroup, n.Group(s), false},
+		Grant{MayRead, OfGroup, n.Group(s.Stage), false},
 		Grant{MayRead, OfGroup, n.Troubles(), false},  // to tell its own
 		Grant{MayDescribe, OfGroup, everything, true}, // how far the others are
 	)
 }
 
 // transient are the topics that are kept until consumed.
-func (n Names) transient() (names []string) {
-	for _, t := range n.Topics() {
-		if t.Kept == Consumed {
-			names = append(names, t.Name)
-		}
-	}
-	return names
+func (n Names) transient() []string {
+	return namesOf(slices.DeleteFunc(n.Topics(), func(t Topic) bool { return t.Kept != UntilConsumed }))
 }
 
 // on grants one operation on each of these.

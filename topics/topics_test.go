@@ -51,7 +51,7 @@ func TestLoopIsWhole(t *testing.T) {
 		if topic.Name != "news."+topic.Short {
 			t.Errorf("%s is short for %s", topic.Short, topic.Name)
 		}
-		if topic.Record == "" || topic.Key == "" || topic.WrittenBy == "" || topic.Kept == 0 || topic.MaxMessageBytes == 0 || topic.Kept == topics.Consumed && topic.SegmentBytes == 0 {
+		if topic.Kept == 0 || topic.MaxMessageBytes == 0 || topic.Kept == topics.UntilConsumed && topic.SegmentBytes == 0 {
 			t.Errorf("%s is not described: %+v", topic.Name, topic)
 		}
 		if topic.SegmentBytes > 0 && topic.SegmentBytes < topic.MaxMessageBytes {
@@ -81,12 +81,12 @@ func TestLoopIsWhole(t *testing.T) {
 		t.Error("a ledger's group is not its topic")
 	}
 	for _, topic := range n.Topics() {
-		if topic.Kept == topics.Consumed && !slices.Contains(read, topic.Name) {
-			t.Errorf("%s is kept until consumed, and nobody consumes it", topic.Name)
+		if topic.Kept == topics.UntilConsumed && !slices.Contains(read, topic.Name) {
+			t.Errorf("%s is kept until consumed, and no stage consumes it", topic.Name)
 		}
 	}
 	for _, ledger := range []string{n.Deduped, n.Scheduled} {
-		if names[ledger].Kept != topics.Whole {
+		if names[ledger].Kept != topics.Forever {
 			t.Errorf("ledger %s is not kept whole", ledger)
 		}
 	}
@@ -112,10 +112,10 @@ func TestCreateTwiceAndCheck(t *testing.T) {
 		t.Errorf("before: %v", err)
 	}
 	created, err := topics.Create(ctx, admin, spec)
-	if err != nil || len(created.Topics) != 10 || len(created.Differs) != 0 {
+	if err != nil || len(created.Topics) != 10 || len(created.Differences) != 0 {
 		t.Fatalf("first: %+v, %v", created, err)
 	}
-	if created, err = topics.Create(ctx, admin, spec); err != nil || len(created.Topics) != 0 || len(created.Differs) != 0 {
+	if created, err = topics.Create(ctx, admin, spec); err != nil || len(created.Topics) != 0 || len(created.Differences) != 0 {
 		t.Fatalf("second: %+v, %v", created, err)
 	}
 	if err := topics.Check(ctx, admin, n, 3); err != nil {
@@ -174,7 +174,7 @@ func TestCheckTellsLossFromTaste(t *testing.T) {
 			}
 			topic, _ := n.Topic(tc.topic)
 			want := []topics.Difference{{Topic: tc.topic, Config: tc.config, Have: tc.value, Want: topic.Configs(1)[tc.config]}}
-			if diff := cmp.Diff(want, created.Differs); diff != "" {
+			if diff := cmp.Diff(want, created.Differences); diff != "" {
 				t.Errorf("differences (-want +got):\n%s", diff)
 			}
 		})
@@ -271,7 +271,7 @@ func TestProducerOptionsValidate(t *testing.T) {
 	}
 }
 
-// What has the name of a crawl's own is told from what users may call theirs.
+// The topics and groups of a crawl are recognised by their names.
 func TestOwnNames(t *testing.T) {
 	for name, want := range map[string][2]bool{
 		"weft.seeds": {true, false}, "news.seeds": {true, false}, "weft.deduped": {false, true}, "weft.normalize": {false, true},

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
@@ -16,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -34,7 +34,6 @@ func main() {
 	}
 }
 
-// result is the line that is printed.
 type result struct {
 	Pages          int64   `json:"pages"`
 	Failed         int64   `json:"failed"`
@@ -47,10 +46,11 @@ type result struct {
 }
 
 func run(list string, workers int, out io.Writer) error {
-	urls, err := readLines(list)
+	text, err := os.ReadFile(list)
 	if err != nil {
 		return err
 	}
+	urls := strings.Fields(string(text))
 	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	var next, failed, links, size atomic.Int64
 	start := time.Now()
@@ -106,18 +106,4 @@ func page(client *http.Client, url string, body *bytes.Buffer) (int, error) {
 		return 0, fmt.Errorf("no title")
 	}
 	return len(hrefs), nil
-}
-
-func readLines(name string) ([]string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var lines []string
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		lines = append(lines, s.Text())
-	}
-	return lines, s.Err()
 }

@@ -5,14 +5,13 @@ package localweb
 import (
 	"flag"
 	"iter"
-	"strconv"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // Web is a site that knows its own pages and what its robots.txt denies.
 type Web interface {
-	webtest.Site
+	webserver.Site
 	Pages() iter.Seq2[string, string]
 	Denied(domain, path string) bool
 }
@@ -44,26 +43,25 @@ func (s *Spec) Register(f *flag.FlagSet) {
 }
 
 // Args are the flags that Register reads s from.
-func (s *Spec) Args() []string {
-	return []string{
-		"-pages", strconv.Itoa(s.Pages), "-domains", strconv.Itoa(s.Domains), "-seed", strconv.FormatUint(s.Seed, 10),
-		"-page-kib", strconv.Itoa(s.KiB), "-links", strconv.Itoa(s.Links),
-		"-dir", s.Dir, "-deny", s.Deny, "-rough=" + strconv.FormatBool(s.Rough),
-	}
+func (s Spec) Args() (args []string) {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	s.Register(f)
+	f.VisitAll(func(one *flag.Flag) { args = append(args, "-"+one.Name+"="+one.Value.String()) })
+	return args
 }
 
 // Web builds what the spec describes.
 func (s *Spec) Web() (Web, error) {
 	if s.Dir != "" {
-		o := webtest.TreeOptions{Dir: s.Dir, Domains: s.Domains, Deny: s.Deny}
+		o := webserver.TreeOptions{Dir: s.Dir, Domains: s.Domains, Deny: s.Deny}
 		if s.Deny != "" {
 			o.Robots = "User-agent: *\nDisallow: " + s.Deny + "\n"
 		}
-		return webtest.NewTree(o)
+		return webserver.NewTree(o)
 	}
-	o := webtest.Options{Seed: s.Seed, Pages: s.Pages, Domains: s.Domains, CrossLinks: 0.05, MedianBytes: s.KiB << 9, MeanBytes: s.KiB << 10, Links: s.Links}
+	o := webserver.Options{Seed: s.Seed, Pages: s.Pages, Domains: s.Domains, CrossLinks: 0.05, MedianBytes: s.KiB << 9, MeanBytes: s.KiB << 10, Links: s.Links}
 	if s.Rough {
 		o.DeniedEvery, o.ErrorEvery, o.RedirectEvery = 10, 11, 12
 	}
-	return webtest.NewGenerated(o)
+	return webserver.NewGenerated(o)
 }

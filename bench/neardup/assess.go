@@ -124,7 +124,6 @@ func (r report) print(out io.Writer) {
 	}
 }
 
-// missed names the bars that are missed.
 func (r report) missed() error {
 	var errs []error
 	least := 0

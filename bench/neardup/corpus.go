@@ -11,16 +11,16 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/weftcrawl/weft/duplicates"
-	"github.com/weftcrawl/weft/parse"
-	"github.com/weftcrawl/weft/similar"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/simhash"
 )
 
 // page is a file as parse reads it, and what the index says of it.
 type page struct {
 	url, domain string
 	text        string
-	print       similar.Print
+	print       simhash.Fingerprint
 	words       int
 	verdict     duplicates.Verdict
 }
@@ -59,7 +59,7 @@ func corpus(folder string, most int) ([]page, error) {
 	files = files[:most]
 	order(func(f file) uint64 { return xxh3.HashString(f.path) })
 
-	parser, err := parse.New(parse.DefaultOptions())
+	parser, err := document.New(document.DefaultOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func corpus(folder string, most int) ([]page, error) {
 		}
 		domain, _, _ := strings.Cut(filepath.ToSlash(name), "/")
 		domain += ".example"
-		read := parser.Document(parse.Input{ContentType: "text/html", Body: body})
+		read := parser.Document(document.Input{ContentType: "text/html", Body: body})
 		pages[i] = page{url: "https://" + domain + "/" + filepath.ToSlash(name), domain: domain, text: read.Text}
 	}
 	return pages, nil

@@ -19,7 +19,7 @@ var unspaced = []*unicode.RangeTable{
 }
 
 // wordsOf are the runs of letters, marks and digits of a text, in lower case, and those
-// of digits alone if numbers are words. It shares nothing with package similar, which
+// of digits alone if numbers are words. It shares nothing with package simhash, which
 // is judged by it.
 func wordsOf(text string, numbers bool) (words []string) {
 	begin := -1

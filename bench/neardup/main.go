@@ -27,8 +27,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weftcrawl/weft/duplicates"
-	"github.com/weftcrawl/weft/similar"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/simhash"
 )
 
 func main() {
@@ -89,28 +91,23 @@ func judge(pages []page) (cost, error) {
 		return cost{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	o := duplicates.DefaultOptions()
-	o.Dir = dir
-	index, err := duplicates.Open(o, noLog{})
-	if err != nil {
-		return cost{}, err
-	}
+	index := duplicates.New(dir, noLog{})
 	began, err := busy()
 	for i := range pages {
-		pages[i].print, pages[i].words = similar.Of(pages[i].text)
+		pages[i].print, pages[i].words = simhash.Of(pages[i].text)
 	}
 	printed, failed := busy()
 	err = errors.Join(err, failed)
 	for i := range pages {
 		p := &pages[i]
 		asked := duplicates.Page{ID: fmt.Sprint(i), URL: p.url, Domain: p.domain, Print: p.print}
-		judged := index.Judge(context.Background(), 0, asked, func(v duplicates.Verdict, written func(offset, bytes int64, err error)) {
-			p.verdict = v
-			written(int64(i), int64(len(p.text)), nil)
-		})
-		if err = errors.Join(err, judged); err != nil {
+		flight, failed := index.Judge(context.Background(), 0, asked)
+		if err = errors.Join(err, failed); err != nil {
 			break
 		}
+		p.verdict = flight.Verdict
+		flight.Hand()(&kgo.Record{Offset: int64(i), Value: []byte(p.text)}, nil)
+		flight.Release()
 	}
 	err = errors.Join(err, index.Close())
 	ended, failed := busy()
@@ -120,6 +117,8 @@ func judge(pages []page) (cost, error) {
 
 // noLog is a log with nothing in it that the index does not know.
 type noLog struct{}
+
+func (noLog) Incarnation(context.Context) (string, error) { return "", nil }
 
 func (noLog) Bounds(context.Context, int32) (start, end int64, err error) { return 0, 0, nil }
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/dedupe"
+	"github.com/weftcrawl/weft/processors/dedupe/seen"
 )
 
 // bloomBits is the memory of dedupe's filter for a URL. The filter grows by
@@ -13,12 +13,12 @@ import (
 // partition.
 func bloomBits() float64 {
 	const from, steps = 1 << 19, 16
-	set := dedupe.Open(dedupe.DefaultOptions(), forgetful{})
+	set := seen.Open(seen.DefaultOptions(), forgetful{})
 	sum := 0.0
 	for i := range 2 * from {
 		set.Apply(&weftpb.Deduped{Targets: []*weftpb.Target{{Url: "http://example.com/" + strconv.Itoa(i)}}})
 		if n := i + 1; n > from && n%(from/steps) == 0 {
-			sum += set.Stats().BitsPerURL()
+			sum += float64(set.FilterBits()) / float64(set.Count())
 		}
 	}
 	return sum / steps

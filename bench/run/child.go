@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/weftcrawl/weft/test/child"
 )
 
 // command fills the placeholders of a command line.
@@ -24,15 +26,8 @@ func command(line string, values map[string]string) []string {
 	return words
 }
 
-// child is a measured program.
-type child struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the process has been waited for
-	err  error         // of Wait; read after done
-}
-
 // start runs a program with its output in the file named log, appended.
-func start(words []string, log string) (*child, error) {
+func start(words []string, log string) (*child.Process, error) {
 	if len(words) == 0 {
 		return nil, errors.New("start a program: the command is empty")
 	}
@@ -41,40 +36,26 @@ func start(words []string, log string) (*child, error) {
 		return nil, err
 	}
 	defer out.Close()
-	c := &child{cmd: exec.Command(words[0], words[1:]...), done: make(chan struct{})}
-	c.cmd.Stdout, c.cmd.Stderr = out, out
-	if err := c.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", words[0], err)
-	}
-	go func() {
-		c.err = c.cmd.Wait()
-		close(c.done)
-	}()
-	return c, nil
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Stdout, cmd.Stderr = out, out
+	return child.Start(cmd)
 }
 
-// interrupt asks the program to end, and kills it after patience.
-func (c *child) interrupt(patience time.Duration) error {
-	_ = c.cmd.Process.Signal(os.Interrupt) // it may be gone already
-	select {
-	case <-c.done:
-		return c.err
-	case <-time.After(patience):
-		c.kill()
-		return fmt.Errorf("%s did not end %v after an interrupt", c.cmd.Path, patience)
+func runToEnd(ctx context.Context, words []string) error {
+	if said, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("weft %s: %w\n%s", words[1], err, said)
 	}
+	return nil
 }
 
-// kill ends the program at once and waits until it is gone.
-func (c *child) kill() {
-	_ = c.cmd.Process.Signal(syscall.SIGKILL) // it may be gone already
-	<-c.done
-}
+// interrupt asks a program to end, and kills it after patience.
+func interrupt(p *child.Process) error { return p.End(os.Interrupt, patience) }
+
+// patience is how long a program may take to end after an interrupt.
+const patience = 20 * time.Second
 
 // cpu is the user and system time of a program that has ended.
-func (c *child) cpu() time.Duration {
-	return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
-}
+func cpu(state *os.ProcessState) time.Duration { return state.UserTime() + state.SystemTime() }
 
 // usage is what a finished program took.
 type usage struct {
@@ -91,32 +72,32 @@ type usage struct {
 // within the last such period of its life is missed.
 const samplePeriod = 50 * time.Millisecond
 
-// measure waits for the program. served counts the pages so far, of total.
-func (c *child) measure(ctx context.Context, started time.Time, served func() (int64, error), total int64) (usage, error) {
+// measure waits for a program. served counts the pages so far, of total.
+func measure(ctx context.Context, p *child.Process, started time.Time, served func() (int64, error), total int64) (usage, error) {
 	var u usage
 	tick := time.NewTicker(samplePeriod)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			c.kill()
+			p.Kill()
 			return u, ctx.Err()
-		case <-c.done:
+		case <-p.Ended:
 			u.wall = time.Since(started)
-			u.cpu = c.cpu()
-			if c.err != nil {
-				return u, c.err
+			u.cpu = cpu(p.ProcessState)
+			if p.Err != nil {
+				return u, p.Err
 			}
 			n, err := served()
 			u.reached(n, total)
 			return u, err
 		case <-tick.C:
-			if kb, ok := peakKB(c.cmd.Process.Pid); ok {
+			if kb, ok := peakKB(p.Process.Pid); ok {
 				u.peakKB = kb
 			}
 			n, err := served()
 			if err != nil {
-				c.kill()
+				p.Kill()
 				return u, err
 			}
 			u.reached(n, total)
@@ -135,15 +116,10 @@ func (u *usage) reached(n, total int64) {
 
 // peakKB is VmHWM of a process; false when it has ended.
 func peakKB(pid int) (int64, bool) {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, false
 	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kb, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
-			return kb, err == nil
-		}
-	}
-	return 0, false
+	status, err := p.NewStatus()
+	return int64(status.VmHWM / 1024), err == nil && status.VmHWM > 0
 }

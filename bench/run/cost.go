@@ -4,82 +4,59 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
-	"github.com/weftcrawl/weft/plan"
+	"github.com/weftcrawl/weft/inspect/plan"
 	"github.com/weftcrawl/weft/topics"
 )
 
-// costOptions are what all crawls of a measurement share.
-type costOptions struct {
-	bin        string
-	brokers    string
-	brokerPID  int // 0: somewhere else
-	partitions int
-	delay      time.Duration
-	work       string
-}
-
 func cost(ctx context.Context, args []string, out io.Writer) error {
-	f := flag.NewFlagSet("run cost", flag.ContinueOnError)
-	var o costOptions
-	f.StringVar(&o.bin, "bin", "bin", "`directory` of the programs weft and web")
-	f.IntVar(&o.partitions, "partitions", 8, "`partitions` of each crawl")
-	f.DurationVar(&o.delay, "delay", time.Second, "`delay` between requests of a domain: a crawl without has larger batches")
-	kafka := registerKafka(f)
-	pages := f.Int("pages", 16_000, "`pages` of each web")
-	urls := f.Int("urls", 200_000, "`URLs` that are made known and not fetched")
-	model := f.String("json", "", "write the model to this `file`, for weft plan --model; plan/model.json is built in")
-	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	if *pages < 100 || *urls < 1000 {
-		return errors.New("fewer than 100 pages or 1,000 URLs tell nothing")
-	}
-	var clean func()
-	var err error
-	if o.work, clean, err = workDir(*dir); err != nil {
-		return err
-	}
-	defer clean()
-	broker, err := kafka.start(ctx, o.work)
-	if err != nil {
-		return err
-	}
-	defer broker.end()
-	o.brokers, o.brokerPID = broker.addr, broker.pid
-	samples, err := o.measure(ctx, *pages, *urls, out)
-	if err != nil {
-		return err
-	}
-	m := modelOf(samples)
-	if m.TLS, err = measureTLS(); err != nil {
-		return fmt.Errorf("measure TLS: %w", err)
-	}
-	m.BloomBits = bloomBits()
-	m.Measured.Date, m.Measured.Machine = time.Now().UTC().Format(time.DateOnly), machine()
-	m.Measured.Broker = broker.name
-	m.Measured.Command = fmt.Sprintf("bin/run cost -partitions %d -delay %v -pages %d -urls %d", o.partitions, o.delay, *pages, *urls)
-	m = m.Rounded()
-	fmt.Fprintf(out, "\n%s", m.Table())
-	if err := m.Validate(); err != nil {
-		return err
-	}
-	if *model == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(*model, append(text, '\n'), 0o644)
+	b := newBench("cost", out)
+	var c costCrawl // of which all crawls of the measurement are copies
+	b.IntVar(&c.partitions, "partitions", 8, "`partitions` of each crawl")
+	b.DurationVar(&c.delay, "delay", time.Second, "`delay` between requests of a domain: a crawl without has larger batches")
+	kafka := registerKafka(b.FlagSet)
+	pages := b.Int("pages", 16_000, "`pages` of each web")
+	urls := b.Int("urls", 200_000, "`URLs` that are made known and not fetched")
+	model := b.String("json", "", "write the model to this `file`, for weft plan --model; inspect/plan/model.json is built in")
+	return b.run(args, func() (err error) {
+		if *pages < 100 || *urls < 1000 {
+			return errors.New("fewer than 100 pages or 1,000 URLs tell nothing")
+		}
+		if c.broker, err = kafka.start(ctx, b.dir); err != nil {
+			return err
+		}
+		defer c.broker.end()
+		c.bin, c.brokers = b.bin, c.broker.addr
+		samples, err := b.sample(ctx, c, *pages, *urls)
+		if err != nil {
+			return err
+		}
+		m := modelOf(samples)
+		if m.TLS, err = measureTLS(); err != nil {
+			return fmt.Errorf("measure TLS: %w", err)
+		}
+		m.BloomBits = bloomBits()
+		m.Measured.Date, m.Measured.Machine = time.Now().UTC().Format(time.DateOnly), machine()
+		m.Measured.Broker = c.broker.name
+		m.Measured.Command = fmt.Sprintf("bin/run cost -partitions %d -delay %v -pages %d -urls %d", c.partitions, c.delay, *pages, *urls)
+		m = m.Rounded()
+		fmt.Fprintf(out, "\n%s", m.Table())
+		if err := m.Validate(); err != nil || *model == "" {
+			return err
+		}
+		text, err := json.MarshalIndent(m, "", "  ")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(*model, append(text, '\n'), 0o644)
+	})
 }
 
 // paced is what depends on the delay: a visit is reported once a second. A page
@@ -91,10 +68,10 @@ var paced = []string{
 	"bytes/scheduled", "records/scheduled", "bytes/visited", "records/visited",
 }
 
-// measure runs the crawls, each of which has more of one thing than another:
+// sample runs the crawls, each of which has more of one thing than another:
 // bytes, links on as many bytes, domains, URLs. From what that takes comes the
 // cost of each.
-func (o costOptions) measure(ctx context.Context, pages, urls int, out io.Writer) ([]sample, error) {
+func (b *bench) sample(ctx context.Context, one costCrawl, pages, urls int) ([]sample, error) {
 	stamp := time.Now().Unix()
 	few := pages / 20
 	var samples []sample
@@ -110,7 +87,9 @@ func (o costOptions) measure(ctx context.Context, pages, urls int, out io.Writer
 		{"queue", localweb.Spec{Pages: urls, Domains: 1000}},
 	} {
 		c.spec.Seed = 1
-		crawl := costCrawl{costOptions: o, name: fmt.Sprintf("cost-%x-%s", stamp, c.name), spec: c.spec, queue: c.name == "queue"}
+		crawl := one
+		crawl.crawl, crawl.spec, crawl.queue = fmt.Sprintf("cost-%x-%s", stamp, c.name), c.spec, c.name == "queue"
+		crawl.dir = filepath.Join(b.dir, crawl.crawl)
 		if c.name == "links" {
 			crawl.delay /= 10
 		}
@@ -123,7 +102,7 @@ func (o costOptions) measure(ctx context.Context, pages, urls int, out io.Writer
 				delete(s.taken, quantity)
 			}
 		}
-		writeSample(out, c.name, s)
+		writeSample(b.out, c.name, s)
 		if c.name != "warm" {
 			samples = append(samples, s)
 		}
@@ -181,7 +160,6 @@ func modelOf(samples []sample) plan.Model {
 	return m
 }
 
-// writeSample prints what one crawl took.
 func writeSample(out io.Writer, name string, s sample) {
 	per, unit := s.load.Pages, "page"
 	if per == 0 {

@@ -6,37 +6,39 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/bench/localweb"
-	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/plan"
+	"github.com/weftcrawl/weft/inspect/plan"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/kafka"
+	"github.com/weftcrawl/weft/test/child"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // costCrawl is one crawl whose cost is measured, each stage in a process of its
 // own. Without a web nothing is fetched: URLs are made known, and wait.
 type costCrawl struct {
-	costOptions
-	name string
+	clusterCrawl
+	broker     *kafkaBroker
+	partitions int
+	delay      time.Duration
 	// spec of the web; Pages is how many URLs are made known if queue is set.
 	spec  localweb.Spec
 	queue bool
+	dir   string
 
 	names  topics.Names
-	dir    string
 	stages []topics.Stage
-	up     map[topics.Stage]*child
+	up     map[topics.Stage]*child.Process
 	admin  *kadm.Client
-	reader *drain.Reader
+	reader *status.Monitor
 	ends   kadm.ListedOffsets // of all topics, when all was done
 }
 
@@ -49,24 +51,23 @@ const (
 
 // run returns what the crawl did and took.
 func (c *costCrawl) run(ctx context.Context) (s sample, err error) {
-	c.names, c.up, c.stages = topics.Loop(c.name), map[topics.Stage]*child{}, topics.Stages()
+	c.names, c.up, c.stages = topics.Loop(c.crawl), map[topics.Stage]*child.Process{}, topics.Stages()
 	if c.queue {
 		c.stages = []topics.Stage{topics.Normalize, topics.Dedupe, topics.Schedule}
 	}
-	c.dir = filepath.Join(c.work, c.name)
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return s, err
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.brokers))
+	client, err := kafka.At(c.brokers).NewClient()
 	if err != nil {
 		return s, err
 	}
 	defer client.Close()
 	c.admin = kadm.NewClient(client)
-	if err := c.weft(ctx, "topics", "create", "--partitions", strconv.Itoa(c.partitions), "--delay", c.delay.String(), "--allow-private", "--scope", "host"); err != nil {
+	if err := c.create(ctx, c.partitions, c.delay); err != nil {
 		return s, err
 	}
-	if c.reader, err = drain.NewReader(c.names, kgo.SeedBrokers(c.brokers)); err != nil {
+	if c.reader, err = status.NewMonitor(c.names, kgo.SeedBrokers(c.brokers)); err != nil {
 		return s, err
 	}
 	defer c.reader.Close()
@@ -76,10 +77,10 @@ func (c *costCrawl) run(ctx context.Context) (s sample, err error) {
 	}
 	defer func() {
 		for _, p := range c.up {
-			p.kill()
+			p.Kill()
 		}
 	}()
-	s, err = c.crawl(ctx)
+	s, err = c.measure(ctx)
 	if err == nil {
 		err = c.await(ctx, tail)
 	}
@@ -99,11 +100,10 @@ func (c *costCrawl) await(ctx context.Context, t *tail) error {
 		all = append(all, topic.Name)
 	}
 	var err error
-	c.ends, err = c.admin.ListEndOffsets(ctx, all...)
-	for err == nil && t.behind(c.ends) {
-		err = pause(ctx, polling)
+	if c.ends, err = c.admin.ListEndOffsets(ctx, all...); err != nil {
+		return err
 	}
-	return err
+	return c.until(ctx, func() (bool, error) { return !t.behind(c.ends), nil })
 }
 
 // count adds to a sample what was written to the topics. What was trimmed before
@@ -134,8 +134,8 @@ func (c *costCrawl) count(t *tail, s sample, err error) (load plan.Load, _ error
 	return load, nil
 }
 
-// crawl runs the processes until nothing is left to do.
-func (c *costCrawl) crawl(ctx context.Context) (sample, error) {
+// measure runs the processes until nothing is left to do.
+func (c *costCrawl) measure(ctx context.Context) (sample, error) {
 	s := sample{taken: map[string]float64{}}
 	seeds, stop, err := c.seeds()
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *costCrawl) crawl(ctx context.Context) (sample, error) {
 	for name, took := range started {
 		s.taken["start/"+name] = float64(took.Microseconds())
 	}
-	if err := pause(ctx, settling); err != nil {
+	if err := wait(ctx, settling); err != nil {
 		return s, err
 	}
 	before, begun, err := c.idle(ctx)
@@ -197,7 +197,7 @@ func (c *costCrawl) crawl(ctx context.Context) (sample, error) {
 // seeds starts the web, if there is one, and returns a file of seeds.
 func (c *costCrawl) seeds() (file string, stop func(), err error) {
 	if !c.queue {
-		w, err := startWeb(filepath.Join(c.bin, "web"), c.spec, c.dir, false)
+		w, err := startWeb(c.bin, c.spec, c.dir)
 		if err != nil {
 			return "", nil, err
 		}
@@ -211,15 +211,14 @@ func (c *costCrawl) seeds() (file string, stop func(), err error) {
 	out := bufio.NewWriter(f)
 	for i := range c.spec.Pages {
 		// Of about the length that URLs have; nobody asks for them.
-		fmt.Fprintf(out, "http://%s:9/catalogue/of-everything/section-%d/page-%d.html\n", webtest.DomainAddr(i%c.spec.Domains), i%97, i)
+		fmt.Fprintf(out, "http://%s:9/catalogue/of-everything/section-%d/page-%d.html\n", webserver.DomainAddr(i%c.spec.Domains), i%97, i)
 	}
 	return file, func() {}, errors.Join(out.Flush(), f.Close())
 }
 
 // start starts a process of a stage with a data directory of its own.
 func (c *costCrawl) start(stage topics.Stage, data string) error {
-	data = filepath.Join(c.dir, data)
-	p, err := start(append(c.command("run", string(stage)), "--data", data), data+".log")
+	p, err := c.clusterCrawl.start(string(stage), filepath.Join(c.dir, data))
 	if err == nil {
 		c.up[stage] = p
 	}
@@ -228,19 +227,16 @@ func (c *costCrawl) start(stage topics.Stage, data string) error {
 
 // cpu is what each process has taken so far, and the broker if it is known.
 func (c *costCrawl) cpu() (map[string]time.Duration, error) {
-	taken, errs := map[string]time.Duration{}, []error(nil)
-	add := func(name string, pid int) {
-		var err error
-		taken[name], err = processCPU(pid)
-		errs = append(errs, err)
+	taken := map[string]time.Duration{}
+	var err error
+	if c.broker.pid != 0 {
+		taken["broker"], err = c.broker.cpu()
 	}
 	for stage, p := range c.up {
-		add(string(stage), p.cmd.Process.Pid)
+		took, errStage := processCPU(p.Process.Pid)
+		taken[string(stage)], err = took, errors.Join(err, errStage)
 	}
-	if c.brokerPID != 0 {
-		add("broker", c.brokerPID)
-	}
-	return taken, errors.Join(errs...)
+	return taken, err
 }
 
 // idle is the cores that each process takes while there is nothing to do, and
@@ -251,7 +247,7 @@ func (c *costCrawl) idle(ctx context.Context) (cores map[string]float64, taken m
 		return nil, nil, err
 	}
 	from := time.Now()
-	if err := pause(ctx, idling); err != nil {
+	if err := wait(ctx, idling); err != nil {
 		return nil, nil, err
 	}
 	if taken, err = c.cpu(); err != nil {
@@ -267,67 +263,58 @@ func (c *costCrawl) idle(ctx context.Context) (cores map[string]float64, taken m
 // claimed waits until somebody has written to each partition of the ledgers
 // since they ended at before: a claim is the first that a new owner writes.
 func (c *costCrawl) claimed(ctx context.Context, before kadm.ListedOffsets) error {
-	for {
+	return c.until(ctx, func() (all bool, err error) {
 		ends, err := c.admin.ListEndOffsets(ctx, before.Offsets().TopicsSet().Topics()...)
-		if err != nil {
-			return err
-		}
-		all := true
+		all = err == nil
 		ends.Each(func(end kadm.ListedOffset) {
 			start, ok := before.Lookup(end.Topic, end.Partition)
 			all = all && ok && end.Offset > start.Offset
 		})
-		if all {
-			return nil
-		}
-		if err := c.look(ctx); err != nil {
-			return err
-		}
-	}
+		return all, err
+	})
 }
 
 // ended waits until the crawl is drained, or its URLs are all queued.
 func (c *costCrawl) ended(ctx context.Context) error {
-	for {
+	return c.until(ctx, func() (bool, error) {
 		status, err := c.reader.Read(ctx)
-		if err != nil {
-			return err
+		if err != nil || !c.queue {
+			return err == nil && status.Drained() && status.Gauges.GetFetched() > 0, err
 		}
-		done := status.Drained() && status.Gauges.GetFetched() > 0
-		if c.queue {
-			done = status.Gauges.GetPending() >= int64(c.spec.Pages) &&
-				status.Behind(topics.Normalize)+status.Behind(topics.Dedupe)+status.Behind(topics.Schedule) == 0
-		}
-		if done {
-			return nil
-		}
-		if err := c.look(ctx); err != nil {
-			return err
-		}
-	}
+		behind := status.Behind(topics.Normalize) + status.Behind(topics.Dedupe) + status.Behind(topics.Schedule)
+		return status.Gauges.GetPending() >= int64(c.spec.Pages) && behind == 0, nil
+	})
 }
 
-// look waits for the next look, and fails when a process has ended.
-func (c *costCrawl) look(ctx context.Context) error {
-	for stage, p := range c.up {
-		select {
-		case <-p.done:
-			return fmt.Errorf("%s ended: %w%s", stage, errors.Join(p.err, errors.New("too early")), lastLines(filepath.Join(c.dir, string(stage)+".log")))
-		default:
+// until looks again and again until something holds, and fails when a process has
+// ended.
+func (c *costCrawl) until(ctx context.Context, holds func() (bool, error)) error {
+	for {
+		if done, err := holds(); done || err != nil {
+			return err
+		}
+		for stage, p := range c.up {
+			select {
+			case <-p.Ended:
+				return fmt.Errorf("%s ended: %w%s", stage, errors.Join(p.Err, errors.New("too early")), lastLines(filepath.Join(c.dir, string(stage)+".log")))
+			default:
+			}
+		}
+		if err := wait(ctx, polling); err != nil {
+			return err
 		}
 	}
-	return pause(ctx, polling)
 }
 
 // end interrupts the processes and looks at what they leave.
 func (c *costCrawl) end(s sample) (err error) {
 	for stage, p := range c.up {
-		if kb, ok := peakKB(p.cmd.Process.Pid); ok {
+		if kb, ok := peakKB(p.Process.Pid); ok {
 			s.taken["peak/"+string(stage)] = float64(kb) / 1024
 		}
 	}
 	for _, stage := range c.stages {
-		err = errors.Join(err, c.up[stage].interrupt(patience))
+		err = errors.Join(err, interrupt(c.up[stage]))
 		delete(c.up, stage)
 	}
 	for _, stage := range []topics.Stage{topics.Dedupe, topics.Schedule, topics.Parse} {
@@ -360,33 +347,10 @@ func (c *costCrawl) replay(ctx context.Context, s sample) error {
 			return err
 		}
 		s.taken["replay/"+string(stage)] = max(float64(taken[string(stage)].Microseconds())-s.taken["start/"+string(stage)], 0)
-		if err := c.up[stage].interrupt(patience); err != nil {
+		if err := interrupt(c.up[stage]); err != nil {
 			return err
 		}
 		delete(c.up, stage)
 	}
 	return nil
-}
-
-// weft runs a command of the crawl to its end.
-func (c *costCrawl) weft(ctx context.Context, args ...string) error {
-	words := c.command(args...)
-	if said, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("weft %s: %w\n%s", args[0], err, said)
-	}
-	return nil
-}
-
-func (c *costCrawl) command(args ...string) []string {
-	return append(append([]string{filepath.Join(c.bin, "weft")}, args...), "--brokers", c.brokers, "--crawl", c.name)
-}
-
-// pause waits.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }

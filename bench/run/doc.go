@@ -24,6 +24,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -43,19 +44,11 @@ func main() {
 }
 
 func dispatch(ctx context.Context, args []string) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case "speed":
-			return speed(ctx, args[1:], os.Stdout)
-		case "polite":
-			return polite(ctx, args[1:], os.Stdout)
-		case "cluster":
-			return compare(ctx, args[1:], os.Stdout)
-		case "scale":
-			return scale(ctx, args[1:], os.Stdout)
-		case "cost":
-			return cost(ctx, args[1:], os.Stdout)
-		}
+	commands := map[string]func(context.Context, []string, io.Writer) error{
+		"speed": speed, "polite": polite, "cluster": compare, "scale": scale, "cost": cost,
 	}
-	return errors.New("usage: run speed|polite|cluster|scale|cost [flags]; -h after the name lists them")
+	if len(args) == 0 || commands[args[0]] == nil {
+		return errors.New("usage: run speed|polite|cluster|scale|cost [flags]; -h after the name lists them")
+	}
+	return commands[args[0]](ctx, args[1:], os.Stdout)
 }

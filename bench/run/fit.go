@@ -2,8 +2,9 @@ package main
 
 import (
 	"math"
+	"slices"
 
-	"github.com/weftcrawl/weft/plan"
+	"github.com/weftcrawl/weft/inspect/plan"
 )
 
 // driver is one of the counts of a load.
@@ -28,98 +29,68 @@ type sample struct {
 	taken map[string]float64
 }
 
-// fit finds the cost whose products with the loads come closest to what the
-// samples took, with least squares of the relative errors. A driver whose part
-// would be negative has none: nothing costs less for being more. Neither has one
-// whose part is below leastPart, which is noise.
-func fit(samples []sample, quantity string, drivers ...driver) plan.Cost {
-	for {
-		shares, parts := solve(samples, quantity, drivers)
-		least := 0
-		for i := range parts {
-			if parts[i] < parts[least] {
-				least = i
-			}
-		}
-		if len(parts) == 0 || parts[least] >= leastPart {
-			return costOf(drivers, shares)
-		}
-		drivers = append(append([]driver(nil), drivers[:least]...), drivers[least+1:]...)
-	}
-}
-
-// leastPart of what the mean sample took.
+// leastPart of what the mean sample took; less is noise.
 const leastPart = 0.001
 
-func costOf(drivers []driver, shares []float64) plan.Cost {
-	var all [queued + 1]float64
-	for i, d := range drivers {
-		all[d] = shares[i]
+type amounts [queued + 1]float64
+
+// fit finds the cost whose products with the loads come closest to what the
+// samples took, with least squares of the relative errors. No driver has a negative
+// part: nothing costs less for being more. A driver whose part is below leastPart
+// has none.
+func fit(samples []sample, quantity string, drivers ...driver) plan.Cost {
+	parts, cost := solve(samples, quantity, drivers)
+	kept := slices.DeleteFunc(slices.Clone(drivers), func(d driver) bool { return parts[d] < leastPart })
+	if len(kept) < len(drivers) {
+		return fit(samples, quantity, kept...)
 	}
-	return plan.Cost{Page: all[page], Link: all[link], KiB: all[kib], Domain: all[domain], Queued: all[queued]}
+	return plan.Cost{Page: cost[page], Link: cost[link], KiB: cost[kib], Domain: cost[domain], Queued: cost[queued]}
 }
 
-// solve is the least-squares solution without bounds: the normal equations by
-// Gauss and Jordan, with the drivers scaled to a mean of one. A driver that the
-// samples do not tell from the others gets no share. parts are what the mean load
-// takes of the mean sample, for each driver.
-func solve(samples []sample, quantity string, drivers []driver) (shares, parts []float64) {
-	n := len(drivers)
-	scale := make([]float64, n)
-	for i, d := range drivers {
-		for _, s := range samples {
-			scale[i] += d.of(s.load) / float64(len(samples))
-		}
-	}
-	a := make([][]float64, n) // n rows of n coefficients and a right side
-	for i := range a {
-		a[i] = make([]float64, n+1)
-	}
-	mean := 0.0
+// solve returns the parts that the drivers of the mean load have in the mean sample,
+// and what one of each driver costs. It minimizes the squares driver by driver
+// (coordinate descent), until nothing changes.
+func solve(samples []sample, quantity string, drivers []driver) (parts, cost amounts) {
+	var mean float64
+	var load amounts
 	for _, s := range samples {
 		mean += s.taken[quantity] / float64(len(samples))
+		for _, d := range drivers {
+			load[d] += d.of(s.load) / float64(len(samples))
+		}
 	}
+	scaled := func(d driver, s sample) float64 { return d.of(s.load) / max(load[d], 1e-9) }
+	var left [len(parts)]amounts // the normal equations
+	var right amounts
 	for _, s := range samples {
 		y := s.taken[quantity] / mean
 		if !(y > 0) {
 			continue // not measured there, or nothing
 		}
-		for i, di := range drivers {
-			xi := di.of(s.load) / scale[i] / y
-			for j, dj := range drivers {
-				a[i][j] += xi * dj.of(s.load) / scale[j] / y
+		for _, d := range drivers {
+			x := scaled(d, s) / y
+			for _, e := range drivers {
+				left[d][e] += x * scaled(e, s) / y
 			}
-			a[i][n] += xi
+			right[d] += x
 		}
 	}
-	shares, parts = make([]float64, n), make([]float64, n)
-	used := make([]bool, n)
-	of := make([]int, n) // the row that gives a driver's share
-	for col := range n {
-		best := -1
-		for row := range n {
-			if !used[row] && (best < 0 || math.Abs(a[row][col]) > math.Abs(a[best][col])) {
-				best = row
+	for changed := true; changed; {
+		changed = false
+		for _, d := range drivers {
+			if !(left[d][d] > 0) {
+				continue // the samples have none of it
 			}
-		}
-		of[col] = -1
-		if best < 0 || !(math.Abs(a[best][col]) > 1e-9) {
-			continue
-		}
-		used[best], of[col] = true, best
-		for row := range n {
-			if factor := a[row][col] / a[best][col]; row != best {
-				for k := range a[row] {
-					a[row][k] -= factor * a[best][k]
-				}
+			before, rest := parts[d], right[d]
+			for _, e := range drivers {
+				rest -= left[d][e] * parts[e]
 			}
+			parts[d] = max(0, before+rest/left[d][d])
+			changed = changed || math.Abs(parts[d]-before) > 1e-12
 		}
 	}
-	for col, row := range of {
-		if row >= 0 {
-			parts[col] = a[row][n] / a[row][col]
-			shares[col] = parts[col] * mean / scale[col]
-		}
+	for _, d := range drivers {
+		cost[d] = parts[d] * mean / load[d]
 	}
-	return shares, parts
+	return parts, cost
 }

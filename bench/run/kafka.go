@@ -5,13 +5,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/freeport"
+	"github.com/weftcrawl/weft/test/child"
+	"github.com/weftcrawl/weft/test/freeport"
 )
 
 // kafkaFlags say which cluster a measurement is made on.
@@ -30,9 +31,9 @@ func registerKafka(f *flag.FlagSet) *kafkaFlags {
 }
 
 // start starts the broker, unless there is a cluster already.
-func (k *kafkaFlags) start(ctx context.Context, dir string) (*kafka, error) {
+func (k *kafkaFlags) start(ctx context.Context, dir string) (*kafkaBroker, error) {
 	if k.brokers != "" {
-		return &kafka{addr: k.brokers, pid: k.pid, name: k.brokers}, nil
+		return &kafkaBroker{addr: k.brokers, pid: k.pid, name: k.brokers}, nil
 	}
 	started, err := startKafka(ctx, k.jars, k.properties, filepath.Join(dir, "kafka"))
 	if err != nil {
@@ -42,25 +43,32 @@ func (k *kafkaFlags) start(ctx context.Context, dir string) (*kafka, error) {
 	return started, nil
 }
 
-// kafka is an Apache Kafka broker of our own, configured as `make kafka` has it
+// kafkaBroker is an Apache Kafka broker of our own, configured as `make kafka` has it
 // but for its ports, or a cluster that was there.
-type kafka struct {
-	child *child // nil: not ours
+type kafkaBroker struct {
+	child *child.Process // nil: not ours
 	addr  string
 	pid   int    // 0: elsewhere
 	name  string // what it is
 }
 
-// end ends the broker if it is ours.
-func (k *kafka) end() {
+// cpu is the broker's processor time so far, 0 if it runs elsewhere.
+func (k *kafkaBroker) cpu() (time.Duration, error) {
+	if k.pid == 0 {
+		return 0, nil
+	}
+	return processCPU(k.pid)
+}
+
+func (k *kafkaBroker) end() {
 	if k.child != nil {
-		k.child.kill()
+		k.child.Kill()
 	}
 }
 
 // startKafka starts a broker with the jars of a directory, its data in dir, and
 // waits until it accepts connections.
-func startKafka(ctx context.Context, jars, properties, dir string) (*kafka, error) {
+func startKafka(ctx context.Context, jars, properties, dir string) (*kafkaBroker, error) {
 	if found, _ := filepath.Glob(filepath.Join(jars, "kafka_*.jar")); len(found) == 0 {
 		return nil, fmt.Errorf("there is no Apache Kafka in %s: make kafka-fetch brings it, or name -brokers", jars)
 	}
@@ -82,26 +90,36 @@ func startKafka(ctx context.Context, jars, properties, dir string) (*kafka, erro
 	if err != nil {
 		return nil, err
 	}
-	if <-format.done; format.err != nil {
-		return nil, fmt.Errorf("format Kafka's storage: %w%s", format.err, lastLines(log))
+	if <-format.Ended; format.Err != nil {
+		return nil, fmt.Errorf("format Kafka's storage: %w%s", format.Err, lastLines(log))
 	}
 	c, err := start(append(java, "kafka.Kafka", file), log)
 	if err != nil {
 		return nil, err
 	}
-	k := &kafka{child: c, addr: addrs[0], pid: c.cmd.Process.Pid}
-	for {
-		conn, err := net.DialTimeout("tcp", k.addr, time.Second)
-		if err == nil {
-			return k, conn.Close()
-		}
-		select {
-		case <-ctx.Done():
-			k.end()
-			return nil, ctx.Err()
-		case <-c.done:
-			return nil, fmt.Errorf("the broker ended: %w%s", c.err, lastLines(log))
-		case <-time.After(100 * time.Millisecond):
-		}
+	if err := c.Listens(ctx, addrs[0]); err != nil {
+		c.Kill()
+		return nil, fmt.Errorf("the broker: %w%s", err, lastLines(log))
 	}
+	return &kafkaBroker{child: c, addr: addrs[0], pid: c.Process.Pid}, nil
+}
+
+type clusterCrawl struct{ bin, brokers, crawl string }
+
+func (c clusterCrawl) command(args ...string) []string {
+	return append(append([]string{filepath.Join(c.bin, "weft")}, args...), "--brokers", c.brokers, "--crawl", c.crawl)
+}
+
+func (c clusterCrawl) weft(ctx context.Context, args ...string) error {
+	return runToEnd(ctx, c.command(args...))
+}
+
+func (c clusterCrawl) create(ctx context.Context, partitions int, delay time.Duration) error {
+	return c.weft(ctx, "topics", "create", "--partitions", strconv.Itoa(partitions), "--delay", delay.String(), "--allow-private", "--scope", "host")
+}
+
+// start starts a process of stages with a data directory of its own, beside which its
+// log is.
+func (c clusterCrawl) start(stages, data string, flags ...string) (*child.Process, error) {
+	return start(append(c.command("run", stages, "--data", data), flags...), data+".log")
 }

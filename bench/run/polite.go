@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,79 +11,62 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // minRateShare is the bar of `run polite`: requests/s in the steady state as a
 // share of domains ÷ delay, the most that politeness permits.
 const minRateShare = 0.9
 
-// patience is how long the crawler may take to end after an interrupt.
-const patience = 20 * time.Second
-
 // stretch is a time in which one process of the crawler ran, in wall time.
 type stretch struct{ from, to time.Time }
 
 func polite(ctx context.Context, args []string, out io.Writer) error {
-	f := flag.NewFlagSet("run polite", flag.ContinueOnError)
-	spec := localweb.Spec{Domains: 1000, Seed: 1, Rough: true}
-	spec.Register(f)
-	bin := f.String("bin", "bin", "`directory` of the program web")
-	crawl := f.String("crawl", "{bin}/weft crawl --delay {delay} --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
-	delay := f.Duration("delay", time.Second, "`delay` between requests of a domain")
-	duration := f.Duration("duration", 90*time.Second, "run for this `long`; 0: until the crawler ends by itself")
-	ramp := f.Duration("ramp", 15*time.Second, "`time` after each start that is not yet the steady state")
-	kills := f.Int("kills", 0, "kill the crawler so many `times` with SIGKILL and start it again")
-	every := f.Duration("kill-every", 30*time.Second, "`time` between kills")
-	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
-	bars := f.Bool("bars", false, "fail when a bar is missed")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	if spec.Pages == 0 {
-		// A fifth more than can be asked for in the time, and 50 a domain.
-		perDomain := 50
-		if *delay > 0 {
-			perDomain += int(*duration * 6 / 5 / *delay)
+	b := newWebBench("polite", out, localweb.Spec{Domains: 1000, Seed: 1, Rough: true})
+	crawl := b.String("crawl", "{bin}/weft crawl --delay {delay} --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
+	delay := b.Duration("delay", time.Second, "`delay` between requests of a domain")
+	duration := b.Duration("duration", 90*time.Second, "run for this `long`; 0: until the crawler ends by itself")
+	ramp := b.Duration("ramp", 15*time.Second, "`time` after each start that is not yet the steady state")
+	kills := b.Int("kills", 0, "kill the crawler so many `times` with SIGKILL and start it again")
+	every := b.Duration("kill-every", 30*time.Second, "`time` between kills")
+	return b.run(args, func() error {
+		if b.spec.Pages == 0 {
+			// A fifth more than can be asked for in the time, and 50 a domain.
+			perDomain := 50
+			if *delay > 0 {
+				perDomain += int(*duration * 6 / 5 / *delay)
+			}
+			b.spec.Pages = b.spec.Domains * perDomain
 		}
-		spec.Pages = spec.Domains * perDomain
-	}
-	work, clean, err := workDir(*dir)
-	if err != nil {
-		return err
-	}
-	defer clean()
-	site, err := spec.Web()
-	if err != nil {
-		return err
-	}
-	w, err := startWeb(filepath.Join(*bin, "web"), spec, work, false)
-	if err != nil {
-		return err
-	}
-	words := command(*crawl, map[string]string{
-		"bin": *bin, "seeds": w.seeds, "data": filepath.Join(work, "data"), "delay": delay.String(),
+		site, err := b.spec.Web()
+		if err != nil {
+			return err
+		}
+		w, err := startWeb(b.bin, b.spec, b.dir)
+		if err != nil {
+			return err
+		}
+		words := command(*crawl, map[string]string{
+			"bin": b.bin, "seeds": w.seeds, "data": filepath.Join(b.dir, "data"), "delay": delay.String(),
+		})
+		run := crawlRun{words: words, log: filepath.Join(b.dir, "output.log"), kills: *kills, every: *every}
+		stretches, err := run.run(ctx, *duration)
+		entries, _, stopErr := w.stop()
+		if err := errors.Join(err, stopErr); err != nil {
+			return fmt.Errorf("%w%s", err, lastLines(run.log))
+		}
+		expect := webserver.Expect{Denied: site.Denied, Delay: func(string) time.Duration { return *delay }}
+		if *duration == 0 {
+			expect.Pages = site.Pages()
+		}
+		for _, s := range stretches[:len(stretches)-1] { // each but the last was killed
+			expect.Outages = append(expect.Outages, webserver.Outage{From: s.to.UnixNano(), To: s.to.UnixNano()})
+		}
+		b.missed = judge(out, webserver.Audit(entries, expect), rate(entries, stretches, *ramp), judgement{
+			domains: b.spec.Domains, delay: *delay, complete: *duration == 0, killed: *kills,
+		})
+		return nil
 	})
-	run := crawlRun{words: words, log: filepath.Join(work, "output.log"), kills: *kills, every: *every}
-	stretches, err := run.run(ctx, *duration)
-	entries, _, stopErr := w.stop()
-	if err := errors.Join(err, stopErr); err != nil {
-		return fmt.Errorf("%w%s", err, lastLines(run.log))
-	}
-	expect := webtest.Expect{Denied: site.Denied, Delay: func(string) time.Duration { return *delay }}
-	if *duration == 0 {
-		expect.Pages = site.Pages()
-	}
-	for _, s := range stretches[:len(stretches)-1] { // each but the last was killed
-		expect.Troubles = append(expect.Troubles, webtest.Trouble{From: s.to.UnixNano(), To: s.to.UnixNano()})
-	}
-	missed := judge(out, webtest.Audit(entries, expect), rate(entries, stretches, *ramp), judgement{
-		domains: spec.Domains, delay: *delay, complete: *duration == 0, killed: *kills,
-	})
-	if *bars && missed > 0 {
-		return fmt.Errorf("%d bars missed", missed)
-	}
-	return nil
 }
 
 // crawlRun runs the crawler, killing and restarting it on the way.
@@ -118,16 +100,16 @@ func (r crawlRun) run(ctx context.Context, duration time.Duration) ([]stretch, e
 		again := false
 		select {
 		case <-ctx.Done():
-			c.kill()
+			c.Kill()
 			err = ctx.Err()
-		case <-c.done:
-			if err = c.err; err == nil && duration > 0 {
+		case <-c.Ended:
+			if err = c.Err; err == nil && duration > 0 {
 				err = errors.New("the crawler ended before its time: the web is too small")
 			}
 		case <-over:
-			err = c.interrupt(patience)
+			err = interrupt(c)
 		case <-kill:
-			c.kill()
+			c.Kill()
 			again = true
 		}
 		up.to = time.Now()
@@ -140,13 +122,13 @@ func (r crawlRun) run(ctx context.Context, duration time.Duration) ([]stretch, e
 
 // rate is the mean of requests/s over the whole seconds of the log that lie
 // within a stretch, ramp after its start; 0 when there are none.
-func rate(entries []webtest.Entry, stretches []stretch, ramp time.Duration) float64 {
+func rate(entries []webserver.Entry, stretches []stretch, ramp time.Duration) float64 {
 	if len(entries) == 0 {
 		return 0
 	}
-	first := slices.MinFunc(entries, func(a, b webtest.Entry) int { return int(a.Start - b.Start) }).Start
+	first := slices.MinFunc(entries, func(a, b webserver.Entry) int { return int(a.Start - b.Start) }).Start
 	var requests, seconds int
-	for i, n := range webtest.Rates(entries, time.Second) {
+	for i, n := range webserver.Rates(entries, time.Second) {
 		from := first + int64(i)*int64(time.Second)
 		to := from + int64(time.Second)
 		if slices.ContainsFunc(stretches, func(s stretch) bool {
@@ -169,34 +151,26 @@ type judgement struct {
 	killed int
 }
 
-// judge prints the report and counts missed bars.
-func judge(out io.Writer, r webtest.Report, rate float64, j judgement) (missed int) {
+func judge(out io.Writer, r webserver.AuditReport, rate float64, j judgement) (missed int) {
 	fmt.Fprint(out, r, "\n")
-	check := func(ok bool, format string, args ...any) {
-		word := "ok    "
-		if !ok {
-			word = "MISSED"
-			missed++
-		}
-		fmt.Fprintf(out, word+"  "+format+"\n", args...)
-	}
+	c := checks{out: out}
 	if j.delay > 0 && !j.complete {
 		most := float64(j.domains) / j.delay.Seconds()
-		check(rate >= minRateShare*most, "steady requests/s %.0f, bar ≥ %.0f", rate, minRateShare*most)
+		c.check(rate >= minRateShare*most, "steady requests/s %.0f, bar ≥ %.0f", rate, minRateShare*most)
 	}
-	check(r.Short == 0, "intervals below %v: %d, bar 0", j.delay, r.Short)
-	check(r.Overlaps == 0, "requests of a domain at once: %d, bar 0", r.Overlaps)
-	check(r.BeforeRobots == 0, "requests before robots.txt: %d, bar 0", r.BeforeRobots)
-	check(r.Denied == 0, "requests that robots.txt denies: %d, bar 0", r.Denied)
+	c.check(r.Short == 0, "intervals below %v: %d, bar 0", j.delay, r.Short)
+	c.check(r.Overlaps == 0, "requests of a domain at once: %d, bar 0", r.Overlaps)
+	c.check(r.BeforeRobots == 0, "requests before robots.txt: %d, bar 0", r.BeforeRobots)
+	c.check(r.Denied == 0, "requests that robots.txt denies: %d, bar 0", r.Denied)
 	if j.killed == 0 {
-		check(r.Repeats == 0, "pages fetched again: %d, bar 0", r.Repeats)
+		c.check(r.Repeats == 0, "pages fetched again: %d, bar 0", r.Repeats)
 	} else {
-		check(r.Unexcused == 0, "pages fetched again that were not in flight at one of %d kills: %d of %d, bar 0", j.killed, r.Unexcused, r.Repeats)
+		c.check(r.Unexcused == 0, "pages fetched again that were not in flight at one of %d kills: %d of %d, bar 0", j.killed, r.Unexcused, r.Repeats)
 	}
 	if j.complete {
-		check(float64(r.Fetched) >= 0.995*float64(r.Expected), "pages reached %d of %d, bar ≥ 99.5 %%", r.Fetched, r.Expected)
+		c.check(float64(r.Fetched) >= 0.995*float64(r.Expected), "pages reached %d of %d, bar ≥ 99.5 %%", r.Fetched, r.Expected)
 	}
-	return missed
+	return c.missed
 }
 
 // lastLines are the end of a program's output, for an error.

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/internal/kafka"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Values of -only.
@@ -57,10 +57,8 @@ func (s *scaling) restarts(ctx context.Context) error {
 		s.watch += pause + s.session
 		err = s.step(ctx, fmt.Sprintf("killed, back after %v", pause), func() error {
 			s.kill(n)
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(pause):
+			if err := wait(ctx, pause); err != nil {
+				return err
 			}
 			return s.start(n)
 		}, 0)
@@ -75,11 +73,11 @@ func (s *scaling) restarts(ctx context.Context) error {
 
 // owned are the partitions that process n schedules or fetches.
 func (s *scaling) owned(ctx context.Context, n int) (map[int32]bool, error) {
-	name, err := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("weft-%d", n+1), "member"))
+	name, err := os.ReadFile(filepath.Join(s.data(n), "member"))
 	if err != nil {
 		return nil, err
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(s.brokers, ",")...))
+	client, err := kafka.At(strings.Split(s.brokers, ",")...).NewClient()
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +110,7 @@ func (s *scaling) owned(ctx context.Context, n int) (map[int32]bool, error) {
 // restarted prints for how long domains were not asked beyond their delay when
 // a process was killed and started again, its own and those of others, and
 // counts missed bars.
-func (s *scaling) restarted(out io.Writer, log []webtest.Entry) (missed int) {
+func (s *scaling) restarted(out io.Writer, log []webserver.Entry) (missed int) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\nchange\town domains\tworst\tmedian\tbar\t\tother domains\tworst\tmedian\tbar\t\t")
 	judge := func(longest []time.Duration, bar time.Duration) string {
@@ -132,7 +130,7 @@ func (s *scaling) restarted(out io.Writer, log []webtest.Entry) (missed int) {
 		}
 		var own, others []time.Duration
 		for domain, longest := range silences(log, c.from, c.to, s.delay) {
-			if c.own[topics.Partition(domain, s.partitions)] {
+			if c.own[s.partitionOf(domain)] {
 				own = append(own, longest)
 			} else {
 				others = append(others, longest)

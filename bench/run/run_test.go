@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 func TestCommand(t *testing.T) {
@@ -23,10 +23,10 @@ func TestCommand(t *testing.T) {
 
 func TestRate(t *testing.T) {
 	base := time.Unix(1000, 0)
-	var log []webtest.Entry
+	var log []webserver.Entry
 	for s, n := range []int{1, 5, 100, 100, 3, 0, 7, 110, 110} {
 		for i := range n {
-			log = append(log, webtest.Entry{Start: base.Add(time.Duration(s)*time.Second + time.Duration(i)*time.Millisecond).UnixNano()})
+			log = append(log, webserver.Entry{Start: base.Add(time.Duration(s)*time.Second + time.Duration(i)*time.Millisecond).UnixNano()})
 		}
 	}
 	up := func(from, to int) stretch {
@@ -60,7 +60,7 @@ func TestReached(t *testing.T) {
 
 func TestCompared(t *testing.T) {
 	one := func(name string, fetched, expected int) clusterRow {
-		return clusterRow{row: row{name: name, usage: usage{wall: time.Second}, report: webtest.Report{Fetched: fetched, Expected: expected}}}
+		return clusterRow{row: row{name: name, usage: usage{wall: time.Second}, report: webserver.AuditReport{Fetched: fetched, Expected: expected}}}
 	}
 	three := one("Kafka, 3 processes", 480, 480)
 	tests := []struct {
@@ -86,7 +86,7 @@ func TestCompared(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	one := func(name string, fetched int, peakMB int64) row {
-		return row{name: name, usage: usage{wall: time.Second, peakKB: peakMB << 10}, report: webtest.Report{Fetched: fetched, Expected: fetched}}
+		return row{name: name, usage: usage{wall: time.Second, peakKB: peakMB << 10}, report: webserver.AuditReport{Fetched: fetched, Expected: fetched}}
 	}
 	lossy := one("weft", 990, 100)
 	lossy.report.Expected = 1000
@@ -116,18 +116,18 @@ func TestJudge(t *testing.T) {
 	killed.killed = 3
 	tests := []struct {
 		name   string
-		report webtest.Report
+		report webserver.AuditReport
 		rate   float64
 		j      judgement
 		missed int
 	}{
-		{"good", webtest.Report{}, 900, timed, 0},
-		{"slow", webtest.Report{}, 899, timed, 1},
-		{"impolite", webtest.Report{Short: 1, Overlaps: 1, BeforeRobots: 1, Denied: 1, Repeats: 1}, 900, timed, 5},
-		{"repeats after a kill", webtest.Report{Repeats: 5}, 900, killed, 0},
-		{"repeats of no kill", webtest.Report{Repeats: 5, Unexcused: 1}, 900, killed, 1},
-		{"complete", webtest.Report{Expected: 1000, Fetched: 995}, 0, complete, 0},
-		{"incomplete", webtest.Report{Expected: 1000, Fetched: 994}, 0, complete, 1},
+		{"good", webserver.AuditReport{}, 900, timed, 0},
+		{"slow", webserver.AuditReport{}, 899, timed, 1},
+		{"impolite", webserver.AuditReport{Short: 1, Overlaps: 1, BeforeRobots: 1, Denied: 1, Repeats: 1}, 900, timed, 5},
+		{"repeats after a kill", webserver.AuditReport{Repeats: 5}, 900, killed, 0},
+		{"repeats of no kill", webserver.AuditReport{Repeats: 5, Unexcused: 1}, 900, killed, 1},
+		{"complete", webserver.AuditReport{Expected: 1000, Fetched: 995}, 0, complete, 0},
+		{"incomplete", webserver.AuditReport{Expected: 1000, Fetched: 994}, 0, complete, 1},
 	}
 	for _, tt := range tests {
 		var out bytes.Buffer

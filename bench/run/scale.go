@@ -3,18 +3,17 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"text/tabwriter"
 	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
+	"github.com/weftcrawl/weft/test/child"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // Bars of `run scale`; to start a process anew is two changes. After a graceful
@@ -27,78 +26,60 @@ const (
 )
 
 func scale(ctx context.Context, args []string, out io.Writer) error {
-	f := flag.NewFlagSet("run scale", flag.ContinueOnError)
+	b := newWebBench("scale", out, localweb.Spec{Domains: 120, Seed: 1})
 	s := scaling{
-		spec:   localweb.Spec{Domains: 120, Seed: 1},
+		bench:  b,
 		pauses: []time.Duration{0, time.Second, 5 * time.Second, 15 * time.Second, 22 * time.Second, 30 * time.Second},
 	}
-	s.spec.Register(f)
-	f.StringVar(&s.bin, "bin", "bin", "`directory` of the programs weft and web")
-	kafka := registerKafka(f)
-	f.StringVar(&s.crawl, "crawl", "scale-"+strconv.FormatInt(time.Now().Unix(), 36), "`name` of the new crawl")
-	f.IntVar(&s.processes, "processes", 3, "`processes` to begin with")
-	partitions := f.Int("partitions", 12, "`partitions` of the crawl")
-	f.DurationVar(&s.delay, "delay", 500*time.Millisecond, "`delay` between requests of a domain")
-	f.DurationVar(&s.session, "session-timeout", 10*time.Second, "session `time-out` of the groups")
-	f.DurationVar(&s.watch, "watch", 12*time.Second, "`time` that is watched after each change, besides the session time-out after a kill")
-	f.StringVar(&s.only, "only", "", "make these `changes` only: "+onlyGraceful+" or "+onlyRestarts)
-	f.Func("pauses", "kill and start again after each of these `times`, separated by commas (default 0s,1s,5s,15s,22s,30s)", s.setPauses)
-	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
-	bars := f.Bool("bars", false, "fail when a bar is missed")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	if s.only != "" && s.only != onlyGraceful && s.only != onlyRestarts {
-		return fmt.Errorf("-only %s is neither %s nor %s", s.only, onlyGraceful, onlyRestarts)
-	}
-	s.partitions = int32(*partitions)
-	if s.spec.Pages == 0 {
-		// Twice what can be asked for in the time, and 100 a domain.
-		long := s.watch*time.Duration(5+s.processes+len(s.pauses)) + s.session
-		for _, pause := range s.pauses {
-			long += pause + s.session
+	kafka := registerKafka(b.FlagSet)
+	b.StringVar(&s.crawl, "crawl", "scale-"+strconv.FormatInt(time.Now().Unix(), 36), "`name` of the new crawl")
+	b.IntVar(&s.processes, "processes", 3, "`processes` to begin with")
+	b.IntVar(&s.partitions, "partitions", 12, "`partitions` of the crawl")
+	b.DurationVar(&s.delay, "delay", 500*time.Millisecond, "`delay` between requests of a domain")
+	b.DurationVar(&s.session, "session-timeout", 10*time.Second, "session `time-out` of the groups")
+	b.DurationVar(&s.watch, "watch", 12*time.Second, "`time` that is watched after each change, besides the session time-out after a kill")
+	b.StringVar(&s.only, "only", "", "make these `changes` only: "+onlyGraceful+" or "+onlyRestarts)
+	b.Func("pauses", "kill and start again after each of these `times`, separated by commas (default 0s,1s,5s,15s,22s,30s)", s.setPauses)
+	return b.run(args, func() error {
+		if s.only != "" && s.only != onlyGraceful && s.only != onlyRestarts {
+			return fmt.Errorf("-only %s is neither %s nor %s", s.only, onlyGraceful, onlyRestarts)
 		}
-		s.spec.Pages = s.spec.Domains * (100 + 2*int(long/max(s.delay, 50*time.Millisecond)))
-	}
-	var clean func()
-	var err error
-	if s.dir, clean, err = workDir(*dir); err != nil {
-		return err
-	}
-	defer clean()
-	broker, err := kafka.start(ctx, s.dir)
-	if err != nil {
-		return err
-	}
-	defer broker.end()
-	s.brokers = broker.addr
-	log, err := s.run(ctx)
-	if err != nil {
-		return err
-	}
-	missed := s.verdict(out, log)
-	if *bars && missed > 0 {
-		return fmt.Errorf("%d bars missed", missed)
-	}
-	return nil
+		if b.spec.Pages == 0 {
+			// Twice what can be asked for in the time, and 100 a domain.
+			long := s.watch*time.Duration(5+s.processes+len(s.pauses)) + s.session
+			for _, pause := range s.pauses {
+				long += pause + s.session
+			}
+			b.spec.Pages = b.spec.Domains * (100 + 2*int(long/max(s.delay, 50*time.Millisecond)))
+		}
+		broker, err := kafka.start(ctx, b.dir)
+		if err != nil {
+			return err
+		}
+		defer broker.end()
+		s.bin, s.brokers = b.bin, broker.addr
+		log, err := s.run(ctx)
+		if err != nil {
+			return err
+		}
+		b.missed = s.verdict(out, log)
+		return nil
+	})
 }
 
 // scaling is a crawl whose processes come and go.
 type scaling struct {
-	spec       localweb.Spec
-	bin        string
-	brokers    string
-	crawl      string
+	clusterCrawl
+	bench      *bench
 	processes  int
-	partitions int32
+	partitions int
 	delay      time.Duration
 	session    time.Duration
 	watch      time.Duration
 	pauses     []time.Duration // between a kill and the start that follows
 	only       string          // of the changes; empty: all
-	dir        string
 
-	up      []*child // the processes of the crawl, by their number; nil: none
+	up      []*child.Process // the processes of the crawl, by their number; nil: none
 	changes []change
 }
 
@@ -113,15 +94,15 @@ type change struct {
 }
 
 // run makes the changes and returns the web server's log.
-func (s *scaling) run(ctx context.Context) ([]webtest.Entry, error) {
-	w, err := startWeb(filepath.Join(s.bin, "web"), s.spec, s.dir, false)
+func (s *scaling) run(ctx context.Context) ([]webserver.Entry, error) {
+	w, err := startWeb(s.bin, s.bench.spec, s.bench.dir)
 	if err != nil {
 		return nil, err
 	}
 	err = s.scenario(ctx, w)
 	for _, c := range s.up {
 		if c != nil {
-			c.kill()
+			c.Kill()
 		}
 	}
 	entries, _, stopErr := w.stop()
@@ -130,8 +111,7 @@ func (s *scaling) run(ctx context.Context) ([]webtest.Entry, error) {
 
 // scenario begins the crawl and makes one change after the other.
 func (s *scaling) scenario(ctx context.Context, w *web) error {
-	if err := s.weft(ctx, "topics", "create", "--partitions", strconv.Itoa(int(s.partitions)),
-		"--delay", s.delay.String(), "--allow-private", "--scope", "host"); err != nil {
+	if err := s.create(ctx, s.partitions, s.delay); err != nil {
 		return err
 	}
 	for n := range s.processes {
@@ -183,20 +163,18 @@ func (s *scaling) step(ctx context.Context, what string, do func() error, most t
 	if most > s.session {
 		watched += s.session
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(watched):
+	if err := wait(ctx, watched); err != nil {
+		return err
 	}
 	c.to = time.Now()
 	s.changes = append(s.changes, c)
 	return nil
 }
 
-// start starts process number n with its own data directory.
+func (s *scaling) data(n int) string { return filepath.Join(s.bench.dir, "weft-"+strconv.Itoa(n+1)) }
+
 func (s *scaling) start(n int) error {
-	name := filepath.Join(s.dir, "weft-"+strconv.Itoa(n+1))
-	c, err := start(append(s.command("run", "all"), "--data", name, "--session-timeout", s.session.String()), name+".log")
+	c, err := s.clusterCrawl.start("all", s.data(n), "--session-timeout", s.session.String())
 	if err != nil {
 		return err
 	}
@@ -209,34 +187,20 @@ func (s *scaling) start(n int) error {
 
 func (s *scaling) stop(n int) error {
 	defer func() { s.up[n] = nil }()
-	return s.up[n].interrupt(patience)
+	return interrupt(s.up[n])
 }
 
 func (s *scaling) kill(n int) {
-	s.up[n].kill()
+	s.up[n].Kill()
 	s.up[n] = nil
 }
 
-// weft runs a command of the crawl to its end.
-func (s *scaling) weft(ctx context.Context, args ...string) error {
-	words := s.command(args...)
-	if said, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput(); err != nil {
-		return fmt.Errorf("weft %s: %w\n%s", args[0], err, said)
-	}
-	return nil
-}
-
-func (s *scaling) command(args ...string) []string {
-	return append(append([]string{filepath.Join(s.bin, "weft")}, args...), "--brokers", s.brokers, "--crawl", s.crawl)
-}
-
 // verdict prints what each change cost, and counts missed bars.
-func (s *scaling) verdict(out io.Writer, log []webtest.Entry) (missed int) {
-	partitionOf := func(domain string) int32 { return topics.Partition(domain, s.partitions) }
+func (s *scaling) verdict(out io.Writer, log []webserver.Entry) (missed int) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "change\trequests/s\tnobody asked\tworst partition\tworst domain\tmedian domain\tbar\t\t")
 	for _, c := range s.changes {
-		stalled := stalls(log, c.from, c.to, s.delay, partitionOf)
+		stalled := stalls(log, c.from, c.to, s.delay, s.partitionOf)
 		requests := 0
 		for _, e := range log {
 			if e.Start >= c.from.UnixNano() && e.Start < c.to.UnixNano() {
@@ -260,7 +224,7 @@ func (s *scaling) verdict(out io.Writer, log []webtest.Entry) (missed int) {
 	}
 	_ = t.Flush()
 	missed += s.restarted(out, log)
-	r := webtest.Audit(log, webtest.Expect{Delay: func(string) time.Duration { return s.delay }, Troubles: s.troubles()})
+	r := webserver.Audit(log, webserver.Expect{Delay: func(string) time.Duration { return s.delay }, Outages: s.outages()})
 	fmt.Fprintf(out, "\n%v", r)
 	if r.Short+r.Overlaps+r.BeforeRobots > 0 {
 		missed++
@@ -268,10 +232,14 @@ func (s *scaling) verdict(out io.Writer, log []webtest.Entry) (missed int) {
 	return missed
 }
 
-// troubles are the times in which processes end or partitions move.
-func (s *scaling) troubles() (all []webtest.Trouble) {
+func (s *scaling) partitionOf(domain string) int32 {
+	return topics.Partition(domain, int32(s.partitions))
+}
+
+// outages are the times in which processes end or partitions move.
+func (s *scaling) outages() (all []webserver.Outage) {
 	for _, c := range s.changes {
-		all = append(all, webtest.Trouble{From: c.from.UnixNano(), To: c.to.UnixNano()})
+		all = append(all, webserver.Outage{From: c.from.UnixNano(), To: c.to.UnixNano()})
 	}
 	return all
 }

@@ -3,17 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/child"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // Bars of `run speed`.
@@ -28,7 +29,7 @@ type row struct {
 	round int
 	usage
 	webCPU time.Duration
-	report webtest.Report
+	report webserver.AuditReport
 }
 
 func (r row) pagesPerSecond() float64 { return float64(r.report.Fetched) / r.wall.Seconds() }
@@ -40,45 +41,25 @@ func micros(d time.Duration, pages int) float64 {
 }
 
 func speed(ctx context.Context, args []string, out io.Writer) error {
-	f := flag.NewFlagSet("run speed", flag.ContinueOnError)
-	spec := localweb.Spec{Pages: 20_000, Domains: 50, Seed: 1}
-	spec.Register(f)
-	bin := f.String("bin", "bin", "`directory` of the programs web and limit")
-	limit := f.String("limit", "{bin}/limit -urls {urls}", "`command` of the limit")
-	crawl := f.String("crawl", "{bin}/weft crawl --delay 0 --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
-	rounds := f.Int("rounds", 2, "`rounds`, each of the limit and then the crawler")
-	dir := f.String("tmp", "", "keep files in this `directory` instead of a temporary one")
-	bars := f.Bool("bars", false, "fail when a bar is missed")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	work, clean, err := workDir(*dir)
-	if err != nil {
-		return err
-	}
-	defer clean()
-	site, err := spec.Web()
-	if err != nil {
-		return err
-	}
-	var rows []row
-	for round := 1; round <= *rounds; round++ {
-		for _, p := range []program{{name: "limit", line: *limit}, {name: "weft", line: *crawl}} {
-			r, err := measureOne(ctx, p, *bin, spec, site, filepath.Join(work, fmt.Sprintf("%s-%d", p.name, round)))
-			if err != nil {
-				return fmt.Errorf("%s, round %d: %w", p.name, round, err)
+	b := newWebBench("speed", out, localweb.Spec{Pages: 20_000, Domains: 50, Seed: 1})
+	limit := b.String("limit", "{bin}/limit -urls {urls}", "`command` of the limit")
+	crawl := b.String("crawl", "{bin}/weft crawl --delay 0 --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
+	rounds := b.Int("rounds", 2, "`rounds`, each of the limit and then the crawler")
+	return b.run(args, func() error {
+		var rows []row
+		for round := 1; round <= *rounds; round++ {
+			for _, p := range []program{{name: "limit", line: *limit}, {name: "weft", line: *crawl}} {
+				r, err := b.measure(ctx, p, round)
+				if err != nil {
+					return err
+				}
+				rows = append(rows, r)
 			}
-			r.round = round
-			fmt.Fprintln(out, r)
-			rows = append(rows, r)
 		}
-	}
-	table(out, rows)
-	missed := verdict(out, rows)
-	if *bars && missed > 0 {
-		return fmt.Errorf("%d bars missed", missed)
-	}
-	return nil
+		table(out, rows)
+		b.missed = verdict(out, rows)
+		return nil
+	})
 }
 
 // program is a command to measure. beside are commands of other processes that
@@ -88,36 +69,39 @@ type program struct {
 	beside     []string
 }
 
-// workDir is the named directory, or a temporary one that clean removes.
-func workDir(name string) (dir string, clean func(), err error) {
-	if name != "" {
-		return name, func() {}, os.MkdirAll(name, 0o755)
-	}
-	dir, err = os.MkdirTemp("", "weft-bench-")
-	return dir, func() { _ = os.RemoveAll(dir) }, err
-}
-
-// measureOne runs one program against a fresh web, with all its files in dir.
-func measureOne(ctx context.Context, p program, bin string, spec localweb.Spec, site localweb.Web, dir string) (r row, err error) {
+// measure runs one program against a fresh web, with all its files in a directory
+// of their own, and prints what it did.
+func (b *bench) measure(ctx context.Context, p program, round int) (r row, err error) {
+	dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", strings.NewReplacer(",", "", " ", "-").Replace(p.name), round))
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s, round %d: its output is in %s: %w", p.name, round, dir, err)
+		}
+	}()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return r, err
 	}
-	w, err := startWeb(filepath.Join(bin, "web"), spec, dir, true)
+	site, err := b.spec.Web()
 	if err != nil {
 		return r, err
 	}
-	total := 0
-	for range site.Pages() {
-		total++
+	w, err := startWeb(b.bin, b.spec, dir)
+	if err != nil {
+		return r, err
 	}
-	r.name = p.name
-	r.usage, err = p.measure(ctx, dir, map[string]string{"bin": bin, "urls": w.urls, "seeds": w.seeds, "delay": "0"}, w.served, int64(total))
+	values := map[string]string{"bin": b.bin, "urls": filepath.Join(dir, "urls.txt"), "seeds": w.seeds, "delay": "0"}
+	r.name, r.round = p.name, round
+	total, err := w.writeURLs(site, values["urls"])
+	if err == nil {
+		r.usage, err = p.measure(ctx, dir, values, w.served, total)
+	}
 	entries, webCPU, stopErr := w.stop()
 	if err := errors.Join(err, stopErr); err != nil {
-		return r, fmt.Errorf("its output is in %s: %w", dir, err)
+		return r, err
 	}
 	r.webCPU = webCPU
-	r.report = webtest.Audit(entries, webtest.Expect{Pages: site.Pages(), Denied: site.Denied})
+	r.report = webserver.Audit(entries, webserver.Expect{Pages: site.Pages(), Denied: site.Denied})
+	fmt.Fprintln(b.out, r)
 	return r, nil
 }
 
@@ -125,7 +109,7 @@ func measureOne(ctx context.Context, p program, bin string, spec localweb.Spec, 
 // CPU that of all, the memory that of the first.
 func (p program) measure(ctx context.Context, dir string, values map[string]string, served func() (int64, error), total int64) (u usage, err error) {
 	started := time.Now()
-	var all []*child
+	var all []*child.Process
 	for n, line := range append([]string{p.line}, p.beside...) {
 		name := "data"
 		if n > 0 {
@@ -139,15 +123,15 @@ func (p program) measure(ctx context.Context, dir string, values map[string]stri
 		all = append(all, c)
 	}
 	if err == nil {
-		u, err = all[0].measure(ctx, started, served, total)
+		u, err = measure(ctx, all[0], started, served, total)
 	}
 	for n, c := range all {
 		if n == 0 {
-			c.kill() // it has ended, or is not to
+			c.Kill() // it has ended, or is not to
 			continue
 		}
-		err = errors.Join(err, c.interrupt(patience))
-		u.cpu += c.cpu()
+		err = errors.Join(err, interrupt(c))
+		u.cpu += cpu(c.ProcessState)
 	}
 	return u, err
 }
@@ -195,19 +179,4 @@ func verdict(out io.Writer, rows []row) (missed int) {
 	c.check(peak <= maxPeakMB*1024, "peak memory %d MB, bar ≤ %d MB", peak/1024, maxPeakMB)
 	c.check(lost == 0, "pages missing %d, bar 0", lost)
 	return c.missed
-}
-
-// checks print bars and count those that are missed.
-type checks struct {
-	out    io.Writer
-	missed int
-}
-
-func (c *checks) check(ok bool, format string, args ...any) {
-	word := "ok    "
-	if !ok {
-		word = "MISSED"
-		c.missed++
-	}
-	fmt.Fprintf(c.out, word+"  "+format+"\n", args...)
 }

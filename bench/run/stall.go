@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // stall is what a web server saw of a change: for how long it was not asked
@@ -27,8 +27,8 @@ type stall struct {
 // stalls measures a window of a log whose domains have a delay between the end
 // of a response and the next request, and always have something to ask for.
 // partitionOf is the partition of a domain.
-func stalls(log []webtest.Entry, from, to time.Time, delay time.Duration, partitionOf func(string) int32) stall {
-	log = slices.SortedFunc(slices.Values(log), func(a, b webtest.Entry) int { return cmp.Compare(a.Start, b.Start) })
+func stalls(log []webserver.Entry, from, to time.Time, delay time.Duration, partitionOf func(string) int32) stall {
+	log = slices.SortedFunc(slices.Values(log), func(a, b webserver.Entry) int { return cmp.Compare(a.Start, b.Start) })
 	w := window{from.UnixNano(), to.UnixNano()}
 	var whole gap
 	partitions := map[int32]*gap{}
@@ -61,8 +61,8 @@ func stalls(log []webtest.Entry, from, to time.Time, delay time.Duration, partit
 
 // silences are how long each domain was not asked beyond its delay, at the
 // longest, in a window of a log.
-func silences(log []webtest.Entry, from, to time.Time, delay time.Duration) map[string]time.Duration {
-	log = slices.SortedFunc(slices.Values(log), func(a, b webtest.Entry) int { return cmp.Compare(a.Start, b.Start) })
+func silences(log []webserver.Entry, from, to time.Time, delay time.Duration) map[string]time.Duration {
+	log = slices.SortedFunc(slices.Values(log), func(a, b webserver.Entry) int { return cmp.Compare(a.Start, b.Start) })
 	w := window{from.UnixNano(), to.UnixNano()}
 	domains := map[string]*gap{}
 	for _, e := range log {

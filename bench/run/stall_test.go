@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // A log of two domains in a partition each: "a" is asked every second, "b" too
@@ -13,10 +13,10 @@ import (
 func TestStalls(t *testing.T) {
 	base := time.Unix(1000, 0)
 	at := func(ms int) time.Time { return base.Add(time.Duration(ms) * time.Millisecond) }
-	request := func(domain string, ms int) webtest.Entry {
-		return webtest.Entry{Domain: domain, Start: at(ms).UnixNano(), End: at(ms + 100).UnixNano()}
+	request := func(domain string, ms int) webserver.Entry {
+		return webserver.Entry{Domain: domain, Start: at(ms).UnixNano(), End: at(ms + 100).UnixNano()}
 	}
-	var log []webtest.Entry
+	var log []webserver.Entry
 	for s := range 12 {
 		log = append(log, request("a", 1000*s))
 		if s < 4 || s > 7 {

@@ -12,7 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/plan"
+	"github.com/weftcrawl/weft/inspect/plan"
+	"github.com/weftcrawl/weft/internal/kafka"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -40,7 +41,6 @@ type topicTaken struct{ records, bytes float64 }
 // leave out: record batch format of message format 2, 61 bytes.
 const batchOverhead = 61
 
-// startTail reads from the beginning of all topics.
 func startTail(names topics.Names, brokers string) (*tail, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &tail{names: names, cancel: cancel, done: make(chan struct{}), sizes: map[string]topicTaken{}, next: kadm.Offsets{}}
@@ -48,7 +48,7 @@ func startTail(names topics.Names, brokers string) (*tail, error) {
 	for _, topic := range names.Topics() {
 		all = append(all, topic.Name)
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers), kgo.ConsumeTopics(all...), kgo.WithHooks(t),
+	client, err := kafka.At(brokers).NewClient(kgo.ConsumeTopics(all...), kgo.WithHooks(t),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMinBytes(1<<20), kgo.FetchMaxWait(time.Second))
 	if err != nil {
 		cancel()
@@ -123,7 +123,6 @@ func (t *tail) behind(ends kadm.ListedOffsets) (behind bool) {
 	return behind
 }
 
-// stop ends the reading and returns what was counted.
 func (t *tail) stop() (plan.Load, map[string]topicTaken, error) {
 	t.cancel()
 	<-t.done

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/weftcrawl/weft/plan"
+	"github.com/weftcrawl/weft/inspect/plan"
 )
 
 // The amounts that measureTLS measures with.
@@ -110,7 +110,6 @@ func tlsConfigs() (server, client *tls.Config, err error) {
 		&tls.Config{RootCAs: roots, ServerName: certificateIn}, nil
 }
 
-// threadCPU is the processor time of this thread.
 func threadCPU() (time.Duration, error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(rusageThread, &u); err != nil {

@@ -5,37 +5,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // web is the local web in its own process.
 type web struct {
 	cmd     *exec.Cmd
-	control string
 	client  http.Client
-	// Files of the root URLs, of all URLs, and of the access log.
-	seeds, urls, log string
+	control string
+	port    int
+	// Files of the root URLs and of the access log.
+	seeds, log string
 }
 
-// startWeb starts the program and waits until it serves. urls is written only
-// when allURLs is set: listing a tree means reading all of it.
-func startWeb(program string, spec localweb.Spec, dir string, allURLs bool) (*web, error) {
-	w := &web{
-		client: http.Client{Timeout: time.Minute},
-		seeds:  filepath.Join(dir, "seeds.txt"), urls: filepath.Join(dir, "urls.txt"), log: filepath.Join(dir, "access.log"),
-	}
-	w.cmd = exec.Command(program, append(spec.Args(), "-seeds", w.seeds, "-log", w.log)...)
+// startWeb starts the program with its files in dir, and waits until it serves.
+func startWeb(bin string, spec localweb.Spec, dir string) (*web, error) {
+	w := &web{client: http.Client{Timeout: time.Minute}, seeds: filepath.Join(dir, "seeds.txt"), log: filepath.Join(dir, "access.log")}
+	w.cmd = exec.Command(filepath.Join(bin, "web"), append(spec.Args(), "-seeds", w.seeds, "-log", w.log)...)
 	w.cmd.Stderr = os.Stderr
 	out, err := w.cmd.StdoutPipe()
 	if err != nil {
@@ -45,53 +39,46 @@ func startWeb(program string, spec localweb.Spec, dir string, allURLs bool) (*we
 		return nil, fmt.Errorf("start the web: %w", err)
 	}
 	line, err := bufio.NewReader(out).ReadBytes('\n')
-	var hello struct{ Control string }
-	if err == nil {
-		err = json.Unmarshal(line, &hello)
+	var hello struct {
+		Control string
+		Port    int
 	}
 	if err == nil {
-		w.control = hello.Control
-		if allURLs {
-			err = w.download("/urls", w.urls)
-		}
+		err = json.Unmarshal(line, &hello)
 	}
 	if err != nil {
 		_ = w.cmd.Process.Kill()
 		return nil, errors.Join(fmt.Errorf("start the web: %w", err), w.cmd.Wait())
 	}
+	w.control, w.port = hello.Control, hello.Port
 	return w, nil
 }
 
-func (w *web) download(path, file string) error {
-	resp, err := w.client.Get(w.control + path)
+func (w *web) writeURLs(site localweb.Web, name string) (pages int64, err error) {
+	f, err := os.Create(name)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer resp.Body.Close()
-	f, err := os.Create(file)
-	if err != nil {
-		return err
+	out := bufio.NewWriter(f)
+	for domain, path := range site.Pages() {
+		fmt.Fprintln(out, webserver.Origin(domain, w.port)+path)
+		pages++
 	}
-	_, err = io.Copy(f, resp.Body)
-	return errors.Join(err, f.Close())
+	return pages, errors.Join(out.Flush(), f.Close())
 }
 
-// served is the number of pages served so far.
-func (w *web) served() (int64, error) {
+func (w *web) served() (pages int64, err error) {
 	resp, err := w.client.Get(w.control + "/count")
 	if err != nil {
 		return 0, err
 	}
 	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	_, err = fmt.Fscan(resp.Body, &pages)
+	return pages, err
 }
 
 // stop ends the web and returns its access log and its processor time.
-func (w *web) stop() ([]webtest.Entry, time.Duration, error) {
+func (w *web) stop() ([]webserver.Entry, time.Duration, error) {
 	w.client.CloseIdleConnections()
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return nil, 0, err
@@ -104,6 +91,6 @@ func (w *web) stop() ([]webtest.Entry, time.Duration, error) {
 		return nil, 0, err
 	}
 	defer f.Close()
-	entries, err := webtest.ReadLog(f)
-	return entries, w.cmd.ProcessState.UserTime() + w.cmd.ProcessState.SystemTime(), err
+	entries, err := webserver.ReadLog(f)
+	return entries, cpu(w.cmd.ProcessState), err
 }

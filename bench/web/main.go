@@ -3,20 +3,15 @@
 // It prints one line of JSON: the port of all domains, the files of root URLs
 // and of the access log, and the address of a control server, which answers to
 //
-//	/seeds   root URLs, one a line
-//	/urls    URLs of all pages that a crawl must reach, one a line
 //	/count   pages served so far (status 200, without robots.txt)
-//	/flush   writes the buffered access log to its file
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -26,7 +21,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 func main() {
@@ -52,7 +47,7 @@ func run(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	options := webtest.ServerOptions{Port: *port, Latency: *latency}
+	options := webserver.ServerOptions{Port: *port, Latency: *latency}
 	if *logFile != "" {
 		log, err := os.Create(*logFile)
 		if err != nil {
@@ -63,13 +58,13 @@ func run(args []string) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	server, err := webtest.Serve(web, options)
+	server, err := webserver.Serve(web, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	if *seedsFile != "" {
-		if err := os.WriteFile(*seedsFile, []byte(lines(server.Seeds())), 0o644); err != nil {
+		if err := os.WriteFile(*seedsFile, []byte(strings.Join(server.Seeds(), "\n")+"\n"), 0o644); err != nil {
 			return err
 		}
 	}
@@ -77,7 +72,9 @@ func run(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	c := &http.Server{Handler: handler(web, server), ReadHeaderTimeout: time.Second}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, server.PagesServed()) })
+	c := &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
 	go func() { _ = c.Serve(l) }() // ends with Close
 	defer func() { _ = c.Close() }()
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{
@@ -88,24 +85,3 @@ func run(args []string) (err error) {
 	<-ctx.Done()
 	return nil
 }
-
-func handler(web localweb.Web, server *webtest.Server) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /seeds", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, lines(server.Seeds())) })
-	mux.HandleFunc("GET /urls", func(w http.ResponseWriter, _ *http.Request) {
-		out := bufio.NewWriter(w)
-		defer func() { _ = out.Flush() }()
-		for domain, path := range web.Pages() {
-			fmt.Fprintln(out, webtest.Origin(domain, server.Port())+path)
-		}
-	})
-	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, server.PagesServed()) })
-	mux.HandleFunc("GET /flush", func(w http.ResponseWriter, _ *http.Request) {
-		if err := server.FlushLog(); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		}
-	})
-	return mux
-}
-
-func lines(list []string) string { return strings.Join(list, "\n") + "\n" }

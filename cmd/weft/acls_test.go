@@ -22,7 +22,7 @@ func TestDocumentedRights(t *testing.T) {
 		t.Fatalf("%s has no block of commands", path)
 	}
 	var printed said
-	if code := command(t.Context(), []string{"topics", "acls"}, streams{strings.NewReader(""), &printed, &printed}, loop{}); code != exitDone {
+	if code := command(t.Context(), []string{"topics", "acls"}, streams{strings.NewReader(""), &printed, &printed}, realEngine()); code != exitDone {
 		t.Fatal(printed.String())
 	}
 	want := strings.TrimPrefix(strings.TrimSuffix(printed.String(), "\n"), "# normalize: ")

@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/weftcrawl/weft/broker"
+	"github.com/weftcrawl/weft/internal/broker"
 )
 
 // serveBroker is a command of the test scripts: broker DIR ADDRESSFILE serves an
@@ -14,7 +14,7 @@ import (
 func serveBroker() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b, err := broker.Open(broker.Options{Dir: os.Args[1], Listen: "127.0.0.1:0", Door: broker.Door{Trusted: true}})
+	b, err := broker.Open(broker.Options{Dir: os.Args[1], Listen: "127.0.0.1:0", Listener: broker.Listener{Trusted: true}})
 	if err == nil {
 		err = os.WriteFile(os.Args[2], []byte("WEFT_BROKERS="+b.Addr()+"\n"), 0o644)
 	}

@@ -1,8 +1,13 @@
 package main
 
-// cli is the grammar of the command line. Every flag is also WEFT_… in the
-// environment and a key of the --config file, but for --version; the command line
-// wins over the environment, and that over the file.
+import (
+	"io"
+	"log/slog"
+)
+
+// cli is the grammar of the command line. Every flag but --version is also WEFT_… in
+// the environment and a key of the --config file. The command line wins over the
+// environment, and the environment over the file. kong calls Run of the chosen command.
 type cli struct {
 	Config    configFile `placeholder:"FILE" help:"YAML file of flags."`
 	LogLevel  string     `enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
@@ -14,21 +19,33 @@ type cli struct {
 	Run      runCmd      `cmd:"" help:"Run stages as consumer groups: normalize dedupe schedule fetch parse, or all."`
 	Seed     seedCmd     `cmd:"" help:"Produce seeds."`
 	Consume  consumeCmd  `cmd:"" help:"Print the records of a topic as JSON lines."`
-	Serve    serveCmd    `cmd:"" help:"Open what a data directory holds to Kafka clients, and crawl nothing."`
+	Serve    serveCmd    `cmd:"" help:"Open the broker of a data directory to Kafka clients, without crawling."`
 	Topics   topicsCmd   `cmd:"" help:"Show the loop with partitions, offsets and lag, or create it."`
 	Status   statusCmd   `cmd:"" help:"Show frontier, rates and lag of a running crawl."`
-	Pause    pauseCmd    `cmd:"" help:"Let stages take no new input until they are resumed; without names: fetch, so that nothing is asked for."`
-	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on; without names: all of them."`
-	Stop     stopCmd     `cmd:"" help:"End the crawl's processes, or stages of it, as Ctrl-C does; --drain finishes first what is under way."`
-	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or --replay them."`
-	Why      whyCmd      `cmd:"" help:"Say why a URL or a domain is where it is, or why the crawl is slow."`
-	Traps    trapsCmd    `cmd:"" help:"List the URLs that are held back because they look like a trap's, or --lift a trap."`
-	Ledger   ledgerCmd   `cmd:"" help:"Trim the ledgers of a crawl whose stages send their checkpoints somewhere."`
-	Verify   verifyCmd   `cmd:"" help:"Prove from the topics, and a server's own log, that nothing was lost and nobody was hurried."`
-	Plan     planCmd     `cmd:"" help:"Compute what a crawl would take: machines, partitions, disk, network, and whether politeness permits it."`
+	Pause    pauseCmd    `cmd:"" help:"Pause stages: they take no new input until weft resume. Without names: fetch, so that no request is made."`
+	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on. Without names: all of them."`
+	Stop     stopCmd     `cmd:"" help:"End the crawl's processes, or some of its stages, as Ctrl-C does; --drain first finishes what is under way."`
+	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or write them back with --replay."`
+	Why      whyCmd      `cmd:"" help:"Explain the state of a URL or a domain, or why the crawl is slow."`
+	Traps    trapsCmd    `cmd:"" help:"List the traps and the URLs that they hold back, or end a trap with --lift."`
+	Ledger   ledgerCmd   `cmd:"" help:"Trim the ledgers of a crawl that has remote checkpoints, or repair damaged logs."`
+	Verify   verifyCmd   `cmd:"" help:"Prove from the topics, and from a web server's own log, that no URL was lost and no request broke a domain's delay."`
+	Plan     planCmd     `cmd:"" help:"Compute what a crawl needs: machines, partitions, disk and network, and whether politeness permits it."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 
 	Export      exportCmd      `cmd:"" help:"Copy a crawl that does not run to a folder."`
-	Import      importCmd      `cmd:"" help:"Make a crawl of an export, on a cluster or in a data directory, with as many partitions as wanted."`
-	Repartition repartitionCmd `cmd:"" help:"Make a crawl of a crawl that does not run, with another number of partitions."`
+	Import      importCmd      `cmd:"" help:"Make a crawl from an export, on a cluster or in a data directory, with any number of partitions."`
+	Repartition repartitionCmd `cmd:"" help:"Copy a crawl that does not run to a new one with another number of partitions."`
+}
+
+// logger writes to w, from --log-level up.
+func (c *cli) logger(w io.Writer) *slog.Logger {
+	level := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}[c.LogLevel]
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -10,7 +11,7 @@ import (
 )
 
 // config is a YAML file of flags: "delay: 2s", "brokers: [a:9092, b:9092]". One
-// file serves all subcommands; a key that is a flag of none is an error.
+// file serves all subcommands. A key that is not a flag of any of them is an error.
 type config struct {
 	path   string
 	values map[string]any
@@ -29,19 +30,14 @@ func readConfig(path string) (config, error) {
 	return c, nil
 }
 
-// Validate names a key that is no flag.
+// Validate reports a key that is not a flag.
 func (c config) Validate(app *kong.Application) error {
 	known := map[string]bool{}
-	var walk func(*kong.Node)
-	walk = func(node *kong.Node) {
-		for _, flag := range node.Flags {
+	for _, command := range app.Leaves(false) {
+		for _, flag := range slices.Concat(command.AllFlags(false)...) {
 			known[flag.Name] = true
 		}
-		for _, child := range node.Children {
-			walk(child)
-		}
 	}
-	walk(app.Node)
 	for key := range c.values {
 		if !known[key] || key == "help" || key == "config" || key == "version" {
 			return fmt.Errorf("configuration %s: %q is not a flag", c.path, key)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/topics"
@@ -19,12 +20,11 @@ type consumeCmd struct {
 	Topic string `arg:"" help:"Topic of the loop, such as parsed, with or without the crawl's name."`
 
 	reachFlags
-	Offset string `enum:"start,end" default:"start" help:"Begin at the start of the log, or at its end and follow."`
+	Offset string `enum:"start,end" default:"start" help:"Begin at the start of the log, or follow from its end."`
 	Follow bool   `short:"f" help:"Wait for further records instead of ending at the end."`
-	Count  int64  `short:"n" placeholder:"N" help:"End after N records; 0: no bound."`
+	Count  int64  `short:"n" placeholder:"N" help:"End after N records; 0: no limit."`
 }
 
-// Run is called by kong.
 func (c *consumeCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if c.Count < 0 {
 		return usagef("--count %d is negative", c.Count)
@@ -33,51 +33,43 @@ func (c *consumeCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if err != nil {
 		return err
 	}
-	release, err := c.look(ctx, std)
+	open, err := c.open(ctx, std, crawl.ToRead, topic.Name)
 	if err != nil {
 		return err
 	}
-	defer release()
-	if err := c.exists(ctx, topic.Name); err != nil {
-		return err
-	}
+	defer open.close()
 	from := kgo.NewOffset().AtStart()
 	if c.Offset == "end" {
 		from = kgo.NewOffset().AtEnd()
 	}
-	client, err := kgo.NewClient(append(c.client(), kgo.ConsumeTopics(topic.Name), kgo.ConsumeResetOffset(from), kgo.KeepControlRecords())...)
-	if err != nil {
-		return fmt.Errorf("connect to %v: %w", c.Brokers, err)
-	}
-	defer client.Close()
-	left, err := c.left(ctx, kadm.NewClient(client), topic.Name)
+	client, err := open.access().NewClient(kgo.ConsumeTopics(topic.Name), kgo.ConsumeResetOffset(from), kgo.KeepControlRecords())
 	if err != nil {
 		return err
 	}
-	whole, err := c.claiming(ctx, topic, root.logger(std.err))
+	defer client.Close()
+	left, err := c.left(ctx, open.admin, topic.Name)
+	if err != nil {
+		return err
+	}
+	loadBody, err := bodyLoader(ctx, open, topic, root.logger(std.err))
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(std.out)
-	return errors.Join(c.print(ctx, client, topic, left, whole, out), out.Flush())
+	return errors.Join(c.print(ctx, client, topic, left, loadBody, out), out.Flush())
 }
 
-// claiming returns what makes the value of a record whole: bodies of fetched may
-// be in a store.
-func (c *consumeCmd) claiming(ctx context.Context, topic topics.Topic, log *slog.Logger) (func(context.Context, []byte) []byte, error) {
-	names := topics.Loop(c.Crawl)
-	if topic.Name != names.Fetched {
+// bodyLoader returns a function that loads the body of a record of fetched from the
+// store. It leaves the records of other topics as they are.
+func bodyLoader(ctx context.Context, open *openCrawl, topic topics.Topic, log *slog.Logger) (func(context.Context, []byte) []byte, error) {
+	if topic.Name != open.names.Fetched {
 		return func(_ context.Context, value []byte) []byte { return value }, nil
 	}
-	definition, err := topics.ReadDefinition(ctx, names, c.client()...)
+	definition, err := topics.ReadDefinition(ctx, open.names, open.client()...)
 	if err != nil && !errors.Is(err, topics.ErrUndefined) {
 		return nil, err
 	}
-	dir := ""
-	if c.embedded {
-		dir = c.Data
-	}
-	return crawl.Claiming(ctx, definition, dir, log)
+	return crawl.BodyLoader(ctx, definition, open.dir, log)
 }
 
 // topic finds the topic by its short or its full name.
@@ -92,10 +84,10 @@ func (c *consumeCmd) topic() (topics.Topic, error) {
 	return topics.Topic{}, usagef("%q is not a topic of the loop: %s", c.Topic, strings.Join(known, ", "))
 }
 
-// ends says, by partition, where to stop; nil when following.
+// ends says, by partition, where to stop; nil when there is no end.
 type ends map[int32]int64
 
-// left returns the partitions that hold records to print, with their ends.
+// left returns the partitions that have records to print, with their ends.
 func (c *consumeCmd) left(ctx context.Context, admin *kadm.Client, topic string) (ends, error) {
 	if c.Follow || c.Offset == "end" {
 		return nil, nil
@@ -118,12 +110,12 @@ func (c *consumeCmd) left(ctx context.Context, admin *kadm.Client, topic string)
 }
 
 // print prints records until the ends are reached, the count is, or ctx ends.
-func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics.Topic, left ends, whole func(context.Context, []byte) []byte, out *bufio.Writer) error {
+func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics.Topic, left ends, loadBody func(context.Context, []byte) []byte, out *bufio.Writer) error {
 	printed, line := int64(0), []byte(nil)
 	for left == nil || len(left) > 0 {
 		fetches := client.PollFetches(ctx)
 		if ctx.Err() != nil {
-			return nil // interrupted, as one does with --follow
+			return nil // interrupted, which is how --follow ends
 		}
 		if err := fetches.Err(); err != nil {
 			return fmt.Errorf("consume %s: %w", topic.Name, err)
@@ -131,14 +123,14 @@ func (c *consumeCmd) print(ctx context.Context, client *kgo.Client, topic topics
 		for it := fetches.RecordIter(); !it.Done(); {
 			record := it.Next()
 			if record.Attrs.IsControl() {
-				continue // the end of a transaction, which may be that of the log
+				continue // it ends a transaction, and may be the last record of the log
 			}
 			if left != nil && record.Offset >= left[record.Partition] {
-				continue // written since we looked, or all that is left elsewhere
+				continue // it was written after the ends were read
 			}
-			line = append(codecs.AppendText(line[:0], codecs.Record{
+			line = append(codecs.AppendText(line[:0], codecs.LogRecord{
 				Topic: topic.Short, Partition: record.Partition, Offset: record.Offset, Timestamp: record.Timestamp,
-				Key: record.Key, Headers: headers(record), Value: whole(ctx, record.Value),
+				Key: record.Key, Headers: headers(record), Value: loadBody(ctx, record.Value),
 			}), '\n')
 			if _, err := out.Write(line); err != nil {
 				return fmt.Errorf("write record: %w", err)

@@ -1,19 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/term"
+
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/fetch"
-	"github.com/weftcrawl/weft/output"
-	"github.com/weftcrawl/weft/progress"
-	"github.com/weftcrawl/weft/urls"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/archive/jsonl"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 )
 
 type crawlCmd struct {
@@ -24,16 +28,15 @@ type crawlCmd struct {
 	checkpointFlags
 	groupFlags
 	definitionFlags
-	Seeds    string `placeholder:"FILE|-" help:"File of seeds: a URL or a JSON object a line."`
+	Seeds    string `placeholder:"FILE|-" help:"File of seeds: a URL or a JSON object per line."`
 	Output   string `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
 	Compress string `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
-	WARC     bool   `name:"warc" help:"Write WARC 1.1 files to DIR/warc, too."`
-	Operator string `placeholder:"S" help:"Who crawls, in WARC files: a name, perhaps with a mail address. Default: the contact."`
+	WARC     bool   `name:"warc" help:"Also write WARC 1.1 files to DIR/warc."`
+	Operator string `placeholder:"S" help:"Operator in WARC files: a name, perhaps with a mail address. Default: the contact."`
 	listenFlags
-	Serve bool `help:"Stay after the end of the crawl, until interrupted, for those who still read from --listen."`
+	Serve bool `help:"Stay after the end of the crawl, until interrupted, for clients that still read from --listen."`
 }
 
-// Run is called by kong.
 func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) error {
 	if err := c.check(); err != nil {
 		return err
@@ -74,12 +77,12 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 		}
 	}
 	var result crawl.Result
-	err = serving(ctx, c.Metrics, registry, func(ctx context.Context) (err error) {
-		result, err = eng.Run(ctx, crawl.Options{
+	err = c.serveMetrics(ctx, registry, func(ctx context.Context) (err error) {
+		result, err = eng.run(ctx, crawl.Options{
 			Dir:         c.Data,
 			Cluster:     c.access(),
 			Listen:      c.Listen,
-			Door:        c.door(),
+			Listener:    c.listener(),
 			Stay:        stay,
 			Checkpoints: c.Checkpoints,
 			Reserve:     int64(c.DiskReserve),
@@ -106,23 +109,23 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 	switch {
 	case result.Ended != crawl.EndedDrained || result.Pages > 0:
 		return nil
-	case result.Outcomes[string(fetch.ClassAddressRefused)] > 0:
+	case result.Outcomes[string(httpclient.ClassAddressRefused)] > 0:
 		return errNotPublic
 	}
 	return errNothing
 }
 
-// A crawl that found its only door closed is a failure, which scripts notice.
+// A crawl without a page is a failure, so that scripts notice it.
 var (
 	errNothing   = errors.New("the crawl ended without a page")
 	errNotPublic = errors.New("the crawl ended without a page: addresses that are not public take --allow-network or --allow-private")
 )
 
 func (c *crawlCmd) check() error {
-	for _, check := range []func() error{c.clusterFlags.check, c.serviceFlags.check, c.groupFlags.check, c.definitionFlags.check, c.listenFlags.check} {
-		if err := check(); err != nil {
-			return err
-		}
+	if err := cmp.Or(
+		c.clusterFlags.check(), c.serviceFlags.check(), c.groupFlags.check(), c.definitionFlags.check(), c.listenFlags.check(),
+	); err != nil {
+		return err
 	}
 	switch {
 	case c.Listen != "" && len(c.Brokers) > 0:
@@ -136,12 +139,12 @@ func (c *crawlCmd) check() error {
 	return nil
 }
 
-// seeds reads where to begin; it is an error when there is neither that nor
-// anything to go on with.
+// seeds reads the seeds. It is an error if there is no seed and no crawl that could go
+// on.
 func (c *crawlCmd) seeds(in io.Reader) ([][]byte, error) {
 	for _, argument := range c.URLs {
 		if _, refusal := urls.Parse(argument); refusal != urls.Accepted && isFile(argument) {
-			return nil, usagef("%q is a file and no URL: --seeds %s reads URLs from it", argument, argument)
+			return nil, usagef("%q is a file and not a URL: --seeds %s reads URLs from it", argument, argument)
 		}
 	}
 	seeds, err := argumentSeeds(c.URLs)
@@ -169,9 +172,9 @@ func (c *crawlCmd) seeds(in io.Reader) ([][]byte, error) {
 	return nil, nil
 }
 
-// pages says where pages go; nothing means files in the data directory.
-func (c *crawlCmd) pages(stdout io.Writer) output.Options {
-	options := output.Options{Compression: output.Compression(c.Compress)}
+// pages says where pages go; the zero value means files in the data directory.
+func (c *crawlCmd) pages(stdout io.Writer) jsonl.Options {
+	options := jsonl.Options{Compression: jsonl.Compression(c.Compress)}
 	switch c.Output {
 	case "":
 	case "-":
@@ -180,4 +183,52 @@ func (c *crawlCmd) pages(stdout io.Writer) output.Options {
 		options.File = c.Output
 	}
 	return options
+}
+
+// newDisplay draws on w, in place if w is a terminal.
+func newDisplay(w io.Writer) *progress.Display {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return progress.NewDisplay(w, false, nil)
+	}
+	return progress.NewDisplay(w, true, func() int {
+		columns, _, err := term.GetSize(int(file.Fd()))
+		if err != nil {
+			return 0
+		}
+		return columns
+	})
+}
+
+// watcher shows snapshots and keeps what the summary needs. It is safe for concurrent
+// use.
+type watcher struct {
+	display *progress.Display
+
+	mu            sync.Mutex
+	seen          bool
+	first, latest progress.Snapshot
+	since, until  time.Time
+}
+
+func (w *watcher) watch(s progress.Snapshot) {
+	now := time.Now()
+	w.display.Show(s, now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.seen {
+		w.seen, w.first, w.since = true, s, now
+	}
+	w.latest, w.until = s, now
+}
+
+// rate is the pages per second of the run; 0 if the run was too short.
+func (w *watcher) rate() float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seconds := w.until.Sub(w.since).Seconds()
+	if seconds < 1 {
+		return 0
+	}
+	return float64(w.latest.Pages-w.first.Pages) / seconds
 }

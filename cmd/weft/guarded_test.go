@@ -17,16 +17,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/internal/kafka"
+	"github.com/weftcrawl/weft/test/kafkaserver"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/webtest"
 )
 
 // guarded is an Apache Kafka that allows nothing to nobody, in which every role
 // of a crawl is a user, and a web to crawl.
 type guarded struct {
-	*kafkatest.Cluster
+	*kafkaserver.Cluster
 	super    *kadm.Client // whom it allows everything
 	password string       // file of everybody's password
 	seeds    string       // file
@@ -38,13 +38,13 @@ const pagesOfGuarded = 30
 
 func startGuarded(t *testing.T) *guarded {
 	t.Helper()
-	kafkatest.Need(t, kafkatest.Current)
+	kafkaserver.Need(t, kafkaserver.Current)
 	jaas := "org.apache.kafka.common.security.plain.PlainLoginModule required"
 	for _, role := range topics.Loop("any").Roles() {
 		jaas += fmt.Sprintf(` user_%s="open sesame"`, role.Name)
 	}
-	g := &guarded{Cluster: kafkatest.Start(t, kafkatest.Options{
-		Listeners: []kafkatest.Listener{{Name: "CLIENTS", Protocol: "SASL_PLAINTEXT"}},
+	g := &guarded{Cluster: kafkaserver.Start(t, kafkaserver.Options{
+		Listeners: []kafkaserver.Listener{{Name: "CLIENTS", Protocol: "SASL_PLAINTEXT"}},
 		Properties: map[string]string{
 			"listener.name.clients.sasl.enabled.mechanisms": "PLAIN",
 			"listener.name.clients.plain.sasl.jaas.config":  jaas + ";",
@@ -52,18 +52,18 @@ func startGuarded(t *testing.T) *guarded {
 			"allow.everyone.if.no.acl.found":                "false",
 		},
 	})}
-	client, err := kgo.NewClient(cluster.At(g.Inside()...).Client()...)
+	client, err := kgo.NewClient(kafka.At(g.Inside()...).Options()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.super = kadm.NewClient(client)
 	t.Cleanup(g.super.Close)
 
-	web, err := webtest.NewGenerated(webtest.Options{Pages: pagesOfGuarded, Domains: 2, MedianBytes: 2000, MeanBytes: 3000})
+	web, err := webserver.NewGenerated(webserver.Options{Pages: pagesOfGuarded, Domains: 2, MedianBytes: 2000, MeanBytes: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := webtest.Serve(web, webtest.ServerOptions{})
+	server, err := webserver.Serve(web, webserver.ServerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (g *guarded) weft(ctx context.Context, role, crawl string, out *said, args 
 		args[len(args)-1] = strings.Join(g.Addrs(), ",")
 		args = append(args, "--sasl", "plain", "--sasl-user", role, "--sasl-password-file", g.password)
 	}
-	return command(ctx, args, streams{strings.NewReader(""), out, out}, loop{})
+	return command(ctx, args, streams{strings.NewReader(""), out, out}, realEngine())
 }
 
 // must runs a command as a role, which must be allowed to do all of it.
@@ -169,7 +169,7 @@ func (g *guarded) revoke(t *testing.T, role string, grants ...topics.Grant) {
 
 // garbage writes to each transient topic, and to others, a record that is none of it.
 func (g *guarded) garbage(ctx context.Context, crawl string, others ...string) error {
-	client, err := kgo.NewClient(cluster.At(g.Inside()...).Client()...)
+	client, err := kgo.NewClient(kafka.At(g.Inside()...).Options()...)
 	if err != nil {
 		return err
 	}

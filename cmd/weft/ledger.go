@@ -5,34 +5,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
-	"text/tabwriter"
+	"time"
 
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
-	"github.com/weftcrawl/weft/progress"
-	"github.com/weftcrawl/weft/store"
 	"github.com/weftcrawl/weft/topics"
 )
 
-// checkpointFlags say where checkpoints are besides the data directory.
+// checkpointFlags say where checkpoints are, besides the data directory.
 type checkpointFlags struct {
-	Checkpoints string `placeholder:"URL" help:"Where stages send their checkpoints, so that another machine goes on from them: a folder, or s3://bucket/prefix?endpoint=URL&region=NAME&path-style=true. Credentials come from the environment (AWS_…) or the files of the AWS SDK."`
+	Checkpoints string `placeholder:"URL" help:"Store to which stages send their checkpoints, so that another machine can go on from them: a folder, or s3://bucket/prefix?endpoint=URL&region=NAME&path-style=true. Credentials come from the environment (AWS_…) or the files of the AWS SDK."`
 }
 
 type ledgerCmd struct {
-	Repair ledgerRepairCmd `cmd:"" help:"Show what of the logs in a data directory is damaged, and mend it."`
-	Trim   ledgerTrimCmd   `cmd:"" help:"Check the two last checkpoints of each partition, and delete the events that both cover."`
+	Repair ledgerRepairCmd `cmd:"" help:"Show the damaged parts of the logs in a data directory, and repair them."`
+	Trim   ledgerTrimCmd   `cmd:"" help:"Check the last two checkpoints of each partition, and delete the events that both cover."`
 }
 
 type ledgerTrimCmd struct {
 	clusterFlags
 	checkpointFlags
-	DryRun bool   `help:"Check and print what would be deleted, and delete nothing."`
+	DryRun bool   `help:"Check and print what would be deleted, without deleting it."`
 	Temp   string `placeholder:"DIR" type:"path" help:"Directory for the copies of checkpoints that are checked; by default the system's."`
 }
 
-// Run is called by kong.
 func (c *ledgerTrimCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if err := c.checkRemote(); err != nil {
 		return err
@@ -40,11 +42,11 @@ func (c *ledgerTrimCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if c.Checkpoints == "" {
 		return usagef("no checkpoints: --checkpoints names the folder or bucket that weft run sends them to")
 	}
-	bucket, err := store.Open(ctx, c.Checkpoints)
+	bucket, err := blob.Open(ctx, c.Checkpoints)
 	if err != nil {
 		return usagef("--checkpoints: %w", err)
 	}
-	admin, err := c.admin(ctx)
+	admin, err := c.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (c *ledgerTrimCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if err != nil {
 		return err
 	}
-	env := processors.Env{
+	env := stage.Env{
 		Cluster: c.access(), Names: topics.Loop(c.Crawl), Definition: definition, Logger: root.logger(std.err),
 	}
 	trimmed, err := processors.Trim(ctx, env, processors.TrimOptions{Checkpoints: bucket, Dir: c.Temp, DryRun: c.DryRun})
@@ -66,11 +68,11 @@ func (c *ledgerTrimCmd) Run(ctx context.Context, root *cli, std streams) error {
 	return writeTrimmed(std.out, trimmed, c.DryRun)
 }
 
-// writeTrimmed prints what became of each partition. Its error says how many
-// were left alone because a check failed.
+// writeTrimmed prints the result for each partition. Its error says for how many
+// partitions a check failed; those are not trimmed.
 func writeTrimmed(out io.Writer, trimmed []processors.Trimmed, dryRun bool) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "LEDGER\tPARTITION\tSTART\tEND\tCHECKPOINTS\tREPLAYED\tKEYS\tNEEDED\tRESULT")
+	table := progress.NewTable(out)
+	table.Row("LEDGER", "PARTITION", "START", "END", "CHECKPOINTS", "REPLAYED", "KEYS", "NEEDED", "RESULT")
 	failed := 0
 	for _, t := range trimmed {
 		checkpoints, replayed, keys, needed := "-", "-", "-", "-"
@@ -82,11 +84,10 @@ func writeTrimmed(out io.Writer, trimmed []processors.Trimmed, dryRun bool) erro
 		if t.Err != nil && !errors.Is(t.Err, ledger.ErrUncovered) {
 			failed++
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\n", t.Ledger, t.Partition, t.Audit.Log.Start, t.Audit.Log.End,
-			checkpoints, replayed, keys, needed, resultOf(t, dryRun))
+		table.Row(t.Ledger, t.Partition, t.Audit.Log.Start, t.Audit.Log.End, checkpoints, replayed, keys, needed, resultOf(t, dryRun))
 	}
 	if err := table.Flush(); err != nil {
-		return fmt.Errorf("write table: %w", err)
+		return err
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d partitions were not trimmed because a check failed", failed, len(trimmed))
@@ -105,4 +106,46 @@ func resultOf(t processors.Trimmed, dryRun bool) string {
 	default:
 		return "deleted " + progress.Count(t.Records())
 	}
+}
+
+type ledgerRepairCmd struct {
+	Data  string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl, which must not run."`
+	Crawl string `placeholder:"NAME" default:"weft" help:"Name of the crawl."`
+	Apply bool   `help:"Repair the damaged logs and keep a copy of them; by default they are only shown."`
+}
+
+func (c *ledgerRepairCmd) Run(_ context.Context, std streams) error {
+	if err := topics.CheckCrawl(c.Crawl); err != nil {
+		return usageError{err}
+	}
+	found, err := crawl.FindDamage(c.Data, topics.Loop(c.Crawl))
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		_, err = fmt.Fprintln(std.out, "nothing is damaged")
+		return err
+	}
+	table := progress.NewTable(std.out)
+	table.Row("LOG", "DAMAGED", "TO MEND IT")
+	for _, d := range found {
+		what := string(d.Mend)
+		if d.Mend == crawl.MendBegins {
+			what += fmt.Sprintf(": the checkpoint at %d holds what it said", d.Checkpoint)
+		}
+		table.Row(fmt.Sprintf("%s/%d", d.Topic, d.Partition), fmt.Sprintf("%d to %d", d.From, d.To-1), what)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if !c.Apply {
+		_, err = fmt.Fprintln(std.out, "nothing was changed; --apply mends it")
+		return err
+	}
+	aside := filepath.Join(c.Data, "damaged-"+time.Now().UTC().Format("20060102-150405"))
+	if err := crawl.Repair(c.Data, aside, found); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(std.out, "mended; the logs as they were are in %s\n", aside)
+	return err
 }

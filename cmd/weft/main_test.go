@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
 	"go.uber.org/goleak"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidy{m}, map[string]func(){
 		// weft with an engine that tells what it was asked.
 		"weft": func() {
-			os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, told{}))
+			os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, engine{told{}.Run, told{}.RunStages}))
 		},
 		// weft as it is, and a broker for it to talk to.
 		"realweft": main,
@@ -40,8 +41,7 @@ type tidy struct{ *testing.M }
 // Run runs the tests.
 func (t tidy) Run() int {
 	code := t.M.Run()
-	meters := goleak.IgnoreTopFunction("github.com/rcrowley/go-metrics.(*meterArbiter).tick") // sarama's, one for ever
-	if err := goleak.Find(meters); err != nil && code == 0 {
+	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -55,6 +55,9 @@ const patience = 12 * time.Minute
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Deadline: time.Now().Add(patience)})
 }
+
+// realEngine is what weft drives.
+func realEngine() engine { return engine{crawl.Run, crawl.RunStages} }
 
 // told prints its options and ends as the contact says.
 type told struct{}

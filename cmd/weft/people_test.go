@@ -10,7 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/cluster"
+	"github.com/weftcrawl/weft/internal/kafka"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -63,9 +63,9 @@ func (g *guarded) worksOf(role string, commands ...[]string) func(*testing.T, st
 
 // consumes reads a page in a group.
 func (g *guarded) consumes(t *testing.T, crawl string) string {
-	access := cluster.At(g.Addrs()...)
-	access.SASL = cluster.SASL{Mechanism: cluster.Plain, User: "consume", PasswordFile: g.password}
-	client, err := kgo.NewClient(append(access.Client(),
+	access := kafka.At(g.Addrs()...)
+	access.SASL = kafka.SASL{Mechanism: kafka.Plain, User: "consume", PasswordFile: g.password}
+	client, err := kgo.NewClient(append(access.Options(),
 		kgo.ConsumerGroup(crawl+".consumers-"+strings.ToLower(t.Name()[:4])), kgo.ConsumeTopics(topics.Loop(crawl).Parsed),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))...)
 	if err != nil {

@@ -11,39 +11,38 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/weftcrawl/weft/plan"
-	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/inspect/plan"
+	"github.com/weftcrawl/weft/inspect/progress"
 )
 
 type planCmd struct {
 	Pages         amount  `placeholder:"N" help:"Pages to be fetched: 1000000, 1M, 1B."`
-	Days          float64 `placeholder:"D" help:"In so many days."`
-	Domains       amount  `placeholder:"M" help:"From so many registrable domains."`
-	LargestDomain amount  `placeholder:"N" default:"0" help:"Pages of the largest domain; 0: as many as the mean."`
+	Days          float64 `placeholder:"D" help:"Days that the crawl may take."`
+	Domains       amount  `placeholder:"M" help:"Registrable domains of the pages."`
+	LargestDomain amount  `placeholder:"N" default:"0" help:"Pages of the largest domain; 0: the mean of all domains."`
 
-	PageBytes   byteSize      `placeholder:"SIZE" default:"100KiB" help:"Body of a page in the mean, uncompressed."`
-	Links       float64       `placeholder:"N" default:"60" help:"Links of a page in the mean."`
-	Known       float64       `placeholder:"N" default:"4" help:"URLs that are known, in the end, for each page fetched."`
+	PageBytes   byteSize      `placeholder:"SIZE" default:"100KiB" help:"Mean size of a page's body, uncompressed."`
+	Links       float64       `placeholder:"N" default:"60" help:"Mean number of links of a page."`
+	Known       float64       `placeholder:"N" default:"4" help:"URLs known at the end, for each fetched page."`
 	LargeBodies float64       `placeholder:"SHARE" default:"0.001" help:"Share of bodies that go to the object store."`
 	Delay       time.Duration `placeholder:"DUR" default:"1s" help:"Time between two requests to a domain."`
-	Response    time.Duration `placeholder:"DUR" default:"500ms" help:"Time that a response takes in the mean."`
+	Response    time.Duration `placeholder:"DUR" default:"500ms" help:"Mean time of a response."`
 
 	Replication   int     `placeholder:"N" default:"-1" help:"Copies of each partition; -1: three."`
-	RetentionDays float64 `placeholder:"D" default:"7" help:"For how long parsed is kept."`
+	RetentionDays float64 `placeholder:"D" default:"7" help:"Days for which parsed is kept."`
 
 	Cores        int      `placeholder:"N" default:"16" help:"Cores of a machine."`
 	Memory       byteSize `placeholder:"SIZE" default:"64GiB" help:"Memory of a machine."`
 	Disk         byteSize `placeholder:"SIZE" default:"4TiB" help:"Disk of a machine."`
 	Network      float64  `placeholder:"GBIT" default:"10" help:"Network of a machine, Gbit/s in each direction."`
-	ProcessCores int      `placeholder:"N" default:"4" help:"Cores that a process of a stage is given."`
-	Load         float64  `placeholder:"SHARE" default:"0.6" help:"How much of a machine is used."`
+	ProcessCores int      `placeholder:"N" default:"4" help:"Cores for a process of a stage."`
+	Load         float64  `placeholder:"SHARE" default:"0.6" help:"Share of a machine that is used."`
 
-	Costs bool   `help:"Print the costs that plans are computed by, and where they were measured."`
+	Costs bool   `help:"Print the costs behind the plans, and where they were measured."`
 	Model string `placeholder:"FILE" type:"path" help:"Costs as bin/run cost -json measures them; by default those of docs/scale.md."`
 	JSON  bool   `name:"json" help:"Print one JSON object."`
 }
 
-// Run is called by kong.
 func (c *planCmd) Run(std streams) error {
 	model, err := c.model()
 	if err != nil {
@@ -66,7 +65,6 @@ func (c *planCmd) Run(std streams) error {
 	return writePlan(std.out, p, model.Measured)
 }
 
-// crawl is what the flags describe.
 func (c *planCmd) crawl() (plan.Crawl, error) {
 	if c.Pages == 0 || c.Days == 0 || c.Domains == 0 {
 		return plan.Crawl{}, usagef("--pages, --days and --domains say what to plan for: weft plan --pages 1B --days 30 --domains 20M")
@@ -103,7 +101,6 @@ func (c *planCmd) model() (plan.Model, error) {
 	return m, nil
 }
 
-// writePlan prints a plan on one screen.
 func writePlan(out io.Writer, p plan.Plan, from plan.Measured) error {
 	size := func(v float64) string { return progress.Bytes(int64(v)) }
 	rate := func(v float64) string { return progress.Bytes(int64(v)) + "/s" }
@@ -158,7 +155,6 @@ func writePlan(out io.Writer, p plan.Plan, from plan.Measured) error {
 	return errors.Join(errs...)
 }
 
-// politely says whether the crawl is possible.
 func politely(p plan.Plan) string {
 	c, q := p.Crawl, p.Politeness
 	said := fmt.Sprintf("%s domains, asked %v after each response, permit %s pages/s", progress.Count(c.Domains), c.Delay, figure(q.Most))
@@ -173,7 +169,6 @@ func politely(p plan.Plan) string {
 	return fmt.Sprintf("not possible: %s; it takes %s domains, or %s days", said, progress.Count(q.DomainsNeeded), figure(q.DaysNeeded))
 }
 
-// days in words.
 func days(n float64) string {
 	if n == 1 {
 		return "1 day"
@@ -181,7 +176,7 @@ func days(n float64) string {
 	return fmt.Sprintf("%g days", n)
 }
 
-// figure is a number with as many digits as say something.
+// figure is a number with its significant digits.
 func figure(v float64) string {
 	switch {
 	case v < 1:
@@ -192,7 +187,7 @@ func figure(v float64) string {
 	return progress.Count(int64(v + 0.5))
 }
 
-// lasting is a time in the largest unit that has at least one of it.
+// lasting is a time in seconds, minutes or hours.
 func lasting(seconds float64) string {
 	switch {
 	case seconds < 120:

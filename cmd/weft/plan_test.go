@@ -22,7 +22,7 @@ func TestDocumentedPlans(t *testing.T) {
 		plans++
 		line := promptedPlan.FindSubmatch(block)[1]
 		var printed said
-		if code := command(t.Context(), strings.Fields(string(line)), streams{strings.NewReader(""), &printed, &printed}, loop{}); code != exitDone {
+		if code := command(t.Context(), strings.Fields(string(line)), streams{strings.NewReader(""), &printed, &printed}, realEngine()); code != exitDone {
 			t.Fatalf("%s: %s", line, printed.String())
 		}
 		return []byte("```console\n$ weft " + string(line) + "\n" + printed.String() + "```\n")

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -18,18 +18,19 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/progress"
-	"github.com/weftcrawl/weft/replay"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/internal/topiclog"
 	"github.com/weftcrawl/weft/topics"
 )
 
 type rejectedCmd struct {
 	reachFlags
-	Stage  string        `placeholder:"STAGE" help:"Only what this stage rejected."`
-	Reason string        `placeholder:"REASON" help:"Only what was rejected for this reason, such as panic or undecodable."`
-	Since  time.Duration `placeholder:"DUR" help:"Only what was rejected in the last DUR; 0: all that is kept."`
+	Stage  string        `placeholder:"STAGE" help:"Only records that this stage rejected."`
+	Reason string        `placeholder:"REASON" help:"Only records with this reason, such as panic or undecodable."`
+	Since  time.Duration `placeholder:"DUR" help:"Only records that were rejected in the last DUR; 0: all that are kept."`
 	JSON   bool          `name:"json" help:"Print JSON lines, with the whole record in base64."`
-	Replay bool          `help:"Write the records back to the topics that they came from, for a program that can use them."`
+	Replay bool          `help:"Write the records back to the topics that they came from, after an upgrade that can use them."`
 
 	strangers int // records of the topic that no stage wrote
 }
@@ -49,38 +50,34 @@ type refusal struct {
 	Value []byte `json:"value"`
 }
 
-// Run is called by kong.
 func (c *rejectedCmd) Run(ctx context.Context, std streams) error {
 	if c.Since < 0 {
 		return usagef("--since %v is negative", c.Since)
 	}
 	if c.JSON && c.Replay {
-		return usagef("--json prints records and --replay writes them back: one at a time")
+		return usagef("--json prints records and --replay writes them back: only one of them is possible")
 	}
-	reach := func(ctx context.Context) (func(), error) { return c.look(ctx, std) }
+	use := crawl.ToRead
 	if c.Replay {
-		reach = c.reach
+		use = crawl.ToWrite
 	}
-	release, err := reach(ctx)
+	open, err := c.open(ctx, std, use, topics.Loop(c.Crawl).Rejected)
 	if err != nil {
 		return err
 	}
-	defer release()
-	if err := c.exists(ctx, topics.Loop(c.Crawl).Rejected); err != nil {
-		return err
-	}
+	defer open.close()
 	switch {
 	case c.Replay:
-		return c.replay(ctx, std.out)
+		return c.replay(ctx, open, std.out)
 	case c.JSON:
-		return c.lines(ctx, std.out)
+		return c.lines(ctx, open, std.out)
 	}
-	return c.list(ctx, std.out)
+	return c.list(ctx, open, std.out)
 }
 
 // each calls visit with the records that the flags select.
-func (c *rejectedCmd) each(ctx context.Context, visit func(refusal) error) error {
-	reader, err := replay.New(c.client()...)
+func (c *rejectedCmd) each(ctx context.Context, open *openCrawl, visit func(refusal) error) error {
+	reader, err := topiclog.New(open.client()...)
 	if err != nil {
 		return err
 	}
@@ -89,7 +86,7 @@ func (c *rejectedCmd) each(ctx context.Context, visit func(refusal) error) error
 	if c.Since > 0 {
 		oldest = time.Now().Add(-c.Since)
 	}
-	return reader.Records(ctx, topics.Loop(c.Crawl).Rejected, func(r *kgo.Record) error {
+	return reader.Records(ctx, open.names.Rejected, func(r *kgo.Record) error {
 		record, err := codecs.DecodeRejected(r.Value)
 		if err != nil || record.Stage == "" || record.Topic == "" || record.Reason == "" {
 			c.strangers++
@@ -107,64 +104,58 @@ func (c *rejectedCmd) each(ctx context.Context, visit func(refusal) error) error
 	})
 }
 
-// lines prints the records as JSON.
-func (c *rejectedCmd) lines(ctx context.Context, to io.Writer) error {
+func (c *rejectedCmd) lines(ctx context.Context, open *openCrawl, to io.Writer) error {
 	out := bufio.NewWriter(to)
 	encoder := json.NewEncoder(out)
-	return errors.Join(c.each(ctx, func(r refusal) error { return encoder.Encode(r) }), out.Flush())
+	return errors.Join(c.each(ctx, open, func(r refusal) error { return encoder.Encode(r) }), out.Flush())
 }
 
-// list prints a table of the records in the order of time, and how many there
-// are by stage and reason.
-func (c *rejectedCmd) list(ctx context.Context, out io.Writer) error {
-	type row struct {
-		at   time.Time
-		text string
-	}
-	var rows []row
+// list prints a table of the records in the order of time, and counts by stage and
+// reason.
+func (c *rejectedCmd) list(ctx context.Context, open *openCrawl, out io.Writer) error {
+	var all []refusal
 	total := tally{}
-	err := c.each(ctx, func(r refusal) error {
+	err := c.each(ctx, open, func(r refusal) error {
 		total[r.kind()]++
-		rows = append(rows, row{r.Time, fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\n", r.Time.Format(time.DateTime), r.Stage,
-			c.place(r), r.Reason, progress.Bytes(r.Bytes), excerpt(r.Value))})
+		r.Key, r.Value = nil, []byte(excerpt(r.Value))
+		all = append(all, r)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return a.at.Compare(b.at) })
-	if len(rows) > 0 {
-		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "TIME (UTC)\tSTAGE\tRECORD\tREASON\tSIZE\tBEGINS")
-		for _, r := range rows {
-			_, _ = io.WriteString(table, r.text)
+	slices.SortStableFunc(all, func(a, b refusal) int { return a.Time.Compare(b.Time) })
+	if len(all) > 0 {
+		table := progress.NewTable(out)
+		table.Row("TIME (UTC)", "STAGE", "RECORD", "REASON", "SIZE", "BEGINS")
+		for _, r := range all {
+			table.Row(r.Time.Format(time.DateTime), r.Stage, c.place(r), r.Reason, progress.Bytes(r.Bytes), string(r.Value))
 		}
 		if err := table.Flush(); err != nil {
-			return fmt.Errorf("write table: %w", err)
+			return err
 		}
 	}
 	if err := total.write(out, "rejected"); err != nil || c.strangers == 0 {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s records of the topic are passed over: another program wrote them\n", progress.Count(int64(c.strangers)))
+	_, err = fmt.Fprintf(out, "%s records of the topic are passed over: another program wrote them\n", progress.Count(c.strangers))
 	return err
 }
 
-// place is where the record was: topic, without the crawl's name, partition and
-// offset.
+// place is the topic (without the crawl's name), partition and offset of the record
+// that was rejected.
 func (c *rejectedCmd) place(r refusal) string {
 	return fmt.Sprintf("%s/%d/%d", strings.TrimPrefix(r.Topic, c.Crawl+"."), r.Partition, r.Offset)
 }
 
-// kind is what refusals are counted by.
+// kind is the key that refusals are counted by.
 type kind struct{ stage, reason string }
 
 func (r refusal) kind() kind { return kind{r.Stage, r.Reason} }
 
-// tally counts by kind.
 type tally map[kind]int
 
-// write prints the sum and, the most frequent first, the parts.
+// write prints the sum and its parts, the most frequent first.
 func (t tally) write(out io.Writer, what string) error {
 	sum, kinds := 0, make([]kind, 0, len(t))
 	for k, n := range t {
@@ -174,22 +165,19 @@ func (t tally) write(out io.Writer, what string) error {
 	slices.SortFunc(kinds, func(a, b kind) int {
 		return cmp.Or(cmp.Compare(t[b], t[a]), strings.Compare(a.stage+" "+a.reason, b.stage+" "+b.reason))
 	})
-	fmt.Fprintf(out, "%s %s\n", progress.Count(int64(sum)), what)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "%s %s\n", progress.Count(sum), what)
+	table := progress.NewTable(out)
 	for _, k := range kinds {
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", progress.Count(int64(t[k])), k.stage, k.reason)
+		table.Row("  "+progress.Count(t[k]), k.stage, k.reason)
 	}
-	if err := table.Flush(); err != nil {
-		return fmt.Errorf("write counts: %w", err)
-	}
-	return nil
+	return table.Flush()
 }
 
 // excerptRunes bounds what is shown of a record.
 const excerptRunes = 60
 
-// excerpt shows what people can read of the beginning of a value; what they
-// cannot is one dot a run.
+// excerpt shows the beginning of a value. A run of characters that cannot be printed
+// is one dot.
 func excerpt(value []byte) string {
 	var b strings.Builder
 	runes, dot := 0, false
@@ -208,4 +196,55 @@ func excerpt(value []byte) string {
 		runes, dot = runes+1, false
 	}
 	return b.String()
+}
+
+// replay writes rejected records back to the topics that they came from, with their
+// key and to their partition. Nothing records the replay: a second replay writes the
+// records again, and stages treat them as any repeat. A record that is rejected again
+// is a new record of the topic rejected.
+func (c *rejectedCmd) replay(ctx context.Context, open *openCrawl, out io.Writer) error {
+	names := open.names
+	options := topics.DefaultProducerOptions()
+	options.Manual = true // a record goes to its old partition, whatever its key is
+	producer, err := topics.NewProducer(names, options, open.client()...)
+	if err != nil {
+		return err
+	}
+	defer producer.Close()
+	done, refused := tally{}, map[string]int{}
+	err = c.each(ctx, open, func(r refusal) error {
+		if why := unreplayable(names, r); why != "" {
+			refused[why]++
+			return nil
+		}
+		record := &kgo.Record{Topic: r.Topic, Partition: r.Partition, Key: r.Key, Value: r.Value}
+		if err := producer.ProduceSync(ctx, record).FirstErr(); err != nil {
+			return fmt.Errorf("write %s back: %w", c.place(r), err)
+		}
+		done[r.kind()]++
+		return nil
+	})
+	err = errors.Join(err, done.write(out, "replayed"))
+	if err != nil || len(refused) == 0 {
+		return err
+	}
+	var reasons []string
+	for _, why := range slices.Sorted(maps.Keys(refused)) {
+		reasons = append(reasons, fmt.Sprintf("%s of %s", progress.Count(refused[why]), why))
+	}
+	return fmt.Errorf("not replayed: %s", strings.Join(reasons, "; "))
+}
+
+// unreplayable says why a record cannot be written back; empty if it can.
+func unreplayable(names topics.Names, r refusal) string {
+	topic, ok := names.Topic(r.Topic)
+	switch {
+	case !ok:
+		return r.Topic + ", which is no topic of this crawl"
+	case topic.Kept == topics.Forever:
+		return topic.Short + ", to which only its owner writes"
+	case !r.Whole:
+		return topic.Short + ", too large to be kept whole"
+	}
+	return ""
 }

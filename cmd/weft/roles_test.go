@@ -17,11 +17,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/weftcrawl/weft/cluster"
-	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/kafkatest"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/kafka"
+	"github.com/weftcrawl/weft/internal/trouble"
+	"github.com/weftcrawl/weft/test/kafkaserver"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/trouble"
 )
 
 // Kafka's own authorizer allows each role what topics.Names.Roles says, and a
@@ -78,7 +78,7 @@ func (g *guarded) wholeCrawl(t *testing.T) {
 // commands holds what weft topics acls prints against the list, by way of
 // Kafka's own tool.
 func (g *guarded) commands(t *testing.T) {
-	kafkatest.Need(t, kafkatest.Older) // whose jars have the tool
+	kafkaserver.Need(t, kafkaserver.Older) // whose jars have the tool
 	dir := t.TempDir()
 	script := filepath.Join(dir, "kafka-acls.sh")
 	text := "#!/bin/sh\nexec java -Xmx64m -XX:TieredStopAtLevel=1 -cp '" + kafkaJars(t) + "' kafka.admin.AclCommand \"$@\"\n"
@@ -90,7 +90,7 @@ func (g *guarded) commands(t *testing.T) {
 	}
 	var printed said
 	if code := command(t.Context(), []string{"topics", "acls", "consume", "--crawl", "news", "--principal-prefix", "User:CN=news-"},
-		streams{strings.NewReader(""), &printed, &printed}, loop{}); code != exitDone {
+		streams{strings.NewReader(""), &printed, &printed}, realEngine()); code != exitDone {
 		t.Fatal(printed.String())
 	}
 	shell := exec.CommandContext(t.Context(), "sh", "-e")
@@ -108,7 +108,7 @@ func (g *guarded) commands(t *testing.T) {
 
 func kafkaJars(t *testing.T) string {
 	t.Helper()
-	jars, err := filepath.Abs("../../.tools/kafka-" + kafkatest.Older + "/*")
+	jars, err := filepath.Abs("../../.tools/kafka-" + kafkaserver.Older + "/*")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,16 +120,16 @@ func kafkaJars(t *testing.T) string {
 func (g *guarded) foreignTopics(t *testing.T) {
 	n := topics.Loop("base")
 	for _, role := range n.Roles()[:len(topics.Stages())] {
-		access := cluster.At(g.Addrs()...)
-		access.SASL = cluster.SASL{Mechanism: cluster.Plain, User: role.Name, PasswordFile: g.password}
-		client, err := kgo.NewClient(append(access.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+		access := kafka.At(g.Addrs()...)
+		access.SASL = kafka.SASL{Mechanism: kafka.Plain, User: role.Name, PasswordFile: g.password}
+		client, err := kgo.NewClient(append(access.Options(), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer client.Close()
 		admin := kadm.NewClient(client)
 		now := time.Now()
-		trouble.NewTeller(n, admin, "tester", 1).Tell(t.Context(), topics.Stage(role.Name),
+		trouble.NewReporter(n, admin, "tester", 1).Report(t.Context(), topics.Stage(role.Name),
 			trouble.Trouble{Kind: trouble.Fails, Says: "tired", Times: 1, Since: now, At: now})
 		for _, topic := range n.Topics() {
 			may := slices.Contains(role.Grants, topics.Grant{Operation: topics.MayWrite, On: topics.OfTopic, Name: topic.Name})
@@ -139,7 +139,7 @@ func (g *guarded) foreignTopics(t *testing.T) {
 			if may != (err == nil) || !may && !denied(err.Error()) {
 				t.Errorf("%s writes to %s: %v", role.Name, topic.Name, err)
 			}
-			if role.Name == string(topics.Normalize) && topic.Kept == topics.Consumed {
+			if role.Name == string(topics.Normalize) && topic.Kept == topics.UntilConsumed {
 				continue // Kafka has one right to trim a log and to delete it
 			}
 			deleted, err := admin.DeleteTopics(t.Context(), topic.Name)
@@ -231,7 +231,7 @@ func (g *guarded) without(ctx context.Context, dir, crawl string, role topics.Ro
 
 // released waits for visits to be released.
 func (g *guarded) released(ctx context.Context, crawl string) bool {
-	reader, err := drain.NewReader(topics.Loop(crawl), cluster.At(g.Inside()...).Client()...)
+	reader, err := status.NewMonitor(topics.Loop(crawl), kafka.At(g.Inside()...).Options()...)
 	if err != nil {
 		return false
 	}

@@ -6,9 +6,17 @@ import (
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/topics"
 )
+
+// engine is what the commands crawl and run drive: crawl.Run and crawl.RunStages. Tests of the
+// command line have one that records its options.
+type engine struct {
+	run       func(ctx context.Context, options crawl.Options) (crawl.Result, error)
+	runStages func(ctx context.Context, options crawl.Options, stages []topics.Stage) error
+}
 
 type runCmd struct {
 	Stages []string `arg:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all."`
@@ -19,7 +27,6 @@ type runCmd struct {
 	groupFlags
 }
 
-// Run is called by kong.
 func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) error {
 	stages, err := parseStages(c.Stages)
 	if err != nil {
@@ -45,8 +52,8 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	return serving(ctx, c.Metrics, registry, func(ctx context.Context) error {
-		return eng.RunStages(ctx, crawl.Options{
+	return c.serveMetrics(ctx, registry, func(ctx context.Context) error {
+		return eng.runStages(ctx, crawl.Options{
 			Dir:         c.Data,
 			Cluster:     c.access(),
 			Checkpoints: c.Checkpoints,
@@ -59,8 +66,12 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 	})
 }
 
-// parseStages returns the named stages in the order of the loop, each once.
-func parseStages(names []string) ([]topics.Stage, error) {
+// parseStages returns the named stages in the order of the loop, each once; without names it returns
+// byDefault.
+func parseStages(names []string, byDefault ...topics.Stage) ([]topics.Stage, error) {
+	if len(names) == 0 {
+		return byDefault, nil
+	}
 	all := topics.Stages()
 	wanted := map[topics.Stage]bool{}
 	for _, name := range names {

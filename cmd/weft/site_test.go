@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/weftcrawl/weft/webtest"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // serveSite is a command of the test scripts: site SEEDFILE [LOG] serves 60 pages
@@ -27,11 +27,11 @@ func site(ctx context.Context, seeds, logFile string) error {
 		return err
 	}
 	defer log.Close()
-	web, err := webtest.NewGenerated(webtest.Options{Pages: 60, Domains: 3, MedianBytes: 2000, MeanBytes: 3000})
+	web, err := webserver.NewGenerated(webserver.Options{Pages: 60, Domains: 3, MedianBytes: 2000, MeanBytes: 3000})
 	if err != nil {
 		return err
 	}
-	server, err := webtest.Serve(web, webtest.ServerOptions{Log: log})
+	server, err := webserver.Serve(web, webserver.ServerOptions{Log: log})
 	if err != nil {
 		return err
 	}

@@ -10,65 +10,60 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/weftcrawl/weft/drain"
-	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/trouble"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/trouble"
 )
 
 type statusCmd struct {
 	reachFlags
-	Interval time.Duration `placeholder:"DUR" default:"0s" help:"Wait so long and show rates over that time; without it: no rates, at once."`
-	All      bool          `help:"A line for each crawl of the cluster: frontier, rate, and of each stage the lag and what it consumes."`
+	Interval time.Duration `placeholder:"DUR" default:"0s" help:"Wait so long and show the rates over that time; by default there are no rates and no wait."`
+	All      bool          `help:"Print a line for each crawl of the cluster: frontier, rate, and the lag and consumption of each stage."`
 }
 
-// Run is called by kong.
 func (c *statusCmd) Run(ctx context.Context, std streams) error {
 	if c.Interval < 0 {
 		return usagef("--interval %v is negative", c.Interval)
 	}
-	release, err := c.look(ctx, std)
-	if err != nil {
-		return err
-	}
-	defer release()
-	admin, err := c.admin(ctx)
-	if err != nil {
-		return err
-	}
-	defer admin.Close()
+	mustExist := topics.Loop(c.Crawl).Scheduled
 	if c.All {
-		return c.all(ctx, admin, std.out)
+		mustExist = ""
 	}
-	if err := existsIn(ctx, admin, topics.Loop(c.Crawl).Scheduled); err != nil {
+	open, err := c.open(ctx, std, crawl.ToRead, mustExist)
+	if err != nil {
 		return err
 	}
-	s, err := c.read(ctx, admin, c.Crawl)
+	defer open.close()
+	if c.All {
+		return open.statusOfAll(ctx, c.Interval, std.out)
+	}
+	s, err := open.status(ctx, c.Crawl, c.Interval)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	return writeStatus(std.out, s)
 }
 
-// crawlStatus is how one crawl is, and was an interval before.
+// crawlStatus is the status of one crawl, now and an interval before.
 type crawlStatus struct {
 	name          string
 	control       topics.Control
 	members       map[topics.Stage]int
 	troubles      []trouble.Trouble
-	before, after drain.Status
-	elapsed       time.Duration // between the two; 0: there is one reading
+	before, after status.Status
+	elapsed       time.Duration // between the two; 0: the status was read once
 }
 
-// read reads a crawl's status, and again after the interval. What does not
-// depend on each other is asked for at the same time.
-func (c *statusCmd) read(ctx context.Context, admin *kadm.Client, crawl string) (crawlStatus, error) {
+// status reads the status of a crawl of the cluster, and again after the interval if
+// that is not 0. Independent requests are made at the same time.
+func (c *openCrawl) status(ctx context.Context, crawl string, interval time.Duration) (crawlStatus, error) {
 	names := topics.Loop(crawl)
 	s := crawlStatus{name: crawl}
-	reader, err := drain.NewReader(names, c.client()...)
+	reader, err := status.NewMonitor(names, c.client()...)
 	if err != nil {
 		return s, err
 	}
@@ -82,11 +77,11 @@ func (c *statusCmd) read(ctx context.Context, admin *kadm.Client, crawl string) 
 		return err
 	})
 	reading.Go(func() (err error) {
-		s.members, err = members(readCtx, admin, names, topics.Stages())
+		s.members, err = c.members(readCtx, names, topics.Stages())
 		return err
 	})
 	reading.Go(func() (err error) {
-		s.troubles, err = trouble.Read(readCtx, names, admin, time.Now())
+		s.troubles, err = trouble.Read(readCtx, names, c.admin, time.Now())
 		return err
 	})
 	reading.Go(func() (err error) {
@@ -97,20 +92,19 @@ func (c *statusCmd) read(ctx context.Context, admin *kadm.Client, crawl string) 
 	if err := reading.Wait(); err != nil {
 		return s, err
 	}
-	if s.after = s.before; c.Interval == 0 {
+	if s.after = s.before; interval == 0 {
 		return s, nil
 	}
 	select {
 	case <-ctx.Done():
 		return s, nil
-	case <-time.After(c.Interval):
+	case <-time.After(interval):
 	}
 	s.after, err = reader.Read(ctx)
 	s.elapsed = time.Since(begun)
 	return s, err
 }
 
-// writeStatus prints how a crawl is.
 func writeStatus(out io.Writer, s crawlStatus) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	rate := func(difference int64) string { return perSecond(difference, s.elapsed) }
@@ -124,12 +118,14 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 	if open := s.after.Transaction(); open != "" {
 		fmt.Fprintf(out, "  %s\n", open)
 	}
-	heading := "NOW\t\t"
-	if s.elapsed > 0 {
-		heading = "NOW\tRATE\t"
+	heading := func(what, now, rate string) {
+		if s.elapsed == 0 {
+			rate = ""
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t\n", what, now, rate)
 	}
 	now, then := s.after.Gauges, s.before.Gauges
-	fmt.Fprintf(table, "FRONTIER\t%s\n", heading)
+	heading("FRONTIER", "NOW", "RATE")
 	row("URLs pending", now.GetPending(), then.GetPending())
 	row("of these queued", now.GetQueued(), then.GetQueued())
 	row("of these out", now.GetOut(), then.GetOut())
@@ -142,11 +138,7 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 	if s.after.Strangers > 0 {
 		row("others' records", s.after.Strangers, s.before.Strangers)
 	}
-	heading = "LAG\t\t"
-	if s.elapsed > 0 {
-		heading = "LAG\tCONSUMES\t"
-	}
-	fmt.Fprintf(table, "STAGE\t%s\n", heading)
+	heading("STAGE", "LAG", "CONSUMES")
 	for _, stage := range topics.Stages() {
 		fmt.Fprintf(table, "  %s\t%s\t%s\t\n", stage, progress.Count(s.after.Behind(stage)), rate(consumed(s.after, stage)-consumed(s.before, stage)))
 	}
@@ -159,7 +151,7 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 	return nil
 }
 
-// state is the crawl's in a word or a few.
+// state describes the crawl in one or a few words.
 func (s crawlStatus) state() string {
 	var failing, idle []string
 	disk := false
@@ -175,13 +167,13 @@ func (s crawlStatus) state() string {
 	for _, t := range s.troubles {
 		disk = disk || t.Kind == trouble.Disk
 	}
-	switch held := s.control.String(); {
+	switch asked := s.control.String(); {
 	case len(s.after.Damaged) > 0:
 		return "damaged"
 	case s.after.Drained():
 		return "drained"
-	case held != "":
-		return held
+	case asked != "":
+		return asked
 	case len(failing) > 0:
 		return "failing: " + strings.Join(failing, " ")
 	case len(idle) == len(topics.Stages()):
@@ -194,7 +186,6 @@ func (s crawlStatus) state() string {
 	return "running"
 }
 
-// sentence is a trouble for people.
 func sentence(t trouble.Trouble) string {
 	if t.Kind != trouble.Fails {
 		return fmt.Sprintf("%s of %s: %s", t.Stage, t.Member, t.Says)
@@ -203,7 +194,7 @@ func sentence(t trouble.Trouble) string {
 		t.Stage, t.Member, t.Times, t.Since.Local().Format(time.DateTime), t.At.Local().Format(time.TimeOnly), t.Says)
 }
 
-// perSecond is a rate, or nothing when no time has passed.
+// perSecond is a rate; empty when no time has passed.
 func perSecond(difference int64, elapsed time.Duration) string {
 	if elapsed == 0 {
 		return ""
@@ -212,11 +203,60 @@ func perSecond(difference int64, elapsed time.Duration) string {
 }
 
 // consumed sums the offsets that a stage has committed.
-func consumed(s drain.Status, stage topics.Stage) (records int64) {
+func consumed(s status.Status, stage topics.Stage) (records int64) {
 	for _, lag := range s.Lags {
 		if lag.Stage == stage {
 			records += max(lag.Committed, lag.Start)
 		}
 	}
 	return records
+}
+
+func (c *openCrawl) statusOfAll(ctx context.Context, interval time.Duration, out io.Writer) error {
+	names, err := topics.Crawls(ctx, c.admin)
+	if err != nil {
+		return err
+	}
+	crawls := make([]crawlStatus, len(names))
+	reading, readCtx := errgroup.WithContext(ctx)
+	reading.SetLimit(readAtOnce)
+	for i, name := range names {
+		reading.Go(func() (err error) {
+			crawls[i], err = c.status(readCtx, name, interval)
+			return err
+		})
+	}
+	if err := reading.Wait(); err != nil || ctx.Err() != nil {
+		return err
+	}
+	return writeCrawls(out, crawls)
+}
+
+// readAtOnce bounds how many crawls are read at the same time.
+const readAtOnce = 16
+
+// writeCrawls prints a line for each crawl, with rates if the status was read twice.
+func writeCrawls(out io.Writer, crawls []crawlStatus) error {
+	table := progress.NewTable(out)
+	heading := []any{"CRAWL", "STATE", "PENDING", "FETCHED", "RATE"}
+	for _, stage := range topics.Stages() {
+		heading = append(heading, stage)
+	}
+	table.Row(heading...)
+	for _, c := range crawls {
+		now := c.after.Gauges
+		row := []any{
+			c.name, c.state(), progress.Count(now.GetPending()), progress.Count(now.GetFetched()),
+			perSecond(now.GetFetched()-c.before.Gauges.GetFetched(), c.elapsed),
+		}
+		for _, stage := range topics.Stages() {
+			lag := progress.Count(c.after.Behind(stage))
+			if c.elapsed > 0 {
+				lag += fmt.Sprintf(" (%s)", perSecond(consumed(c.after, stage)-consumed(c.before, stage), c.elapsed))
+			}
+			row = append(row, lag)
+		}
+		table.Row(row...)
+	}
+	return table.Flush()
 }

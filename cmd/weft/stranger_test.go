@@ -9,7 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/weftcrawl/weft/broker"
+	"github.com/weftcrawl/weft/internal/broker"
 	"github.com/weftcrawl/weft/topics"
 )
 

@@ -7,104 +7,78 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/processors"
-	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/topics"
 )
 
 type topicsCmd struct {
 	Show   topicsShowCmd   `cmd:"" default:"withargs" help:"Show the loop with partitions, offsets and lag."`
 	Create topicsCreateCmd `cmd:"" help:"Create the topics that do not exist, and define the crawl."`
-	ACLs   topicsACLsCmd   `cmd:"" name:"acls" help:"Print the commands that grant each stage, and those who use a crawl, what they need and no more."`
+	ACLs   topicsACLsCmd   `cmd:"" name:"acls" help:"Print the commands that grant the rights that each stage, and each kind of user of a crawl, needs."`
 }
 
 type topicsShowCmd struct {
 	reachFlags
 }
 
-// Run is called by kong.
 func (c *topicsShowCmd) Run(ctx context.Context, std streams) error {
-	release, err := c.look(ctx, std)
+	open, err := c.open(ctx, std, crawl.ToRead, topics.Loop(c.Crawl).Config)
 	if err != nil {
 		return err
 	}
-	defer release()
-	admin, err := c.admin(ctx)
+	defer open.close()
+	topicNames := []string{}
+	for _, topic := range open.names.Topics() {
+		topicNames = append(topicNames, topic.Name)
+	}
+	starts, err := open.admin.ListStartOffsets(ctx, topicNames...)
+	if err != nil {
+		return fmt.Errorf("log starts of %s: %w", c.Crawl, err)
+	}
+	ends, err := open.admin.ListEndOffsets(ctx, topicNames...)
+	if err != nil {
+		return fmt.Errorf("log ends of %s: %w", c.Crawl, err)
+	}
+	readers, err := open.readers(ctx, starts, ends)
 	if err != nil {
 		return err
 	}
-	defer admin.Close()
-	names := topics.Loop(c.Crawl)
-	if err := c.exists(ctx, names.Config); err != nil {
-		return err
-	}
-	lags, err := readLags(ctx, admin, names)
-	if err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TOPIC\tPARTITIONS\tSTART\tEND\tREADERS (LAG)")
-	for _, topic := range names.Topics() {
-		sizes, ok := lags.sizes[topic.Name]
-		if !ok {
-			fmt.Fprintf(table, "%s\tmissing\t\t\t\n", topic.Name)
+	table := progress.NewTable(std.out)
+	table.Row("TOPIC", "PARTITIONS", "START", "END", "READERS (LAG)")
+	for _, topic := range topicNames {
+		partitions, from, to := 0, int64(0), int64(0)
+		for partition, end := range ends[topic] {
+			if start, ok := starts.Lookup(topic, partition); ok && end.Err == nil {
+				partitions, from, to = partitions+1, from+start.Offset, to+end.Offset
+			}
+		}
+		if partitions == 0 {
+			table.Row(topic, "missing", "", "", "")
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\n", topic.Name, sizes.partitions,
-			progress.Count(sizes.start), progress.Count(sizes.end), strings.Join(lags.readers[topic.Name], ", "))
+		table.Row(topic, partitions, progress.Count(from), progress.Count(to), strings.Join(readers[topic], ", "))
 	}
 	return table.Flush()
 }
 
-// loopLags is the loop's topics with their sizes and readers.
-type loopLags struct {
-	sizes   map[string]topicSize
-	readers map[string][]string // by topic: "stage (lag)"
-}
-
-// topicSize sums the offsets of a topic's partitions.
-type topicSize struct {
-	partitions int
-	start, end int64
-}
-
-func readLags(ctx context.Context, admin *kadm.Client, names topics.Names) (loopLags, error) {
-	var all []string
-	for _, topic := range names.Topics() {
-		all = append(all, topic.Name)
-	}
-	lags := loopLags{sizes: map[string]topicSize{}, readers: map[string][]string{}}
-	starts, err := admin.ListStartOffsets(ctx, all...)
-	if err != nil {
-		return lags, fmt.Errorf("log starts of %s: %w", names.Crawl, err)
-	}
-	ends, err := admin.ListEndOffsets(ctx, all...)
-	if err != nil {
-		return lags, fmt.Errorf("log ends of %s: %w", names.Crawl, err)
-	}
-	ends.Each(func(end kadm.ListedOffset) {
-		if start, ok := starts.Lookup(end.Topic, end.Partition); ok && end.Err == nil {
-			size := lags.sizes[end.Topic]
-			size.partitions++
-			size.start += start.Offset
-			size.end += end.Offset
-			lags.sizes[end.Topic] = size
-		}
-	})
+// readers says, by topic, which stages read it: "stage (lag)".
+func (c *openCrawl) readers(ctx context.Context, starts, ends kadm.ListedOffsets) (map[string][]string, error) {
+	readers := map[string][]string{}
 	for _, stage := range append(topics.Stages(), topics.WARC) {
-		commits, err := admin.FetchOffsets(ctx, names.Group(stage))
-		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // nobody has read yet
-			return lags, fmt.Errorf("commits of %s: %w", names.Group(stage), err)
+		commits, err := c.admin.FetchOffsets(ctx, c.names.Group(stage))
+		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // not found: it has read nothing yet
+			return nil, fmt.Errorf("commits of %s: %w", c.names.Group(stage), err)
 		}
 		if stage == topics.WARC && len(commits) == 0 {
-			continue // files are written by some crawls only
+			continue // this crawl writes no WARC files
 		}
-		for _, topic := range names.Inputs(stage) {
+		for _, topic := range c.names.Inputs(stage) {
 			behind := int64(0)
 			for partition, end := range ends[topic] {
 				start, _ := starts.Lookup(topic, partition)
@@ -114,25 +88,24 @@ func readLags(ctx context.Context, admin *kadm.Client, names topics.Names) (loop
 				}
 				behind += end.Offset - next
 			}
-			lags.readers[topic] = append(lags.readers[topic], fmt.Sprintf("%s (%s)", stage, progress.Count(behind)))
+			readers[topic] = append(readers[topic], fmt.Sprintf("%s (%s)", stage, progress.Count(behind)))
 		}
 	}
-	return lags, nil
+	return readers, nil
 }
 
 type topicsCreateCmd struct {
 	clusterFlags
 	definitionFlags
 	Replication int16 `placeholder:"N" default:"-1" help:"Copies of each partition; -1 leaves it to the brokers."`
-	Alter       bool  `help:"Set the configuration of topics that exist as it would be in new ones."`
+	Alter       bool  `help:"Give existing topics the configuration that new ones get."`
 }
 
-// Run is called by kong.
 func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 	if err := errors.Join(c.checkRemote(), c.definitionFlags.check()); err != nil {
 		return err
 	}
-	admin, err := c.admin(ctx)
+	admin, err := c.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -142,7 +115,7 @@ func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	spec := topics.Spec{Crawl: c.Crawl, Partitions: definition.Partitions, Replication: c.Replication}
-	if err := errors.Join(spec.Validate(), processors.CheckDefinition(definition)); err != nil {
+	if err := errors.Join(spec.Validate(), settings.CheckDefinition(definition)); err != nil {
 		return usageError{err}
 	}
 	if c.Bodies != nil {
@@ -157,7 +130,7 @@ func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 	for _, name := range created.Topics {
 		fmt.Fprintf(std.out, "created %s\n", name)
 	}
-	if err := c.settle(ctx, admin, created.Differs, std.out); err != nil {
+	if err := c.settle(ctx, admin, created.Differences, std.out); err != nil {
 		return err
 	}
 	if err := topics.Check(ctx, admin, topics.Loop(c.Crawl), definition.Partitions); err != nil {
@@ -170,7 +143,7 @@ func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-// settle says what differs from the design, and alters it if that is asked for.
+// settle prints the settings that differ from the design, and alters them with --alter.
 func (c *topicsCreateCmd) settle(ctx context.Context, admin *kadm.Client, differs []topics.Difference, out io.Writer) error {
 	left := differs
 	if c.Alter {
@@ -189,12 +162,12 @@ func (c *topicsCreateCmd) settle(ctx context.Context, admin *kadm.Client, differ
 	return nil
 }
 
-// newPartitions is the number of partitions of a crawl that was not given one:
-// enough for the cores of one machine, few enough for large batches.
+// newPartitions is the default number of partitions of a new crawl: enough for the
+// cores of one machine, few enough for large batches.
 const newPartitions = 4
 
-// definition is the crawl's as it is in force, or a new one, with the flags
-// that were given.
+// definition is the crawl's definition in force, or a new one, changed by the flags
+// that are given.
 func (c *topicsCreateCmd) definition(ctx context.Context) (topics.Definition, error) {
 	have, err := topics.ReadDefinition(ctx, topics.Loop(c.Crawl), c.client()...)
 	if errors.Is(err, topics.ErrUndefined) {
@@ -207,4 +180,80 @@ func (c *topicsCreateCmd) definition(ctx context.Context) (topics.Definition, er
 	}
 	want := c.over(have)
 	return want, have.Agrees(want)
+}
+
+type topicsACLsCmd struct {
+	Roles           []string `arg:"" optional:"" name:"role" help:"Only these roles; the output without arguments has their names."`
+	Crawl           string   `placeholder:"NAME" default:"weft" help:"Name of the crawl, the prefix of its topics and groups."`
+	PrincipalPrefix string   `placeholder:"TEXT" default:"User:weft-" help:"Prefix of the principals of all roles."`
+}
+
+func (c *topicsACLsCmd) Run(std streams) error {
+	if err := topics.CheckCrawl(c.Crawl); err != nil {
+		return usageError{err}
+	}
+	if strings.ContainsAny(c.PrincipalPrefix, "'\n") || !strings.Contains(c.PrincipalPrefix, ":") {
+		return usagef("--principal-prefix %q is not the beginning of a principal such as User:weft-", c.PrincipalPrefix)
+	}
+	roles, err := c.roles()
+	if err != nil {
+		return err
+	}
+	for i, role := range roles {
+		if i > 0 {
+			fmt.Fprintln(std.out)
+		}
+		if err := writeACLs(std.out, c.PrincipalPrefix+role.Name, role); err != nil {
+			return fmt.Errorf("write commands: %w", err)
+		}
+	}
+	return nil
+}
+
+// roles are the roles of the arguments, or all.
+func (c *topicsACLsCmd) roles() ([]topics.Role, error) {
+	all := topics.Loop(c.Crawl).Roles()
+	if len(c.Roles) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, role := range all {
+		known = append(known, role.Name)
+	}
+	for _, name := range c.Roles {
+		if !slices.Contains(known, name) {
+			return nil, usagef("%q is not a role: %s", name, strings.Join(known, ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(r topics.Role) bool { return !slices.Contains(c.Roles, r.Name) }), nil
+}
+
+// writeACLs prints the commands that grant a role to a principal: one for each
+// operation, with all its resources.
+func writeACLs(to io.Writer, principal string, role topics.Role) error {
+	type grant struct {
+		topics.Operation
+		topics.Resource
+		prefixed bool
+	}
+	var order []grant
+	names := map[grant]string{}
+	for _, g := range role.Grants {
+		one := grant{g.Operation, g.On, g.Prefixed}
+		if names[one] == "" {
+			order = append(order, one)
+		}
+		names[one] += fmt.Sprintf(" --%s %s", g.On, g.Name)
+	}
+	text := fmt.Sprintf("# %s: %s\n", role.Name, role.Does)
+	for _, one := range order {
+		pattern := ""
+		if one.prefixed {
+			pattern = " --resource-pattern-type prefixed"
+		}
+		text += fmt.Sprintf("kafka-acls.sh --bootstrap-server \"$BROKERS\" --command-config \"$ADMIN\" --add --allow-principal '%s' --operation %s%s%s\n",
+			principal, one.Operation, pattern, names[one])
+	}
+	_, err := io.WriteString(to, text)
+	return err
 }

@@ -8,23 +8,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weftcrawl/weft/processors"
-	"github.com/weftcrawl/weft/progress"
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/processors/dedupe"
+	"github.com/weftcrawl/weft/processors/dedupe/traps"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/traps"
 )
 
 type trapsCmd struct {
-	Host     string `arg:"" optional:"" help:"Traps of this host, or of this registrable domain, only."`
-	Template string `arg:"" optional:"" help:"With --lift: what the URLs of the trap look like, as the list shows it."`
+	Host     string `arg:"" optional:"" help:"Only traps of this host or registrable domain."`
+	Template string `arg:"" optional:"" help:"With --lift: the template of the trap, as the list shows it."`
 
 	reachFlags
-	Lift    bool `xor:"lift" help:"Bring the URLs that a trap holds back into the crawl, and hold none back any more."`
-	LiftAll bool `xor:"lift" help:"--lift for all traps, or for those of HOST."`
+	Lift    bool `xor:"lift" help:"End a trap: the URLs that it holds back join the crawl, and later ones too."`
+	LiftAll bool `xor:"lift" help:"Like --lift, for all traps or all traps of HOST."`
 	JSON    bool `name:"json" help:"Print JSON lines."`
 }
 
-// Run is called by kong.
 func (c *trapsCmd) Run(ctx context.Context, std streams) error {
 	switch {
 	case c.Lift && c.Template == "":
@@ -32,35 +32,30 @@ func (c *trapsCmd) Run(ctx context.Context, std streams) error {
 	case !c.Lift && c.Template != "":
 		return usagef("a template is for --lift")
 	}
-	reach := func(ctx context.Context) (func(), error) { return c.look(ctx, std) }
+	use := crawl.ToRead
 	if c.Lift || c.LiftAll {
-		reach = c.reach
+		use = crawl.ToWrite
 	}
-	release, err := reach(ctx)
+	open, err := c.open(ctx, std, use, topics.Loop(c.Crawl).Deduped)
 	if err != nil {
 		return err
 	}
-	defer release()
-	names := topics.Loop(c.Crawl)
-	if err := c.exists(ctx, names.Deduped); err != nil {
-		return err
-	}
-	found, err := c.find(ctx, std, names)
+	defer open.close()
+	found, err := c.find(ctx, open, std)
 	switch {
 	case err != nil:
 		return err
 	case c.Lift || c.LiftAll:
-		return c.lift(ctx, std.out, names, found)
+		return c.lift(ctx, open, std.out, found)
 	case c.JSON:
 		return eachTrap(json.NewEncoder(std.out), found)
 	}
 	return listTraps(std.out, found)
 }
 
-// find returns the traps that the arguments select.
-func (c *trapsCmd) find(ctx context.Context, std streams, names topics.Names) ([]*traps.Trap, error) {
-	looks := !c.Lift && !c.LiftAll // who lifts may not be allowed to read what is withdrawn
-	all, err := processors.Traps(ctx, names, looks, tellDamage(std), c.client()...)
+func (c *trapsCmd) find(ctx context.Context, open *openCrawl, std streams) ([]*traps.Trap, error) {
+	withWithdrawn := !c.Lift && !c.LiftAll // the right to lift does not include the right to read scheduled
+	all, err := dedupe.Traps(ctx, open.names, withWithdrawn, reportDamage(std), open.client()...)
 	return slices.DeleteFunc(all, func(t *traps.Trap) bool {
 		return c.Host != "" && c.Host != t.Host && c.Host != t.Domain || c.Template != "" && c.Template != t.Template
 	}), err
@@ -76,7 +71,6 @@ func eachTrap(out *json.Encoder, found []*traps.Trap) error {
 	return nil
 }
 
-// listTraps prints traps for people.
 func listTraps(out io.Writer, found []*traps.Trap) error {
 	var b strings.Builder
 	held, holding := 0, 0
@@ -87,29 +81,28 @@ func listTraps(out io.Writer, found []*traps.Trap) error {
 		fmt.Fprintf(&b, "%s %s\n", t.Host, t.Template)
 		switch {
 		case !t.Lifted:
-			fmt.Fprintf(&b, "  %s: %s held back%s\n", t.Reason, progress.Count(int64(t.Held)), withdrawnText(t))
+			fmt.Fprintf(&b, "  %s: %s held back%s\n", t.Reason, progress.Count(t.Held), withdrawnText(t))
 		default:
-			fmt.Fprintf(&b, "  lifted: %s came back, %s held back\n", progress.Count(int64(t.Released)), progress.Count(int64(t.Held)))
+			fmt.Fprintf(&b, "  lifted: %s came back, %s held back\n", progress.Count(t.Released), progress.Count(t.Held))
 		}
 		for _, url := range t.Examples {
 			fmt.Fprintf(&b, "    %s\n", url)
 		}
 	}
-	fmt.Fprintf(&b, "%s URLs held back in %s traps\n", progress.Count(int64(held)), progress.Count(int64(holding)))
+	fmt.Fprintf(&b, "%s URLs held back in %s traps\n", progress.Count(held), progress.Count(holding))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
-// withdrawnText tells of the URLs that were admitted before a trap was one.
+// withdrawnText counts the URLs that were queued before the trap was known.
 func withdrawnText(t *traps.Trap) string {
 	if t.Withdrawn == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s withdrawn from the queue", progress.Count(int64(t.Withdrawn)))
+	return fmt.Sprintf(", %s withdrawn from the queue", progress.Count(t.Withdrawn))
 }
 
-// lift lifts traps.
-func (c *trapsCmd) lift(ctx context.Context, out io.Writer, names topics.Names, found []*traps.Trap) error {
+func (c *trapsCmd) lift(ctx context.Context, open *openCrawl, out io.Writer, found []*traps.Trap) error {
 	if c.Lift && len(found) == 0 {
 		return fmt.Errorf("no trap %s %s is known", c.Host, c.Template)
 	}
@@ -117,10 +110,10 @@ func (c *trapsCmd) lift(ctx context.Context, out io.Writer, names topics.Names, 
 		if c.LiftAll && t.Lifted && t.Held == 0 {
 			continue
 		}
-		if err := processors.LiftTrap(ctx, names, t, c.client()...); err != nil {
+		if err := dedupe.LiftTrap(ctx, open.names, t, open.client()...); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "lifted: %s %s, %s come back\n", t.Host, t.Template, progress.Count(int64(t.Held))); err != nil {
+		if _, err := fmt.Fprintf(out, "lifted: %s %s, %s come back\n", t.Host, t.Template, progress.Count(t.Held)); err != nil {
 			return fmt.Errorf("write what was lifted: %w", err)
 		}
 	}

@@ -2,38 +2,37 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/verify"
+	"github.com/weftcrawl/weft/inspect/verify/accesslog"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/verify"
-	"github.com/weftcrawl/weft/verify/accesslog"
 )
 
 type verifyCmd struct {
 	reachFlags
 	JSON      bool           `name:"json" help:"Print the report as JSON (docs/verify.md)."`
 	Examples  int            `placeholder:"N" default:"20" help:"List at most N violations of each kind; all are counted."`
-	Skew      time.Duration  `placeholder:"DUR" default:"0s" help:"How far apart the clocks of fetchers may be; matters where one took over from another."`
-	AccessLog []string       `placeholder:"FILE" type:"path" help:"Hold a web server's own log against the crawl too; several files, .gz is unpacked."`
+	Skew      time.Duration  `placeholder:"DUR" default:"0s" help:"How far the clocks of two fetchers may differ; it matters where one took over from the other."`
+	AccessLog []string       `placeholder:"FILE" type:"path" help:"Also compare the crawl with a web server's own log: one or more files, .gz is unpacked."`
 	Format    string         `placeholder:"NAME" default:"combined" help:"Format of the log: combined, vcombined, nginx-msec, json, caddy or weft."`
-	Host      string         `placeholder:"NAME" help:"Host of a log whose lines name none."`
+	Host      string         `placeholder:"NAME" help:"Host of a log whose lines have no host."`
 	Agent     string         `placeholder:"TOKEN" help:"Product token of the requests that count (default: the crawl's)."`
-	Tolerance *time.Duration `placeholder:"DUR" help:"What may be missing from an interval of the log (default: by its format)."`
+	Tolerance *time.Duration `placeholder:"DUR" help:"By how much an interval in the log may be too short (default: by its format)."`
 }
 
-// verifyGCPercent is low, because what is live is caches and little else: it
-// halves the memory for a tenth more CPU.
+// verifyGCPercent is low because most live data is caches: it halves the memory for a
+// tenth more CPU.
 const verifyGCPercent = 40
 
-// errRefuted ends the program with 1: what refutes the crawl has been printed.
+// errRefuted ends the program with 1, after the violations have been printed.
 var errRefuted = errors.New("the crawl is refuted")
 
-// Run is called by kong.
 func (c *verifyCmd) Run(ctx context.Context, std streams) error {
 	opts := verify.DefaultOptions(c.Crawl)
 	opts.Examples, opts.Skew = c.Examples, c.Skew
@@ -45,24 +44,18 @@ func (c *verifyCmd) Run(ctx context.Context, std streams) error {
 		return usagef("--examples %d and --skew %v: want at least one example, and a skew that is not negative", c.Examples, c.Skew)
 	}
 	collectAt(verifyGCPercent)
-	release, err := c.reach(ctx)
+	open, err := c.open(ctx, std, crawl.ToWrite, topics.Loop(c.Crawl).Scheduled)
 	if err != nil {
 		return err
 	}
-	defer release()
-	if err := c.exists(ctx, topics.Loop(c.Crawl).Scheduled); err != nil {
-		return err
-	}
-	opts.Client = c.client()
+	defer open.close()
+	opts.Client = open.client()
 	report, err := verify.Run(ctx, opts)
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
 	if c.JSON {
-		out := json.NewEncoder(std.out)
-		out.SetEscapeHTML(false)
-		out.SetIndent("", "  ")
-		err = out.Encode(report)
+		err = printJSON(std.out, report)
 	} else {
 		err = report.WriteText(std.out)
 	}
@@ -86,7 +79,7 @@ func (c *verifyCmd) log() (*verify.Log, error) {
 		log.Tolerance = *c.Tolerance
 	}
 	if len(c.AccessLog) == 0 {
-		return nil, nil //nolint:nilnil // no log is asked for
+		return nil, nil //nolint:nilnil // there is no log
 	}
 	for _, name := range c.AccessLog {
 		if _, err := os.Stat(name); err != nil {
@@ -94,7 +87,7 @@ func (c *verifyCmd) log() (*verify.Log, error) {
 		}
 	}
 	if strings.ContainsAny(c.Host, "/ ") {
-		return nil, usagef("--host %q is no host name", c.Host)
+		return nil, usagef("--host %q is not a host name", c.Host)
 	}
 	return log, nil
 }

@@ -14,7 +14,6 @@ var described string
 
 type versionCmd struct{}
 
-// Run is called by kong.
 func (versionCmd) Run(std streams) error { return writeVersion(std.out) }
 
 func writeVersion(to io.Writer) error {
@@ -22,13 +21,13 @@ func writeVersion(to io.Writer) error {
 	return err
 }
 
-// versionFlag is the command version as a flag, since people try both.
+// versionFlag prints the version as the command version does.
 type versionFlag bool
 
 // errVersionAsked ends the parsing of a command line with --version.
 var errVersionAsked = errors.New("the version is asked for")
 
-// BeforeReset is called by kong, before it misses a command.
+// BeforeReset is called by kong, before it reports that a command is missing.
 func (versionFlag) BeforeReset() error { return errVersionAsked }
 
 // version names the program in `weft version` and in the User-Agent.
@@ -37,11 +36,11 @@ func version() string {
 	return versionOf(described, info)
 }
 
-// undescribed is the version of a build about which nothing is known.
+// undescribed is the version of a build without any of that.
 const undescribed = "devel"
 
-// versionOf is what git said, else what the Go toolchain stamped into the
-// binary: a tag or a pseudo-version with the commit, else the bare commit.
+// versionOf is the output of git describe. Without one it is what the Go toolchain
+// stamped into the binary: a tag or a pseudo-version with the commit, or the commit.
 func versionOf(described string, info *debug.BuildInfo) string {
 	switch {
 	case described != "":

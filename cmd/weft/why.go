@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/why"
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/topics"
-	"github.com/weftcrawl/weft/urls"
-	"github.com/weftcrawl/weft/why"
 )
 
 type whyCmd struct {
@@ -19,66 +20,51 @@ type whyCmd struct {
 	JSON  bool    `name:"json" help:"Print JSON."`
 }
 
-// Run is called by kong.
 func (c *whyCmd) Run(ctx context.Context, std streams) error {
-	ask, err := c.question()
+	about, host := "", ""
+	if c.About != nil {
+		about = *c.About
+	}
+	isURL := strings.Contains(about, "://")
+	if c.About != nil && !isURL {
+		var err error
+		if host, err = hostOf(about); err != nil {
+			return err
+		}
+	}
+	open, err := c.open(ctx, std, crawl.ToRead, topics.Loop(c.Crawl).Config)
 	if err != nil {
 		return err
 	}
-	local := len(c.Brokers) == 0
-	release, err := c.look(ctx, std)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := c.exists(ctx, topics.Loop(c.Crawl).Config); err != nil {
-		return err
-	}
-	opts := why.Options{Damaged: tellDamage(std), Names: topics.Loop(c.Crawl), Client: c.client()}
-	if local {
-		opts.Dir = c.Data
-	}
-	asker, err := why.New(ctx, opts)
+	defer open.close()
+	asker, err := why.New(ctx, why.Options{Damaged: reportDamage(std), Names: open.names, Client: open.client(), Dir: open.dir})
 	if err != nil {
 		return err
 	}
 	defer asker.Close()
-	answer, err := ask(ctx, asker)
+	var answer interface{ WriteText(to io.Writer) error }
+	switch now := time.Now(); {
+	case c.About == nil:
+		answer, err = asker.Crawl(ctx, now, time.Local)
+	case isURL:
+		answer, err = asker.URL(ctx, about, now, time.Local)
+	default:
+		answer, err = asker.Domain(ctx, about, host, now, time.Local)
+	}
 	if err != nil {
 		return err
 	}
 	if !c.JSON {
 		return answer.WriteText(std.out)
 	}
-	encoder := json.NewEncoder(std.out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(answer)
+	return printJSON(std.out, answer)
 }
 
-// answer is a story of package why.
-type answer interface{ WriteText(to io.Writer) error }
-
-type question func(context.Context, *why.Asker) (answer, error)
-
-// question tells a URL from a domain, a host or an address.
-func (c *whyCmd) question() (question, error) {
-	if c.About == nil {
-		return func(ctx context.Context, a *why.Asker) (answer, error) { return a.Crawl(ctx, time.Now(), time.Local) }, nil
-	}
-	about := *c.About
-	if strings.Contains(about, "://") {
-		return func(ctx context.Context, a *why.Asker) (answer, error) {
-			return a.URL(ctx, about, time.Now(), time.Local)
-		}, nil
-	}
-	host, err := hostOf(about)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, a *why.Asker) (answer, error) {
-		return a.Domain(ctx, about, host, time.Now(), time.Local)
-	}, nil
+func printJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }
 
 // hostOf is the canonical name of a domain, a host, an address, or one of these
@@ -93,7 +79,7 @@ func hostOf(about string) (string, error) {
 	case refusal != urls.Accepted:
 		return "", usagef("%q is neither a URL nor a domain, a host or an address", about)
 	case u.PathAndQuery() != "/" || strings.ContainsAny(about, "/?#@"):
-		return "", usagef("%q is no domain; a URL begins with its scheme: %s", about, fmt.Sprintf("https://%s", about))
+		return "", usagef("%q is not a domain; a URL begins with its scheme: %s", about, fmt.Sprintf("https://%s", about))
 	}
 	return u.Hostname(), nil
 }

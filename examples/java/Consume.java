@@ -15,8 +15,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 /**
  * Prints the pages of a crawl, one line each: id, URL, title.
  *
- * <p>It is a member of a consumer group: run it twice, and each copy gets half of the partitions;
- * stop it, and the next goes on where it was. Options, as "--name value":
+ * <p>It is a member of a consumer group. Run it twice, and each copy gets half of the partitions.
+ * Stop it, and the next run goes on where it was. Options, as "--name value":
  *
  * <ul>
  *   <li>brokers: host:port of brokers, comma-separated (127.0.0.1:9092)
@@ -40,14 +40,14 @@ public class Consume {
     config.put("bootstrap.servers", options.get("--brokers"));
     config.put("group.id", options.get("--group"));
     config.put("auto.offset.reset", "earliest"); // a new group begins at the topic's start
-    config.put("enable.auto.commit", "false"); // we commit what is done, and not what is read
+    config.put("enable.auto.commit", "false"); // commit what is done, and not what is read
     config.put("max.poll.records", "50");
     config.put("key.deserializer", ByteArrayDeserializer.class);
     config.put("value.deserializer", ByteArrayDeserializer.class);
 
-    // After a crash, here or in the crawl, a page may come again, with its id. What remembers ids
-    // for good is the database that the pages go to: make the id its primary key. This program
-    // remembers those of its own lifetime.
+    // After a crash, here or in the crawl, a page may come again with the same id. Make the id the
+    // primary key of the database that the pages go to. This program has no database, and
+    // remembers the ids of its own lifetime.
     Set<String> seen = new HashSet<>();
     ObjectMapper json = new ObjectMapper();
     try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config)) {
@@ -68,7 +68,7 @@ public class Consume {
           }
         }
         System.out.flush();
-        consumer.commitSync(); // first the work is safe, then it is committed: at least once
+        consumer.commitSync(); // first make the work safe, then commit it: at least once
       }
     }
   }

@@ -13,8 +13,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 /**
  * Gives URLs to a crawl: Seed [--brokers HOST:PORT,...] [--crawl NAME] [--depth N] URL...
  *
- * <p>With depth, links are counted from there on, so that a crawl with --max-depth follows them
- * less far.
+ * <p>With --depth, links are counted from that number on, so that a crawl with --max-depth follows
+ * them less far.
  */
 public class Seed {
   public static void main(String[] args) throws Exception {
@@ -29,7 +29,7 @@ public class Seed {
 
     Properties config = new Properties();
     config.put("bootstrap.servers", options.get("--brokers"));
-    config.put("acks", "all"); // the default, as is that each record is written once and in order
+    config.put("acks", "all"); // the default; each record is written once and in order by default, too
     config.put("key.serializer", StringSerializer.class);
     config.put("value.serializer", StringSerializer.class);
 

@@ -1,7 +1,7 @@
 """Prints the pages of a crawl, one line each: id, URL, title.
 
-It is a member of a consumer group: run it twice, and each copy gets half of the
-partitions; stop it, and the next goes on where it was.
+It is a member of a consumer group. Run it twice, and each copy gets half of the
+partitions. Stop it, and the next run goes on where it was.
 """
 
 import argparse
@@ -22,13 +22,13 @@ consumer = Consumer({
     "bootstrap.servers": args.brokers,
     "group.id": args.group,
     "auto.offset.reset": "earliest",  # a new group begins at the topic's start
-    "enable.auto.commit": False,  # we commit what is done, and not what is read
+    "enable.auto.commit": False,  # commit what is done, and not what is read
 })
 consumer.subscribe([f"{args.crawl}.parsed"])
 
-# After a crash, here or in the crawl, a page may come again, with its id. What
-# remembers ids for good is the database that the pages go to: make the id its
-# primary key. This program remembers those of its own lifetime.
+# After a crash, here or in the crawl, a page may come again with the same id. Make
+# the id the primary key of the database that the pages go to. This program has no
+# database, and remembers the ids of its own lifetime.
 seen = set()
 last = time.monotonic()
 try:
@@ -46,7 +46,7 @@ try:
             if page["id"] not in seen:
                 seen.add(page["id"])
                 print(page["id"], page["url"], page.get("title", ""), sep="\t", flush=True)
-        # First the work is safe, then it is committed: at least once.
+        # First make the work safe, then commit it: at least once.
         consumer.commit(asynchronous=False)
 except KeyboardInterrupt:
     pass

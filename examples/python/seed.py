@@ -13,7 +13,7 @@ flags.add_argument("--depth", type=int, default=0,
 flags.add_argument("url", nargs="+")
 args = flags.parse_args()
 
-# What is produced is acknowledged by all replicas, once and in order.
+# All replicas acknowledge each record, once and in order.
 producer = Producer({"bootstrap.servers": args.brokers, "enable.idempotence": True})
 errors = []
 

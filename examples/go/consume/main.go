@@ -1,7 +1,7 @@
 // Command consume prints the pages of a crawl, one line each: id, URL, title.
 //
-// It is a member of a consumer group: run it twice, and each copy gets half of the
-// partitions; stop it, and the next goes on where it was.
+// It is a member of a consumer group. Run it twice, and each copy gets half of the
+// partitions. Stop it, and the next run goes on where it was.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// page is what this program wants of a record; codecs/parsed.schema.json has all.
+// page holds the members that this program uses; codecs/parsed.schema.json has all.
 type page struct{ ID, URL, Title string }
 
 func main() {
@@ -35,7 +35,7 @@ func main() {
 		kgo.SeedBrokers(strings.Split(*brokers, ",")...),
 		kgo.ConsumerGroup(*group),
 		kgo.ConsumeTopics(*crawl+".parsed"), // a new group begins at the topic's start
-		kgo.DisableAutoCommit(),             // we commit what is done, and not what is read
+		kgo.DisableAutoCommit(),             // commit what is done, and not what is read
 		kgo.BlockRebalanceOnPoll(),          // a partition is not taken away between the two
 	)
 	if err != nil {
@@ -45,9 +45,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
-	// After a crash, here or in the crawl, a page may come again, with its id. What
-	// remembers ids for good is the database that the pages go to: make the id its
-	// primary key. This program remembers those of its own lifetime.
+	// After a crash, here or in the crawl, a page may come again with the same id. Make
+	// the id the primary key of the database that the pages go to. This program has no
+	// database, and remembers the ids of its own lifetime.
 	seen := map[string]bool{}
 	out := bufio.NewWriter(os.Stdout)
 	for *pages == 0 || len(seen) < *pages {
@@ -73,7 +73,7 @@ func main() {
 				fmt.Fprintf(out, "%s\t%s\t%s\n", p.ID, p.URL, p.Title)
 			}
 		})
-		// First the work is safe, then it is committed: at least once.
+		// First make the work safe, then commit it: at least once.
 		if err := out.Flush(); err != nil {
 			log.Fatal(err)
 		}

@@ -18,8 +18,8 @@ func main() {
 	depth := flag.Int("depth", 0, "count links from this depth on, so that a crawl with --max-depth follows them less far")
 	flag.Parse()
 
-	// What is produced is acknowledged by all replicas, once and in order: that
-	// is franz-go's default.
+	// By default franz-go waits until all replicas have acknowledged each record, once
+	// and in order.
 	client, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(*brokers, ",")...))
 	if err != nil {
 		log.Fatal(err)

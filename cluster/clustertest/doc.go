@@ -1,5 +1,0 @@
-// Package clustertest makes what tests of a secured Kafka cluster need:
-// certificate authorities with the certificates that they sign, and the options
-// of an Apache Kafka (package kafkatest) whose listeners want TLS, client
-// certificates and passwords.
-package clustertest

@@ -1,0 +1,109 @@
+package metrics
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Rejected counts a record that a stage could not use.
+func (s *Set) Rejected(stage topics.Stage, reason string) {
+	s.rejected.WithLabelValues(string(stage), reason).Inc()
+}
+
+// Normalized counts n URLs that were accepted (reason "accepted") or refused.
+func (s *Set) Normalized(reason string, n int) {
+	s.normalized.WithLabelValues(reason).Add(float64(n))
+}
+
+// Deduped counts new URLs, URLs that were seen before, and URLs that are merged into a
+// variant.
+func (s *Set) Deduped(fresh, seen, merged int) {
+	s.fresh.Add(float64(fresh))
+	s.seen.Add(float64(seen))
+	s.merged.Add(float64(merged))
+}
+
+// Ledger counts an incident of a ledger by its kind.
+func (s *Set) Ledger(stage topics.Stage, kind string) {
+	s.ledger.WithLabelValues(string(stage), kind).Inc()
+	if kind == ledger.IncidentCheckpoint {
+		s.checkpoint.WithLabelValues(string(stage)).SetToCurrentTime()
+	}
+}
+
+// Exchange counts an HTTP exchange, see stage.Meter.
+func (s *Set) Exchange(class string, status int, wireBytes int64, firstByte, total time.Duration) {
+	s.exchanges.WithLabelValues(class, statusClass(status)).Inc()
+	s.wireBytes.Add(float64(wireBytes))
+	s.exchangeTime.Observe(total.Seconds())
+	if status > 0 {
+		s.firstByte.Observe(firstByte.Seconds())
+	}
+}
+
+// Page counts a page handed out; bytes is the size of its body.
+func (s *Set) Page(bytes int) {
+	s.pages.Inc()
+	s.pageBytes.Add(float64(bytes))
+}
+
+// Duplicate counts a duplicate page by the distance between the two texts; 0 is the same
+// text.
+func (s *Set) Duplicate(distance int) {
+	if distance == 0 {
+		s.identical.Inc()
+	} else {
+		s.near.Inc()
+	}
+}
+
+// Slots notes that a request began (1) or ended (-1).
+func (s *Set) Slots(change int) { s.slots.Add(float64(change)) }
+
+// Hurried counts a request that broke its domain's delay.
+func (s *Set) Hurried(v politeness.Violation) { s.violations.WithLabelValues(string(v)).Inc() }
+
+// Tripped counts a domain's breaker that opened.
+func (s *Set) Tripped() { s.breakers.Inc() }
+
+// Status notes a reading of the crawl's frontier and lags.
+func (s *Set) Status(status status.Status) {
+	s.frontier(status.Gauges)
+	lags := map[[2]string]int64{}
+	for _, lag := range status.Lags {
+		lags[[2]string{string(lag.Stage), lag.Topic}] += lag.Behind()
+	}
+	for labels, records := range lags {
+		s.lag.WithLabelValues(labels[0], labels[1]).Set(float64(records))
+	}
+}
+
+func (s *Set) frontier(g *weftpb.Gauges) {
+	s.settled.WithLabelValues("fetched").Set(float64(g.GetFetched()))
+	s.settled.WithLabelValues("failed").Set(float64(g.GetFailed()))
+	s.settled.WithLabelValues("refused").Set(float64(g.GetRefused()))
+	s.urls.WithLabelValues("pending").Set(float64(g.GetPending()))
+	s.urls.WithLabelValues("queued").Set(float64(g.GetQueued()))
+	s.urls.WithLabelValues("out").Set(float64(g.GetOut()))
+	s.urls.WithLabelValues("withdrawn").Set(float64(g.GetWithdrawn()))
+	s.domains.WithLabelValues("out").Set(float64(g.GetDomainsOut()))
+	s.domains.WithLabelValues("waiting").Set(float64(g.GetDomains() - g.GetDomainsOut()))
+	s.visits.Set(float64(g.GetVisits()))
+}
+
+// statusClass groups status codes, so that a server cannot choose the labels.
+func statusClass(status int) string {
+	switch class := status / 100; {
+	case class == 0:
+		return "none"
+	case class > 0 && class <= 5:
+		return fmt.Sprintf("%dxx", class)
+	}
+	return "other"
+}

@@ -1,0 +1,73 @@
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Summary is the result of a run.
+type Summary struct {
+	// Ended is the reason in one word.
+	Ended string
+	// Elapsed is the time of this run, Rate its pages per second; 0 if unknown.
+	Elapsed time.Duration
+	Rate    float64
+	// Pages since the crawl began, Bytes of their bodies in this run.
+	Pages, Bytes int64
+	// Left is the number of URLs that are still to be fetched.
+	Left int64
+	// Outcomes by name, such as "fetched 200" or "gave_up_timeout".
+	Outcomes map[string]int64
+}
+
+// WriteTo prints the summary: a sentence, and the outcomes as a table, the most
+// frequent first.
+func (s Summary) WriteTo(w io.Writer) (int64, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s after %s: %s pages, %s", s.Ended, Clock(s.Elapsed), Count(s.Pages), Bytes(s.Bytes))
+	if s.Rate > 0 {
+		fmt.Fprintf(&b, ", %s pages/s", RateText(s.Rate))
+	}
+	if s.Left > 0 {
+		fmt.Fprintf(&b, ", %s URLs left", Count(s.Left))
+	}
+	b.WriteByte('\n')
+	s.table(&b)
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
+
+func (s Summary) table(b *strings.Builder) {
+	widest, total := len("total"), int64(0)
+	for name, count := range s.Outcomes {
+		if count > 0 {
+			widest = max(widest, len(name))
+			total += count
+		}
+	}
+	if total == 0 {
+		return
+	}
+	digits := len(Count(total))
+	row := func(name string, count int64) {
+		fmt.Fprintf(b, "  %-*s  %*s  %5.1f%%\n", widest, name, digits, Count(count), 100*float64(count)/float64(total))
+	}
+	for _, name := range ByCount(s.Outcomes) {
+		if s.Outcomes[name] > 0 {
+			row(name, s.Outcomes[name])
+		}
+	}
+	row("total", total)
+}
+
+// ByCount returns the names that have counts, the most frequent first.
+func ByCount(counts map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+}

@@ -1,0 +1,224 @@
+package verify_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/inspect/verify"
+	"github.com/weftcrawl/weft/inspect/verify/accesslog"
+)
+
+// hit is a request as a server's log tells it, milliseconds since begun.
+type hit struct {
+	start, took int64
+	path, agent string
+}
+
+const ours = "Mozilla/5.0 (compatible; weft/test)"
+
+// hits are those of the healthy story.
+func hits() []hit {
+	return []hit{{100, 50, "/robots.txt", ours}, {300, 900, "/", "somebody else"}, {1200, 100, "/", ours}, {2400, 100, "/b", ours}}
+}
+
+// written writes a log in a format.
+func written(t *testing.T, format string, log []hit) string {
+	t.Helper()
+	var b strings.Builder
+	for _, h := range log {
+		start, end := begun+h.start, begun+h.start+h.took
+		stamp := time.UnixMilli(end).UTC().Format("02/Jan/2006:15:04:05 -0700")
+		request := fmt.Sprintf(`"GET %s HTTP/1.1"`, h.path)
+		switch format {
+		case "combined":
+			fmt.Fprintf(&b, "127.0.0.1 - - [%s] %s 200 2326 \"-\" %q\n", stamp, request, h.agent)
+		case "vcombined":
+			fmt.Fprintf(&b, "A.test:80 127.0.0.1 - - [%s] %s 200 2326 \"-\" %q\n", stamp, request, h.agent)
+		case "nginx-msec":
+			fmt.Fprintf(&b, "%d.%03d %d.%03d a.test %s 200 %q\n", end/1000, end%1000, h.took/1000, h.took%1000, request, h.agent)
+		case "json":
+			fmt.Fprintf(&b, `{"msec":"%d.%03d","request_time":"%d.%03d","host":"a.test","method":"GET","uri":%q,"status":"200","user_agent":%q}`+"\n",
+				end/1000, end%1000, h.took/1000, h.took%1000, h.path, h.agent)
+		case "caddy":
+			fmt.Fprintf(&b, `{"level":"info","ts":%d.%03d,"request":{"host":"a.test","uri":%q,"headers":{"User-Agent":[%q]}},"duration":%d.%03d,"status":200}`+"\n",
+				end/1000, end%1000, h.path, h.agent, h.took/1000, h.took%1000)
+		case "weft":
+			fmt.Fprintf(&b, "%d %d a.test 200 %s %s\n", start*1e6, end*1e6, h.path, h.agent)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "access.log")
+	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func withLog(t *testing.T, format string, files ...string) func(*verify.Options) {
+	t.Helper()
+	f, err := accesslog.Named(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(o *verify.Options) { o.Log = &verify.Log{Files: files, Format: f, Host: "a.test", Tolerance: -1} }
+}
+
+func TestEveryFormatProves(t *testing.T) {
+	for _, format := range accesslog.Names() {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			report := judged(t, healthy(), withLog(t, format, written(t, format, hits())))
+			last := report.Proofs[len(report.Proofs)-1]
+			if !report.Proven || last.Claim != verify.SiteLog || last.Shown != 3 {
+				t.Errorf("%+v:\n%s", last, text(t, report))
+			}
+		})
+	}
+}
+
+func TestEveryFormatRefutes(t *testing.T) {
+	for _, test := range []struct {
+		kind verify.Kind
+		// line is that of the request that is wrong, as hits are written.
+		line  int
+		plant func(*story, []hit) []hit
+		// durations are needed to see it.
+		durations bool
+		also      verify.Kind
+	}{
+		{
+			kind: verify.KindLogShort, line: 4,
+			plant: func(s *story, h []hit) []hit {
+				s.told(2).Timing.ResponseMs = 5000 // so that the first request need not wait
+				s.told(2).Released[0].DelayMs, s.told(4).Released[0].DelayMs = 5000, 5000
+				s.told(5).Settled[0].Attempt.StartedMs = begun + 6400
+				return h
+			},
+		},
+		{
+			kind: verify.KindLogOverlap, line: 4, durations: true,
+			plant: func(_ *story, h []hit) []hit {
+				h[2].took = 1500
+				return h
+			},
+		},
+		{
+			kind: verify.KindLogBeforeRobots, line: 2,
+			plant: func(_ *story, h []hit) []hit {
+				h[1].start = -9000
+				return h[1:]
+			},
+			also: verify.KindLogBeforeRobots,
+		},
+		{
+			kind: verify.KindLogDenied, line: 5, also: verify.KindLogUnknown,
+			plant: func(_ *story, h []hit) []hit { return append(h, hit{9000, 100, "/private", ours}) },
+		},
+		{
+			kind: verify.KindLogUnknown, line: 5,
+			plant: func(_ *story, h []hit) []hit { return append(h, hit{9000, 100, "/stranger", ours}) },
+		},
+	} {
+		for _, format := range accesslog.Names() {
+			f, err := accesslog.Named(format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.durations && !f.Durations {
+				continue
+			}
+			t.Run(string(test.kind)+"/"+format, func(t *testing.T) {
+				t.Parallel()
+				s := healthy()
+				log := test.plant(s, hits())
+				report := judged(t, s, withLog(t, format, written(t, format, log)))
+				found := false
+				for _, v := range report.Violations {
+					switch {
+					case v.Kind == test.kind && v.Lines[0].Line == test.line:
+						found = true
+					case v.Kind != test.also:
+						t.Errorf("found too: %+v", v)
+					}
+				}
+				if !found {
+					t.Errorf("not found:\n%s", text(t, report))
+				}
+			})
+		}
+	}
+}
+
+// TestLogsInParts holds several files in any order, packed, with lines that are
+// none, and a log that begins after the robots.txt was had.
+func TestLogsInParts(t *testing.T) {
+	log := hits()
+	first, second := written(t, "weft", log[:2]), written(t, "weft", slices.Clone(log[2:]))
+	raw, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.Create(first + ".gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(packed)
+	if _, err := z.Write(append([]byte("nonsense\n"), raw...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	report := judged(t, healthy(), withLog(t, "weft", second, packed.Name()))
+	last := report.Proofs[len(report.Proofs)-1]
+	if !report.Proven || last.Shown != 3 || len(last.Unproven) != 1 || !strings.Contains(last.Unproven[0], "line 1:") {
+		t.Errorf("%+v:\n%s", last, text(t, report))
+	}
+
+	s := healthy()
+	late := hits()[3:]
+	if report := judged(t, s, withLog(t, "weft", written(t, "weft", late))); !report.Proven {
+		t.Errorf("a log that begins late:\n%s", text(t, report))
+	}
+}
+
+// A request more than the ledgers count as made was in flight at a kill, unless
+// they say that it was cut off.
+func TestRepeatsHaveTheirReason(t *testing.T) {
+	again := append(hits(), hit{9000, 100, "/b", ours})
+	for name, c := range map[string]struct {
+		plant func(*story)
+		want  string
+	}{
+		"at a kill": {func(*story) {}, "1 requests are in the access log more often than in the ledgers: they were in flight when their fetcher was killed"},
+		"cut off": {func(s *story) {
+			last := s.scheduled[len(s.scheduled)-1]
+			*last = *scheduled(2600, 0, 1, 1, 1, &weftpb.Scheduled{
+				Settled:  []*weftpb.Settlement{{Visit: id(4), RetryMs: -1, Attempt: attempt(2400, 100)}},
+				Released: []*weftpb.Visit{released(6, &weftpb.Request{Target: target(linked, 1), Priority: 2, Again: true})},
+			}).reads(names.Visited, 2)
+			s.scheduled = append(s.scheduled, scheduled(9200, 0, 0, 0, 2, &weftpb.Scheduled{
+				Settled: []*weftpb.Settlement{{Visit: id(6), Reason: "fetched", Attempt: attempt(9000, 100)}},
+			}).reads(names.Visited, 3))
+			s.visited = append(s.visited, &weftpb.Visited{Visit: id(6)})
+		}, "1 requests were cut off when their partition went to another fetcher"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := healthy()
+			c.plant(s)
+			report := judged(t, s, withLog(t, "weft", written(t, "weft", again)))
+			if said := text(t, report); !report.Proven || !strings.Contains(said, c.want) || strings.Contains(said, "made again") == (name == "at a kill") {
+				t.Errorf("it says\n%s", said)
+			}
+		})
+	}
+}

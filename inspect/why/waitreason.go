@@ -1,0 +1,272 @@
+package why
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/schedule/frontier"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Cause names what a domain waits for. The names are stable.
+type Cause string
+
+const (
+	// Done means that nothing of the domain is pending.
+	Done Cause = "done"
+	// Ready means that the domain is served at this moment.
+	Ready Cause = "ready"
+	// Asking is an open request: without a delay there is always one.
+	Asking Cause = "request"
+	// Delaying is the delay between two requests.
+	Delaying Cause = "delay"
+	// Robots is a robots.txt that is being fetched, or cannot be fetched.
+	Robots Cause = "robots"
+	// Retrying means that all URLs that are left have failed and are tried again later.
+	Retrying Cause = "retry"
+	// Aside means that all URLs that are left may be variants of known URLs. A few
+	// of them are tried when the domain is quiet.
+	Aside Cause = "aside"
+	// BackingOff is the time without requests after failures.
+	BackingOff Cause = "back_off"
+	// RetryAfter is a longer pause that the server asked for.
+	RetryAfter Cause = "retry_after"
+	// Breaker means that the breaker is open.
+	Breaker Cause = "breaker"
+	// Window means that the partition has as many visits out as allowed.
+	Window Cause = "window"
+	// Disk means that less disk is free than the reserve.
+	Disk Cause = "disk"
+	// Schedule means that the scheduler has not come to the domain.
+	Schedule Cause = "schedule"
+	// Fetch means that a visit is out and the fetcher has not come to it.
+	Fetch Cause = "fetch"
+	// Failing means that the next stage ends again and again.
+	Failing Cause = "failing"
+	// Stopped means that no process runs the next stage.
+	Stopped Cause = "stopped"
+	// Paused means that the crawl is paused or draining.
+	Paused Cause = "paused"
+	// Unknown means that the beginning of the ledger was trimmed.
+	Unknown Cause = "unknown"
+)
+
+// WaitReason is why a domain waits at the moment.
+type WaitReason struct {
+	Cause Cause `json:"cause"`
+	// Until is when that ends by itself; zero if it is not known.
+	Until time.Time `json:"until,omitzero"`
+	// Text is a sentence without a full stop.
+	Text string `json:"text"`
+}
+
+func because(cause Cause, format string, args ...any) WaitReason {
+	return WaitReason{Cause: cause, Text: fmt.Sprintf(format, args...)}
+}
+
+func (r WaitReason) until(t time.Time) WaitReason {
+	r.Until = t.UTC()
+	return r
+}
+
+// domainView is all that decides why a domain waits.
+type domainView struct {
+	clock
+	state   frontier.DomainState
+	visits  []frontier.VisitOut
+	origins []frontier.OriginState
+	delay   Delay
+	trace   trace
+	// visitsOut is the number of visits of the partition that are out, window the limit.
+	visitsOut, window int64
+	// lag of the scheduler in the partition.
+	lag  int64
+	loop loop
+}
+
+// domainView reads a domain's state. The caller sets visitsOut.
+func (a *Asker) domainView(f *frontier.Frontier, domain string, t trace, around loop, c clock) (domainView, error) {
+	h := domainView{
+		clock: c, trace: t, loop: around,
+		window: int64(a.frontier.Window), lag: around.lag(topics.Schedule, a.partition(domain)),
+	}
+	var err error
+	if h.state, err = f.DomainState(domain); err != nil {
+		return h, err
+	}
+	if h.visits, err = f.Visits(domain); err != nil {
+		return h, err
+	}
+	if h.origins, err = f.Origins(domain, c.now); err != nil {
+		return h, err
+	}
+	h.delay = delayOf(a.frontier, h.state.Response, h.origins)
+	return h, nil
+}
+
+// pending is the number of URLs that are not settled.
+func (h domainView) pending() int64 {
+	n := int64(h.state.Retries+h.state.Grouped) + h.state.Out
+	for _, q := range h.state.Queued {
+		n += int64(q)
+	}
+	return n
+}
+
+// waitReason finds out why the domain waits.
+func (h domainView) waitReason() WaitReason {
+	switch {
+	case h.state.State == frontier.Empty:
+		return because(Done, "nothing is pending")
+	case h.loop.idle(topics.Schedule):
+		return h.stopped(topics.Schedule)
+	case h.paused():
+		return because(Paused, "the crawl is asked not to go on (%s)", h.loop.control)
+	case h.state.State == frontier.Out:
+		return h.out()
+	case h.state.DueAt.After(h.now):
+		return h.waiting()
+	}
+	return h.overdue()
+}
+
+// stopped explains a domain whose next stage does not run, or fails.
+func (h domainView) stopped(stage topics.Stage) WaitReason {
+	if f, fails := h.loop.failing(stage); fails {
+		return because(Failing, "the stage %s fails: %s", stage, f.Says)
+	}
+	for _, members := range h.loop.members {
+		if members > 0 {
+			return because(Stopped, "no process runs the stage %s", stage)
+		}
+	}
+	return because(Stopped, "no process runs this crawl")
+}
+
+// paused reports whether a pause or a drain stops the domain. A drain does not stop
+// visits that are out.
+func (h domainView) paused() bool {
+	if h.state.State == frontier.Out {
+		return h.loop.control.Pauses(topics.Fetch)
+	}
+	return h.loop.control.PausesReleases()
+}
+
+// patience is how late an outcome of a visit may come before the fetcher is the cause:
+// outcomes are reported about once a second, and a server may be slow once.
+const patience = 10 * time.Second
+
+// out explains a domain with a visit out.
+func (h domainView) out() WaitReason {
+	if h.loop.idle(topics.Fetch) {
+		return h.stopped(topics.Fetch)
+	}
+	v := h.visits[0]
+	last := moment(max(h.trace.releasedMS, h.trace.endedMS))
+	next := last.Add(v.Delay)
+	late := h.now.Sub(next.Add(2 * h.state.Response))
+	switch {
+	case h.now.Sub(v.LeaseAt) > patience:
+		return because(Schedule, "visit %s was lost: its lease ran out %s ago, and the scheduler has not come to release it again",
+			v.ID, span(h.now.Sub(v.LeaseAt)))
+	case late > patience:
+		return because(Fetch, "visit %s should have gone on %s ago: its fetcher has no free slot, waits for parse, took the partition over just now, or is gone",
+			v.ID, span(h.now.Sub(next)))
+	case v.Robots:
+		return because(Robots, "%s is being fetched", v.Requests[0].GetTarget().GetUrl())
+	case v.Probe && !h.state.BreakerOpen:
+		asked, _ := urls.Parse(v.Requests[0].GetTarget().GetUrl())
+		return because(Breaker, "the breaker of %s is open, and one request is out to see whether it answers again",
+			asked.Origin())
+	case v.Probe:
+		return because(Breaker, "the breaker is open, and one request is out to see whether the domain answers again")
+	case v.Delay > 0 && next.After(h.now):
+		return because(Delaying, "the delay of %s between two requests (%s)",
+			span(v.Delay), h.delay.reason()).until(next)
+	case v.Delay > 0:
+		return because(Delaying, "requests go out one after another, %s apart (%s)", span(v.Delay), h.delay.reason())
+	}
+	return because(Asking, "requests go out one after another without a delay: its server's answers set the pace")
+}
+
+// waiting explains a domain that is due later.
+func (h domainView) waiting() WaitReason {
+	at, pausing := h.state.DueAt, h.state.NextAt.After(h.now)
+	unreachable, ok := h.unreachable()
+	switch {
+	case pausing && h.retryAfter() > 0:
+		return because(RetryAfter, "its server asked for a pause of %s (Retry-After); the next request is %s",
+			span(h.retryAfter()), h.When(at)).until(at)
+	case pausing && h.state.BreakerOpen:
+		return because(Breaker, "the breaker is open after %s in a row, time %d; the next probe is %s",
+			plural(int64(h.state.Failures), "failure"), h.state.BreakerCycles, h.When(at)).until(at)
+	case ok && unreachable.Missing:
+		return because(Robots, "the name of the host of %s was not found; it is looked up once more %s",
+			unreachable.Name, h.When(unreachable.RetryAt)).until(unreachable.RetryAt)
+	case ok && unreachable.Standing == frontier.Referred:
+		return because(Robots, "robots.txt of %s redirects to another domain, from which it is being fetched; without an answer it is requested again %s",
+			unreachable.Name, h.When(unreachable.RetryAt)).until(unreachable.RetryAt)
+	case ok:
+		return because(Robots, "robots.txt of %s cannot be fetched (%s in a row), which forbids everything; it is requested again %s",
+			unreachable.Name, plural(int64(unreachable.Failures), "failure"), h.When(unreachable.RetryAt)).until(unreachable.RetryAt)
+	case h.state.Grouped > 0 && !at.Equal(h.state.RetryAt) && at.After(h.state.NextAt):
+		return because(Aside, "%s may be variants of URLs that were named before; a few more of them are tried %s, if nothing of the domain moves until then",
+			plural(int64(h.state.Grouped), "URL"), h.When(at)).until(at)
+	case at.After(h.state.NextAt):
+		return because(Retrying, "%s failed or came back; the first is tried again %s",
+			plural(int64(h.state.Retries), "URL"), h.When(at)).until(at)
+	case h.state.Failures > 0:
+		return because(BackingOff, "it failed %s in a row; the next request is %s",
+			plural(int64(h.state.Failures), "time"), h.When(at)).until(at)
+	}
+	return because(Delaying, "the delay of %s between two requests (%s)",
+		span(ms(h.delay.MS)), h.delay.reason()).until(at)
+}
+
+// unreachable is the first origin whose robots.txt cannot be fetched, if no other origin
+// has rules in force.
+func (h domainView) unreachable() (first frontier.OriginState, ok bool) {
+	for _, o := range h.origins {
+		switch {
+		case o.Standing == frontier.InForce:
+			return frontier.OriginState{}, false
+		case (o.Standing == frontier.Waiting || o.Standing == frontier.Referred) && !ok:
+			first, ok = o, true
+		}
+	}
+	return first, ok
+}
+
+// retryAfter is the pause that a server asked for, if it is longer than the scheduler's
+// own.
+func (h domainView) retryAfter() time.Duration {
+	if h.state.Failures == 0 || h.trace.nextSetMS == 0 {
+		return 0
+	}
+	breaker := politeness.Breaker{Failures: h.state.Failures, Cycles: h.state.BreakerCycles, Open: h.state.BreakerOpen}
+	decided := moment(h.trace.nextSetMS)
+	own := politeness.NextRelease(decided, ms(h.delay.MS), breaker.Wait(ms(h.delay.MS)), 0)
+	if h.state.NextAt.Sub(own) < 100*time.Millisecond {
+		return 0
+	}
+	return h.state.NextAt.Sub(decided)
+}
+
+// overdue explains a domain that is due.
+func (h domainView) overdue() WaitReason {
+	late := h.now.Sub(h.state.DueAt)
+	disk, full := h.loop.disk()
+	switch {
+	case full:
+		return because(Disk, "nothing is released: %s", disk)
+	case h.visitsOut >= h.window:
+		return because(Window, "due for %s, but %s of its partition are out already, as many as allowed",
+			span(late), plural(h.visitsOut, "visit"))
+	case late < 2*time.Second:
+		return because(Ready, "it is its turn at this moment")
+	}
+	return because(Schedule, "due for %s, but the scheduler has not come to it: it is %s behind in this partition",
+		span(late), plural(h.lag, "record"))
+}

@@ -1,0 +1,111 @@
+package blob_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/test/s3server"
+)
+
+func TestOpenRefuses(t *testing.T) {
+	for location, want := range map[string]string{
+		"":                                       "empty",
+		"ftp://host/path":                        `scheme "ftp" is neither s3 nor file`,
+		"s3:///prefix":                           "names no bucket",
+		"s3://b/../c":                            "is no key",
+		"s3://b?zone=1":                          `no parameter "zone"`,
+		"s3://b?path-style=perhaps":              "neither true nor false",
+		"s3://b?endpoint=127.0.0.1:9000":         "endpoint is not http://host:port",
+		"s3://b?endpoint=http://u:hush@h:1":      "endpoint is not http://host:port",
+		"s3://key:hush@bucket/prefix":            "credentials belong in the environment",
+		"s3://key:hush@bucket\x7f":               "not a URL",
+		"file://host/path":                       "a file URL is file:///path",
+		"file://":                                "a file URL is file:///path",
+		"s3://b?endpoint=%zz":                    "name=value",
+		"s3://b?region=a;path-style=true":        "name=value",
+		"s3://b?region=a&region=b":               "says region more than once",
+		"s3://b/prefix#?region=a":                "# is %23",
+		"file:///path#1":                         "# is %23",
+		"file:///path?endpoint=http://127.0.0.1": "a file URL is file:///path",
+	} {
+		_, err := blob.Open(t.Context(), location)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%q: %v, want %q", location, err, want)
+		}
+	}
+}
+
+// What cannot be used is said in a sentence without the SDK's layers.
+func TestProbeRefuses(t *testing.T) {
+	there := s3server.Fake(t, "crawls")
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for location, want := range map[string]string{
+		strings.Replace(there, "crawls", "missing", 1):            ": NoSuchBucket: The specified bucket does not exist",
+		"s3://crawls?path-style=true&endpoint=http://127.0.0.1:1": ": dial tcp 127.0.0.1:1: connect: connection refused",
+		file:            "not a directory",
+		file + "/below": "not a directory",
+	} {
+		b, err := blob.Open(t.Context(), location)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = blob.Probe(t.Context(), b)
+		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), s3server.Secret) {
+			t.Errorf("%s: %v, want %q", location, err, want)
+		}
+	}
+}
+
+// A process that was killed leaves temporary files, and no objects.
+func TestFolderHidesTemporaryFiles(t *testing.T) {
+	dir := t.TempDir()
+	b, err := blob.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, "a/b", "x")
+	if err := os.WriteFile(filepath.Join(dir, "a", ".put-123"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, b, ""); len(got) != 1 || got[0] != "a/b=1" {
+		t.Errorf("listed %q", got)
+	}
+}
+
+// Credentials are in no error, whatever is wrong with them.
+func TestCredentialsStaySecret(t *testing.T) {
+	there := s3server.Gateway(t, "crawls")
+	for name, env := range map[string][2]string{
+		"wrong secret": {"AWS_SECRET_ACCESS_KEY", "hush-" + s3server.Secret},
+		"unknown key":  {"AWS_ACCESS_KEY_ID", "hush-" + s3server.Key},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(env[0], env[1])
+			b, err := blob.Open(t.Context(), there)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for what, err := range map[string]error{
+				"probe": blob.Probe(t.Context(), b),
+				"get":   b.Get(t.Context(), "k", io.Discard),
+				"sweep": b.Sweep(t.Context(), "", time.Now()),
+			} {
+				if err == nil || strings.Contains(err.Error(), s3server.Secret) || strings.Contains(err.Error(), "hush") ||
+					strings.Count(err.Error(), "\n") > 0 {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if said := b.String(); strings.Contains(said, "hush") || strings.Contains(said, s3server.Secret) {
+				t.Errorf("the place is called %s", said)
+			}
+		})
+	}
+}

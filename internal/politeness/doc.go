@@ -1,0 +1,24 @@
+// Package politeness computes how long to wait between requests to a server, how many to
+// make in one visit, how long to wait after an error, and when to stop.
+//
+// It is pure. Times and durations come in, decisions come out; nothing here
+// reads a clock or draws a random number, and nothing but a Witness remembers
+// anything. The frontier keeps the numbers in its ledger, fetch keeps the delay on
+// its own clock, and a Witness in fetch counts where it did not.
+//
+// # Delay and visits
+//
+// A visit is several requests to one domain, made one after another with a
+// delay between the end of one and the start of the next. The delay is the
+// longest of what the user configured, what robots.txt asks for (Crawl-delay)
+// and a multiple of the time the server needed last. A visit takes about 30 s.
+//
+// # Errors
+//
+// Judge says what an outcome means for the URL (settled, or tried again) and for its
+// server (it answered, it failed, or neither). A request that reached no server says
+// nothing about it and costs no delay. The status of an error decides, even if its page
+// could not be read. Failures in a row double the wait. Five open the breaker, which
+// lets one probe through from time to time. An answer closes it. A breaker that opened
+// too often gives up.
+package politeness

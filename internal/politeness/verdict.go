@@ -1,0 +1,150 @@
+package politeness
+
+import (
+	"strconv"
+	"time"
+)
+
+// Health is what an outcome says about the domain.
+type Health uint8
+
+const (
+	// Unknown means that nothing was learned about the server.
+	Unknown Health = iota
+	// Answered means that the server is there and answers.
+	Answered
+	// Failed means that it is not, or says that it cannot.
+	Failed
+)
+
+// Verdict is what an outcome means.
+type Verdict struct {
+	// Reason names the end of the URL's journey if it ends here: "fetched",
+	// "not_modified" or a class of errors.
+	Reason string
+	// Health is the domain's.
+	Health Health
+	// Retry: the URL may be tried again (see Retry), and when it may not any
+	// more its reason is GaveUp(Reason).
+	Retry bool
+	// Unmade: there was no attempt; the URL goes back to where it was.
+	Unmade bool
+	// Unreached: the attempt reached no server, so no delay follows it.
+	Unreached bool
+	// Missing: the host's name does not exist, as one look-up said. See Confirm.
+	Missing bool
+}
+
+// classes are the verdicts on errors, by the class that fetch names.
+var classes = map[string]Verdict{
+	// The URL is tried again.
+	"dns_error":          {Retry: true, Health: Failed},
+	"connect_refused":    {Retry: true, Health: Failed},
+	"connect_timeout":    {Retry: true, Health: Failed},
+	"connect_error":      {Retry: true, Health: Failed},
+	"tls_error":          {Retry: true, Health: Failed},
+	"first_byte_timeout": {Retry: true, Health: Failed},
+	"total_timeout":      {Retry: true, Health: Failed},
+	"slow_body":          {Retry: true, Health: Failed},
+	"reset":              {Retry: true, Health: Failed},
+	"no_response":        {Retry: true, Health: Failed},
+	"bad_response":       {Retry: true, Health: Failed},
+	"body_truncated":     {Retry: true, Health: Failed},
+	"dns_not_found":      {Retry: true, Unreached: true, Missing: true},
+	"local_error":        {Retry: true}, // our fault
+	"stale_connection":   {Retry: true}, // the next connection is new
+	// The URL ends.
+	"tls_certificate":  {Health: Failed},
+	"header_too_large": {Health: Answered},
+	"bad_encoding":     {Health: Answered},
+	"unwanted_type":    {Health: Answered},
+	"address_refused":  {Unreached: true},
+	"port_refused":     {Unreached: true},
+	"invalid_url":      {},
+	"panic":            {},
+	// The URL goes back to where it was.
+	"lease_lost": {Unmade: true},
+	"canceled":   {Unmade: true},
+}
+
+// bodily are the classes of exchanges whose header was read, if there is a
+// status, and whose body was not.
+var bodily = map[string]bool{
+	"total_timeout":  true,
+	"slow_body":      true,
+	"body_truncated": true,
+	"bad_encoding":   true,
+	"local_error":    true,
+}
+
+// Judge returns the verdict on an exchange with this HTTP status (0: none) and
+// class of errors (empty: none). 5xx and 429 are the server's way of asking for
+// time, and a status above is taken for 5xx (RFC 9110 section 15). 408, 421 and
+// 425 say that the request may be made again, on another connection (RFC 9110
+// sections 15.5.9 and 15.5.20, RFC 8470 section 5.2). Every other status is an
+// answer. When both are set the class wins, unless the status is that of an error and
+// only the body failed: the page of an error is of no use. A class that is not known is
+// tried again, and its name is not used as a reason: reasons are counted, so there must
+// be few.
+func Judge(status uint32, class string) Verdict {
+	if class != "" && (status < 400 || !bodily[class]) {
+		v, ok := classes[class]
+		if !ok {
+			return Verdict{Reason: "other", Retry: true, Health: Failed}
+		}
+		v.Reason = class
+		return v
+	}
+	switch {
+	case status == 304:
+		return Verdict{Reason: "not_modified", Health: Answered}
+	case status == 408, status == 421, status == 425, status == 429:
+		return Verdict{Reason: "http_" + strconv.Itoa(int(status)), Retry: true, Health: Failed}
+	case status >= 500:
+		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed}
+	case status == 0:
+		return Verdict{Reason: "other", Retry: true, Health: Failed}
+	}
+	return Verdict{Reason: "fetched", Health: Answered}
+}
+
+// GaveUp names the end of a URL whose attempts all failed for this reason.
+func GaveUp(reason string) string { return "gave_up_" + reason }
+
+// retries are the waits after the first, second and third failed attempt.
+var retries = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
+
+// Retry returns how long after its attempt-th failure (from 1) a URL is tried
+// again, and false when it is not tried any more. Retry-After wins when later.
+func Retry(attempt uint32, retryAfter time.Duration) (time.Duration, bool) {
+	if attempt < 1 || attempt > uint32(len(retries)) {
+		return 0, false
+	}
+	return max(retries[attempt-1], min(retryAfter, MaxRetryAfter)), true
+}
+
+// ConfirmAfter is how long after a look-up that found no such name the name is
+// looked up again. It must be longer than resolvers of ours remember the first
+// answer (httpclient.Options.DNSNegativeTTL).
+const ConfirmAfter = 10 * time.Second
+
+const (
+	// reachedTries is how often robots.txt of an origin that once answered is
+	// asked for in a row: about three hours, since the queue of a site that is
+	// down for a while is worth keeping.
+	reachedTries = 12
+	// RefusedFor is how long an origin stays given up.
+	RefusedFor = time.Hour
+)
+
+// RetryRobots returns how long after the failures-th failure in a row (from 1)
+// robots.txt of an origin is asked for again, and false when the origin is
+// given up for RefusedFor. An origin that never answered is given up like a
+// URL; one that did (reached) is tried longer. Retry-After wins when later.
+func RetryRobots(failures uint32, reached bool, retryAfter time.Duration) (time.Duration, bool) {
+	wait, ok := Retry(failures, retryAfter)
+	if ok || !reached || failures >= reachedTries {
+		return wait, ok
+	}
+	return max(double(retries[len(retries)-1], failures-uint32(len(retries))+1), min(retryAfter, MaxRetryAfter)), true
+}

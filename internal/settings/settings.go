@@ -1,0 +1,147 @@
+// Package settings makes the options of every stage out of a crawl's definition.
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/robots"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/dedupe/traps"
+	"github.com/weftcrawl/weft/processors/dedupe/variants"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/processors/normalize/scope"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/schedule/frontier"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// CheckDefinition reports what in a crawl's definition a stage could not work with.
+func CheckDefinition(d topics.Definition) error {
+	_, err := VariantOptions(d)
+	return cmp.Or(
+		ScopeOptions(d).Validate(), URLOptions(d).Validate(), TrapOptions(d).Validate(), ParseOptions(d).Validate(), err,
+		FrontierOptions(d).Validate(), checkBodies(d), checkDuplicates(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
+	)
+}
+
+// MaxBody is the largest body, in bytes, that a crawl may ask for. fetch has a body in
+// memory once, parse twice.
+const MaxBody int64 = 256 << 20
+
+// checkBodies reports sizes of bodies that have no place in records or in a store.
+func checkBodies(d topics.Definition) error {
+	most := ClientOptions(httpclient.DefaultOptions(), d).MaxBodyBytes
+	switch {
+	case d.MaxBody < 0 || d.MaxBody > MaxBody:
+		return fmt.Errorf("the largest body of %d bytes is not between 1 and %d", d.MaxBody, MaxBody)
+	case d.BodyThreshold < 0 || d.BodyThreshold > topics.LargestInRecord:
+		return fmt.Errorf("bodies up to %d bytes in records are not between 1 and %d", d.BodyThreshold, topics.LargestInRecord)
+	case d.Bodies == "" && most > topics.LargestInRecord:
+		return fmt.Errorf("bodies up to %d bytes do not fit in records, %d at most: they need a place of their own", most, topics.LargestInRecord)
+	}
+	return nil
+}
+
+// FrontierOptions is the politeness that a crawl's definition asks for. The owner of a
+// partition adds Partition.
+func FrontierOptions(d topics.Definition) frontier.Options {
+	opts := frontier.DefaultOptions()
+	opts.Delay, opts.PerDomain = time.Duration(d.DelayMS)*time.Millisecond, d.PerDomain
+	opts.Allowed, opts.Unheld = robots.Judge(), robots.Unheld
+	return opts
+}
+
+// URLOptions is the form of URLs that a crawl's definition asks for.
+func URLOptions(d topics.Definition) urls.Options {
+	return urls.Options{Strip: d.StripParams, SortQuery: d.SortQuery, HashBang: d.HashBang}
+}
+
+// ScopeOptions is the scope that a crawl's definition asks for.
+func ScopeOptions(d topics.Definition) scope.Options {
+	return scope.Options{Mode: scope.Mode(d.Scope), Include: d.Include, Exclude: d.Exclude, MaxDepth: d.MaxDepth, Limits: shapeLimits(d)}
+}
+
+// TrapOptions are the traps that a crawl's definition looks for.
+func TrapOptions(d topics.Definition) traps.Options {
+	o := traps.DefaultOptions()
+	o.PagesPerDomain = d.MaxPagesPerDomain
+	o.Evidence = int(limitOf(int64(d.TrapEvidence), int64(o.Evidence)))
+	o.URLsPerTemplate = limitOf(d.MaxURLsPerTemplate, o.URLsPerTemplate)
+	return o
+}
+
+// limitOf makes an option of a limit of a definition. In a definition 0 is the default
+// and a negative number means no limit; in options 0 means no limit.
+func limitOf(defined, byDefault int64) int64 {
+	if defined == 0 {
+		return byDefault
+	}
+	return max(defined, 0)
+}
+
+// shapeLimits are the limits of scope that a crawl's definition asks for.
+func shapeLimits(d topics.Definition) scope.Limits {
+	return scope.Limits{
+		Segments: d.MaxPathSegments, SegmentRepeats: d.MaxPathRepeats, Params: d.MaxParams, ParamRepeats: d.MaxParamRepeats,
+	}
+}
+
+// VariantOptions are the rules by which URLs of a site name the same page.
+func VariantOptions(d topics.Definition) (*variants.Options, error) {
+	return variants.NewOptions(!d.KeepVariants, d.SamePage)
+}
+
+// ParseOptions are the options of the stage parse for a crawl.
+func ParseOptions(d topics.Definition) document.Options {
+	opts := document.DefaultOptions()
+	opts.Agent = Product(d)
+	opts.HashBang = d.HashBang
+	if len(d.FollowLinks) > 0 {
+		opts.Follow = make([]document.Kind, len(d.FollowLinks))
+		for i, kind := range d.FollowLinks {
+			opts.Follow[i] = document.Kind(kind)
+		}
+	}
+	if len(d.NoFollowRel) > 0 {
+		opts.NoFollow = d.NoFollowRel
+	}
+	return opts
+}
+
+// ClientOptions returns o with what the crawl's definition says: its agent, its limits
+// of bodies, and the addresses that it may connect to.
+func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options {
+	o.UserAgent, o.Contact = d.UserAgent, d.Contact
+	o.AllowPrivate, o.AllowNetworks = d.AllowPrivate, d.AllowNetworks
+	if d.MaxBody > 0 {
+		o.MaxBodyBytes = d.MaxBody
+		o.LargeBodyBytes = max(o.LargeBodyBytes, d.MaxBody)
+	}
+	o.Insecure = d.Insecure
+	if d.MinRate != 0 {
+		o.MinBodyRate = d.MinRate
+	}
+	return o
+}
+
+// Product is our product token (RFC 9309 section 2.2.1), by which robots.txt
+// files and robots meta elements address us.
+func Product(d topics.Definition) string {
+	if d.UserAgent == "" {
+		return httpclient.DefaultOptions().Product
+	}
+	return robots.ProductToken(d.UserAgent)
+}
+
+func checkDuplicates(d topics.Definition) error {
+	if !slices.Contains([]string{"", topics.KeepDuplicates, topics.DropDuplicateText, topics.IgnoreDuplicates}, d.Duplicates) {
+		return fmt.Errorf("%q is not a policy for duplicates", d.Duplicates)
+	}
+	if !slices.Contains([]string{"", topics.FollowDuplicateLinks, topics.IgnoreDuplicateLinks}, d.DuplicateLinks) {
+		return fmt.Errorf("%q is not a policy for the links of duplicates", d.DuplicateLinks)
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestUnwrittenManifestBreaksTheStore(t *testing.T) {
+	s := disk{broken: make(chan struct{})}
+	pebbleLogger{&s}.Fatalf("MANIFEST flush failed: %v", unix.ENOSPC)
+	if s.Err() == nil || s.Get([]byte("key")) != nil {
+		t.Errorf("the store goes on: %v", s.Err())
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a mistake in the program does not panic")
+		}
+	}()
+	pebbleLogger{&s}.Fatalf("MANIFEST not locked for writing")
+}
+
+func TestLackOfRoomIsNoDamage(t *testing.T) {
+	full := fmt.Errorf("open state: %w", &unwritten{unix.ENOSPC})
+	if mayBeDamaged(full) || !mayBeDamaged(errors.New("bad magic number")) {
+		t.Error("a checkpoint is discarded because the disk is full, or kept although it is damaged")
+	}
+}
+
+type unwritten struct{ error }
+
+func (u *unwritten) Unwrap() error { return u.error }

@@ -1,0 +1,141 @@
+// Package dedupe is the stage dedupe: it lets each URL of the crawl through once.
+//
+//	reads    normalized   URLs of one domain, and evidence of the page that names them
+//	writes   deduped      its ledger: which of these URLs are new, and what
+//	                      becomes of them
+//	decides  Decide, with three pure packages:
+//	         seen.Set.Unseen        which URLs were never seen
+//	         variants.Sites.Decide  which of those are merged into a variant
+//	         traps.Templates.Judge  which of the rest are parked, as URLs of a trap
+//
+// A record that changes nothing makes no event. Records of normalized are also how
+// people lift a trap (LiftTrap): the event that answers brings its URLs back.
+package dedupe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/processors/dedupe/seen"
+	"github.com/weftcrawl/weft/processors/dedupe/traps"
+	"github.com/weftcrawl/weft/processors/dedupe/variants"
+	"github.com/weftcrawl/weft/processors/normalize/scope"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Run runs the stage until ctx ends.
+func Run(ctx context.Context, env stage.Env) error {
+	return stage.Stateful(ctx, env, topics.Dedupe, Define(env))
+}
+
+// Define returns the stage without what runs it. Of env it takes the names, the
+// definition and the meter.
+func Define(env stage.Env) ledger.Processor {
+	return ledger.Processor{
+		Ledger: env.Names.Deduped,
+		Inputs: []ledger.Input{{Topic: env.Names.Normalized}},
+		Open: func(partition int32, store ledger.Store) (ledger.State, error) {
+			return open(env, partition, store)
+		},
+	}
+}
+
+type state struct {
+	ledger.Untimed
+	env       stage.Env
+	partition int32
+
+	seen     *seen.Set
+	variants *variants.Sites
+	traps    *traps.Templates
+
+	variantOptions *variants.Options
+	trapOptions    traps.Options
+	scope          *scope.Policy
+}
+
+func open(env stage.Env, partition int32, store ledger.Store) (*state, error) {
+	variantOptions, err := settings.VariantOptions(env.Definition)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := scope.New(settings.ScopeOptions(env.Definition))
+	if err != nil {
+		return nil, err
+	}
+	return &state{
+		env: env, partition: partition,
+		seen: seen.Open(seen.DefaultOptions(), store), traps: traps.Open(store), variants: variants.Open(store),
+		variantOptions: variantOptions, trapOptions: settings.TrapOptions(env.Definition), scope: policy,
+	}, nil
+}
+
+func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, error) {
+	var n weftpb.Normalized
+	if proto.Unmarshal(in.Value, &n) != nil {
+		return nil, stage.Undecodable()
+	}
+	if err := stage.InPlace(in.Key, s.partition, s.env.Definition.Partitions); err != nil {
+		return nil, err
+	}
+	if !ofDomain(in.Key, n.Targets) {
+		return nil, stage.Undecodable()
+	}
+	if n.Lift != nil {
+		if event := s.traps.Lift(in.Key, n.Lift); event != nil {
+			return stage.Encode(event), nil
+		}
+		return nil, nil
+	}
+	unseen := s.seen.Unseen(n.Targets)
+	d := s.variants.Decide(s.variantOptions, in.Key, &n, unseen, variants.Surroundings{Known: s.seen.Has, InScope: s.inScope})
+	if len(d.Merged) > 0 { // the variant that is kept may be seen
+		d.Targets = s.seen.Unseen(d.Targets)
+	}
+	fresh := len(d.Targets) + len(d.Restored)
+	s.env.Meter.Deduped(fresh, len(n.Targets)-len(unseen), len(d.Merged))
+	if fresh+len(d.Merged)+len(d.Evidence)+len(d.Groups)+len(d.Recalled) == 0 {
+		return nil, nil
+	}
+	event := &weftpb.Deduped{
+		Targets: d.Targets, Source: n.Source, Evidence: d.Evidence, Merged: d.Merged, Groups: d.Groups, Recalled: d.Recalled,
+	}
+	if len(event.Targets) > 0 {
+		event.Showing, event.Original = showing(in.Key, &n, event.Targets)
+		event.Targets, event.Parked = s.traps.Judge(s.trapOptions, in.Key, event.Showing, event.Targets)
+		s.traps.Group(in.Key, event)
+	}
+	event.Targets = append(event.Targets, d.Restored...)
+	return stage.Encode(event), nil
+}
+
+// inScope judges kept as it would be judged if given redirected to it: a crawl
+// that stays in a host, below a prefix, or within patterns, stays there.
+func (s *state) inScope(given *weftpb.Target, kept urls.URL, domain string) bool {
+	from, refusal := urls.Parse(given.Url)
+	if refusal != urls.Accepted {
+		return false
+	}
+	referrer := scope.Referrer{URL: from, Domain: domain, Depth: given.Depth, Root: given.ScopeRoot, Via: weftpb.Via_VIA_REDIRECT}
+	_, outside := s.scope.Judge(referrer, kept, domain)
+	return outside == scope.Accepted
+}
+
+func (s *state) Apply(domain string, body []byte, _ int64) error {
+	var d weftpb.Deduped
+	if err := proto.Unmarshal(body, &d); err != nil {
+		return fmt.Errorf("decode deduped: %w", err)
+	}
+	s.seen.Apply(&d)
+	s.traps.Apply(domain, &d)
+	s.variants.Apply(domain, &d)
+	return nil
+}

@@ -1,0 +1,288 @@
+package fetch
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/supervise"
+	"github.com/weftcrawl/weft/internal/topiclog"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+)
+
+// Backlog knows how many bytes of fetched records the stage parse has not committed
+// yet, and which domains must wait because of them. Topics do not slow their writers
+// down by themselves. A Backlog counts what one fetcher wrote. In a partition that
+// the fetcher owns, that is everything new.
+//
+// Bodies are counted in two accounts, so that domains with large pages delay each
+// other and no others. A domain is heavy when its bytes in the backlog, with another
+// body as large as its last ones, come to limit/64 or more. A body that makes its
+// domain heavy is counted as heavy. Heavy domains wait while heavy bodies come to the
+// limit. All others wait while the other bodies come to the limit. Every domain waits
+// while both together come to twice the limit. The bodies of a new domain are of
+// unknown size, so first requests may exceed the limit of heavy ones. Requests that
+// are open when an account is full are added to it, too. As long as light domains
+// keep to their own limit, their bodies delay no heavy domain.
+//
+// It is pure; backpressure tells it what happens. It is not safe for concurrent use.
+type Backlog struct {
+	limit      int64
+	heavyFrom  int64 // bytes that make a domain heavy
+	partitions map[int32][]booked
+	light      int64            // bytes
+	heavy      int64            // bytes, with those that are expected
+	domains    map[string]int64 // bytes of each domain that has any
+	last       map[string]int64 // size of the last bodies, of domains that one body makes heavy
+}
+
+// maxHeavy bounds the domains whose bodies are known to be large. A domain that is
+// forgotten counts as new.
+const maxHeavy = 4096
+
+// Sent is a body that is on its way or in the backlog.
+type Sent struct {
+	domain string
+	bytes  int64
+	heavy  bool
+}
+
+// booked is a body in the backlog. Those of a partition are in order.
+type booked struct {
+	Sent
+	offset int64
+}
+
+// NewBacklog returns an empty backlog. A request may begin while the backlog has less
+// than limit bytes of its kind.
+func NewBacklog(limit int64) *Backlog {
+	return &Backlog{
+		limit: limit, heavyFrom: limit / 64,
+		partitions: map[int32][]booked{}, domains: map[string]int64{}, last: map[string]int64{},
+	}
+}
+
+// Full tells whether parse is too far behind for another request of a domain.
+func (b *Backlog) Full(domain string) bool {
+	return *b.account(b.Heavy(domain)) >= b.limit || b.light+b.heavy >= 2*b.limit
+}
+
+// account returns one of the two accounts.
+func (b *Backlog) account(heavy bool) *int64 {
+	if heavy {
+		return &b.heavy
+	}
+	return &b.light
+}
+
+// Heavy tells whether a domain has much in the backlog, or is about to.
+func (b *Backlog) Heavy(domain string) bool {
+	return b.domains[domain]+b.last[domain] >= b.heavyFrom
+}
+
+// Expect reserves what the next body of a domain is likely to add, if that is much,
+// and returns it, for Cancel. Otherwise all heavy domains would begin at once as soon
+// as one of them may.
+func (b *Backlog) Expect(domain string) int64 {
+	b.heavy += b.last[domain]
+	return b.last[domain]
+}
+
+// Cancel releases a reservation, because the body has arrived or takes too long.
+func (b *Backlog) Cancel(bytes int64) { b.heavy -= bytes }
+
+// Send books a body on its way: a slow broker must not fill the memory with bodies.
+// If a record is lost, the life of the fetcher ends, and its backlog with it.
+func (b *Backlog) Send(domain string, bytes int) Sent {
+	size := int64(bytes)
+	sent := Sent{domain, size, b.domains[domain]+size >= b.heavyFrom}
+	*b.account(sent.heavy) += size
+	if size > 0 {
+		b.domains[domain] += size
+	}
+	// A small body between large ones does not make its domain light.
+	if large := max(size, b.last[domain]/2); large >= max(b.heavyFrom, 1) {
+		b.remember(domain, large)
+	} else {
+		delete(b.last, domain)
+	}
+	return sent
+}
+
+// remove books that a body is not in the backlog any more.
+func (b *Backlog) remove(s Sent) {
+	*b.account(s.heavy) -= s.bytes
+	if b.domains[s.domain] -= s.bytes; b.domains[s.domain] == 0 {
+		delete(b.domains, s.domain)
+	}
+}
+
+// remember notes that the bodies of a domain are large.
+func (b *Backlog) remember(domain string, size int64) {
+	if _, known := b.last[domain]; !known && len(b.last) == maxHeavy {
+		for other := range b.last {
+			delete(b.last, other)
+			break
+		}
+	}
+	b.last[domain] = size
+}
+
+// Acknowledged books at which offset a body that was sent is.
+func (b *Backlog) Acknowledged(partition int32, offset int64, sent Sent) {
+	b.partitions[partition] = append(b.partitions[partition], booked{sent, offset})
+}
+
+// Settle books that parse has committed a partition up to the offset next.
+func (b *Backlog) Settle(partition int32, next int64) {
+	bodies, n := b.partitions[partition], 0
+	for n < len(bodies) && bodies[n].offset < next {
+		b.remove(bodies[n].Sent)
+		n++
+	}
+	clear(bodies[:n]) // domains
+	b.partitions[partition] = bodies[n:]
+}
+
+// Forget drops a partition that went to another owner.
+func (b *Backlog) Forget(partition int32) {
+	for _, body := range b.partitions[partition] {
+		b.remove(body.Sent)
+	}
+	delete(b.partitions, partition)
+}
+
+// backpressure makes visits wait while a Backlog is full for them. Visits of heavy
+// domains wait in one queue, all others in another. Each queue is served in order.
+// It is safe for concurrent use.
+type backpressure struct {
+	logs     *topiclog.Reader
+	group    string
+	topic    string
+	patience time.Duration
+
+	mu           sync.Mutex
+	backlog      *Backlog
+	turns        map[*hostqueue.Visit]*turn
+	light, heavy list.List // of *turn
+}
+
+// turn is a visit that waits, or one that is admitted and has reserved memory for an
+// expected body. The reservation lasts until the body is there, and no longer than
+// the request keeps its slot (see hostqueue.Options): a slow body delays no others.
+type turn struct {
+	visit    *hostqueue.Visit
+	queue    *list.List // nil: it does not wait any more
+	place    *list.Element
+	ready    chan struct{} // closed when it does not wait any more
+	expected int64
+	late     *time.Timer
+}
+
+func newBackpressure(logs *topiclog.Reader, group, topic string, opts Options) *backpressure {
+	return &backpressure{
+		logs: logs, group: group, topic: topic, patience: opts.Queues.Patience,
+		backlog: NewBacklog(opts.BacklogBytes), turns: map[*hostqueue.Visit]*turn{},
+	}
+}
+
+// admit tells whether the next request of v may begin, and reserves what is expected
+// of it. If the request must wait, ready is closed when the caller may ask again.
+func (b *backpressure) admit(v *hostqueue.Visit) (admitted bool, ready <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	queue := &b.light
+	if b.backlog.Heavy(v.Domain) {
+		queue = &b.heavy
+	}
+	t := b.turns[v]
+	if t == nil {
+		t = &turn{visit: v, ready: make(chan struct{})}
+		t.queue, t.place = queue, queue.PushBack(t)
+		b.turns[v] = t
+	} else if t.queue != nil && t.queue != queue {
+		t.queue.Remove(t.place)
+		t.queue, t.place = queue, queue.PushBack(t)
+	}
+	b.serve()
+	if t.queue == nil && t.expected == 0 {
+		delete(b.turns, v)
+	}
+	return t.queue == nil, t.ready
+}
+
+// serve admits waiting visits while the backlog is not full; mu is held.
+func (b *backpressure) serve() {
+	for _, queue := range []*list.List{&b.light, &b.heavy} {
+		for queue.Len() > 0 {
+			t := queue.Front().Value.(*turn)
+			if b.backlog.Full(t.visit.Domain) {
+				break
+			}
+			queue.Remove(t.place)
+			t.queue = nil
+			close(t.ready)
+			if t.expected = b.backlog.Expect(t.visit.Domain); t.expected > 0 {
+				t.late = time.AfterFunc(b.patience, func() {
+					b.update(func(*Backlog) {
+						if b.turns[t.visit] == t {
+							b.endTurn(t.visit)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// endTurn forgets the turn of v, if there is one; mu is held.
+func (b *backpressure) endTurn(v *hostqueue.Visit) {
+	t := b.turns[v]
+	if t == nil {
+		return
+	}
+	delete(b.turns, v)
+	if t.queue != nil {
+		t.queue.Remove(t.place)
+	}
+	if t.expected > 0 {
+		t.late.Stop()
+		b.backlog.Cancel(t.expected)
+	}
+}
+
+// update changes the backlog, and then serves the visits that wait.
+func (b *backpressure) update(change func(*Backlog)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(b.backlog)
+	b.serve()
+}
+
+// release ends v's turn: it does not wait any more, or its request is over.
+func (b *backpressure) release(v *hostqueue.Visit) { b.update(func(*Backlog) { b.endTurn(v) }) }
+
+// send books a body that v's request brought, in place of the expected one.
+func (b *backpressure) send(v *hostqueue.Visit, bytes int) (sent Sent) {
+	b.update(func(backlog *Backlog) {
+		b.endTurn(v)
+		sent = backlog.Send(v.Domain, bytes)
+	})
+	return sent
+}
+
+// follow asks for the commits of parse until ctx ends.
+func (b *backpressure) follow(ctx context.Context) error {
+	return supervise.Every(ctx, stage.CommitEvery, func() error {
+		commits, err := b.logs.Commits(ctx, b.group, b.topic)
+		if err != nil {
+			return nil // the backlog stays as it is until the broker answers again
+		}
+		for partition, next := range commits {
+			b.update(func(backlog *Backlog) { backlog.Settle(partition, next) })
+		}
+		return nil
+	})
+}

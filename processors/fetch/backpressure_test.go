@@ -1,0 +1,201 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/processors/fetch/lease"
+)
+
+// crowd are hosts that are asked through the real gate and host queues for ever. parse
+// reads what they send at its own pace.
+type crowd struct {
+	*requester
+	opts Options
+	size func(domain string) int
+
+	mu     sync.Mutex
+	sent   []Sent
+	asked  map[string]int
+	behind int64
+	most   int64 // when a request began
+}
+
+func newCrowd(opts Options, size func(domain string) int) *crowd {
+	q := &requester{
+		lease: lease.New(time.Hour, func() time.Duration { return 0 }), partitions: new(partitions),
+		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), retry: opts.Heartbeat / 2,
+	}
+	q.lease.Extend(0)
+	return &crowd{requester: q, opts: opts, size: size, asked: map[string]int{}}
+}
+
+func (c *crowd) Request(_ context.Context, v *hostqueue.Visit, _ int) hostqueue.Answer {
+	defer c.backlog.release(v)
+	c.mu.Lock()
+	c.asked[v.Domain]++
+	c.most = max(c.most, c.behind)
+	c.mu.Unlock()
+	time.Sleep(10 * time.Millisecond)
+	size := c.size(v.Domain)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = append(c.sent, c.backlog.send(v, size))
+	c.behind += int64(size)
+	return hostqueue.Answer{}
+}
+
+func (c *crowd) Finish(context.Context, *hostqueue.Visit, int) {}
+
+// parse reads so many bytes a second, in order, until ctx ends.
+func (c *crowd) parse(ctx context.Context, pace int64) {
+	var read, offset int64
+	for ; ctx.Err() == nil; time.Sleep(stage.CommitEvery) {
+		c.mu.Lock()
+		read += pace * int64(stage.CommitEvery) / int64(time.Second)
+		for len(c.sent) > 0 && c.sent[0].bytes <= read {
+			read -= c.sent[0].bytes
+			c.behind -= c.sent[0].bytes
+			sent := c.sent[0]
+			c.backlog.update(func(b *Backlog) { b.Acknowledged(0, offset, sent) })
+			offset++
+			c.sent = c.sent[1:]
+		}
+		if len(c.sent) == 0 {
+			read = 0
+		}
+		c.mu.Unlock()
+		c.backlog.update(func(b *Backlog) { b.Settle(0, offset) })
+	}
+}
+
+// run asks each domain for a while, with a second between its requests.
+func (c *crowd) run(t *testing.T, domains []string, pace int64, d time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	all := hostqueue.New(c.opts.Queues, c)
+	for _, domain := range domains {
+		all.Start(ctx, &hostqueue.Visit{Domain: domain, Visit: &weftpb.Visit{DelayMs: 1000, Requests: make([]*weftpb.Request, 1000)}})
+	}
+	var parse sync.WaitGroup
+	parse.Go(func() { c.parse(ctx, pace) })
+	all.Close()
+	parse.Wait()
+}
+
+func names(prefix string, n int) (domains []string) {
+	for i := range n {
+		domains = append(domains, fmt.Sprintf("%s%d.example", prefix, i))
+	}
+	return domains
+}
+
+// Fifty hosts send as much as they may, and parse is slow. Hosts with small pages go on
+// at their own pace, and the others have their turns.
+func TestLargePagesDelayNoSmallOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := DefaultOptions()
+		large, small := names("large", 50), names("small", 5)
+		c := newCrowd(opts, func(domain string) int {
+			if domain[0] == 'l' {
+				return 10 << 20
+			}
+			return 30 << 10
+		})
+		c.run(t, append(large, small...), 50<<20, 20*time.Second) // none is known yet
+		c.mu.Lock()
+		clear(c.asked)
+		c.most = 0
+		c.mu.Unlock()
+		c.run(t, append(large, small...), 50<<20, 200*time.Second)
+		for _, domain := range small {
+			if n := c.asked[domain]; n < 180 {
+				t.Errorf("%s was asked %d times in 200 s with a delay of 1 s", domain, n)
+			}
+		}
+		total := 0
+		for _, domain := range large {
+			if n := c.asked[domain]; n < 3 {
+				t.Errorf("%s was asked %d times in 200 s", domain, n)
+			}
+			total += c.asked[domain]
+		}
+		if total < 900 { // of 1,000 that parse can read
+			t.Errorf("%d large pages were asked for: parse had nothing to do", total)
+		}
+		if most := opts.BacklogBytes + 20<<20; c.most > most {
+			t.Errorf("a request began with %d bytes behind, of at most %d", c.most, most)
+		}
+	})
+}
+
+// A thousand hosts with small pages wait for the same bound. Hosts with large pages have
+// their turns beside them.
+func TestManySmallPagesWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := DefaultOptions()
+		large, small := names("large", 10), names("small", 1000)
+		c := newCrowd(opts, func(domain string) int {
+			if domain[0] == 'l' {
+				return 10 << 20
+			}
+			return 30 << 10
+		})
+		c.run(t, append(large, small...), 10<<20, 200*time.Second)
+		open := int64(len(small)*30<<10 + len(large)*10<<20) // at most
+		if c.most >= 2*opts.BacklogBytes+open {
+			t.Errorf("a request began with %d bytes behind", c.most)
+		}
+		for _, domain := range append(large, small...) {
+			if n := c.asked[domain]; n < 3 {
+				t.Errorf("%s was asked %d times in 200 s", domain, n)
+			}
+		}
+	})
+}
+
+// What is expected of a request counts until it is over, and no longer than patience.
+func TestExpectedBodies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := DefaultOptions()
+		b := newBackpressure(nil, "", "", opts)
+		admit := func(v *hostqueue.Visit) bool { admitted, _ := b.admit(v); return admitted }
+		visit := func(domain string) *hostqueue.Visit { return &hostqueue.Visit{Domain: domain} }
+		var offset int64
+		for _, domain := range []string{"a", "b"} { // known, and read
+			sent := b.send(visit(domain), int(opts.BacklogBytes))
+			b.update(func(b *Backlog) { b.Acknowledged(0, offset, sent) })
+			offset++
+		}
+		b.update(func(b *Backlog) { b.Settle(0, offset) })
+		first, second := visit("a"), visit("b")
+		for range 2 { // before the second time the request was not made
+			if !admit(first) {
+				t.Fatal("a visit waits because of its own expected body")
+			}
+		}
+		if admit(second) {
+			t.Error("room for a body besides one that fills the backlog")
+		}
+		b.release(first)
+		if !admit(second) {
+			t.Error("a request that is over counts")
+		}
+		time.Sleep(opts.Queues.Patience + 1)
+		if !admit(first) {
+			t.Error("a request that is slow counts")
+		}
+		b.send(first, 0)
+		if len(b.turns) > 0 || b.backlog.heavy != 0 {
+			t.Errorf("%d bytes of %d visits are expected of nothing", b.backlog.heavy, len(b.turns))
+		}
+	})
+}

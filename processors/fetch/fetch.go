@@ -1,0 +1,217 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/supervise"
+	"github.com/weftcrawl/weft/internal/topiclog"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/processors/fetch/lease"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Options are the options of the stage fetch in one process.
+type Options struct {
+	// Client makes the exchanges.
+	Client httpclient.Options
+	// Queues make the requests of visits.
+	Queues hostqueue.Options
+	// BacklogBytes is how much parse may be behind before requests wait: with the
+	// bodies of domains that send much, and with those of others; see Backlog.
+	BacklogBytes int64
+	// SessionTimeout and Heartbeat of the group. A request may start until the
+	// time-out less LeaseMargin has passed since the last good heartbeat.
+	SessionTimeout, Heartbeat, LeaseMargin time.Duration
+}
+
+// DefaultOptions returns what a crawl uses unless told otherwise.
+func DefaultOptions() Options {
+	return Options{
+		Client: httpclient.DefaultOptions(), Queues: hostqueue.Defaults(), BacklogBytes: 64 << 20,
+		SessionTimeout: 10 * time.Second, Heartbeat: 250 * time.Millisecond, LeaseMargin: 2 * time.Second,
+	}
+}
+
+// For returns the options for the crawl that d defines.
+func (o Options) For(d topics.Definition) Options {
+	o.Client = settings.ClientOptions(o.Client, d)
+	o.Queues.PerDomain = d.PerDomain
+	return o
+}
+
+// Run runs the stage fetch until ctx ends.
+func Run(ctx context.Context, env stage.Env, opts Options) error {
+	client, err := httpclient.New(opts.Client)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	low := new(atomic.Bool)
+	if env.Embedded { // otherwise the topics are not on this disk
+		var stop func()
+		low, stop = stage.WatchReserve(ctx, env, "")
+		defer stop()
+	}
+	return env.Run(ctx, topics.Fetch, func(ctx context.Context) error { return live(ctx, env, opts, client, low) })
+}
+
+// life is one life of the stage: it ends with an error, or with the stage.
+type life struct {
+	env        stage.Env
+	opts       Options
+	lease      *lease.Lease
+	beats      *lease.Heartbeats
+	backlog    *backpressure
+	reporter   *reporter
+	requester  *requester
+	queues     *hostqueue.Queues
+	assignment *assignment
+}
+
+// clients are the Kafka clients of a life, apart from the group's member.
+type clients struct {
+	fetched, visited *stage.Outbox
+	logs             *topiclog.Reader
+}
+
+// newLife returns a life that has no partitions. Its writes end with writing. fail ends
+// the life.
+func newLife(writing context.Context, fail func(error), env stage.Env, opts Options, http exchanger, low *atomic.Bool, c clients) *life {
+	right := lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime)
+	assigned := new(partitions)
+	backlog := newBackpressure(c.logs, env.Names.Group(topics.Parse), env.Names.Fetched, opts)
+	reporter := &reporter{visited: c.visited, life: writing, fail: fail}
+	requester := &requester{
+		env: env, http: http, lease: right, partitions: assigned, backlog: backlog, fetched: c.fetched, reporter: reporter,
+		witness: &witness{env: env, perDomain: opts.Queues.PerDomain}, low: low, retry: opts.Heartbeat / 2,
+		life: writing, fail: fail,
+	}
+	queues := hostqueue.New(opts.Queues, requester)
+	return &life{
+		env: env, opts: opts, lease: right, beats: lease.NewHeartbeats(right),
+		backlog: backlog, reporter: reporter, requester: requester, queues: queues,
+		assignment: &assignment{
+			env: env, margin: 2 * opts.Heartbeat, logs: c.logs, lease: right, partitions: assigned, backlog: backlog,
+			reporter: reporter, fetched: c.fetched, queues: queues, life: writing,
+		},
+	}
+}
+
+// live is one life of the stage.
+func live(ctx context.Context, env stage.Env, opts Options, http exchanger, low *atomic.Bool) error {
+	fetched, err := env.NewOutbox(topics.Fetch)
+	if err != nil {
+		return err
+	}
+	defer fetched.Close()
+	visited, err := env.NewOutbox(topics.Fetch)
+	if err != nil {
+		return err
+	}
+	defer visited.Close()
+	logs, err := topiclog.New(env.Cluster.Options()...)
+	if err != nil {
+		return err
+	}
+	defer logs.Close()
+
+	writing, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	working, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	l := newLife(writing, fail, env, opts, http, low, clients{fetched: fetched, visited: visited, logs: logs})
+	member, err := l.join()
+	if err != nil {
+		return err
+	}
+	defer member.CloseAllowingRebalance()
+
+	work, workCtx := errgroup.WithContext(working)
+	work.Go(func() error { return l.poll(workCtx, member) })
+	work.Go(func() error { return l.backlog.follow(workCtx) })
+	work.Go(func() error { return l.reporter.follow(workCtx) })
+	work.Go(func() error { return l.assignment.completeTakeovers(workCtx) })
+	work.Go(func() error { return keepLease(workCtx, l.lease, opts.Heartbeat/2, l.assignment.partitions) })
+	waiting := newWaiting(member, visited.Client, l.beats, env.Names.Group(topics.Fetch), env.Instances[topics.Fetch], opts.Heartbeat)
+	work.Go(func() error { return waiting.follow(workCtx) })
+	err = work.Wait()
+	if ctx.Err() == nil {
+		err = errors.Join(err, context.Cause(working))
+	}
+
+	// A broker that does not answer may stop writers for ever.
+	defer time.AfterFunc(stage.DrainTimeout, end).Stop()
+	if l.lease.Holds() {
+		l.rest(writing)
+		err = errors.Join(err, fetched.Flush(writing)) // acknowledged outcomes wait in their reports
+		l.reporter.flush(func(int32) bool { return true })
+	}
+	l.assignment.partitions.end()
+	l.queues.Close()
+	return errors.Join(err, fetched.Flush(writing), visited.Flush(writing))
+}
+
+// rest begins no request any more and waits up to restTimeout for those in flight. The
+// next run makes again what is cut off.
+func (l *life) rest(ctx context.Context) {
+	l.requester.resting.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+	defer cancel()
+	// The time-out is not an error: what is in flight then is cut off.
+	_ = supervise.Until(ctx, 10*time.Millisecond, func() (bool, error) { return l.queues.Open() == 0, nil })
+}
+
+// restTimeout is how long requests in flight may take to end.
+const restTimeout = 3 * time.Second
+
+// join makes the client that is a member of the stage's group.
+func (l *life) join() (*kgo.Client, error) {
+	return l.env.Cluster.NewClient(append(l.env.MemberOptions(topics.Fetch, l.opts.SessionTimeout, l.opts.Heartbeat),
+		kgo.BlockRebalanceOnPoll(),
+		kgo.AutoCommitInterval(stage.CommitEvery),
+		kgo.WithHooks(heartbeats{l.beats}),
+		kgo.AdjustFetchOffsetsFn(l.assignment.onAssigned),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { l.assignment.onRevoked(lost) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { l.assignment.onLost(lost) }),
+		kgo.FetchMaxBytes(2<<20),
+	)...)
+}
+
+// poll folds scheduled, and starts the visits that are released, until ctx ends.
+func (l *life) poll(ctx context.Context, member *kgo.Client) error {
+	for {
+		fetches := member.PollRecords(ctx, 1000)
+		err := stage.PollError(fetches)
+		for it := fetches.RecordIter(); err == nil && !it.Done(); {
+			r := it.Next()
+			p := l.assignment.partitions.get(r.Partition)
+			if p == nil {
+				continue // revoked since it was fetched
+			}
+			var start []*ReleasedVisit
+			if start, err = p.visits.Fold(string(r.Key), r.Value, r.Partition, r.Offset); err != nil {
+				err = fmt.Errorf("%w: %w", stage.ErrFatal, err)
+			}
+			for _, v := range start {
+				l.queues.Start(v.Context, v.Visit)
+			}
+		}
+		member.AllowRebalance()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package hostqueue makes the requests of released visits. It is the last place
+// where politeness is kept. Whatever visits arrive, the requests of a domain are
+// made one after another. None starts before the domain's delay has passed since
+// the end of the last response, on this process's own monotonic clock.
+//
+// A host queue is the queue of one domain's visits. It has one goroutine, from the
+// first visit on until the delay after its last request has passed: a visit that
+// arrives in between still waits. With PerDomain above one a domain has as many
+// queues. Only the owner of a site should ask for that.
+//
+//	visit ─▶ queue ─▶ wait for the delay ─▶ wait for the gate ─▶ take a slot ─▶ request
+//	           ▲                                                                  │
+//	           └──────────── not before: end + delay × (1 + jitter) ◄─────────────┘
+//
+// [Queue] is pure. It decides what a host queue does next, and is told the time.
+// [Queues] gives each Queue a goroutine, a clock and slots.
+//
+// A visit that waits has no slot: slots count open requests. A request that hangs
+// leaves its slot after a while and goes on in a place of its own, so that servers
+// that do not answer do not delay servers that do. There is a bound for both. The
+// gate stops requests while parse is too far behind, or while it is uncertain
+// whether the lease holds.
+//
+// A visit whose context ends is dropped without a report. Its partition belongs to
+// another process, or this process stops and finds the visit in the ledger again.
+//
+// Read queue.go, then queues.go, then slots.go.
+package hostqueue

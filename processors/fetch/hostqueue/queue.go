@@ -1,0 +1,210 @@
+package hostqueue
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Visit is a released visit, with what its owner knows of it.
+type Visit struct {
+	*weftpb.Visit
+	Domain    string
+	Partition int32
+	// Settled has the requests that have an outcome already; nil: none has. It does
+	// not change once the visit is started.
+	Settled map[uint32]bool
+	// NotBefore is the earliest start of its first request. After a takeover this
+	// process does not know when the last request was made.
+	NotBefore time.Time
+
+	mu   sync.Mutex
+	late map[uint32]bool // settled since the visit was started
+}
+
+// Settle says that request i has an outcome, which a former owner reported, so
+// that it need not be made. Any goroutine may call it at any time.
+func (v *Visit) Settle(i uint32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.late == nil {
+		v.late = map[uint32]bool{}
+	}
+	v.late[i] = true
+}
+
+// settled tells whether request i has an outcome.
+func (v *Visit) settled(i int) bool {
+	if v.Settled[uint32(i)] {
+		return true
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.late[uint32(i)]
+}
+
+// Answer is what an exchange means for the rest of its visit.
+type Answer struct {
+	// Stop ends the visit. The domain failed, and the scheduler decides when it
+	// is asked again.
+	Stop bool
+	// RetryAfter is how long the server asked for no request.
+	RetryAfter time.Duration
+	// Unreached: the request reached no server, and no delay runs from its end.
+	Unreached bool
+}
+
+// Queue decides what the queue of one domain does next. It is pure: the caller
+// tells it the time, and when a request ended. Queues runs many of them with a
+// goroutine each; the simulation (package sim) steps through them.
+//
+// The zero value has no visits and may ask at once. A Queue is not safe for
+// concurrent use.
+type Queue struct {
+	waiting []queued
+	current *queued
+	next    int // request of the current visit to be looked at next
+	rest    int // requests of the current visit from here on were not begun
+	stopped bool
+
+	notBefore  time.Time
+	retryAfter *retryAfter // shared with the domain's other queues; nil: never asked for
+}
+
+// retryAfter is what a domain asked for with Retry-After. It holds for all its
+// queues.
+type retryAfter struct{ until time.Time }
+
+// queued is a visit. It is dropped when its context ends.
+type queued struct {
+	ctx   context.Context
+	visit *Visit
+}
+
+// Kind of a step.
+type Kind int
+
+// What a queue does next.
+const (
+	// Over: there is nothing to do, and the delay has passed.
+	Over Kind = iota
+	// Idle: there is nothing to do, but the queue lives until the time Until.
+	Idle
+	// Wait for Until, or the end of Context.
+	Wait
+	// Ask for request Index of Visit; then call Made, or Drop.
+	Ask
+	// Finish Visit, of which requests from Index on were not begun; then call Drop.
+	Finish
+)
+
+// Step is what a queue does next.
+type Step struct {
+	Kind    Kind
+	Until   time.Time
+	Visit   *Visit
+	Context context.Context // of the visit
+	Index   int
+}
+
+// Choose returns which of a domain's queues takes its next visit. most is how many
+// queues the domain may have. Choose prefers a queue that is not open yet, then the
+// one in which the fewest visits wait.
+func Choose(most int, queue func(nth int) (waiting int, open bool)) int {
+	best, fewest := 0, math.MaxInt
+	for nth := range most {
+		waiting, open := queue(nth)
+		if !open {
+			return nth
+		}
+		if waiting < fewest {
+			best, fewest = nth, waiting
+		}
+	}
+	return best
+}
+
+// Join makes q another queue of the domain of other. A Retry-After that one of
+// them receives holds for both.
+func (q *Queue) Join(other *Queue) { q.retryAfter = other.shared() }
+
+func (q *Queue) shared() *retryAfter {
+	if q.retryAfter == nil {
+		q.retryAfter = new(retryAfter)
+	}
+	return q.retryAfter
+}
+
+// free is the earliest start of a request.
+func (q *Queue) free() time.Time {
+	if q.retryAfter != nil && q.retryAfter.until.After(q.notBefore) {
+		return q.retryAfter.until
+	}
+	return q.notBefore
+}
+
+// Add queues a visit.
+func (q *Queue) Add(ctx context.Context, v *Visit) { q.waiting = append(q.waiting, queued{ctx, v}) }
+
+// Len is the number of visits that wait for the current one.
+func (q *Queue) Len() int { return len(q.waiting) }
+
+// Next says what to do at now. It says the same again until the caller does it,
+// until the time comes, or until a request is settled late.
+func (q *Queue) Next(now time.Time) Step {
+	for q.current != nil || len(q.waiting) > 0 {
+		if q.current == nil {
+			first := q.waiting[0]
+			q.waiting = q.waiting[1:]
+			q.current, q.next, q.rest, q.stopped = &first, 0, 0, false
+			if earliest := first.visit.NotBefore; earliest.After(q.notBefore) {
+				q.notBefore = earliest
+			}
+		}
+		v, ctx := q.current.visit, q.current.ctx
+		if ctx.Err() != nil {
+			q.Drop()
+			continue
+		}
+		for !q.stopped && q.next < len(v.Requests) && v.settled(q.next) {
+			q.next++
+			q.rest = q.next
+		}
+		step := Step{Visit: v, Context: ctx, Index: q.next}
+		switch free := q.free(); {
+		case q.stopped || q.next == len(v.Requests):
+			step.Kind, step.Index = Finish, q.rest
+		case free.After(now):
+			step.Kind, step.Until = Wait, free
+		default:
+			step.Kind = Ask
+		}
+		return step
+	}
+	if free := q.free(); free.After(now) {
+		return Step{Kind: Idle, Until: free}
+	}
+	return Step{Kind: Over}
+}
+
+// Made books that the request that was asked for ended at now. stretch is the
+// part by which the delay is made longer.
+func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
+	delay := time.Duration(q.current.visit.DelayMs) * time.Millisecond
+	delay += time.Duration(stretch * float64(delay))
+	if !answer.Unreached {
+		q.notBefore = now.Add(delay)
+	}
+	if until := now.Add(answer.RetryAfter); answer.RetryAfter > 0 && until.After(q.shared().until) {
+		q.retryAfter.until = until
+	}
+	q.next++
+	q.rest = q.next
+	q.stopped = answer.Stop
+}
+
+// Drop ends the current visit.
+func (q *Queue) Drop() { q.current = nil }

@@ -1,0 +1,91 @@
+package hostqueue_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+)
+
+// A clock that is only a number steps through a queue: what the queue says at
+// each time, and what is done then.
+func TestQueueTimeline(t *testing.T) {
+	start := time.Unix(0, 0)
+	dropped, drop := context.WithCancel(t.Context())
+	var q hostqueue.Queue
+	first := visit("d", "a", 3, time.Second)
+	first.Settled = map[uint32]bool{1: true}
+	q.Add(t.Context(), first)
+	q.Add(dropped, visit("d", "b", 1, time.Second))
+	last := visit("d", "c", 4, time.Second)
+	last.NotBefore = start.Add(20 * time.Second)
+	q.Add(t.Context(), last)
+
+	made := func(at int, answer hostqueue.Answer) func() {
+		return func() { q.Made(start.Add(time.Duration(at)*time.Second), answer, 0) }
+	}
+	for _, c := range []struct {
+		at   int // seconds
+		want string
+		do   func()
+	}{
+		{0, "ask a 0", made(2, hostqueue.Answer{})},
+		{2, "wait 3 a", nil},
+		{3, "ask a 2", made(4, hostqueue.Answer{RetryAfter: 5 * time.Second})},
+		{4, "finish a 3", q.Drop},
+		{4, "wait 9 b", drop},
+		{9, "wait 20 c", nil},
+		{20, "ask c 0", made(21, hostqueue.Answer{Unreached: true})},
+		{21, "ask c 1", made(22, hostqueue.Answer{})},
+		{23, "ask c 2", made(24, hostqueue.Answer{Stop: true})},
+		{24, "finish c 3", q.Drop},
+		{24, "idle 25", nil},
+		{25, "over", nil},
+	} {
+		step := q.Next(start.Add(time.Duration(c.at) * time.Second))
+		if got := shown(step, start); got != c.want {
+			t.Fatalf("at %d it says %q, want %q", c.at, got, c.want)
+		}
+		if again := q.Next(start.Add(time.Duration(c.at) * time.Second)); again != step {
+			t.Fatalf("at %d it says %v, then %v", c.at, step, again)
+		}
+		if c.do != nil {
+			c.do()
+		}
+	}
+}
+
+func shown(s hostqueue.Step, start time.Time) string {
+	kind := map[hostqueue.Kind]string{hostqueue.Over: "over", hostqueue.Idle: "idle", hostqueue.Wait: "wait", hostqueue.Ask: "ask", hostqueue.Finish: "finish"}[s.Kind]
+	until := int(s.Until.Sub(start).Seconds())
+	switch {
+	case s.Kind == hostqueue.Idle:
+		return fmt.Sprint(kind, " ", until)
+	case s.Kind == hostqueue.Wait:
+		return fmt.Sprint(kind, " ", until, " ", s.Visit.Id)
+	case slices.Contains([]hostqueue.Kind{hostqueue.Ask, hostqueue.Finish}, s.Kind):
+		return fmt.Sprint(kind, " ", s.Visit.Id, " ", s.Index)
+	}
+	return kind
+}
+
+func TestChooseOpensQueuesBeforeVisitsWait(t *testing.T) {
+	for _, c := range []struct {
+		waiting []int // visits that wait in each queue; -1: the queue is not open
+		want    int
+	}{
+		{[]int{-1, -1}, 0},
+		{[]int{0, -1}, 1},
+		{[]int{-1, 0}, 0},
+		{[]int{2, 1, 1}, 1},
+		{[]int{3}, 0},
+	} {
+		got := hostqueue.Choose(len(c.waiting), func(nth int) (int, bool) { return c.waiting[nth], c.waiting[nth] >= 0 })
+		if got != c.want {
+			t.Errorf("of %v it chose %d, want %d", c.waiting, got, c.want)
+		}
+	}
+}

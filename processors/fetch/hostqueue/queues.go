@@ -1,0 +1,198 @@
+package hostqueue
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Requester makes the requests and reports them. Many goroutines call its methods,
+// but for one visit only one at a time.
+type Requester interface {
+	// Gate returns when a request of v may be made now, or an error when the
+	// visit must be dropped. It is called before a slot is taken.
+	Gate(ctx context.Context, v *Visit) error
+	// Request makes v.Requests[i].
+	Request(ctx context.Context, v *Visit, i int) Answer
+	// Finish reports that no further request of v is made. Requests from index
+	// rest on were not begun.
+	Finish(ctx context.Context, v *Visit, rest int)
+}
+
+// Options of a set of host queues.
+type Options struct {
+	// Slots bounds the open requests that may be quick; 512.
+	Slots int
+	// Hanging bounds the further requests, those that are open for longer than
+	// Patience; 1536, and 3 s. They do not delay others.
+	Hanging  int
+	Patience time.Duration
+	// PerDomain is the number of queues that a domain has; 1.
+	PerDomain int
+	// Jitter is the largest part by which a delay is stretched; 0.05.
+	Jitter float64
+}
+
+// Defaults returns the options that a crawl uses unless told otherwise.
+func Defaults() Options {
+	return Options{Slots: 512, Hanging: 1536, Patience: 3 * time.Second, PerDomain: 1, Jitter: 0.05}
+}
+
+// Validate reports the first option that cannot work.
+func (o Options) Validate() error {
+	switch {
+	case o.Slots < 1:
+		return errors.New("host queues: there must be at least one slot")
+	case o.Hanging < 0:
+		return errors.New("host queues: the number of hanging requests must not be negative")
+	case o.Patience <= 0:
+		return errors.New("host queues: patience must be positive")
+	case o.PerDomain < 1:
+		return errors.New("host queues: a domain must have at least one queue")
+	case o.Jitter < 0 || o.Jitter > 1:
+		return errors.New("host queues: jitter must be between 0 and 1")
+	}
+	return nil
+}
+
+// Queues runs visits. It is safe for concurrent use.
+type Queues struct {
+	opts       Options
+	requester  Requester
+	slots      *slots
+	goroutines sync.WaitGroup
+	life       context.Context // of queues that only wait for a delay
+	end        context.CancelFunc
+
+	mu     sync.Mutex
+	queues map[queueKey]*queue
+}
+
+type queueKey struct {
+	domain string
+	nth    int
+}
+
+// queue is a Queue, guarded by Queues.mu, that a goroutine serves.
+type queue struct {
+	Queue
+	key     queueKey
+	arrived chan struct{} // signals a visit to a queue that only waits for its delay
+}
+
+// New returns host queues that have no visits.
+func New(opts Options, requester Requester) *Queues {
+	s := &Queues{opts: opts, requester: requester, slots: newSlots(opts), queues: map[queueKey]*queue{}}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Close ends queues that only wait for a delay. It returns when every visit is
+// finished or dropped, which is soon if the contexts of the visits have ended.
+// Start must not be called any more.
+func (s *Queues) Close() {
+	s.end()
+	s.goroutines.Wait()
+}
+
+// Start adds v to a queue of its domain, which it opens if needed. It does not
+// wait.
+func (s *Queues) Start(ctx context.Context, v *Visit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := queueKey{v.Domain, Choose(s.opts.PerDomain, func(nth int) (waiting int, open bool) {
+		q := s.queues[queueKey{v.Domain, nth}]
+		if q == nil {
+			return 0, false
+		}
+		return q.Len(), true
+	})}
+	q := s.queues[key]
+	if q == nil {
+		q = &queue{key: key, arrived: make(chan struct{}, 1)}
+		for nth := range s.opts.PerDomain {
+			if other := s.queues[queueKey{v.Domain, nth}]; other != nil {
+				q.Join(&other.Queue)
+				break
+			}
+		}
+		s.queues[key] = q
+		s.goroutines.Go(func() { s.serve(q) })
+	}
+	q.Add(ctx, v)
+	select {
+	case q.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// Open returns the number of requests being made.
+func (s *Queues) Open() int { return s.slots.open() }
+
+// serve does what a queue says until it is over. Then it forgets the queue.
+func (s *Queues) serve(q *queue) {
+	for {
+		s.mu.Lock()
+		step := q.Next(time.Now())
+		if step.Kind == Over {
+			delete(s.queues, q.key)
+		}
+		s.mu.Unlock()
+		switch step.Kind {
+		case Over:
+			return
+		case Idle:
+			select {
+			case <-time.After(time.Until(step.Until)):
+			case <-q.arrived:
+			case <-s.life.Done():
+				return
+			}
+		case Wait:
+			select {
+			case <-time.After(time.Until(step.Until)):
+			case <-step.Context.Done():
+			}
+		case Ask:
+			s.ask(q, step)
+		case Finish:
+			s.requester.Finish(step.Context, step.Visit, step.Index)
+			s.change(q.Drop)
+		}
+	}
+}
+
+// ask makes a request, when the gate and a slot allow it. It makes none if the
+// request was settled while it waited, or its visit ended.
+func (s *Queues) ask(q *queue, step Step) {
+	if s.requester.Gate(step.Context, step.Visit) != nil {
+		s.change(q.Drop)
+		return
+	}
+	var answer *Answer
+	inSlot := s.slots.use(step.Context, func() {
+		var changed bool
+		s.change(func() { changed = q.Next(time.Now()) != step })
+		if !changed {
+			got := s.requester.Request(step.Context, step.Visit, step.Index)
+			answer = &got
+		}
+	})
+	s.change(func() {
+		switch {
+		case !inSlot:
+			q.Drop()
+		case answer != nil:
+			q.Made(time.Now(), *answer, rand.Float64()*s.opts.Jitter)
+		}
+	})
+}
+
+// change does something to a queue, with mu held.
+func (s *Queues) change(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}

@@ -1,0 +1,261 @@
+package hostqueue_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+)
+
+// web is a Requester that answers after a random time and writes an access log.
+type web struct {
+	mu       sync.Mutex
+	log      map[string][]span
+	open     int
+	most     int
+	finished map[string]int // rest by visit
+	answer   func(v *hostqueue.Visit, i int) hostqueue.Answer
+	gate     func(ctx context.Context) error
+}
+
+type span struct{ start, end time.Time }
+
+func newWeb() *web { return &web{log: map[string][]span{}, finished: map[string]int{}} }
+
+func (w *web) Gate(ctx context.Context, _ *hostqueue.Visit) error {
+	if w.gate != nil {
+		return w.gate(ctx)
+	}
+	return nil
+}
+
+func (w *web) Request(_ context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
+	start := time.Now()
+	w.mu.Lock()
+	w.open++
+	w.most = max(w.most, w.open)
+	w.mu.Unlock()
+	time.Sleep(rand.N(300 * time.Millisecond))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open--
+	w.log[v.Domain] = append(w.log[v.Domain], span{start, time.Now()})
+	if w.answer != nil {
+		return w.answer(v, i)
+	}
+	return hostqueue.Answer{}
+}
+
+func (w *web) Finish(_ context.Context, v *hostqueue.Visit, rest int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.finished[v.Id] = rest
+}
+
+func visit(domain, id string, n int, delay time.Duration) *hostqueue.Visit {
+	v := &hostqueue.Visit{Domain: domain, Visit: &weftpb.Visit{Id: id, DelayMs: uint32(delay.Milliseconds())}}
+	for i := range n {
+		v.Requests = append(v.Requests, &weftpb.Request{Target: &weftpb.Target{Url: strconv.Itoa(i)}})
+	}
+	return v
+}
+
+// Whatever arrives, no two requests of a domain overlap or come closer than
+// its delay, and every visit is finished.
+func TestDomainIsSerialAndPaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		opts := hostqueue.Defaults()
+		opts.Slots = 7
+		l := hostqueue.New(opts, w)
+		const delay = 400 * time.Millisecond
+		for i := range 60 {
+			l.Start(t.Context(), visit("d"+strconv.Itoa(i%10), strconv.Itoa(i), 1+i%4, delay))
+			time.Sleep(rand.N(200 * time.Millisecond))
+		}
+		l.Wait()
+		for domain, spans := range w.log {
+			for i := 1; i < len(spans); i++ {
+				if gap := spans[i].start.Sub(spans[i-1].end); gap < delay {
+					t.Errorf("%s: request %d came %v after the one before", domain, i, gap)
+				}
+			}
+		}
+		if len(w.finished) != 60 {
+			t.Errorf("%d of 60 visits finished", len(w.finished))
+		}
+		if w.most > 7 {
+			t.Errorf("%d requests open at once with 7 slots", w.most)
+		}
+	})
+}
+
+func TestWaitingCostsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		opts := hostqueue.Defaults()
+		opts.Slots = 1
+		l := hostqueue.New(opts, w)
+		began := time.Now()
+		for i := range 20 { // 20 domains × 2 requests share a slot: 40 × ≤ 0.3 s + one delay
+			l.Start(t.Context(), visit("d"+strconv.Itoa(i), strconv.Itoa(i), 2, 10*time.Second))
+		}
+		l.Wait()
+		// The queues wait for their last delay before Wait returns.
+		if took := time.Since(began); took > 45*time.Second {
+			t.Errorf("took %v; delays were served one after another", took)
+		}
+	})
+}
+
+func TestStopRetryAfterAndNotBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answer = func(v *hostqueue.Visit, i int) hostqueue.Answer {
+			if v.Id == "a" && i == 1 {
+				return hostqueue.Answer{Stop: true, RetryAfter: time.Minute}
+			}
+			return hostqueue.Answer{}
+		}
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		began := time.Now()
+		first := visit("d", "a", 4, time.Second)
+		first.NotBefore = began.Add(5 * time.Second)
+		first.Settled = map[uint32]bool{0: true}
+		l.Start(t.Context(), first)
+		l.Start(t.Context(), visit("d", "b", 1, time.Second))
+		l.Wait()
+		spans := w.log["d"]
+		if len(spans) != 2 || spans[0].start.Sub(began) != 5*time.Second {
+			t.Fatalf("requests %v, want one 5 s after the start and one after Retry-After", spans)
+		}
+		if gap := spans[1].start.Sub(spans[0].end); gap < time.Minute {
+			t.Errorf("asked again %v after Retry-After of a minute", gap)
+		}
+		if w.finished["a"] != 2 {
+			t.Errorf("rest of a begins at %d, want 2", w.finished["a"])
+		}
+	})
+}
+
+// A request can be settled before its turn, and while the queue waits for the delay before it.
+func TestRequestsSettledLateAreNotMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		v := visit("d", "a", 5, time.Second)
+		var made []int
+		w.answer = func(v *hostqueue.Visit, i int) hostqueue.Answer {
+			made = append(made, i)
+			if i == 0 {
+				v.Settle(2)
+				time.AfterFunc(500*time.Millisecond, func() { v.Settle(1) })
+			}
+			return hostqueue.Answer{}
+		}
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		l.Start(t.Context(), v)
+		l.Wait()
+		if !slices.Equal(made, []int{0, 3, 4}) || w.finished["a"] != 5 {
+			t.Errorf("made requests %v, rest begins at %d", made, w.finished["a"])
+		}
+	})
+}
+
+func TestEndedContextDropsTheVisit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		ctx, cancel := context.WithCancel(t.Context())
+		w.answer = func(*hostqueue.Visit, int) hostqueue.Answer { cancel(); return hostqueue.Answer{} }
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		l.Start(ctx, visit("d", "a", 3, time.Second))
+		l.Wait()
+		if len(w.log["d"]) != 1 || len(w.finished) != 0 {
+			t.Errorf("%d requests, finished %v after the context's end", len(w.log["d"]), w.finished)
+		}
+	})
+}
+
+func TestClosedGateDropsTheVisit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.gate = func(context.Context) error { return errors.New("lease lost") }
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		l.Start(t.Context(), visit("d", "a", 3, 0))
+		l.Wait()
+		if len(w.log) != 0 || slices.Contains([]int{0, 1, 2}, len(w.finished)-1) {
+			t.Errorf("requests %v, finished %v behind a closed gate", w.log, w.finished)
+		}
+	})
+}
+
+func TestCloseEndsTheWaitForADelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answer = func(*hostqueue.Visit, int) hostqueue.Answer {
+			return hostqueue.Answer{Stop: true, RetryAfter: 24 * time.Hour}
+		}
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		began := time.Now()
+		l.Start(t.Context(), visit("d", "a", 1, 0))
+		synctest.Wait()
+		time.Sleep(time.Second)
+		l.Close()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("closed after %v", took)
+		}
+	})
+}
+
+// A Retry-After holds for all queues of the domain, also for one that opens later.
+func TestRetryAfterSilencesTheDomain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.answer = func(v *hostqueue.Visit, _ int) hostqueue.Answer {
+			if v.Id == "hears" {
+				return hostqueue.Answer{RetryAfter: time.Minute}
+			}
+			return hostqueue.Answer{}
+		}
+		opts := hostqueue.Defaults()
+		opts.PerDomain = 3
+		l := hostqueue.New(opts, w)
+		l.Start(t.Context(), visit("d", "hears", 1, time.Second))
+		l.Start(t.Context(), visit("d", "waits", 2, 30*time.Second))
+		time.Sleep(10 * time.Second)
+		l.Start(t.Context(), visit("d", "opens", 1, time.Second))
+		l.Wait()
+		spans := w.log["d"]
+		if len(spans) != 4 {
+			t.Fatalf("requests %v, want 4", spans)
+		}
+		for _, s := range spans[2:] {
+			if gap := s.start.Sub(spans[0].end); gap < time.Minute {
+				t.Errorf("asked again %v after Retry-After of a minute", gap)
+			}
+		}
+	})
+}
+
+func TestPerDomainQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		opts := hostqueue.Defaults()
+		opts.PerDomain = 3
+		l := hostqueue.New(opts, w)
+		for i := range 9 {
+			l.Start(t.Context(), visit("d", strconv.Itoa(i), 2, time.Second))
+		}
+		l.Wait()
+		if w.most != 3 || len(w.finished) != 9 {
+			t.Errorf("at most %d at once, %d finished; want 3 and 9", w.most, len(w.finished))
+		}
+	})
+}

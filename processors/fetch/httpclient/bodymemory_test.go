@@ -1,0 +1,226 @@
+package httpclient
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sized answers with as many bytes as the path says, with or without saying so
+// before.
+func sized(t testing.TB, announced bool) string {
+	return newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		n, err := strconv.Atoi(r.URL.Path[1:])
+		if err != nil {
+			t.Errorf("path %s", r.URL.Path)
+		}
+		if announced {
+			w.Header().Set("Content-Length", strconv.Itoa(n))
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write(page(n))
+	}).URL
+}
+
+func TestLargeBodiesAreWhole(t *testing.T) {
+	const limit = 5 << 20
+	for _, announced := range []bool{true, false} {
+		url := sized(t, announced)
+		c := newClient(t, func(o *Options) { o.MaxBodyBytes, o.LargeBodyBytes = limit, limit })
+		for _, n := range []int{largeBody - 1, largeBody, largeBody + 1, 2*largeBody + 1, limit - 1, limit, limit + 1, 3 * limit} {
+			x := get(t, c, url+"/"+strconv.Itoa(n))
+			want(t, x, ClassNone)
+			if !bytes.Equal(x.Body, page(n)[:min(n, limit)]) || x.Truncated != (n > limit) {
+				t.Errorf("%d bytes, announced %v: got %d, truncated %v", n, announced, len(x.Body), x.Truncated)
+			}
+			if most := max(limit+1, 2*len(x.Body)); cap(x.Body) > most {
+				t.Errorf("%d bytes lie in %d", n, cap(x.Body))
+			}
+			x.Release()
+			x.Release()
+		}
+	}
+}
+
+func TestLargeBodiesShareTheirMemory(t *testing.T) {
+	url := sized(t, true)
+	c := newClient(t, func(o *Options) { o.MaxBodyBytes, o.LargeBodyBytes = 4<<20, 4<<20 })
+	first := get(t, c, url+"/3000000")
+	want(t, first, ClassNone)
+
+	small := get(t, c, url+"/500000")
+	want(t, small, ClassNone) // needs none
+
+	// Time enough for all but the memory that it waits for.
+	impatient := newClient(t, func(o *Options) { o.TotalTimeout = 25 * soon })
+	impatient.bodies.memory = c.bodies.memory
+	x := get(t, impatient, url+"/3000000")
+	want(t, x, ClassLocalError)
+	if x.Status != 200 {
+		t.Errorf("status %d", x.Status)
+	}
+	x.Release() // has nothing
+
+	done := make(chan *Exchange)
+	go func() { done <- get(t, c, url+"/3000000") }()
+	select {
+	case <-done:
+		t.Fatal("there was memory for a second large body")
+	case <-time.After(soon):
+	}
+	first.Release()
+	second := <-done
+	want(t, second, ClassNone)
+	if diff := cmp.Diff(first.Body, second.Body); diff != "" {
+		t.Error("the bodies differ")
+	}
+	second.Release()
+}
+
+// A failed body gives its memory back.
+func TestFailedBodyLeavesNoReservation(t *testing.T) {
+	s := answerRaw(t, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2000000\r\n\r\n"+string(page(1_500_000)))
+	c := newClient(t, func(o *Options) { o.MaxBodyBytes, o.LargeBodyBytes, o.TotalTimeout = 2<<20, 2<<20, 3*soon })
+	for range 2 {
+		x := get(t, c, s.url)
+		if x.Class != ClassTotalTimeout {
+			t.Fatalf("class %q: %s", x.Class, x.Error)
+		}
+	}
+}
+
+func TestBodyMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newBodyMemory(Options{LargeBodyBytes: 10, TotalTimeout: time.Minute, BodyRateWindow: time.Second})
+		first, err := m.reserve(t.Context(), 1000, 1000, nil) // larger than all memory
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.whole()
+		taken := make(chan *reservation)
+		go func() {
+			second, err := m.reserve(t.Context(), 1, 1, nil)
+			if err != nil {
+				t.Error(err)
+			}
+			taken <- second
+		}()
+		time.Sleep(10 * time.Second)
+		select {
+		case <-taken:
+			t.Fatal("there was no memory, and it was reserved")
+		default:
+		}
+		first.release()
+		first.release()
+		(<-taken).release()
+	})
+}
+
+// A body whose memory another body waits for must come at the rate that fills its
+// reservation within the time of an exchange.
+func TestSlowBodyLosesItsReservation(t *testing.T) {
+	const (
+		window = 10 * time.Second
+		most   = 60 << 20 // 1 MiB/s fills it in time
+	)
+	for _, tc := range []struct {
+		name   string
+		rate   int64         // bytes a second
+		until  time.Duration // from when on nothing comes
+		waiter time.Duration // when another body begins to wait; 0: never
+		end    time.Duration // when it is ended; 0: it is not
+	}{
+		{"fast enough", 12 << 17, time.Hour, 5 * time.Second, 0},
+		{"too slow", 4 << 17, time.Hour, 5 * time.Second, 15 * time.Second},
+		{"too slow, for a while already", 4 << 17, time.Hour, 30 * time.Second, 40 * time.Second},
+		{"too slow, and no other waits", 1, time.Hour, 0, 0},
+		{"fast, then nothing", 4 << 20, 5 * time.Second, time.Second, 21 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				m := newBodyMemory(Options{LargeBodyBytes: most, TotalTimeout: time.Minute, BodyRateWindow: window})
+				var ended time.Duration
+				s, err := m.reserve(t.Context(), most, most, func(why error) {
+					want(t, &Exchange{Class: Classify(why), Error: why.Error()}, ClassSlowBody)
+					ended = time.Since(began)
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				waiting, stop := context.WithCancel(t.Context())
+				var waiter sync.WaitGroup
+				if tc.waiter > 0 {
+					waiter.Go(func() {
+						time.Sleep(tc.waiter)
+						if _, err := m.reserve(waiting, 1, 1, nil); !errors.Is(err, errNoMemory) {
+							t.Errorf("there was memory for it: %v", err)
+						}
+					})
+				}
+				for at := time.Duration(0); at < 50*time.Second; at += time.Second / 2 {
+					if at < tc.until {
+						s.filled.Store(largeBody + int64(float64(tc.rate)*at.Seconds()))
+					}
+					time.Sleep(time.Second / 2)
+				}
+				stop()
+				waiter.Wait()
+				if ended != tc.end {
+					t.Errorf("ended after %v, want %v", ended, tc.end)
+				}
+				s.release()
+			})
+		})
+	}
+}
+
+// A server that sends little, slowly, does not stop large pages of other servers from
+// being read.
+func TestSlowBodyGivesItsMemoryToOthers(t *testing.T) {
+	beginning := page(3 << 19)
+	assertGivesMemory(t, 10*time.Second, fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", ok, len(beginning), beginning))
+}
+
+// Here a body is there at once, and bytes after the end of its coding come slowly.
+func TestSlowTailGivesItsMemoryToOthers(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(page(3 << 19))
+	_ = w.Close()
+	coded := fmt.Sprintf("%sContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", ok, packed.Len(), packed.Bytes())
+	assertGivesMemory(t, time.Minute, coded)
+}
+
+// assertGivesMemory asserts that a chunked response ends when another large page needs its
+// memory. The response begins as given, and then comes a byte at a time.
+func assertGivesMemory(t *testing.T, total time.Duration, beginning string) {
+	t.Helper()
+	const limit = 4 << 20
+	c := newClient(t, func(o *Options) {
+		o.MaxBodyBytes, o.LargeBodyBytes, o.MinBodyRate = limit, limit, 1
+		o.TotalTimeout, o.BodyRateWindow = total, soon
+	})
+	url := goesOn(beginning, "1\r\nx\r\n", time.Millisecond)(t)
+	slow := make(chan *Exchange)
+	go func() { slow <- get(t, c, url) }()
+	for c.bodies.memory.free.TryAcquire(1) {
+		c.bodies.memory.free.Release(1)
+		time.Sleep(time.Millisecond)
+	}
+	x := get(t, c, sized(t, false)+"/3000000")
+	want(t, x, ClassNone)
+	x.Release()
+	want(t, <-slow, ClassSlowBody)
+}

@@ -1,0 +1,242 @@
+package httpclient
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// acceptEncoding is sent with every request; each coding in it is decoded.
+const acceptEncoding = "gzip, deflate, br, zstd"
+
+// maxCodings bounds how many codings one body has. Two occur where a proxy compresses again.
+// More are an attack on the reader.
+const maxCodings = 2
+
+// zstdWindow is the most that a sender may use in HTTP (RFC 9659).
+const zstdWindow = 8 << 20
+
+// maxWindows bounds the layers with a large window that are decoded at a time, of all exchanges
+// together. A window of brotli is up to 16 MiB (RFC 7932 section 9.1), whatever the size of
+// the body: every metablock announces its length, and the decoder trusts it. A decoder in a
+// pool keeps its window until the second garbage collection. There are at most maxWindows
+// decoders of each coding, and one more for each core, since a pool makes a decoder only when
+// it is empty.
+const maxWindows = 8
+
+// windows returns how many of list are codings with a large window.
+func windows(list []string) int64 {
+	var n int64
+	for _, coding := range list {
+		if coding == "br" || coding == "zstd" {
+			n++
+		}
+	}
+	return n
+}
+
+// codings returns the content codings to remove, the last applied first, from the values of
+// Content-Encoding (RFC 9110 section 8.4).
+//
+// Names that no registry has ("utf-8", "none") are ignored, as browsers do. Registered codings
+// that are not decoded here are an error, since the body is not text.
+func codings(values []string) ([]string, error) {
+	var list []string
+	for _, value := range values {
+		for token := range strings.SplitSeq(value, ",") {
+			switch token = strings.ToLower(strings.TrimSpace(token)); token {
+			case "gzip", "x-gzip":
+				list = append(list, "gzip")
+			case "deflate", "br", "zstd":
+				list = append(list, token)
+			case "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "aes128gcm", "sdch":
+				return nil, failf(ClassBadEncoding, "content coding %s is not supported", token)
+			}
+		}
+	}
+	if len(list) > maxCodings {
+		return nil, failf(ClassBadEncoding, "%d content codings on top of each other", len(list))
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+// decoders pools a layer for each coding.
+type decoders map[string]*sync.Pool
+
+func newDecoders() decoders {
+	d := decoders{}
+	for coding, fresh := range map[string]func() decoder{
+		"gzip":    func() decoder { return &gunzip{} },
+		"deflate": func() decoder { return &inflate{} },
+		"br":      func() decoder { return &unbrotli{} },
+		"zstd":    func() decoder { return &unzstd{} },
+	} {
+		d[coding] = &sync.Pool{New: func() any {
+			return &layer{coding: coding, in: bufio.NewReaderSize(nil, 16<<10), decoder: fresh()}
+		}}
+	}
+	return d
+}
+
+// decoder removes one coding from a source.
+type decoder interface {
+	io.Reader
+	// reset begins a new input. plain means that the input does not have the coding and
+	// is passed on as it is.
+	reset(in *bufio.Reader) (plain bool, err error)
+}
+
+// layer is a pooled decoder with its input buffer.
+type layer struct {
+	coding  string
+	in      *bufio.Reader
+	decoder decoder
+	plain   bool
+}
+
+// open begins to remove a coding from src.
+//
+// A response that announces gzip or zstd and does not begin with their magic number is passed
+// on as it is. Servers that announce a coding that they did not apply are common, and the
+// magic number shows it for certain. Deflate and brotli have no magic number, so a wrong
+// announcement of them is bad_encoding. An empty body is empty in every coding.
+func (d decoders) open(coding string, src io.Reader) (*layer, error) {
+	l := d[coding].Get().(*layer)
+	l.in.Reset(src)
+	if _, err := l.in.Peek(1); err != nil {
+		l.plain = true // the reader gets the error, or the end
+		return l, nil
+	}
+	var err error
+	l.plain, err = l.decoder.reset(l.in)
+	return l, err
+}
+
+// close returns the layer to its pool.
+func (d decoders) close(l *layer) {
+	l.in.Reset(nil) // releases the response
+	d[l.coding].Put(l)
+}
+
+func (l *layer) Read(p []byte) (int, error) {
+	if l.plain {
+		return l.in.Read(p)
+	}
+	return l.decoder.Read(p)
+}
+
+// gunzip reads all members of a gzip file (RFC 1952) and ignores what follows
+// them, as browsers do.
+type gunzip struct {
+	in *bufio.Reader
+	z  gzip.Reader
+}
+
+func (g *gunzip) reset(in *bufio.Reader) (plain bool, err error) {
+	if !startsWith(in, "\x1f\x8b") {
+		return true, nil
+	}
+	g.in = in
+	return false, g.next()
+}
+
+func (g *gunzip) next() error {
+	err := g.z.Reset(g.in)
+	g.z.Multistream(false)
+	return err
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	n, err := g.z.Read(p)
+	if err == io.EOF && startsWith(g.in, "\x1f\x8b") {
+		err = g.next()
+	}
+	return n, err
+}
+
+// inflate reads the zlib format (RFC 1950), which "deflate" means, or the raw format (RFC 1951),
+// which some servers send.
+type inflate struct {
+	zlib, raw io.Reader // each a zlib.Resetter; nil before they are needed
+	io.Reader           // one of them
+}
+
+func (f *inflate) reset(in *bufio.Reader) (plain bool, err error) {
+	head, _ := in.Peek(2)
+	kept, fresh := &f.raw, func() (io.Reader, error) { return flate.NewReader(in), nil }
+	if len(head) == 2 && head[0]&0x0f == 8 && head[0]>>4 <= 7 && (int(head[0])<<8+int(head[1]))%31 == 0 {
+		kept, fresh = &f.zlib, func() (io.Reader, error) { return zlib.NewReader(in) }
+	}
+	if *kept == nil {
+		*kept, err = fresh()
+	} else {
+		err = (*kept).(zlib.Resetter).Reset(in, nil)
+	}
+	f.Reader = *kept
+	return false, err
+}
+
+// unbrotli reads RFC 7932 and ignores what follows the stream, as browsers do.
+type unbrotli struct{ brotli.Reader }
+
+func (b *unbrotli) reset(in *bufio.Reader) (plain bool, err error) {
+	return false, b.Reset(in)
+}
+
+func (b *unbrotli) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && err.Error() == "brotli: excessive input" { // the error is not exported
+		err = io.EOF
+	}
+	return n, err
+}
+
+// unzstd reads RFC 8878.
+type unzstd struct{ *zstd.Decoder }
+
+func (u *unzstd) reset(in *bufio.Reader) (plain bool, err error) {
+	if !startsWith(in, "\x28\xb5\x2f\xfd") && !isSkippable(in) {
+		return true, nil
+	}
+	if u.Decoder != nil {
+		return false, u.Reset(in)
+	}
+	// With a concurrency of one it decodes on the caller's goroutine and starts no other.
+	u.Decoder, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(zstdWindow))
+	if err != nil {
+		return false, fmt.Errorf("open zstd: %w", err)
+	}
+	return false, nil
+}
+
+// isSkippable reports a skippable frame, with which a zstd stream may begin.
+func isSkippable(in *bufio.Reader) bool {
+	head, _ := in.Peek(4)
+	return len(head) == 4 && head[0]&0xf0 == 0x50 && string(head[1:]) == "\x2a\x4d\x18"
+}
+
+func startsWith(in *bufio.Reader, magic string) bool {
+	head, _ := in.Peek(len(magic))
+	return string(head) == magic
+}
+
+// classifyDecoding names an error of a decoder whose source was whole. A stream that stops early
+// was cut before it was sent, or by a connection whose end looked like the body's end.
+func classifyDecoding(err error) Class {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return ClassBodyTruncated
+	}
+	return ClassBadEncoding
+}

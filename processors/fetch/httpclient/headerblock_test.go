@@ -1,0 +1,160 @@
+package httpclient
+
+import (
+	"bufio"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestHeaderBlock(t *testing.T) {
+	for _, tc := range []struct {
+		name, in string
+		want     []Header
+	}{
+		{"plain", "HTTP/1.1 200 OK\r\nB: 1\r\nA: 2\r\n\r\nbody\r\n\r\n", []Header{{"B", "1"}, {"A", "2"}}},
+		{"bare line feeds", "HTTP/1.1 200 OK\nB: 1\n\nbody", []Header{{"B", "1"}}},
+		{"none", "HTTP/1.1 200 OK\r\n\r\n", []Header{}},
+		{"no reason", "HTTP/1.1 204\r\nA: 1\r\n\r\n", []Header{{"A", "1"}}},
+		{"interim", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 x\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n\r\nx", []Header{{"A", "1"}}},
+		{"latin-1", "HTTP/1.1 200 OK\r\nA: \xe4\xf6\r\n\r\n", []Header{{"A", "äö"}}},
+		{"folded", "HTTP/1.1 200 OK\r\nA: 1,\r\n\t2\r\n\r\n", []Header{{"A", "1, 2"}}},
+		{"folded, and others", "HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\n \r\n\t 3 \r\nB:\r\n 4\r\nC: 5\r\n\r\n", []Header{{"A", "1 2  3"}, {"B", "4"}, {"C", "5"}}},
+		{"fold before the first field", "HTTP/1.1 200 OK\r\n x\r\n y\r\nA: 1\r\n\r\n", []Header{{"A", "1"}}},
+		{"empty value", "HTTP/1.1 200 OK\r\nA:\r\nB: \t\r\n\r\n", []Header{{"A", ""}, {"B", ""}}},
+		{"incomplete", "HTTP/1.1 200 OK\r\nA: 1\r\n", nil},
+		{"too long", "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("x", 2000) + "\r\n\r\n", nil},
+	} {
+		// However the bytes arrive, the answer is the same.
+		for size := 1; size <= len(tc.in); size++ {
+			h := headerBlock{limit: 1000}
+			for chunk := range slices.Chunk([]byte(tc.in), size) {
+				if h.feed(chunk) {
+					break
+				}
+			}
+			got, err := h.headers()
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Fatalf("%s, in chunks of %d: %v\n%s", tc.name, size, err, diff)
+			}
+		}
+	}
+}
+
+// blockOf is a header of lines, read whole.
+func blockOf(lines string) *headerBlock {
+	h := &headerBlock{limit: 1 << 20}
+	h.feed([]byte("HTTP/1.1 200 OK\r\n" + lines + "\r\n"))
+	return h
+}
+
+func TestHeaderLinesAreBounded(t *testing.T) {
+	for _, tc := range []struct {
+		name, lines string
+		fields      int
+		err         error
+	}{
+		{"fields", strings.Repeat("A: 1\r\n", maxHeaderFields), maxHeaderFields, nil},
+		{"a field more", strings.Repeat("A: 1\r\n", maxHeaderFields+1), 0, errTooManyFields},
+		{"folded", "A: 1\r\n" + strings.Repeat(" b\r\n", maxHeaderFields-1), 1, nil},
+		{"a folded line more", "A: 1\r\n" + strings.Repeat(" b\r\n", maxHeaderFields), 0, errTooManyFields},
+		{"fields and folded lines", strings.Repeat("A: 1\n b\n", maxHeaderFields/2+1), 0, errTooManyFields},
+	} {
+		list, err := blockOf(tc.lines).headers()
+		if len(list) != tc.fields || !errors.Is(err, tc.err) {
+			t.Errorf("%s: %d fields, error %v", tc.name, len(list), err)
+		}
+	}
+}
+
+// A folded line costs no copy of those before it.
+func TestFoldedLinesCostTheirBytes(t *testing.T) {
+	h := blockOf("A: 1\r\n" + strings.Repeat(" "+strings.Repeat("b", 50)+"\r\n", maxHeaderFields-1))
+	allocs := testing.AllocsPerRun(10, func() {
+		if list, err := h.headers(); err != nil || len(list) != 1 {
+			t.Fatal(len(list), err)
+		}
+	})
+	if allocs > 50 {
+		t.Errorf("%v allocations for one field of %d lines", allocs, maxHeaderFields)
+	}
+}
+
+// The fields are those that net/http reads.
+func TestHeaderBlockAgrees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		if rapid.Bool().Draw(t, "interim") {
+			b.WriteString("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
+		}
+		b.WriteString("HTTP/1.1 200 OK\r\n")
+		for range rapid.IntRange(0, 10).Draw(t, "fields") {
+			b.WriteString(rapid.StringMatching(`[A-Za-z][A-Za-z0-9-]{0,8}`).Draw(t, "name"))
+			b.WriteString(":" + rapid.StringMatching(`[ \t]?[ -~]{0,20}`).Draw(t, "value"))
+			for range rapid.IntRange(0, 3).Draw(t, "folds") {
+				b.WriteString(rapid.StringMatching(`\r?\n[ \t]{1,3}[ -~]{0,5}`).Draw(t, "fold"))
+			}
+			b.WriteString(rapid.SampledFrom([]string{"\r\n", "\n"}).Draw(t, "end"))
+		}
+		b.WriteString("\r\nbody: not a header\r\n\r\n")
+		text := b.String()
+
+		h := headerBlock{limit: 10_000}
+		for chunk := range slices.Chunk([]byte(text), rapid.IntRange(1, len(text)).Draw(t, "chunk")) {
+			if h.feed(chunk) {
+				break
+			}
+		}
+		got := http.Header{}
+		list, err := h.headers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			got.Add(f.Name, f.Value)
+		}
+		_, final, _ := strings.Cut(text, "HTTP/1.1 200 OK\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(strings.NewReader("HTTP/1.1 200 OK\r\n"+final)), nil)
+		if err != nil {
+			t.Skip("not a response: ", err)
+		}
+		resp.Body.Close()
+		want := resp.Header
+		for _, moved := range []string{"Transfer-Encoding", "Trailer", "Content-Length"} {
+			got.Del(moved)
+			want.Del(moved)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%q:\n%s", text, diff)
+		}
+	})
+}
+
+func FuzzHeaderBlock(f *testing.F) {
+	f.Add([]byte("HTTP/1.1 100 x\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n b\r\n\r\nx"), 3)
+	f.Fuzz(func(t *testing.T, data []byte, size int) {
+		if size <= 0 {
+			size = 1
+		}
+		whole, parts := headerBlock{limit: 200}, headerBlock{limit: 200}
+		whole.feed(data)
+		for chunk := range slices.Chunk(data, size) {
+			if parts.feed(chunk) {
+				break
+			}
+		}
+		want, _ := whole.headers()
+		got, _ := parts.headers()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("chunks of %d:\n%s", size, diff)
+		}
+		if len(whole.text) > 200 {
+			t.Fatalf("%d bytes kept", len(whole.text))
+		}
+	})
+}

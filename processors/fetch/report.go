@@ -1,0 +1,248 @@
+package fetch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/supervise"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+)
+
+// Undone tells that an exchange was not made, or not to its end, because the right to
+// make it had ended.
+func Undone(x *httpclient.Exchange) bool {
+	return x.Class == httpclient.ClassLeaseLost || x.Class == httpclient.ClassCanceled
+}
+
+// Skip is the outcome of a request that was not made.
+func Skip(i int) *weftpb.Outcome { return &weftpb.Outcome{Index: uint32(i), Skipped: true} }
+
+// CutOff is the outcome of a request that was cut off because its partition went to
+// another fetcher. The request is made again. So the outcome says when it was made,
+// if the server may have seen it.
+func CutOff(i int, x *httpclient.Exchange) *weftpb.Outcome {
+	o := Skip(i)
+	if len(x.RequestHeaders) > 0 {
+		o.StartedMs, o.TotalUs, o.ErrorClass = x.Started.UnixMilli(), x.Total.Microseconds(), string(x.Class)
+	}
+	return o
+}
+
+// FetchedOf is the record in fetched of the exchange that request i of v made.
+func FetchedOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Fetched {
+	request := v.Requests[i]
+	record := x.Fetched()
+	record.Id, record.Visit, record.Request = urls.PageID(request.Target.Url, request.Round), v.Id, request
+	record.Outcome.Index = uint32(i)
+	return record
+}
+
+// AnswerOf is what an exchange means for the rest of its visit.
+func AnswerOf(x *httpclient.Exchange) hostqueue.Answer {
+	verdict := politeness.Judge(uint32(x.Status), string(x.Class))
+	if verdict.Health != politeness.Failed {
+		return hostqueue.Answer{Unreached: verdict.Unreached} // the Retry-After of a success asks for nothing
+	}
+	return hostqueue.Answer{Stop: true, RetryAfter: x.RetryAfter}
+}
+
+// Report collects the outcomes of one visit. It says when a part of them is to be
+// written to visited: the outcomes of partEvery, so that a crash repeats little, and
+// the last part when every outcome is known. The outcome of an exchange whose record
+// goes to fetched is known once that record is acknowledged.
+//
+// Methods that return a part return nil when there is none to write yet. A Report is
+// not safe for concurrent use.
+type Report struct {
+	visit    *hostqueue.Visit
+	outcomes []*weftpb.Outcome
+	rules    *weftpb.OriginRules
+	waiting  int // exchanges whose records are not acknowledged
+	finished bool
+	last     time.Time // when the last part was written
+}
+
+// partEvery is the age at which outcomes are reported although their visit goes on.
+const partEvery = 750 * time.Millisecond
+
+// NewReport returns the report of a visit that begins at now.
+func NewReport(v *hostqueue.Visit, now time.Time) *Report { return &Report{visit: v, last: now} }
+
+// Open books an exchange whose record is on its way to fetched.
+func (r *Report) Open() { r.waiting++ }
+
+// Close books that an exchange's record is acknowledged.
+func (r *Report) Close(o *weftpb.Outcome, now time.Time) *weftpb.Visited {
+	r.waiting--
+	r.outcomes = append(r.outcomes, o)
+	return r.part(now, partEvery)
+}
+
+// Add books an outcome that needs no record.
+func (r *Report) Add(o *weftpb.Outcome) { r.outcomes = append(r.outcomes, o) }
+
+// Learn books the rules of an origin's robots.txt.
+func (r *Report) Learn(rules *weftpb.OriginRules) { r.rules = rules }
+
+// Finish books that no further request of the visit is made. Requests from rest on
+// were not begun.
+func (r *Report) Finish(rest int, now time.Time) *weftpb.Visited {
+	for i := rest; i < len(r.visit.Requests); i++ {
+		if !r.visit.Settled[uint32(i)] {
+			r.Add(Skip(i))
+		}
+	}
+	r.finished = true
+	return r.part(now, partEvery)
+}
+
+// Late returns a part when outcomes have waited for their time although no other
+// came.
+func (r *Report) Late(now time.Time) *weftpb.Visited {
+	if len(r.outcomes) == 0 {
+		return nil
+	}
+	return r.part(now, partEvery)
+}
+
+// Flush reports what is known of a visit that goes on in another process.
+func (r *Report) Flush(now time.Time) *weftpb.Visited {
+	if len(r.outcomes) == 0 {
+		return nil
+	}
+	return r.part(now, 0)
+}
+
+// Resume reports the outcomes done, which a former owner of the visit fetched and did
+// not report. over tells that one of them is a failure, which ends the visit. Resume
+// must be called before the visit is started.
+func (r *Report) Resume(done []*weftpb.Outcome, now time.Time) (part *weftpb.Visited, over bool) {
+	for _, o := range done {
+		if r.visit.Settled[o.Index] {
+			continue
+		}
+		r.visit.Settled[o.Index] = true
+		r.Add(o)
+		if politeness.Judge(o.Status, o.ErrorClass).Health == politeness.Failed {
+			return r.Finish(0, now), true
+		}
+	}
+	return r.Flush(now), false
+}
+
+// part returns what is known and not yet reported. It returns nil when the last part
+// is younger than age and more outcomes will come.
+func (r *Report) part(now time.Time, age time.Duration) *weftpb.Visited {
+	done := r.finished && r.waiting == 0
+	if !done && (len(r.outcomes) == 0 || now.Sub(r.last) < age) {
+		return nil
+	}
+	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules}
+	r.outcomes, r.rules, r.last = nil, nil, now
+	return part
+}
+
+// reporter writes the reports of visits to visited, part by part.
+//
+// It has a producer of its own. It writes when a record of fetched is acknowledged. At
+// that moment the buffer of the producer of fetched may be full, and an
+// acknowledgement that waits for its own producer's buffer would wait for ever.
+type reporter struct {
+	visited *stage.Outbox
+	life    context.Context
+	fail    func(error)
+	open    sync.Map // *hostqueue.Visit → *openReport
+}
+
+// openReport is a Report of a visit that goes on.
+type openReport struct {
+	*reporter
+	visit *hostqueue.Visit
+
+	mu     sync.Mutex
+	report *Report
+}
+
+// of returns the report of a visit. It is dropped when the visit's context ends: the
+// partition's next owner reports. That may be this process again, with another visit
+// of the same id and a report of its own.
+func (q *reporter) of(ctx context.Context, v *hostqueue.Visit) *openReport {
+	if r, ok := q.open.Load(v); ok {
+		return r.(*openReport)
+	}
+	fresh := &openReport{reporter: q, visit: v, report: NewReport(v, time.Now())}
+	q.open.Store(v, fresh)
+	context.AfterFunc(ctx, func() { q.open.Delete(v) })
+	return fresh
+}
+
+// update changes the report, and writes the part that change returns.
+func (r *openReport) update(change func(*Report) *weftpb.Visited) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	part := change(r.report)
+	if part == nil {
+		return
+	}
+	if part.Done {
+		r.open.Delete(r.visit)
+	}
+	domain := r.visit.Domain
+	out := stage.Output{Topic: r.visited.Env.Names.Visited, Domain: domain, Key: domain, Value: stage.Encode(part)}
+	r.visited.Send(r.life, out, func(_ *kgo.Record, err error) {
+		if err != nil {
+			r.fail(err)
+		}
+	})
+}
+
+func (r *openReport) add(o *weftpb.Outcome) {
+	r.update(func(report *Report) *weftpb.Visited {
+		report.Add(o)
+		return nil
+	})
+}
+
+// resume reports outcomes that a former owner of a visit fetched and did not report.
+// over tells that one of them is a failure, which ends the visit.
+func (q *reporter) resume(v *ReleasedVisit, done []*weftpb.Outcome) (over bool) {
+	q.of(v.Context, v.Visit).update(func(r *Report) (part *weftpb.Visited) {
+		part, over = r.Resume(done, time.Now())
+		return part
+	})
+	return over
+}
+
+// follow reports, until ctx ends, outcomes of visits whose next outcome is slow to
+// come. Meanwhile parse may be done with the exchange and its record may be trimmed.
+// Without the report a kill would lose the outcome.
+func (q *reporter) follow(ctx context.Context) error {
+	return supervise.Every(ctx, partEvery, func() error {
+		q.each(func(*hostqueue.Visit) bool { return true }, func(r *Report) *weftpb.Visited { return r.Late(time.Now()) })
+		return nil
+	})
+}
+
+// flush reports every outcome that is known of visits in those partitions for which of
+// is true.
+func (q *reporter) flush(of func(partition int32) bool) {
+	q.each(func(v *hostqueue.Visit) bool { return of(v.Partition) }, func(r *Report) *weftpb.Visited { return r.Flush(time.Now()) })
+}
+
+// each updates the open reports of those visits for which of is true.
+func (q *reporter) each(of func(*hostqueue.Visit) bool, change func(*Report) *weftpb.Visited) {
+	q.open.Range(func(v, r any) bool {
+		if of(v.(*hostqueue.Visit)) {
+			r.(*openReport).update(change)
+		}
+		return true
+	})
+}

@@ -1,0 +1,277 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/supervise"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/processors/fetch/lease"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Gate decides whether a request may begin. It knows only what its fields say. The
+// stage fetch fills them in, and so does the simulation (package sim).
+type Gate struct {
+	// Leased: the group's lease holds, so that no other process may ask.
+	Leased bool
+	// Paused: people have paused the stage. Resting: the stage ends.
+	Paused, Resting bool
+	// Full: parse is too far behind. Low: the disk is below its reserve, or the store
+	// of large bodies takes none at the moment.
+	Full, Low bool
+}
+
+// Permits tells whether a request may be written. It is asked at the last moment,
+// where bytes go to the connection.
+func (g Gate) Permits() bool { return g.Leased && !g.Paused && !g.Resting }
+
+// Opens tells whether a visit need not wait before its request. It must wait while
+// parse is too far behind, or while there is no place for a page: the visits that are
+// released already need more than the reserve, and a page that cannot be stored is
+// asked for again.
+//
+// While the stage is paused the gate opens although nothing is permitted, so that the
+// visit is given back: a pause may last longer than the visit's lease.
+func (g Gate) Opens() bool { return g.Paused || g.Permits() && !g.Full && !g.Low }
+
+// exchanger is the part of httpclient.Client that makes exchanges. A server decides
+// what our code meets in one. When our code panics, that is this exchange's outcome
+// (httpclient.ClassPanic), and the stage goes on. This does not cover net/http's own
+// goroutines.
+type exchanger interface {
+	Do(ctx context.Context, r httpclient.Request) *httpclient.Exchange
+	Robots(ctx context.Context, url string, permit func() bool, hop func(next string) bool) []*httpclient.Exchange
+}
+
+// IsRobots tells whether request i of v is for a robots.txt: that of its own origin, or
+// that of another domain, which redirects to it.
+func IsRobots(v *hostqueue.Visit, i int) bool {
+	return v.Robots || v.Requests[i].Target.GetVia() == weftpb.Via_VIA_ROBOTS
+}
+
+// requester makes the requests of visits for the host queues, and reports them. The
+// exchange goes to fetched. Its outcome goes to visited once the exchange is
+// acknowledged.
+type requester struct {
+	env        stage.Env
+	http       exchanger
+	lease      *lease.Lease
+	partitions *partitions
+	backlog    *backpressure
+	fetched    *stage.Outbox
+	reporter   *reporter
+	witness    *witness
+	low        *atomic.Bool  // the disk is below its reserve
+	resting    atomic.Bool   // no request begins any more
+	retry      time.Duration // how often the gate is asked again
+	life       context.Context
+	fail       func(error) // ends this life: a write was lost, and the ledger knows what to do again
+}
+
+// gate says what is known of a request that is about to be written.
+func (q *requester) gate() Gate {
+	return Gate{Leased: q.lease.Holds(), Paused: q.env.Pauses.Paused(topics.Fetch), Resting: q.resting.Load()}
+}
+
+func (q *requester) permitted() bool { return q.gate().Permits() }
+
+// Gate waits until the stage's gate opens for a visit.
+func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
+	for {
+		if q.partitions.inFlight(v.Partition).isClosed() { // the visit goes with its partition
+			<-ctx.Done()
+			q.backlog.release(v)
+			return ctx.Err()
+		}
+		gate := q.gate()
+		gate.Low = q.low.Load() || q.env.Bodies.Waiting()
+		var ready <-chan struct{} // of the backlog; other changes give no signal
+		if gate.Opens() && !gate.Paused {
+			var admitted bool
+			admitted, ready = q.backlog.admit(v)
+			gate.Full = !admitted
+		}
+		if gate.Paused {
+			q.backlog.release(v) // the visit is given back
+		}
+		if gate.Opens() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			q.backlog.release(v)
+			return ctx.Err()
+		case <-ready:
+		case <-time.After(q.retry):
+		}
+	}
+}
+
+// Request makes one request of a visit, unless its partition is about to go to another
+// fetcher.
+func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
+	answer := hostqueue.Answer{Stop: true}
+	within, landed, ok := q.partitions.inFlight(v.Partition).begin(ctx)
+	if ok {
+		q.env.Meter.Slots(1)
+		q.witness.begin(v)
+		if IsRobots(v, i) {
+			answer = q.robots(ctx, within, v, i)
+		} else {
+			answer = q.page(ctx, within, v, i)
+		}
+		q.witness.end(v, answer)
+		q.env.Meter.Slots(-1)
+	}
+	q.backlog.release(v)
+	if ok {
+		ok = within.Err() == nil
+		landed()
+	}
+	if !ok { // the visit goes with its partition
+		<-ctx.Done()
+	}
+	return answer
+}
+
+// page makes a request for a page. The context of its visit is ctx, and the exchange
+// ends with within.
+func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
+	x, outcome, record := q.exchange(within, v, i)
+	report := q.reporter.of(ctx, v)
+	if Undone(x) {
+		report.add(undone(within, i, x))
+		return hostqueue.Answer{Stop: true}
+	}
+	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+	sent := q.backlog.send(v, len(x.Body))
+	report.update(func(r *Report) *weftpb.Visited {
+		r.Open()
+		return nil
+	})
+	q.fetched.Send(q.life, record, func(r *kgo.Record, err error) {
+		if err != nil {
+			q.fail(err)
+			return
+		}
+		q.backlog.update(func(b *Backlog) { b.Acknowledged(r.Partition, r.Offset, sent) })
+		report.update(func(r *Report) *weftpb.Visited { return r.Close(outcome, time.Now()) })
+	})
+	return AnswerOf(x)
+}
+
+// exchange makes the exchange of request i of v, and its record in fetched. A panic is
+// the outcome of the exchange.
+func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int) (x *httpclient.Exchange, o *weftpb.Outcome, out stage.Output) {
+	url, began := v.Requests[i].Target.Url, time.Now()
+	defer func() {
+		if cause := recover(); cause != nil {
+			x = q.panicked(url, began, cause)
+			record := FetchedOf(v, i, x)
+			o, out = record.Outcome, q.output(v.Domain, record)
+		}
+	}()
+	x = q.http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
+	defer x.Release() // then the record has the body, or a reference to it
+	if q.env.Bodies != nil && int64(len(x.Body)) > q.env.Definition.LargeBody() {
+		x = q.store(ctx, v, i, x)
+	}
+	if Undone(x) {
+		return x, nil, stage.Output{}
+	}
+	record := FetchedOf(v, i, x)
+	return x, record.Outcome, q.output(v.Domain, record)
+}
+
+// store puts a body that is too large for a record into the store, and waits for it.
+// When the right to make the request ends before that, so does the exchange: another
+// process makes it again. The lease is checked once more after the body is stored. A
+// process that was frozen meanwhile must not refer to a body that may be taken for an
+// orphan by now.
+func (q *requester) store(ctx context.Context, v *hostqueue.Visit, i int, x *httpclient.Exchange) *httpclient.Exchange {
+	request := v.Requests[i]
+	partition := topics.Partition(v.Domain, q.env.Definition.Partitions)
+	stored, err := q.env.Bodies.Put(ctx, partition, urls.PageID(request.Target.Url, request.Round), x.Body)
+	if err == nil && !q.lease.Holds() {
+		err = httpclient.ErrLeaseLost
+	}
+	if err != nil {
+		return &httpclient.Exchange{URL: x.URL, Class: httpclient.ClassLeaseLost, Error: err.Error(), Started: x.Started, Total: x.Total}
+	}
+	x.Stored = stored
+	return x
+}
+
+func (q *requester) output(domain string, f *weftpb.Fetched) stage.Output {
+	x := f
+	if f.Robots != nil {
+		x = f.Robots
+	}
+	exchange := q.env.Names.Exchange(x.Id, x.Outcome.StartedMs)
+	return stage.Output{
+		Topic: q.env.Names.Fetched, Domain: domain, Key: domain, Value: stage.Encode(f),
+		Headers: exchange.Headers(topics.SchemaFetched, topics.Fetch),
+	}
+}
+
+func (q *requester) panicked(url string, began time.Time, cause any) *httpclient.Exchange {
+	text := strings.ToValidUTF8(fmt.Sprint(cause), "\ufffd") // a server may have influenced it
+	q.env.Logger.Error("an exchange made its stage panic", "url", url, "panic", text, "stack", supervise.StackTop())
+	return &httpclient.Exchange{URL: url, Class: httpclient.ClassPanic, Error: text, Started: began, Total: time.Since(began)}
+}
+
+// undone is the outcome of an exchange that is Undone, within a context.
+func undone(within context.Context, i int, x *httpclient.Exchange) *weftpb.Outcome {
+	if within.Err() != nil {
+		return CutOff(i, x)
+	}
+	return Skip(i)
+}
+
+// Finish reports the end of a visit. Requests from rest on were not begun.
+func (q *requester) Finish(ctx context.Context, v *hostqueue.Visit, rest int) {
+	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Finish(rest, time.Now()) })
+}
+
+// witness counts requests that begin when their domain should be left alone. It shares
+// nothing with the host queues, which decide when requests begin.
+type witness struct {
+	env       stage.Env
+	perDomain int
+
+	mu   sync.Mutex
+	core politeness.Witness
+}
+
+func (w *witness) begin(v *hostqueue.Visit) {
+	w.mu.Lock()
+	violation := w.core.Begin(v.Domain, time.Now(), w.perDomain)
+	w.mu.Unlock()
+	if violation != politeness.None {
+		w.env.Meter.Hurried(violation)
+		w.env.Logger.Error("a request began when its domain should have been left alone",
+			"domain", v.Domain, "violation", violation, "visit", v.Id)
+	}
+}
+
+func (w *witness) end(v *hostqueue.Visit, answer hostqueue.Answer) {
+	delay := max(time.Duration(v.DelayMs)*time.Millisecond, answer.RetryAfter)
+	if answer.Unreached {
+		delay = 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.core.End(v.Domain, time.Now(), delay)
+}

@@ -1,0 +1,209 @@
+package fetch
+
+import (
+	"context"
+	"encoding/binary"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/robots"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+)
+
+// A name that does not exist is that of the origin only if no redirect led there;
+// then no server was asked, and no delay runs.
+func TestRobotsOfNoSuchName(t *testing.T) {
+	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+	for redirects, redirected := range []bool{false, true} {
+		found := RobotsOf(own, redirects, &httpclient.Exchange{Class: httpclient.ClassDNSNotFound}, "weft")
+		if found.Rules.GetRedirected() != redirected || found.Answer.Unreached == redirected || found.Answer.Stop {
+			t.Errorf("after %d redirects: %v, %+v", redirects, found.Rules, found.Answer)
+		}
+	}
+}
+
+func TestRobotsOf(t *testing.T) {
+	const (
+		rules = weftpb.Robots_ACCESS_RULES
+		allow = weftpb.Robots_ACCESS_ALLOW_ALL
+		deny  = weftpb.Robots_ACCESS_DISALLOW_ALL
+	)
+	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+	for _, test := range []struct {
+		name      string
+		redirects int
+		last      httpclient.Exchange
+		access    weftpb.Robots_Access
+		text      string
+		ttl       time.Duration
+	}{
+		{name: "rules", last: httpclient.Exchange{Status: 200, Body: []byte("User-agent: *\nDisallow: /x")},
+			access: rules, text: "-/x\n", ttl: robots.TTL},
+		{name: "a page", last: httpclient.Exchange{Status: 200, Headers: []httpclient.Header{{Name: "Content-Type", Value: "text/html"}}, Body: []byte("<html>\n</html>")},
+			access: rules, ttl: robots.TTL},
+		{name: "empty", last: httpclient.Exchange{Status: 200}, access: rules, ttl: robots.TTL},
+		{name: "cut within a line", last: httpclient.Exchange{Status: 200, Body: []byte("User-agent: *\nDisallow: /x\nDisallow: /"), Truncated: true},
+			access: rules, text: "-/x\n", ttl: robots.TTL},
+		{name: "cut within a line of UTF-16", last: httpclient.Exchange{Status: 200, Body: utf16("\ufeffUser-agent: *\nDisallow: /x\nDisallow: /\u010a"), Truncated: true},
+			access: rules, text: "-/x\n", ttl: robots.TTL},
+		{name: "cut in its only line", last: httpclient.Exchange{Status: 200, Body: []byte("User-agent: *"), Truncated: true}, access: rules, ttl: robots.TTL},
+		{name: "cached", last: httpclient.Exchange{Status: 404, Headers: []httpclient.Header{{Name: "cache-control", Value: "max-age=7200"}}},
+			access: allow, ttl: 2 * time.Hour},
+		{name: "cached, by the second of two lines", last: httpclient.Exchange{Status: 404, Headers: []httpclient.Header{{Name: "Cache-Control", Value: "public"}, {Name: "cache-control", Value: "max-age=7200"}}},
+			access: allow, ttl: 2 * time.Hour},
+		{name: "forbidden", last: httpclient.Exchange{Status: 403}, access: allow, ttl: robots.TTL},
+		{name: "busy", last: httpclient.Exchange{Status: 429}, access: deny},
+		{name: "broken", last: httpclient.Exchange{Status: 503, Headers: []httpclient.Header{{Name: "Cache-Control", Value: "max-age=7200"}}}, access: deny},
+		{name: "no answer", last: httpclient.Exchange{Class: httpclient.ClassReset}, access: deny},
+		{name: "half an answer", last: httpclient.Exchange{Status: 200, Class: httpclient.ClassBodyTruncated}, access: deny},
+		{name: "an error page in no coding", last: httpclient.Exchange{Status: 404, Class: httpclient.ClassBadEncoding}, access: allow, ttl: robots.TTL},
+		{name: "half an error page", last: httpclient.Exchange{Status: 403, Class: httpclient.ClassBodyTruncated}, access: allow, ttl: robots.TTL},
+		{name: "an error page that stalls", last: httpclient.Exchange{Status: 410, Class: httpclient.ClassSlowBody}, access: allow, ttl: robots.TTL},
+		{name: "busy, half of it", last: httpclient.Exchange{Status: 429, Class: httpclient.ClassBodyTruncated}, access: deny},
+		{name: "broken, in no coding", last: httpclient.Exchange{Status: 503, Class: httpclient.ClassBadEncoding}, access: deny},
+		{name: "a redirect without a target", last: httpclient.Exchange{Status: 301}, access: allow, ttl: robots.TTL},
+		{name: "a redirect to no URL", last: httpclient.Exchange{Status: 301, Location: "mailto:a@b.example"}, access: allow, ttl: robots.TTL},
+		{name: "the sixth redirect", redirects: 5, last: httpclient.Exchange{Status: 301, Location: "http://a.example/6"}, access: allow, ttl: robots.TTL},
+		{name: "the sixth redirect, elsewhere", redirects: 5, last: httpclient.Exchange{Status: 301, Location: "http://b.example/6"}, access: allow, ttl: robots.TTL},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			found := RobotsOf(own, test.redirects, &test.last, "weft")
+			if found.Elsewhere != nil || found.Rules.GetOrigin() != "http://a.example" || found.Rules.GetReferred() {
+				t.Fatalf("found %v, elsewhere %v", found.Rules, found.Elsewhere)
+			}
+			r := found.Rules.Robots
+			if r.Access != test.access || r.Rules != test.text || r.TtlMs != test.ttl.Milliseconds() || test.last.Status >= 400 && int(r.Status) != test.last.Status {
+				t.Errorf("%v, want %v for %v with %q", r, test.access, test.ttl, test.text)
+			}
+		})
+	}
+}
+
+// utf16 writes a text in UTF-16, little-endian.
+func utf16(text string) (b []byte) {
+	for _, r := range text {
+		b = binary.LittleEndian.AppendUint16(b, uint16(r))
+	}
+	return b
+}
+
+// TestRobotsElsewhere follows a robots.txt through three domains: what each
+// reports, and what it writes for another.
+func TestRobotsElsewhere(t *testing.T) {
+	to := func(url string) *httpclient.Exchange { return &httpclient.Exchange{Status: 301, Location: url} }
+	first := RobotsOf(&weftpb.Target{Url: "http://a.example/robots.txt"}, 1, to("HTTP://www.B.example/r#x"), "weft")
+	wantTarget(t, first, "b.example", &weftpb.Target{
+		Url: "http://www.b.example/r", Depth: 2, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
+	})
+	if r := first.Rules; r.GetOrigin() != "http://a.example" || !r.GetReferred() || r.Robots.GetStatus() != 301 || r.Robots.GetAccess() != weftpb.Robots_ACCESS_DISALLOW_ALL {
+		t.Errorf("the first reports %v", r)
+	}
+
+	second := RobotsOf(first.Elsewhere.Referral, 0, to("https://c.example:8443/robots.txt"), "weft")
+	wantTarget(t, second, "c.example", &weftpb.Target{
+		Url: "https://c.example:8443/robots.txt", Depth: 3, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
+	})
+	if second.Rules != nil {
+		t.Errorf("the second learns %v of no origin", second.Rules)
+	}
+
+	last := &httpclient.Exchange{Status: 200, Body: []byte("User-agent: weft\nDisallow: /x\nCrawl-delay: 9")}
+	third := RobotsOf(second.Elsewhere.Referral, 2, last, "weft")
+	answer := third.Elsewhere.GetRules()
+	if third.Domain != "a.example" || third.Rules != nil || answer.GetOrigin() != "http://a.example" || answer.Robots.GetCrawlDelayMs() != 9000 ||
+		answer.Robots.GetRules() != "-/x\n" || len(third.Elsewhere.Outcomes) != 1 || third.Elsewhere.Visit != "" {
+		t.Errorf("the answer to %s is %v", third.Domain, third.Elsewhere)
+	}
+	if third.Answer.RetryAfter != 0 {
+		t.Errorf("the third waits for the first one's Crawl-delay: %v", third.Answer)
+	}
+
+	for name, x := range map[string]*httpclient.Exchange{
+		"a sixth redirect":   to("https://d.example/"),
+		"one back and forth": to("https://c.example/"),
+		"no answer":          {Class: httpclient.ClassConnectRefused},
+	} {
+		redirects := 2
+		if name == "a sixth redirect" || name == "one back and forth" {
+			redirects = httpclient.MaxRobotsRedirects - 3
+		}
+		found := RobotsOf(second.Elsewhere.Referral, redirects, x, "weft")
+		want := weftpb.Robots_ACCESS_ALLOW_ALL
+		if x.Class != httpclient.ClassNone {
+			want = weftpb.Robots_ACCESS_DISALLOW_ALL
+		}
+		if found.Domain != "a.example" || found.Elsewhere.GetRules().GetRobots().GetAccess() != want {
+			t.Errorf("%s: %v", name, found.Elsewhere)
+		}
+	}
+}
+
+// slowChain answers each request for a robots.txt after some time, with a
+// redirect within the domain.
+type slowChain struct {
+	exchanger
+	took time.Duration
+}
+
+func (c slowChain) Robots(_ context.Context, url string, _ func() bool, hop func(string) bool) []*httpclient.Exchange {
+	var list []*httpclient.Exchange
+	for {
+		time.Sleep(c.took)
+		list = append(list, &httpclient.Exchange{URL: url, Status: 301, Location: "http://a.example/next"})
+		if !hop("http://a.example/next") {
+			return list
+		}
+	}
+}
+
+// A visit for a robots.txt ends within its lease, whatever the server and its delay. A
+// referral follows the rest of its redirects.
+func TestSlowRedirectsOfRobots(t *testing.T) {
+	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+	for name, c := range map[string]struct {
+		took, delay time.Duration
+		exchanges   int
+	}{
+		"quick":           {took: time.Second, delay: time.Second, exchanges: httpclient.MaxRobotsRedirects + 1},
+		"slow":            {took: 60 * time.Second, delay: 10 * time.Second, exchanges: 1},
+		"rather slow":     {took: 12 * time.Second, delay: time.Second, exchanges: 3},
+		"with long waits": {took: time.Second, delay: 300 * time.Second, exchanges: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				q := &requester{http: slowChain{took: c.took}}
+				hops := q.robotsHops(t.Context(), &hostqueue.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}, own)
+				if len(hops) != c.exchanges {
+					t.Errorf("%d exchanges, want %d", len(hops), c.exchanges)
+				}
+				if took := time.Since(began); took > politeness.Lease(1, c.delay) {
+					t.Errorf("they took %v, longer than the lease", took)
+				}
+				found := RobotsOf(own, len(hops)-1, hops[len(hops)-1], "weft")
+				if c.exchanges > httpclient.MaxRobotsRedirects {
+					if found.Elsewhere != nil {
+						t.Errorf("it is referred after all redirects: %v", found.Elsewhere)
+					}
+					return
+				}
+				wantTarget(t, found, "a.example", &weftpb.Target{
+					Url: "http://a.example/next", Depth: uint32(c.exchanges), Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
+				})
+			})
+		})
+	}
+}
+
+func wantTarget(t *testing.T, found RobotsOutcome, domain string, want *weftpb.Target) {
+	t.Helper()
+	if got := found.Elsewhere.GetReferral(); found.Domain != domain || !proto.Equal(got, want) {
+		t.Errorf("it refers to %v of %s, want %v of %s", got, found.Domain, want, domain)
+	}
+}

@@ -1,0 +1,94 @@
+package document
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/internal/mediatype"
+)
+
+// Documents of testdata/pages show the encodings; here is what decides between
+// them and what is left alone.
+func TestDecode(t *testing.T) {
+	for _, test := range []struct {
+		name, body, contentType string
+		truncated               bool
+		text, charset           string
+	}{
+		{name: "empty", text: "", charset: "windows-1252"},
+		{name: "ASCII", body: "plain", text: "plain", charset: "windows-1252"},
+		{name: "header over meta", body: "<meta charset=koi8-r>\xe9", contentType: "text/html; charset=latin1", text: "<meta charset=koi8-r>é", charset: "windows-1252"},
+		{name: "mark over header", body: "\xef\xbb\xbfé", contentType: "text/html;charset=koi8-r", text: "é", charset: "utf-8"},
+		{name: "meta is believed", body: "<meta charset=latin1>é", text: "<meta charset=latin1>Ã©", charset: "windows-1252"},
+		{name: "meta beyond the first kilobyte", body: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>\xe9", text: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>И", charset: "koi8-r"},
+		{name: "there, of a page in ASCII", body: strings.Repeat(" ", 1024) + "<meta charset=utf-8>", text: strings.Repeat(" ", 1024) + "<meta charset=utf-8>", charset: "utf-8"},
+		{name: "there, of a page in UTF-8", body: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>é", text: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>é", charset: "utf-8"},
+		{name: "there, of a page cut in UTF-8", body: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>é\xe2\x80", truncated: true, text: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>é", charset: "utf-8"},
+		{name: "there, of a page all but in UTF-8", body: strings.Repeat(" ", 1024) + "<meta charset=utf-8>é\xe9", text: strings.Repeat(" ", 1024) + "<meta charset=utf-8>é\uFFFD", charset: "utf-8"},
+		{name: "there, and named in the header", body: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>\xe9", contentType: "text/html; charset=latin1", text: strings.Repeat(" ", 1024) + "<meta charset=koi8-r>é", charset: "windows-1252"},
+		{name: "broken parameters", body: "\xe9", contentType: "text/html; =; x; CHARSET=\"ISO-8859-2\" ; y", text: "é", charset: "iso-8859-2"},
+		{name: "UTF-16 declared by meta", body: "<meta charset=utf-16>é", text: "<meta charset=utf-16>é", charset: "utf-8"},
+		{name: "UTF-16 declared by XML", body: `<?xml version="1.0" encoding="UTF-16"?>é`, text: `<?xml version="1.0" encoding="UTF-16"?>é`, charset: "utf-8"},
+		{name: "cut within a character", body: "é\xe2\x80", contentType: "text/html; charset=utf-8", truncated: true, text: "é", charset: "utf-8"},
+		{name: "not cut", body: "é\xe2\x80", contentType: "text/html; charset=utf-8", text: "é\uFFFD", charset: "utf-8"},
+		{name: "cut, no charset named", body: strings.Repeat(" ", 1024) + "é\xe2\x80", truncated: true, text: strings.Repeat(" ", 1024) + "é", charset: "utf-8"},
+		{name: "odd UTF-16", body: "\xff\xfea\x00b", text: "a\uFFFD", charset: "utf-16le"},
+		{name: "escape in ASCII", body: "\x1b$B$\"\x1b(B", contentType: "text/html; charset=iso-2022-jp", text: "あ", charset: "iso-2022-jp"},
+		{name: "backslash in the Roman state", body: "\x1b(J\x5c\x7e\x1b(B", contentType: "text/html; charset=iso-2022-jp", text: `\~`, charset: "iso-2022-jp"},
+		{name: "GBK is read as GB18030", body: "\x94\x39\xfc\x36", contentType: "text/html; charset=gb2312", text: "😀", charset: "gbk"},
+		{name: "controls of windows-1252", body: "a\x81\x8d\x80", contentType: "text/html; charset=latin1", text: "a\u0081\u008d€", charset: "windows-1252"},
+		{name: "no character of windows-1253", body: "\x81\xaa", contentType: "text/html; charset=windows-1253", text: "\u0081\uFFFD", charset: "windows-1253"},
+		{name: "logical Hebrew", body: "\xf9\x80\xa1", contentType: "text/html; charset=logical", text: "ש\u0080\uFFFD", charset: "iso-8859-8-i"},
+		{name: "attack by encoding", body: "<script>", contentType: "text/html; charset=hz-gb-2312", text: "\uFFFD", charset: "replacement"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text, charset := decode([]byte(test.body), hint{label: mediatype.Of(test.contentType).Charset, truncated: test.truncated})
+			if string(text) != test.text || charset != test.charset {
+				t.Errorf("got %q in %s, want %q in %s", text, charset, test.text, test.charset)
+			}
+		})
+	}
+}
+
+// TestDecodeKeepsBytes holds that bodies which are UTF-8 already are not copied.
+func TestDecodeKeepsBytes(t *testing.T) {
+	for contentType, body := range map[string]string{
+		"text/html; charset=utf-8":        "<p>é",
+		"text/html; charset=windows-1251": "<p>ASCII",
+		"text/html":                       "<p>ASCII",
+		"text/plain":                      "é",
+	} {
+		in := []byte(body)
+		if out, _ := decode(in, hint{label: mediatype.Of(contentType).Charset}); &out[0] != &in[0] {
+			t.Errorf("%s: %q was copied", contentType, body)
+		}
+	}
+}
+
+func TestMediaType(t *testing.T) {
+	for _, test := range []struct {
+		contentType, body, want string
+		kind                    mediaKind
+	}{
+		{"text/html", "", "text/html", mediaHTML},
+		{"TEXT/HTML; charset=utf-8", "", "text/html", mediaHTML},
+		{"application/xhtml+xml", "", "application/xhtml+xml", mediaHTML},
+		{"text/html, text/html", "", "text/html", mediaHTML},
+		{"text/plain", "<html>", "text/plain", mediaPlain},
+		{"application/json", "<html>", "application/json", mediaOther},
+		{"application/pdf", "", "application/pdf", mediaOther},
+		{"", " \n<!DOCTYPE HTML><p>", "text/html", mediaHTML},
+		{"", "<p>a paragraph", "text/html", mediaHTML},
+		{"", "some words", "text/plain", mediaPlain},
+		{"", "\x89PNG\x0d\x0a\x1a\x0a", "image/png", mediaOther},
+		{"", "\x00\x01\x02", "application/octet-stream", mediaOther},
+		{"html", "<html>", "text/html", mediaHTML},
+		{"*/*", "<html>", "text/html", mediaHTML},
+		{"text/\xff", "<html>", "text/html", mediaHTML},
+	} {
+		got := essenceOf(mediatype.Of(test.contentType), []byte(test.body))
+		if got != test.want || kindOfMedia(got) != test.kind {
+			t.Errorf("%q, %q: got %q, want %q", test.contentType, test.body, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+// Package document turns the body of one HTTP response into what a crawl needs of it:
+// text, title, metadata, directives for robots, and outlinks.
+//
+// It is pure: no clock, no sockets, no state between documents. Any number of goroutines
+// may use a Parser.
+//
+// # Journey of a body
+//
+//	media type ─ HTML ──→ UTF-8 ─→ tree  (goquery) ──┐
+//	           │               └─→ tokens (fallback) ┴→ collector → Page
+//	           ├ plain text → UTF-8 ─────────────────────────────→ Page (text only)
+//	           └ other ──────────────────────────────────────────→ Page (Unparsed says why)
+//
+// There is one collector for both sources of elements: the tree is walked once, in
+// document order, and the tokenizer makes the same three calls (open, close, text). For
+// documents that are nested properly both give the same links and, up to white space, the
+// same text, also where end tags are left out that HTML makes optional. For other documents
+// the tree is what a browser makes of them, and the tokens are an approximation: where the
+// end of a hidden element is in doubt they show too much (muter).
+//
+// The tokenizer is used where there is no tree, and Page.Fallback says so. The tree parser
+// refuses more than 512 open elements; the tree of a body beyond Options.MaxTreeBytes would
+// take a hundred times its memory; and some bodies are made so that the tree takes minutes
+// (costly).
+//
+// # Encoding
+//
+// A byte order mark wins over the charset of Content-Type. That wins over what the first
+// 1,024 bytes declare, read as the HTML standard says (prescan). A body without a
+// declaration there is UTF-8 if it is valid UTF-8. If not, a meta element further down in
+// the head decides, within 64 KiB (lateDeclaration); in XHTML, meta elements do not count.
+// Without any declaration the letters decide (guess). Where the letters do not tell, as in
+// the Latin alphabets or with a few East Asian characters, the language of the page or the
+// country of its host decides. Where no language is declared either, it is the language
+// whose pairs of letters the text has (encodingOfPairs). Everything else is windows-1252.
+//
+// # What counts as text
+//
+// Text is what a reader without style sheets sees. Left out are the contents of script,
+// style, template, noframes, noembed, iframe, textarea, and of title and desc inside SVG. A
+// template that is a declarative shadow root is shown where it stands, whatever its slots.
+// Also left out is the text, but not the links,
+//
+//   - of noscript, of which nine in ten say only that scripts should be switched on;
+//   - of elements with the attribute hidden, of closed dialogs, and of datalist;
+//   - of the parentheses of ruby;
+//   - of audio, video, canvas, meter and progress, which is for browsers without them.
+//
+// Blocks, line breaks and table rows begin a new line. Table cells are separated by a space.
+// White space, U+00A0 included, is folded to one space, except in pre, whose lines are kept.
+// The alt of an image is text of the link around it, and is not text elsewhere. Style sheets
+// are not evaluated.
+//
+// # What counts as a link
+//
+// Kind lists how a document, or its header, names pages and parts of itself. Options say
+// which kinds are followed. References to a fragment of the page or to the page itself are
+// not links, and neither are schemes other than http and https; Page.Skipped counts them. A
+// URL is listed once as a page and once as a part, without its fragment, with its first text
+// that is not empty. If a URL is named several times, one reference that may be followed is
+// enough.
+//
+// A link in a noscript element has the kind noscript and, as its Element, the kind that it
+// would have elsewhere. It is followed if both kinds are. Scripts are not run: base elements,
+// refreshes, and directives for robots count in noscript as they do elsewhere.
+//
+// rel=nofollow keeps a link from being followed; ugc and sponsored alone do not, see
+// Options.NoFollow. Canonical URLs come from the header and from link elements; if two of
+// them differ, none counts. Header fields resolve against the response, everything else
+// against the first base element.
+//
+// # Failure
+//
+// Document returns no error. Whatever the bytes are, the Page has what could be read, all its
+// strings are valid UTF-8, and Options bound every part.
+package document

@@ -1,0 +1,120 @@
+package document
+
+// Input is one response.
+type Input struct {
+	// URL is the canonical URL of the page. A link with exactly this URL is not an
+	// outlink.
+	URL string
+	// ContentType and ContentLanguage are the header fields as received, several lines
+	// joined by commas; empty: there is no such field.
+	ContentType     string
+	ContentLanguage string
+	// RobotsTags are the values of all X-Robots-Tag fields, LinkFields those of all Link
+	// fields. Refresh is the field Refresh, which all browsers know, and no standard.
+	RobotsTags []string
+	LinkFields []string
+	Refresh    string
+	// Body has its Content-Encoding removed. It is not changed and not kept.
+	Body []byte
+	// Truncated: Body was cut at the limit, perhaps within a character.
+	Truncated bool
+}
+
+// Page is the contents of one response. All strings are valid UTF-8.
+type Page struct {
+	// MediaType is the type by which the body was read: the one of the Content-Type, without
+	// parameters and in lower case, or else the sniffed one.
+	MediaType string
+	// Charset is the WHATWG name of the encoding, lower case; empty when the
+	// body was not decoded.
+	Charset string
+	// Unparsed says why there is no text: UnsupportedType, NoIndex, or empty.
+	Unparsed string
+	// Fallback says why the tokenizer read the document instead of the tree
+	// parser: TooDeep, TooLarge, TooCostly, or empty.
+	Fallback string
+
+	Title string
+	// Description, Keywords, Author and Date are the contents of the meta elements with
+	// these names, folded to one line. Date has several usual names, and is as written.
+	Description string
+	Keywords    string
+	Author      string
+	Date        string
+	// Language is the document's language as declared (BCP 47 in most cases).
+	Language string
+	// Canonical is the canonical URL that the page states, in a header field Link or in a
+	// link element, as written. It is empty if there is none, or if two differ:
+	// CanonicalConflict.
+	Canonical         string
+	CanonicalConflict bool
+	// Base is the href of the first base element that has one, as written. It is empty if
+	// links resolve against the page's URL; so they do if the scheme of the base is neither
+	// http nor https.
+	Base string
+	// Robots unites the robots meta elements and the X-Robots-Tag headers.
+	Robots Robots
+
+	// Text has a line for each block.
+	Text string
+	// TextTruncated says that Text ends at Options.MaxTextBytes.
+	TextTruncated bool
+	Headings      []Heading
+
+	// OpenGraph are the page's Open Graph properties, in order.
+	OpenGraph []Property
+	// JSONLD are the contents of the scripts of type application/ld+json, as written. They
+	// may be invalid JSON. JSONLDOmitted counts scripts beyond Options.MaxDataBytes.
+	JSONLD        []string
+	JSONLDOmitted int
+
+	// Links are the links in document order, those of the header first. Follow says whether
+	// a link may be followed.
+	Links []Link
+	// Skipped counts references that are not links.
+	Skipped Skipped
+}
+
+// Reasons for a Page without text.
+const (
+	// UnsupportedType: neither HTML nor plain text.
+	UnsupportedType = "unsupported_type"
+	// NoIndex: the page asks not to be indexed, and Options.OmitNoIndex is set.
+	NoIndex = "noindex"
+)
+
+// Reasons for reading a document by its tokens.
+const (
+	// TooDeep: the tree parser refused the document, which has more than 512 open elements.
+	TooDeep = "too_deep"
+	// TooLarge: the body exceeds Options.MaxTreeBytes.
+	TooLarge = "too_large"
+	// TooCostly: the tree parser would take time that grows with the square of the body,
+	// which some bodies are made for.
+	TooCostly = "too_costly"
+)
+
+// Heading is an element h1 to h6 with some text.
+type Heading struct {
+	// Level is 1 to 6.
+	Level int
+	// Text is folded to one line.
+	Text string
+}
+
+// Skipped counts references that did not become outlinks.
+type Skipped struct {
+	// Self counts fragments of the page, empty references and the page's own
+	// URL.
+	Self int
+	// Scheme counts schemes other than http and https.
+	Scheme int
+	// Long counts references beyond Options.MaxHrefBytes.
+	Long int
+	// Many counts links beyond Options.MaxLinks and MaxParts.
+	Many int
+}
+
+// Follow reports whether the crawl may follow l: the page does not say nofollow, and
+// Options has links with such a rel and of such a kind followed.
+func (p *Page) Follow(l Link) bool { return l.Follow && !p.Robots.NoFollow }

@@ -1,0 +1,132 @@
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/internal/mediatype"
+)
+
+// Parser reads documents. It is safe for concurrent use and keeps nothing but
+// buffers.
+type Parser struct {
+	opts       Options
+	collectors sync.Pool
+}
+
+// New returns a Parser, or the error of opts.Validate.
+func New(opts Options) (*Parser, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, fmt.Errorf("new parser: %w", err)
+	}
+	p := &Parser{opts: opts}
+	p.collectors.New = func() any { return newCollector(&p.opts) }
+	return p, nil
+}
+
+// Document reads one response. It never fails: see Page.Unparsed and
+// Page.Fallback.
+func (p *Parser) Document(in Input) *Page {
+	page := &Page{Robots: robotsOfTags(in.RobotsTags, p.opts.Agent)}
+	stated := mediatype.Of(in.ContentType)
+	page.MediaType = essenceOf(stated, in.Body)
+
+	c := p.collectors.Get().(*collector)
+	c.begin(page, in.URL)
+	c.header(in)
+	switch kindOfMedia(page.MediaType) {
+	case mediaHTML:
+		c.html(in, stated)
+	case mediaPlain:
+		c.plain(in, stated)
+	default:
+		page.Unparsed = UnsupportedType
+	}
+	c.finish()
+	p.collectors.Put(c)
+
+	if page.Language == "" {
+		page.Language = singleLanguage(in.ContentLanguage, p.opts.MaxFieldBytes)
+	}
+	if page.Robots.NoIndex && p.opts.OmitNoIndex && page.Unparsed == "" {
+		page.Unparsed = NoIndex
+		page.Text, page.Headings, page.Description = "", nil, ""
+		page.TextTruncated = false
+	}
+	return page
+}
+
+func (c *collector) html(in Input, stated mediatype.Type) {
+	body, charset := decode(in.Body, hintOf(in, stated))
+	c.page.Charset = charset
+	if stated.Essence == mediaXHTML {
+		body = htmlOf(body)
+	}
+	switch {
+	case len(body) > c.opts.MaxTreeBytes:
+		c.page.Fallback = TooLarge
+	case costly(body):
+		c.page.Fallback = TooCostly
+	case !c.tree(body):
+		c.page.Fallback = TooDeep
+	default:
+		return
+	}
+	c.tokens(bytes.NewReader(body))
+}
+
+// plain takes the body as one preformatted block.
+func (c *collector) plain(in Input, stated mediatype.Type) {
+	hint := hintOf(in, stated)
+	hint.plain = true
+	body, charset := decode(in.Body, hint)
+	c.page.Charset = charset
+	// One character more than fits is enough to know that it does not.
+	head := cutPartialRune(body[:min(len(body), c.opts.MaxTextBytes+utf8.UTFMax)])
+	c.prose.verbatim(string(head))
+}
+
+// hintOf is what a response tells of its encoding besides its bytes.
+func hintOf(in Input, stated mediatype.Type) hint {
+	_, host, _ := strings.Cut(in.URL, "://")
+	if end := strings.IndexAny(host, "/:?"); end >= 0 {
+		host = host[:end]
+	}
+	return hint{
+		label: stated.Charset, contentLanguage: in.ContentLanguage,
+		domain: host[strings.LastIndexByte(host, '.')+1:], xml: stated.Essence == mediaXHTML, truncated: in.Truncated,
+	}
+}
+
+type mediaKind int
+
+const (
+	mediaOther mediaKind = iota
+	mediaHTML
+	mediaPlain
+)
+
+// essenceOf returns the type/subtype by which to read a body. Without a usable
+// one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
+// unknown MIME type). A type that is stated is believed.
+func essenceOf(stated mediatype.Type, body []byte) string {
+	switch stated.Essence {
+	case "", "unknown/unknown", "application/unknown":
+		return mediatype.Of(http.DetectContentType(body)).Essence
+	}
+	return stated.Essence
+}
+
+func kindOfMedia(essence string) mediaKind {
+	switch essence {
+	case "text/html", mediaXHTML:
+		return mediaHTML
+	case "text/plain":
+		return mediaPlain
+	}
+	return mediaOther
+}

@@ -1,0 +1,305 @@
+package parse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/dedupe/traps"
+	"github.com/weftcrawl/weft/processors/dedupe/variants"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/simhash"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// result is what one exchange makes. A page waits in it for the answer which page it is a
+// duplicate of.
+type result struct {
+	env      *stage.Env
+	domain   string
+	exchange topics.Exchange
+	// named is what the exchange names, one record at least. The first one has the evidence.
+	named []*weftpb.Discovered
+
+	record   *codecs.Parsed  // nil: the exchange has no page
+	judged   duplicates.Page // what the index of duplicates needs of the page
+	words    int             // of the text
+	relative bool            // the page has a relative link that the crawl may follow
+}
+
+// page reads the page of an exchange.
+func (p *parser) page(made *result, f *weftpb.Fetched, source urls.URL) {
+	read := p.documents.Document(input(f))
+	base := p.form.Document(source, read.Base, read.Charset)
+	record := parsed(f, read, source, base, made.domain, p.env.Names.Crawl)
+	made.record, made.named = &record, discovered(f, read)
+	made.judged = duplicates.Page{ID: record.ID, URL: record.URL, Domain: record.Domain}
+	if made.judged.Print, made.words = simhash.Of(record.Text); !made.judged.Print.Empty() {
+		print := made.judged.Print
+		record.ContentHash = print.Hash.String()
+		if print.Sim != 0 {
+			record.SimHash, record.MinHash = fmt.Sprintf("%016x", print.Sim), print.Min.String()
+		}
+	}
+	if other, ok := variants.OtherSlash(source); ok {
+		made.relative = leadsElsewhere(read, base, p.form.Document(other, read.Base, read.Charset))
+	}
+	made.named[0].Evidence = made.evidence(f.Request.Target.Via, base, source)
+}
+
+// outputs returns the records of what an exchange makes, a page first. The crawl's
+// definition says what duplicates lose. A result that is nil makes nothing.
+func (made *result) outputs(v duplicates.Verdict) (out []stage.Output) {
+	if made == nil {
+		return nil
+	}
+	if record := made.record; record != nil {
+		if v.Duplicate() {
+			made.duplicates(v)
+		}
+		out = append(out, stage.Output{
+			Topic: made.env.Names.Parsed, Domain: record.Domain, Key: record.URL,
+			Value:   record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)),
+			Headers: made.exchange.Headers(topics.SchemaParsed, topics.Parse),
+		})
+	}
+	headers := made.exchange.Headers(topics.SchemaDiscovered, topics.Parse)
+	for _, d := range made.named {
+		if len(d.Links)+len(d.Evidence) > 0 {
+			out = append(out, stage.Output{
+				Topic: made.env.Names.Discovered, Domain: made.domain, Key: made.domain, Value: stage.Encode(d), Headers: headers,
+			})
+		}
+	}
+	return out
+}
+
+// duplicates notes what the page is a duplicate of, and drops what duplicates lose.
+func (made *result) duplicates(v duplicates.Verdict) {
+	record := made.record
+	record.DuplicateOf = &codecs.ParsedOriginal{ID: v.ID, URL: v.URL, Distance: v.Distance}
+	if made.env.Definition.Duplicates == topics.DropDuplicateText {
+		record.Text, record.TextTruncated, record.Unparsed, record.Headings = "", false, codecs.Duplicate, nil
+	}
+	if made.env.Definition.DuplicateLinks == topics.IgnoreDuplicateLinks {
+		record.Unfollowed = codecs.Duplicate
+		made.named = made.named[:1]
+		made.named[0].Links = nil
+	}
+	made.named[0].Evidence = append(made.named[0].Evidence, contentEvidence(record.URL, made.words, made.relative, v)...)
+}
+
+const (
+	// maxDiscoveredBytes bounds the links of one record of discovered.
+	maxDiscoveredBytes = 512 << 10
+	// maxParsedLinkBytes bounds the links of one page in parsed. Text and links, each
+	// up to six times as long when escaped, fit the largest record of parsed.
+	maxParsedLinkBytes = 1 << 20
+)
+
+// discovered is what a page names, without the links that it asks not to follow.
+func discovered(f *weftpb.Fetched, page *document.Page) (records []*weftpb.Discovered) {
+	followed := 0
+	for _, link := range page.Links {
+		if page.Follow(link) {
+			followed++
+		}
+	}
+	slab := make([]weftpb.Link, followed) // one allocation for all: a page has dozens of links
+	var last *weftpb.Discovered
+	bytes := 0
+	begin := func() {
+		last, bytes = named(f), 0
+		last.Via, last.Base = weftpb.Via_VIA_LINK, page.Base
+		if page.Charset != "utf-8" {
+			last.Charset = page.Charset
+		}
+		records = append(records, last)
+	}
+	begin()
+	for _, link := range page.Links {
+		if !page.Follow(link) {
+			continue
+		}
+		size := len(link.URL) + len(link.Text) + len(link.Rel) + 16
+		if bytes+size > maxDiscoveredBytes {
+			begin()
+		}
+		next := &slab[0]
+		next.Url, next.Text, next.Rel = link.URL, link.Text, link.Rel
+		last.Links, slab = append(last.Links, next), slab[1:]
+		bytes += size
+	}
+	return records
+}
+
+// redirected is what a redirect names: its target, which is judged like any URL.
+func redirected(f *weftpb.Fetched) *weftpb.Discovered {
+	d := named(f)
+	d.Via = weftpb.Via_VIA_REDIRECT
+	d.Links = []*weftpb.Link{{Url: f.Location}}
+	return d
+}
+
+// named is a record of what an exchange names, without links.
+func named(f *weftpb.Fetched) *weftpb.Discovered {
+	t := f.Request.Target
+	return &weftpb.Discovered{Source: t.Url, Depth: t.Depth, ScopeRoot: t.ScopeRoot, SourceVia: t.Via, SourceRedirects: t.Redirects}
+}
+
+// parsed is the page as its users get it. Links are resolved. A link that is not a
+// URL for the crawl stays as it was written.
+func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.Base, domain, crawl string) codecs.Parsed {
+	resolve := func(ref string) string {
+		if u, refusal := base.Resolve(ref); refusal == urls.Accepted {
+			return u.String()
+		}
+		return ref
+	}
+	out := codecs.Parsed{
+		ID: f.Id, URL: source.String(), Domain: domain, Crawl: crawl,
+		Status: int(f.Outcome.Status), FetchedAt: time.UnixMilli(f.Outcome.StartedMs).UTC(), Depth: f.Request.Target.Depth,
+		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: f.Outcome.BodyBytes, Truncated: f.Outcome.Truncated,
+		Unparsed: page.Unparsed, Fallback: page.Fallback,
+		Language: page.Language, Title: page.Title, Description: page.Description,
+		Keywords: page.Keywords, Author: page.Author, Date: page.Date, CanonicalConflict: page.CanonicalConflict,
+		JSONLD: page.JSONLD, JSONLDOmitted: page.JSONLDOmitted,
+		Robots: codecs.ParsedRobots(page.Robots),
+		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
+		Headings: make([]codecs.ParsedHeading, len(page.Headings)), Links: make([]codecs.ParsedLink, len(page.Links)),
+	}
+	if page.Canonical != "" {
+		out.Canonical = resolve(page.Canonical)
+	}
+	for _, p := range page.OpenGraph {
+		out.OpenGraph = append(out.OpenGraph, codecs.ParsedProperty(p))
+	}
+	for i, h := range page.Headings {
+		out.Headings[i] = codecs.ParsedHeading(h)
+	}
+	bytes := 0
+	for i, l := range page.Links {
+		link := codecs.ParsedLink{URL: resolve(l.URL), Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language}
+		if bytes += len(link.URL) + len(link.Text) + len(link.Rel) + len(link.Kind) + len(link.Element) + len(link.Language); bytes > maxParsedLinkBytes {
+			out.LinksOmitted += len(page.Links) - i
+			out.Links = out.Links[:i]
+			break
+		}
+		out.Links[i] = link
+	}
+	return out
+}
+
+// evidentWords is the least number of words of a text that shows that two URLs of
+// a domain name the same page.
+const evidentWords = simhash.MinWords
+
+// evidence is what a page shows about its URL: that it names a variant as canonical,
+// or that the URL has a page of its own. The latter is told of a text of a few words
+// only if the URL is a probe, because a page that has another page's text is found by
+// a longer text only. Every document that can be read tells that it was read, and
+// whether its links are relative.
+func (made *result) evidence(via weftpb.Via, base *urls.Base, source urls.URL) []*weftpb.Evidence {
+	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, made.record.Canonical, made.domain)
+	own := &weftpb.Evidence{Url: source.String()}
+	switch {
+	case shown != nil:
+		own = shown[0]
+	case via == weftpb.Via_VIA_PROBE:
+		own.Kind = weftpb.Evidence_KIND_OWN
+	case made.words >= evidentWords:
+		own.Kind = weftpb.Evidence_KIND_PAGE
+	case made.relative || made.record.Unparsed != document.UnsupportedType:
+		own.Kind = weftpb.Evidence_KIND_SHORT
+	default:
+		return nil
+	}
+	own.Relative = made.relative
+	return []*weftpb.Evidence{own}
+}
+
+// contentEvidence is what a page shows about its URL when it is a duplicate of another
+// page of its domain. Different pages may share a text of a few words. Such a text
+// counts only at a URL that looks like a trap, and only if it is the same text or
+// the grid of a month.
+func contentEvidence(url string, words int, relative bool, v duplicates.Verdict) []*weftpb.Evidence {
+	if !v.Duplicate() || !v.Own || v.URL == url {
+		return nil
+	}
+	kind := weftpb.Evidence_KIND_CONTENT
+	if words < evidentWords {
+		kind = weftpb.Evidence_KIND_EMPTY
+		if looks := traps.Looks(url); looks == traps.SameContent || v.Distance > 0 && looks != traps.Calendar {
+			return nil
+		}
+	}
+	return []*weftpb.Evidence{{Kind: kind, Url: url, SameAs: v.URL, Distance: uint32(v.Distance), Relative: relative}}
+}
+
+// namesAs is the evidence that source names a reference (a redirect's target or a
+// canonical URL) as the same page. It is nil unless a rule that dedupe can learn makes
+// one URL of the other. base gives the reference the form of the crawl: /a that
+// redirects to /a/?PHPSESSID=1 shows that /a is /a/.
+func namesAs(kind weftpb.Evidence_Kind, base *urls.Base, source urls.URL, reference, domain string) []*weftpb.Evidence {
+	if reference == "" {
+		return nil
+	}
+	other, refusal := base.Resolve(reference)
+	if refusal != urls.Accepted || !variants.Related(source, other, domain) {
+		return nil
+	}
+	return []*weftpb.Evidence{{Kind: kind, Url: source.String(), SameAs: other.String()}}
+}
+
+// ofRedirect is what a redirect shows: that its URL names the same page as another
+// URL, or that it has no page. Many sites redirect URLs that they do not have to the
+// home page.
+func ofRedirect(base *urls.Base, source urls.URL, location, domain string) []*weftpb.Evidence {
+	if same := namesAs(weftpb.Evidence_KIND_REDIRECT, base, source, location, domain); same != nil {
+		return same
+	}
+	if to, _ := base.Resolve(location); to.String() == source.String() {
+		return nil
+	}
+	return nothingAt(source.String())
+}
+
+func nothingAt(url string) []*weftpb.Evidence {
+	return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: url}}
+}
+
+// leadsElsewhere tells whether a page has a relative link that the crawl may follow: one
+// that leads elsewhere from there, the URL that differs from the page's URL in the final
+// slash. "b" does, "/b" and "?b" do not.
+func leadsElsewhere(page *document.Page, base, there *urls.Base) bool {
+	if there.URL() == base.URL() {
+		return false
+	}
+	return slices.ContainsFunc(page.Links, func(l document.Link) bool {
+		return !rooted(l.URL) && page.Follow(l) && !leadsTogether(base, there, l.URL)
+	})
+}
+
+// rooted tells whether a reference surely resolves to the same URL everywhere on a
+// host.
+func rooted(ref string) bool {
+	return strings.HasPrefix(ref, "/") || strings.HasPrefix(ref, "https://") || strings.HasPrefix(ref, "http://")
+}
+
+// leadsTogether tells whether a reference names the same URL from both bases, or two
+// URLs that differ in the final slash as the bases do.
+func leadsTogether(base, there *urls.Base, ref string) bool {
+	a, refused := base.Resolve(ref)
+	b, refusedThere := there.Resolve(ref)
+	if refused != refusedThere {
+		return false
+	}
+	other, ok := variants.OtherSlash(a)
+	return a == b || ok && other == b
+}

@@ -1,0 +1,186 @@
+// Package parse is the last stage of the loop, which makes pages of exchanges.
+//
+//	reads    fetched
+//	writes   parsed, a page as JSON; discovered, the URLs that an exchange names and
+//	         what the exchange shows about its own URL
+//	decides  package document, what a page holds; package duplicates, which earlier
+//	         page it is a duplicate of
+//
+// An exchange without a page (a redirect, an error, a status that is not a success)
+// makes no record of parsed. Beside the stage a collector removes the bodies that
+// all readers of fetched have read.
+package parse
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Run runs the stage until ctx ends. Besides the records that are read ahead, it
+// has as many bodies in memory as the process has cores.
+func Run(ctx context.Context, env stage.Env) error {
+	p, err := newParser(env)
+	if err != nil {
+		return err
+	}
+	w := stage.Worker{
+		Stage: topics.Parse, Limit: stage.Limit{Goroutines: runtime.GOMAXPROCS(0), Records: 256, Bytes: 16 << 20},
+		Handler: stage.Transform(p.transform).Handle,
+	}
+	if env.Definition.Duplicates != topics.IgnoreDuplicates {
+		if p.checker, err = newDuplicateChecker(env); err != nil {
+			return err
+		}
+		defer p.checker.close()
+		w.State, w.Handler = p.checker, p.handle
+	}
+	used := func(*kgo.Record, string) {}
+	if env.Bodies != nil {
+		c, err := newCollector(env)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		defer c.start(ctx)()
+		used = c.used
+	}
+	w.Handler = env.WithBody(ctx, used, w.Handler)
+	return env.RunWorker(ctx, w)
+}
+
+// New returns what the stage makes of a record of fetched when there are no other
+// pages. It uses the names, the definition and the meter of env.
+func New(env stage.Env) (stage.Transform, error) {
+	p, err := newParser(env)
+	if err != nil {
+		return nil, err
+	}
+	return p.transform, nil
+}
+
+type parser struct {
+	env       stage.Env
+	documents *document.Parser
+	form      *urls.Form
+	checker   *duplicateChecker // nil: no page is called a duplicate
+}
+
+func newParser(env stage.Env) (*parser, error) {
+	documents, err := document.New(settings.ParseOptions(env.Definition))
+	if err != nil {
+		return nil, err
+	}
+	form, err := urls.NewForm(settings.URLOptions(env.Definition))
+	if err != nil {
+		return nil, err
+	}
+	return &parser{env: env, documents: documents, form: form}, nil
+}
+
+// handle is the stage's Handler. A page is written when the checker knows what it is a
+// duplicate of, and before the checker looks at the next page of the partition.
+func (p *parser) handle(ctx context.Context, t *stage.Task) {
+	made, reason := p.read(t.Record)
+	if made == nil || made.record == nil {
+		t.Finish(ctx, made.outputs(duplicates.Verdict{}), reason)
+		return
+	}
+	flight, err := p.checker.Judge(ctx, topics.Partition(made.domain, p.env.Definition.Partitions), made.judged)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	defer flight.Release()
+	if flight.Verdict.Duplicate() {
+		p.env.Meter.Duplicate(flight.Verdict.Distance)
+	}
+	out := made.outputs(flight.Verdict)
+	out[0].Acknowledged = flight.Hand()
+	t.Finish(ctx, out, "")
+}
+
+// transform is the stage's Transform: without a checker.
+func (p *parser) transform(r *kgo.Record) (out []stage.Output, reason string) {
+	made, reason := p.read(r)
+	return made.outputs(duplicates.Verdict{}), reason
+}
+
+// read decides about an exchange. It returns what the exchange makes, which is nil if that
+// is nothing, or the reason why r is not a record of fetched.
+func (p *parser) read(r *kgo.Record) (made *result, reason string) {
+	var f weftpb.Fetched
+	if err := proto.Unmarshal(r.Value, &f); err != nil {
+		return nil, "undecodable"
+	}
+	if f.Robots != nil {
+		return nil, ""
+	}
+	source, refusal := urls.Parse(f.Request.GetTarget().GetUrl())
+	if refusal != urls.Accepted {
+		return nil, "source_" + string(refusal)
+	}
+	made = &result{env: &p.env, domain: string(r.Key), exchange: p.env.Names.Exchange(f.Id, f.Outcome.GetStartedMs())}
+	status := f.Outcome.GetStatus()
+	switch {
+	case f.Location != "":
+		to := redirected(&f)
+		to.Evidence = ofRedirect(p.form.Document(source, "", ""), source, f.Location, made.domain)
+		made.named = []*weftpb.Discovered{to}
+	case status >= 400 && status < 500 && !politeness.Judge(status, "").Retry:
+		// There is no page for the crawl. Not only 404 and 410 say that: stores of files
+		// answer 403 for what they do not have.
+		missing := named(&f)
+		missing.Evidence = nothingAt(missing.Source)
+		made.named = []*weftpb.Discovered{missing}
+	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
+		return nil, ""
+	default:
+		p.page(made, &f, source)
+		p.env.Meter.Page(len(f.Body))
+	}
+	return made, ""
+}
+
+// input is what package document needs of an exchange.
+func input(f *weftpb.Fetched) document.Input {
+	in := document.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated}
+	var types, languages []string
+	for _, h := range f.Headers {
+		switch {
+		case strings.EqualFold(h.Name, "Content-Type"):
+			types = append(types, h.Value)
+		case strings.EqualFold(h.Name, "Content-Language"):
+			languages = append(languages, h.Value)
+		case strings.EqualFold(h.Name, "X-Robots-Tag"):
+			in.RobotsTags = append(in.RobotsTags, h.Value)
+		case strings.EqualFold(h.Name, "Link"):
+			in.LinkFields = append(in.LinkFields, h.Value)
+		case strings.EqualFold(h.Name, "Refresh") && in.Refresh == "":
+			in.Refresh = h.Value
+		}
+	}
+	in.ContentType, in.ContentLanguage = joined(types), joined(languages)
+	return in
+}
+
+// joined returns the values of fields with one name as one value (RFC 9110 section
+// 5.3), without empty values at the beginning.
+func joined(values []string) string {
+	for len(values) > 0 && values[0] == "" {
+		values = values[1:]
+	}
+	return strings.Join(values, ", ")
+}

@@ -1,0 +1,46 @@
+package schedule
+
+import "time"
+
+// partitionClock is the clock of one partition. It goes on with the clock of the
+// machine. When that is set back, it stands still for one reading. It is never
+// before the ledger's last decision, which another run or another machine may
+// have made with a clock that was ahead.
+//
+// Due times, leases and the ages of robots rules are times of this clock. By the
+// machine's clock, setting it back by an hour would make every domain wait for an
+// hour.
+type partitionClock struct {
+	// decided returns when the ledger's last decision was made; it is called at
+	// the first reading. The zero time, or a nil decided: there is none.
+	decided func() time.Time
+	// ownedSince is that of frontier.Moment.
+	ownedSince time.Time
+
+	machine time.Time // its clock at the last reading; zero: there was none
+	now     time.Time
+}
+
+// leap is a step of the machine's clock that no work explains: the clock was set,
+// or the machine slept.
+const leap = time.Minute
+
+// read returns the time at a reading of the machine's clock.
+func (c *partitionClock) read(machine time.Time) time.Time {
+	machine = machine.Round(0) // the wall clock: the monotonic one stands while a machine sleeps
+	switch {
+	case c.machine.IsZero():
+		c.now = machine
+		if c.decided != nil && c.decided().After(machine) {
+			c.now = c.decided()
+		}
+		c.ownedSince = c.now
+	case machine.After(c.machine):
+		c.now = c.now.Add(machine.Sub(c.machine))
+		if machine.Sub(c.machine) > leap {
+			c.ownedSince = c.now
+		}
+	}
+	c.machine = machine
+	return c.now
+}

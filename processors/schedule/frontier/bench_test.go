@@ -1,0 +1,177 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// load is a crawl in full swing: domains with so many queued URLs each, and
+// their visits.
+type load struct {
+	tb     testing.TB
+	f      *Frontier
+	store  *pebbleStore
+	now    time.Time
+	offset int64
+	hold   bool
+	out    []outVisit // in the order in which they are answered
+	urls   int
+	robots int // robots visits answered
+}
+
+type outVisit struct {
+	domain string
+	visit  *weftpb.Visit
+}
+
+func newLoad(tb testing.TB, domains, queued, window int) *load {
+	opts := DefaultOptions()
+	opts.Window = window
+	opts.Allowed = func(*weftpb.Robots, string) bool { return true }
+	l := &load{tb: tb, store: openPebble(tb), now: time.UnixMilli(1_700_000_000_000)}
+	l.f = New(opts, l.store)
+	l.hold = true
+	for round := 0; round < queued; round += 200 {
+		for d := range domains {
+			l.admit(fmt.Sprintf("domain-%d.example", d), min(queued-round, 200))
+		}
+	}
+	l.hold = false
+	for l.robots < domains {
+		l.serve(1000)
+	}
+	// What loading left to compact would be counted against the larger load.
+	l.store.must(l.store.db.Flush())
+	for {
+		m := l.store.db.Metrics()
+		if m.Compact.NumInProgress == 0 && m.Flush.NumInProgress == 0 {
+			return l
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (l *load) apply(domain string, ev *weftpb.Scheduled, err error) {
+	if err == nil && ev != nil {
+		err = l.f.Apply(domain, ev, l.offset)
+		l.offset++
+	}
+	if err != nil {
+		l.tb.Fatal(err)
+	}
+	if ev != nil {
+		for _, v := range ev.Released {
+			l.out = append(l.out, outVisit{domain, v})
+		}
+	}
+}
+
+func (l *load) at() Moment { return Moment{Now: l.now, Offset: l.offset, Paused: l.hold} }
+
+func (l *load) admit(domain string, n int) {
+	targets := make([]*weftpb.Target, n)
+	for i := range targets {
+		l.urls++
+		targets[i] = &weftpb.Target{
+			Url:   fmt.Sprintf("https://%s/documentation/reference/section-%d/page-%d.html", domain, l.urls%97, l.urls),
+			Depth: uint32(l.urls % 7), Via: weftpb.Via_VIA_LINK,
+		}
+	}
+	ev, err := l.f.Admit(domain, targets, l.at())
+	l.apply(domain, ev, err)
+}
+
+// settle answers the visit that has been out for longest; as many new URLs are
+// found as were fetched. It returns how many.
+func (l *load) settle() int {
+	o := l.out[0]
+	l.out = l.out[1:]
+	v := &weftpb.Visited{Visit: o.visit.Id, Done: true}
+	for i := range o.visit.Requests {
+		v.Outcomes = append(v.Outcomes, &weftpb.Outcome{Index: uint32(i), Status: 200, TotalUs: 20_000})
+	}
+	if o.visit.Robots {
+		v.Rules = &weftpb.OriginRules{Robots: &weftpb.Robots{Access: weftpb.Robots_ACCESS_RULES, Rules: "Disallow: /x", Hash: []byte("12345678")}}
+	}
+	ev, err := l.f.Settle(o.domain, v, l.at())
+	l.apply(o.domain, ev, err)
+	if o.visit.Robots {
+		l.robots++
+		return 0
+	}
+	l.admit(o.domain, len(o.visit.Requests))
+	return len(o.visit.Requests)
+}
+
+// serve settles and releases until n URLs were fetched. The clock runs as if
+// every visit took its delays.
+func (l *load) serve(n int) {
+	for n > 0 {
+		if len(l.out) > 0 {
+			n -= l.settle()
+		}
+		l.now = l.now.Add(10 * time.Millisecond)
+		if next := l.f.NextDue(l.at()); next.IsZero() || next.After(l.now) {
+			if len(l.out) > 0 {
+				continue
+			}
+			l.now = next
+		}
+		for _, domain := range l.f.Due(l.at(), 512) {
+			ev, err := l.f.Tick(domain, l.at())
+			l.apply(domain, ev, err)
+		}
+	}
+}
+
+// BenchmarkDecide measures a URL's whole way through the frontier, admission,
+// release and settlement with the folds, on Pebble. Sizes that must not matter
+// are run in turn, so that a noisy machine disturbs both alike, and the ratio
+// of their medians is reported: growth, at most 1.5. Half of ten domains are
+// out at a time, as of many domains the window lets out only some.
+func BenchmarkDecide(b *testing.B) {
+	queued, domains := 10_000_000, 100_000
+	if testing.Short() {
+		queued, domains = queued/10, domains/10
+	}
+	b.Run(fmt.Sprintf("queued=10,%d", queued), func(b *testing.B) {
+		growth(b, newLoad(b, 1, 10, 512), newLoad(b, 1, queued, 512))
+	})
+	b.Run(fmt.Sprintf("domains=10,%d", domains), func(b *testing.B) {
+		growth(b, newLoad(b, 10, 40, 5), newLoad(b, domains, 40, 512))
+	})
+}
+
+// slice is how many URLs are served in one measurement.
+const slice = 3000
+
+func growth(b *testing.B, small, large *load) {
+	b.ReportAllocs()
+	var smalls, larges []time.Duration
+	before := large.offset
+	for b.Loop() {
+		smalls = append(smalls, timed(small))
+		larges = append(larges, timed(large))
+	}
+	decisions := float64(large.offset-before) / float64(len(larges))
+	s, l := median(smalls), median(larges)
+	b.ReportMetric(float64(slice)/s.Seconds(), "small-urls/s")
+	b.ReportMetric(float64(slice)/l.Seconds(), "large-urls/s")
+	b.ReportMetric(decisions/l.Seconds(), "large-decisions/s")
+	b.ReportMetric(l.Seconds()/s.Seconds(), "growth")
+}
+
+func timed(l *load) time.Duration {
+	start := time.Now()
+	l.serve(slice)
+	return time.Since(start)
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}

@@ -1,0 +1,222 @@
+package frontier
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
+)
+
+// Admit decides on URLs of a domain that were never seen before.
+func (f *Frontier) Admit(domain string, targets []*weftpb.Target, at Moment) (*weftpb.Scheduled, error) {
+	return f.AdmitDeduped(domain, &weftpb.Deduped{Targets: targets}, at)
+}
+
+// AdmitDeduped decides on an event of dedupe: URLs of a domain that were never seen
+// before, states of groups, and URLs that leave their group. It returns nil when
+// the event changes nothing.
+func (f *Frontier) AdmitDeduped(domain string, news *weftpb.Deduped, at Moment) (*weftpb.Scheduled, error) {
+	targets := news.GetTargets()
+	if len(targets)+len(news.GetGroups())+len(news.GetRecalled()) == 0 {
+		return nil, nil
+	}
+	p, err := f.begin(domain, at)
+	if err != nil {
+		return nil, err
+	}
+	p.updateGroups(news)
+	if p.err != nil || len(targets)+len(p.ev.Groups)+len(p.ev.Recalled) == 0 {
+		return nil, p.err
+	}
+	admissions := make([]weftpb.Admission, len(targets))
+	requests := make([]weftpb.Request, len(targets))
+	p.ev.Admitted = make([]*weftpb.Admission, len(targets))
+	for i, t := range targets {
+		requests[i].Target = withoutTwin(t)
+		requests[i].Priority, _ = Priority(t.GetDepth(), t.GetVia())
+		admissions[i].Request = &requests[i]
+		p.ev.Admitted[i] = &admissions[i]
+		p.bytes += targetBytes(t)
+	}
+	return p.conclude()
+}
+
+// Tick decides on a domain that Due named. It is nil when there is nothing to
+// do after all: the domain is not due, or the window is full.
+func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
+	p, err := f.begin(domain, at)
+	if err != nil {
+		return nil, err
+	}
+	p.ticked = true
+	for _, v := range p.d.visits {
+		id := VisitID(f.opts.Partition, v.offset, v.index)
+		if v.offset < at.Begins {
+			p.ev.Expired = append(p.ev.Expired, id)
+			continue
+		}
+		if v.leaseMS > p.nowMS && v.leaseMS <= p.nowMS+politeness.MaxLease.Milliseconds() {
+			continue
+		}
+		lease := politeness.Lease(int(v.count), milliseconds(v.delayMS)).Milliseconds()
+		if leasedAt := v.leaseMS - lease; leasedAt < at.OwnedSince.UnixMilli() {
+			p.ev.Renewed = append(p.ev.Renewed, &weftpb.Renewal{Visit: id, LeaseMs: p.nowMS + lease})
+		} else {
+			p.ev.Expired = append(p.ev.Expired, id)
+		}
+	}
+	isDue := p.d.dueMS != 0 && (p.d.dueMS <= p.nowMS || absurd(p.d.dueMS, p.nowMS))
+	if !isDue && len(p.ev.Expired) == 0 && len(p.ev.Renewed) == 0 {
+		return nil, nil
+	}
+	ev, err := p.conclude()
+	if err != nil {
+		return nil, err
+	}
+	idle := len(ev.Expired) == 0 && len(ev.Renewed) == 0 && len(ev.Released) == 0 && len(ev.Settled) == 0 && len(ev.Deferred) == 0
+	if idle && ev.Timing.DueMs == p.nowMS {
+		return nil, nil
+	}
+	return ev, nil
+}
+
+// Report returns an event that only tells the gauges; its key is empty.
+func (f *Frontier) Report(at Moment) (*weftpb.Scheduled, error) {
+	g, err := readGauges(f.store)
+	if err != nil {
+		return nil, err
+	}
+	return &weftpb.Scheduled{Gauges: g.record(), Oldest: f.oldest(at.Offset), DecidedMs: at.Now.UnixMilli()}, nil
+}
+
+// plan is one decision in the making. It folds what it has decided into an
+// overlay, so that every step sees the state that the ones before it left.
+type plan struct {
+	fold
+	f      *Frontier
+	paused bool
+	ev     *weftpb.Scheduled
+	// ticked: the domain's turn came by the back queue, not by an input.
+	ticked bool
+	// bytes is about how large the event is so far.
+	bytes int
+
+	cursors cursors
+	origins map[string]*knownOrigin
+	// decidedHealth is the health of origins that this decision has changed.
+	decidedHealth map[string]health
+	// asked is how many origins are asked for the first time.
+	asked int
+	// refusals and deferrals are bounded together, in number and in size.
+	chunk, chunkBytes int
+	// judged is how many origins' rules were asked, work what that cost; see
+	// chunkWork.
+	judged, work int
+	// deferredTo is the earliest time of a deferral.
+	deferredTo int64
+	// blocked: the URL at the front waits for a robots.txt that is on its way.
+	// answerMS is until when, if it comes from another domain; else it comes with
+	// a visit that is out.
+	blocked  bool
+	answerMS int64
+}
+
+// begin opens a decision on a domain.
+func (f *Frontier) begin(domain string, at Moment) (*plan, error) {
+	f.overlay.reset(f.store)
+	nowMS := at.Now.UnixMilli()
+	x, err := openFold(&f.overlay, f.opts.Partition, domain, at.Offset, nowMS)
+	if err != nil {
+		return nil, err
+	}
+	if absurd(x.d.nextMS, nowMS) {
+		x.d.nextMS = nowMS + politeness.MaxWait.Milliseconds()
+	}
+	return &plan{fold: x, f: f, paused: at.Paused, ev: &weftpb.Scheduled{DecidedMs: nowMS}}, nil
+}
+
+// conclude folds what arrived, releases what may go out, and completes the
+// event.
+func (p *plan) conclude() (*weftpb.Scheduled, error) {
+	p.arrive(p.ev)
+	p.advance()
+	p.leave(p.ev)
+	if p.err != nil {
+		return nil, p.err
+	}
+	p.count()
+	p.ev.Gauges = p.g.record()
+	p.ev.Oldest = p.f.oldest(p.offset)
+	p.ev.Timing = p.d.timing(p.due())
+	if err := p.checkState(p.ev.Timing.DueMs); err != nil {
+		return nil, fmt.Errorf("decide: %w", err)
+	}
+	return p.ev, nil
+}
+
+// due returns when the domain is looked at again, 0 if not by time.
+func (p *plan) due() int64 {
+	d, out := p.d, len(p.d.visits)
+	switch {
+	case d.queued() == 0:
+		return 0
+	case out >= p.f.opts.PerDomain, d.breaker.Open && out > 0, p.blocked && p.answerMS == 0:
+		return 0
+	case p.givenUp():
+		return p.nowMS
+	case p.blocked:
+		return max(p.answerMS, d.nextMS)
+	}
+	ready := p.ready()
+	if ready == never {
+		return 0 // the rest is looked at when the visits that are out end
+	}
+	due := max(ready, d.nextMS)
+	switch {
+	case due > p.nowMS:
+		return due
+	case p.stalled():
+		return p.deferredTo
+	case !p.ticked && d.dueMS > 0 && d.dueMS < p.nowMS:
+		return d.dueMS // it keeps its place among those that are overdue
+	}
+	return p.nowMS
+}
+
+// never is the time of what does not come by time.
+const never = math.MaxInt64
+
+// ready returns when something of what is queued can be served.
+func (p *plan) ready() int64 {
+	d, ready := p.d, int64(never)
+	waiting := d.groups.counts[whenIdle]
+	if d.queued() > int64(d.retries.count+waiting) {
+		return p.nowMS
+	}
+	if d.retries.count > 0 {
+		if absurd(d.retries.headMS, p.nowMS) {
+			return p.nowMS
+		}
+		ready = max(p.nowMS, d.retries.headMS)
+	}
+	switch {
+	case waiting == 0, len(d.visits) > 0:
+	case d.groups.idle(p.nowMS):
+		ready = p.nowMS
+	default:
+		ready = min(ready, d.groups.idleAtMS())
+	}
+	return ready
+}
+
+// delay is the domain's delay, with an origin's Crawl-delay.
+func (p *plan) delay(crawlDelayMS uint32) time.Duration {
+	return politeness.Delay(p.f.opts.Delay, milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
+}
+
+func milliseconds(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// targetBytes is about how much room a target takes in an event.
+func targetBytes(t *weftpb.Target) int { return len(t.GetUrl()) + len(t.GetScopeRoot()) + 32 }

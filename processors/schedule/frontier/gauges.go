@@ -1,0 +1,122 @@
+package frontier
+
+import (
+	"fmt"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+)
+
+// gauges count what the partition holds; see weftpb.Gauges. With them is kept
+// what else is known of the partition as a whole.
+type gauges struct {
+	queued, out, visits     int64
+	domains, domainsOut     int64
+	fetched, failed, refuse int64
+	withdrawn               int64
+	// decidedMS is the latest time of a decision about a domain.
+	decidedMS int64
+}
+
+func (g gauges) record() *weftpb.Gauges {
+	return &weftpb.Gauges{
+		Pending:    g.queued + g.out,
+		Queued:     g.queued,
+		Out:        g.out,
+		Visits:     g.visits,
+		Domains:    g.domains,
+		DomainsOut: g.domainsOut,
+		Fetched:    g.fetched,
+		Failed:     g.failed,
+		Refused:    g.refuse,
+		Withdrawn:  g.withdrawn,
+	}
+}
+
+func (g gauges) matches(r *weftpb.Gauges) bool {
+	return r.GetPending() == g.queued+g.out && r.GetQueued() == g.queued && r.GetOut() == g.out &&
+		r.GetVisits() == g.visits && r.GetDomains() == g.domains && r.GetDomainsOut() == g.domainsOut &&
+		r.GetFetched() == g.fetched && r.GetFailed() == g.failed && r.GetRefused() == g.refuse && r.GetWithdrawn() == g.withdrawn
+}
+
+// settle counts the end of a URL.
+func (g *gauges) settle(reason string) {
+	switch reason {
+	case ReasonFetched, ReasonNotModified:
+		g.fetched++
+	case ReasonDisallowed, ReasonTooManyRules, ReasonUnreachable, ReasonTooManyOrigins:
+		g.refuse++
+	default:
+		g.failed++
+	}
+}
+
+// withWithdrawn is in front of gauges that begin with what is withdrawn, where
+// others have the number of what is queued: without, they are written as they were
+// before there were groups.
+const withWithdrawn = -1
+
+func (g *gauges) fields(f *kv.Fields) {
+	first := g.queued
+	if g.withdrawn != 0 {
+		first = withWithdrawn
+	}
+	if f.Int(&first); first == withWithdrawn {
+		f.Int(&g.withdrawn)
+		f.Require(g.withdrawn != 0)
+		f.Int(&g.queued)
+	} else {
+		g.queued = first
+	}
+	for _, n := range []*int64{&g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse, &g.decidedMS} {
+		f.Int(n)
+	}
+}
+
+func (g gauges) encode() []byte { return kv.Encode(40, g.fields) }
+
+func readGauges(store kv.Store) (gauges, error) {
+	g, err := decodeGauges(store.Get([]byte{gaugesKey}))
+	if err != nil {
+		err = fmt.Errorf("read gauges: %w", err)
+	}
+	return g, err
+}
+
+func decodeGauges(b []byte) (g gauges, err error) {
+	if b != nil {
+		err = kv.Decode(b, g.fields)
+	}
+	return g, err
+}
+
+// Reasons with which the frontier itself settles URLs. The others are the
+// reasons of politeness.Judge and, with "gave_up_" in front, of its retries.
+const (
+	// ReasonFetched: there was a response.
+	ReasonFetched = "fetched"
+	// ReasonNotModified: there was a response without a body, 304.
+	ReasonNotModified = "not_modified"
+	// ReasonDisallowed: robots.txt forbids it.
+	ReasonDisallowed = "robots_disallowed"
+	// ReasonTooManyRules: robots.txt has more rules than are held, or is no UTF-8,
+	// so that everything is forbidden.
+	ReasonTooManyRules = "robots_too_many_rules"
+	// ReasonUnreachable: robots.txt could not be had, so everything is
+	// forbidden (RFC 9309 section 2.3.1.4).
+	ReasonUnreachable = "robots_unreachable"
+	// ReasonMissing: the name of its host does not exist.
+	ReasonMissing = "dns_not_found"
+	// ReasonTooManyOrigins: the domain has more origins than allowed.
+	ReasonTooManyOrigins = "too_many_origins"
+	// ReasonBreaker: the domain's breaker opened too often.
+	ReasonBreaker = "gave_up_breaker"
+	// ReasonRobots: it was a request for a robots.txt, which is no URL of the
+	// crawl and is not counted.
+	ReasonRobots = "robots"
+	// ReasonInvalidURL: not an absolute URL.
+	ReasonInvalidURL = "invalid_url"
+	// ReasonWithdrawn: other URLs are fetched instead, unless their group comes
+	// back. It ends no URL: Outcomes has the number of those that are withdrawn.
+	ReasonWithdrawn = "withdrawn"
+)

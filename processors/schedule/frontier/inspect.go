@@ -1,0 +1,223 @@
+package frontier
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+)
+
+// Looking at the state without deciding anything, for explanations.
+
+// Domains calls visit with every domain that was ever heard of, in the order of
+// their names, until it returns false.
+func (f *Frontier) Domains(visit func(name string) bool) {
+	lower, upper := []byte{domainKey}, []byte{domainKey + 1}
+	for {
+		name := ""
+		for key := range kv.Range(f.store, lower, upper) {
+			name = string(key[1:max(bytes.IndexByte(key, 0), 1)])
+			break
+		}
+		if name == "" || !visit(name) {
+			return
+		}
+		// A domain's keys all continue with a zero byte.
+		lower = keysOf(name).prefix
+		lower[len(lower)-1] = 1
+	}
+}
+
+// VisitOut is a visit that is out.
+type VisitOut struct {
+	ID string
+	// Offset of the event that released it.
+	Offset int64
+	// LeaseAt is the end of its lease, Delay the time between its requests.
+	LeaseAt       time.Time
+	Delay         time.Duration
+	Robots, Probe bool
+	Requests      []*weftpb.Request
+	// Open tells of each request that it has no outcome yet.
+	Open []bool
+}
+
+// Unsettled is the number of requests without an outcome.
+func (v VisitOut) Unsettled() (n int) {
+	for _, open := range v.Open {
+		if open {
+			n++
+		}
+	}
+	return n
+}
+
+// Visits returns the visits of a domain that are out, oldest first.
+func (f *Frontier) Visits(name string) ([]VisitOut, error) {
+	x, err := openFold(f.store, f.opts.Partition, name, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []VisitOut
+	for _, v := range x.d.visits {
+		o := VisitOut{
+			ID: VisitID(f.opts.Partition, v.offset, v.index), Offset: v.offset, LeaseAt: moment(v.leaseMS),
+			Delay: milliseconds(v.delayMS), Robots: v.robots, Probe: v.probe, Requests: x.requestsOf(v), Open: make([]bool, v.count),
+		}
+		for i := range o.Open {
+			o.Open[i] = v.isOpen(uint32(i))
+		}
+		out = append(out, o)
+	}
+	return out, x.err
+}
+
+// OriginState is what is known of an origin.
+type OriginState struct {
+	Name     string
+	Standing Standing
+	// LearnedAt is when the rules were had last, EndAt until when they hold;
+	// zero if they never were.
+	LearnedAt, EndAt time.Time
+	CrawlDelay       time.Duration
+	// Failures in a row to get robots.txt, which is asked for again at
+	// RetryAt; Refuse is the reason with which URLs are settled until then.
+	Failures uint32
+	RetryAt  time.Time
+	Refuse   string
+	// Missing: the name of its host does not exist, as one look-up said, or, with
+	// Refuse, two.
+	Missing bool
+	// Failing is its failures in a row, of which the domain knows nothing, and
+	// WaitAt the time before which nothing of it goes out; GivenUp: its URLs are
+	// given up until then.
+	Failing uint32
+	WaitAt  time.Time
+	GivenUp bool
+	// Kept: they hold until RetryAt although their time is over, since robots.txt
+	// cannot be had.
+	Kept bool
+	// Rules are the ones had last; nil without restriction.
+	Rules *weftpb.Robots
+}
+
+// Origins returns the origins of a domain, in the order of their names.
+func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
+	k := keysOf(name)
+	lower, upper := k.make(originKind, 0), k.make(originKind+1, 0)
+	var states []OriginState
+	for key, value := range kv.Range(f.store, lower, upper) {
+		o, err := decodeOrigin(value)
+		if err != nil {
+			return nil, fmt.Errorf("read origin %s: %w", key[len(lower):], err)
+		}
+		s := OriginState{
+			Name: string(key[len(lower):]), Standing: o.standing(now.UnixMilli()),
+			CrawlDelay: milliseconds(o.crawlDelayMS), Failures: o.failures, RetryAt: moment(o.retryMS), Refuse: o.refuse,
+			Kept: o.kept, Missing: o.missing, Failing: o.health.breaker.Failures,
+		}
+		if o.health.waits(now.UnixMilli()) {
+			s.WaitAt, s.GivenUp = moment(o.health.waitMS), o.health.breaker.GaveUp(f.opts.BreakerCycles)
+		}
+		if o.fetchedMS > 0 {
+			s.LearnedAt, s.EndAt = moment(o.fetchedMS), moment(o.fetchedMS+o.ttlMS)
+		}
+		if o.kept {
+			s.EndAt = s.RetryAt
+		}
+		if b := f.store.Get(k.policy(s.Name)); b != nil {
+			if s.Rules, err = decodeRobots(b); err != nil {
+				return nil, fmt.Errorf("read rules of %s: %w", s.Name, err)
+			}
+		}
+		states = append(states, s)
+	}
+	return states, nil
+}
+
+// Place is where a URL that is neither out nor settled waits.
+type Place struct {
+	// Again: among the retries, ready at ReadyAt; else in the queue of Priority.
+	Again    bool
+	Priority int
+	ReadyAt  time.Time
+	// Group it waits in; empty: in none.
+	Group string
+	// Ahead is how many URLs are before it in the same place.
+	Ahead uint64
+}
+
+// Queued calls visit with every URL of a domain that waits: the queues by
+// priority, then the retries, then the groups, each in order, until it returns false.
+// What is withdrawn does not wait.
+func (f *Frontier) Queued(name string, visit func(Place, *weftpb.Request) bool) error {
+	l := look{store: f.store, keys: keysOf(name), visit: visit}
+	on := true
+	for p := range priorities {
+		on = on && l.at(Place{Priority: p}, l.keys.queue(p, 0), l.keys.queue(p+1, 0))
+	}
+	on = on && l.at(Place{Again: true}, l.keys.retry(0, 0), l.keys.retriesEnd())
+	for _, c := range []class{trial, free, whenIdle} {
+		on = on && l.groups(c)
+	}
+	return l.wrap(name)
+}
+
+// Withdrawn calls visit with every URL of a domain that is withdrawn, until it
+// returns false.
+func (f *Frontier) Withdrawn(name string, visit func(Place, *weftpb.Request) bool) error {
+	l := look{store: f.store, keys: keysOf(name), visit: visit}
+	l.groups(withdrawn)
+	return l.wrap(name)
+}
+
+// look shows the URLs of a domain, place by place, as long as visit wants more.
+type look struct {
+	store kv.Store
+	keys  keys
+	visit func(Place, *weftpb.Request) bool
+	err   error
+}
+
+// at shows the URLs of a place, which are between two keys.
+func (l *look) at(place Place, lower, upper []byte) (on bool) {
+	for e, err := range entries(l.store, lower, upper) {
+		if err != nil {
+			l.err = err
+			return false
+		}
+		switch {
+		case place.Again:
+			place.ReadyAt = moment(l.keys.retryMS(e.key))
+		case place.Group != "":
+			e.Target.Group, place.Priority = place.Group, int(e.Priority)
+		}
+		if !l.visit(place, e.Request) {
+			return false
+		}
+		place.Ahead++
+	}
+	return true
+}
+
+// groups shows the URLs in the groups of a class.
+func (l *look) groups(c class) (on bool) {
+	lower := l.keys.served(c, "")
+	for key := range kv.Range(l.store, lower, l.keys.served(c+1, "")) {
+		name := string(key[len(lower):])
+		if !l.at(Place{Group: name}, l.keys.grouped(name, 0), l.keys.grouped(name, math.MaxUint64)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *look) wrap(name string) error {
+	if l.err == nil {
+		return nil
+	}
+	return fmt.Errorf("read a queue of domain %s: %w", name, l.err)
+}

@@ -1,0 +1,107 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The keys of a partition. Numbers are big-endian, so that keys sort by them;
+// a domain's keys are together, so that one block of the store holds what a
+// decision about a small domain needs. A domain has no zero byte.
+//
+//	g                              gauges of the partition
+//	c REASON                       URLs settled with the reason
+//	b MS8 DOMAIN                   back queue: when domains are due
+//	l MS8 DOMAIN                   when the first lease of domains ends
+//	v OFFSET8 INDEX DOMAIN         visits out, by the offset of their release
+//	d DOMAIN 0                     the domain's record
+//	d DOMAIN 0 o ORIGIN            what is known of an origin
+//	d DOMAIN 0 p ORIGIN            its robots rules
+//	d DOMAIN 0 q PRIORITY SEQ8     queues
+//	d DOMAIN 0 t MS8 SEQ8          retries, by the time they wait for
+//	d DOMAIN 0 v OFFSET8 INDEX     the requests of a visit that is out
+//	d DOMAIN 0 g GROUP             the record of a group
+//	d DOMAIN 0 h CLASS GROUP       nothing; groups that hold URLs, by how they are served
+//	d DOMAIN 0 w GROUP 0 SEQ8      URLs in a group
+//	d DOMAIN 0 x FINGERPRINT16     the place of a URL in a group: SEQ, GROUP
+const (
+	gaugesKey    = 'g'
+	countKey     = 'c'
+	dueKey       = 'b'
+	leaseKey     = 'l'
+	releaseKey   = 'v'
+	domainKey    = 'd'
+	originKind   = 'o'
+	policyKind   = 'p'
+	queueKind    = 'q'
+	retryKind    = 't'
+	requestsKind = 'v'
+	groupKind    = 'g'
+	servedKind   = 'h'
+	groupedKind  = 'w'
+	placeKind    = 'x'
+)
+
+type keys struct{ prefix []byte }
+
+func keysOf(domain string) keys {
+	return keys{append(append(append(make([]byte, 0, len(domain)+2), domainKey), domain...), 0)}
+}
+
+// make appends nothing to a shared array: every key is its own.
+func (k keys) make(kind byte, extra int) []byte {
+	return append(append(make([]byte, 0, len(k.prefix)+1+extra), k.prefix...), kind)
+}
+
+func (k keys) record() []byte { return k.prefix }
+
+func (k keys) origin(name string) []byte { return append(k.make(originKind, len(name)), name...) }
+
+func (k keys) policy(origin string) []byte { return append(k.make(policyKind, len(origin)), origin...) }
+
+func (k keys) queue(priority int, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(k.make(queueKind, 9), byte(priority)), seq)
+}
+
+// retry is the key of a retry; its order is that of time, then of arrival.
+func (k keys) retry(ms int64, seq uint64) []byte {
+	key := binary.BigEndian.AppendUint64(k.make(retryKind, 16), uint64(ms))
+	return binary.BigEndian.AppendUint64(key, seq)
+}
+
+func (k keys) retriesEnd() []byte { return k.make(retryKind+1, 0) }
+
+// retryMS is the time in a key that retry made.
+func (k keys) retryMS(key []byte) int64 {
+	return int64(binary.BigEndian.Uint64(key[len(k.prefix)+1:]))
+}
+
+func (k keys) requests(v visit) []byte {
+	key := binary.BigEndian.AppendUint64(k.make(requestsKind, 9), uint64(v.offset))
+	return append(key, byte(v.index))
+}
+
+// VisitID is the id of the visit that is released first, second, ... (index 0, 1, ...) by
+// the event at offset of a partition. It is unique in the crawl, because an offset of the
+// ledger is, and the same whenever the event is decided again.
+func VisitID(partition int32, offset int64, index uint32) string {
+	b := make([]byte, 0, 32)
+	b = strconv.AppendInt(b, int64(partition), 10)
+	b = strconv.AppendInt(append(b, '-'), offset, 10)
+	b = strconv.AppendUint(append(b, '-'), uint64(index), 10)
+	return string(b)
+}
+
+// splitID is the opposite of VisitID.
+func splitID(partition int32, id string) (offset int64, index uint32, err error) {
+	p, rest, _ := strings.Cut(id, "-")
+	o, i, _ := strings.Cut(rest, "-")
+	offset, err1 := strconv.ParseInt(o, 10, 64)
+	n, err2 := strconv.ParseUint(i, 10, 8)
+	if p != strconv.Itoa(int(partition)) || err1 != nil || err2 != nil || VisitID(partition, offset, uint32(n)) != id {
+		return 0, 0, fmt.Errorf("%q is not a visit of partition %d", id, partition)
+	}
+	return offset, uint32(n), nil
+}

@@ -1,0 +1,85 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
+)
+
+// Options of one partition's frontier. All but Partition may change between
+// two runs of a crawl: decisions depend on them, the fold does not.
+type Options struct {
+	// Partition is the number of the partition; it is part of visit ids.
+	Partition int32
+	// Delay is the least time between the end of a response and the next
+	// request to the same domain, 0 to politeness.MaxDelay.
+	Delay time.Duration
+	// ResponseFactor times the time of the last response is a delay too; it
+	// is ignored when Delay is 0. 0: off.
+	ResponseFactor float64
+	// PerDomain is how many visits of a domain may be out at once.
+	PerDomain int
+	// Window is how many visits of the partition may be out at once, so that
+	// releases never run far ahead of the fetchers.
+	Window int
+	// MaxOrigins bounds the origins of a domain; URLs of further ones are
+	// refused.
+	MaxOrigins int
+	// BreakerFailures is how many failures in a row open a domain's breaker.
+	BreakerFailures uint32
+	// BreakerCycles is how often it opens before the queue is given up.
+	BreakerCycles uint32
+	// Allowed tells whether rules, those in force for its origin, let our
+	// agent fetch the canonical url. The same rules come as the same pointer
+	// as long as they are cached.
+	Allowed func(rules *weftpb.Robots, url string) bool
+	// Unheld tells whether rules forbid everything because the file has more of
+	// them than are held; nil: they never do.
+	Unheld func(rules *weftpb.Robots) bool
+	// SomeDomains says that only the events of some domains are folded. Gauges are
+	// then those of these domains, and are not compared with the events', which
+	// are those of the partition.
+	SomeDomains bool
+}
+
+// DefaultOptions returns what a polite crawl uses. Allowed must be set.
+func DefaultOptions() Options {
+	return Options{
+		Delay:           time.Second,
+		ResponseFactor:  1,
+		PerDomain:       1,
+		Window:          512,
+		MaxOrigins:      1000,
+		BreakerFailures: 5,
+		BreakerCycles:   5,
+	}
+}
+
+// Validate reports the first option that cannot work.
+func (o Options) Validate() error {
+	switch {
+	case o.Partition < 0:
+		return fmt.Errorf("frontier: partition %d", o.Partition)
+	case o.Delay < 0 || o.Delay > politeness.MaxDelay:
+		return fmt.Errorf("frontier: delay %v is not within 0 and %v", o.Delay, politeness.MaxDelay)
+	case !(o.ResponseFactor >= 0 && o.ResponseFactor <= 1000):
+		return fmt.Errorf("frontier: response factor %v is not within 0 and 1000", o.ResponseFactor)
+	case o.PerDomain < 1 || o.PerDomain > maxPerDomain:
+		return fmt.Errorf("frontier: %d visits per domain are not within 1 and %d", o.PerDomain, maxPerDomain)
+	case o.Window < 1:
+		return fmt.Errorf("frontier: window of %d visits", o.Window)
+	case o.MaxOrigins < 1:
+		return fmt.Errorf("frontier: at most %d origins per domain", o.MaxOrigins)
+	case o.BreakerFailures < 1 || o.BreakerCycles < 1:
+		return errors.New("frontier: a breaker needs at least one failure and one cycle")
+	case o.Allowed == nil:
+		return errors.New("frontier: nothing tells what robots rules allow")
+	}
+	return nil
+}
+
+// maxPerDomain keeps a domain's record small.
+const maxPerDomain = 64

@@ -1,0 +1,202 @@
+package frontier
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/politeness"
+)
+
+const (
+	// maxRulesTTL is how long robots rules hold at most (RFC 9309 section 2.4).
+	maxRulesTTL = 24 * time.Hour
+	// maxKept is how old rules may be that are used in place of a robots.txt
+	// that cannot be had (RFC 9309 section 2.3.1.4).
+	maxKept = 30 * 24 * time.Hour
+	// maxRulesBytes is how much of a robots.txt counts (RFC 9309 section 2.5).
+	maxRulesBytes = 500 << 10
+	// maxSkew is how far the clock of an earlier owner of the partition may be
+	// ahead before its times are not believed.
+	maxSkew = time.Hour
+)
+
+// origin is what a domain knows of one scheme, host and port. The zero value
+// is one that was never asked.
+type origin struct {
+	// asked: a robots visit for it is out. answered: another domain has answered since,
+	// before the report that the visit was redirected there.
+	asked, answered bool
+	// reached: its robots.txt was fetched once.
+	reached bool
+	// unrestricted: there are no rules to look at.
+	unrestricted bool
+	// fetchedMS and ttlMS tell how long the rules hold; 0: there are none.
+	fetchedMS, ttlMS int64
+	crawlDelayMS     uint32
+	hash             string
+	// failures in a row to get robots.txt; it is asked for again at retryMS.
+	failures uint32
+	retryMS  int64
+	// refuse is the reason with which URLs are settled until then.
+	refuse string
+	// referred: another domain is asked for it, and answers by then.
+	referred bool
+	// kept: the last rules hold until then.
+	kept bool
+	// missing: the name of its host does not exist. Without refuse that is to be
+	// confirmed at retryMS.
+	missing bool
+	// health has the failures that count for this origin alone.
+	health health
+}
+
+// Standing is whether URLs of an origin may go out, as far as its robots.txt is
+// concerned.
+type Standing string
+
+const (
+	// Unasked says that robots.txt must be fetched first.
+	Unasked Standing = "unasked"
+	// Asking says that a visit for robots.txt is out.
+	Asking Standing = "asking"
+	// Referred says that robots.txt redirects to another domain, which fetches it.
+	Referred Standing = "referred"
+	// Waiting says that robots.txt could not be fetched and is asked for again later.
+	Waiting Standing = "waiting"
+	// Refused says that robots.txt could not be fetched and URLs are refused for now.
+	Refused Standing = "refused"
+	// InForce says that there are rules in force.
+	InForce Standing = "in_force"
+)
+
+func (o *origin) standing(nowMS int64) Standing {
+	age := nowMS - o.fetchedMS
+	switch {
+	case o.asked:
+		return Asking
+	case !o.missing && o.fetchedMS > 0 && age < o.ttlMS && age >= -maxSkew.Milliseconds():
+		return InForce
+	case o.retryMS <= nowMS || absurd(o.retryMS, nowMS):
+		return Unasked
+	case o.kept:
+		return InForce
+	case o.referred:
+		return Referred
+	case o.refuse != "":
+		return Refused
+	}
+	return Waiting
+}
+
+// learn folds the facts of an event decided at nowMS.
+func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
+	o.answered = o.asked // not for long, if this is from the report of the visit
+	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
+		if !r.Missing && (!r.Referred || o.referred) { // one that is answered fails or not with its answer
+			o.failures++
+		}
+		o.retryMS, o.refuse, o.referred, o.kept, o.missing = r.RetryMs, r.Refuse, r.Referred, r.Kept, r.Missing
+		return
+	}
+	*o = origin{
+		asked:        o.asked,
+		answered:     o.answered,
+		reached:      true,
+		unrestricted: r.Robots.GetAccess() == weftpb.Robots_ACCESS_ALLOW_ALL,
+		fetchedMS:    nowMS,
+		ttlMS:        r.Robots.GetTtlMs(),
+		crawlDelayMS: r.Robots.GetCrawlDelayMs(),
+		hash:         string(r.Robots.GetHash()),
+		health:       o.health,
+	}
+}
+
+// inForce returns what of a fetched robots.txt the ledger remembers: neither
+// sitemaps, which parse has followed, nor more than counts.
+func inForce(r *weftpb.Robots) *weftpb.Robots {
+	ttl := r.TtlMs
+	if ttl <= 0 || ttl > maxRulesTTL.Milliseconds() {
+		ttl = maxRulesTTL.Milliseconds()
+	}
+	rules := r.Rules
+	if r.Access != weftpb.Robots_ACCESS_RULES {
+		rules = ""
+	}
+	if len(rules) > maxRulesBytes {
+		rules = rules[:strings.LastIndexByte(rules[:maxRulesBytes], '\n')+1]
+	}
+	return &weftpb.Robots{
+		Access:       r.Access,
+		Rules:        rules,
+		CrawlDelayMs: min(r.CrawlDelayMs, uint32(politeness.MaxCrawlDelay.Milliseconds())),
+		Hash:         r.Hash,
+		TtlMs:        ttl,
+		Status:       r.Status,
+	}
+}
+
+// sameRules tells whether a fetched robots.txt is the one in force.
+func (o *origin) sameRules(r *weftpb.Robots) bool {
+	return o.fetchedMS > 0 && len(r.Hash) > 0 && bytes.Equal([]byte(o.hash), r.Hash) &&
+		o.unrestricted == (r.Access == weftpb.Robots_ACCESS_ALLOW_ALL)
+}
+
+// keepable tells whether the last rules may hold on while robots.txt cannot be fetched.
+func (o *origin) keepable(nowMS int64) bool {
+	age := nowMS - o.fetchedMS
+	return o.fetchedMS > 0 && age < maxKept.Milliseconds() && age >= -maxSkew.Milliseconds()
+}
+
+func (o *origin) fields(f *kv.Fields) {
+	unhealthy := o.health != health{}
+	f.Bools(&o.asked, &o.reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing, &unhealthy)
+	f.Int(&o.fetchedMS)
+	f.Int(&o.ttlMS)
+	f.Uint32(&o.crawlDelayMS)
+	f.String(&o.hash)
+	f.Uint32(&o.failures)
+	f.Int(&o.retryMS)
+	f.String(&o.refuse)
+	if h := &o.health; unhealthy {
+		f.Uint32(&h.breaker.Failures)
+		f.Uint32(&h.breaker.Cycles)
+		f.Bools(&h.breaker.Open)
+		f.Int(&h.failedMS)
+		f.Int(&h.waitMS)
+	}
+}
+
+func (o *origin) encode() []byte { return kv.Encode(48+len(o.hash)+len(o.refuse), o.fields) }
+
+func decodeOrigin(b []byte) (*origin, error) {
+	o := &origin{}
+	return o, kv.Decode(b, o.fields)
+}
+
+// originOf returns the origin of a canonical absolute URL and true, or false
+// when it is none.
+func originOf(url string) (string, bool) {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return "", false
+	}
+	scheme := len(url) - len(rest)
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	return url[:scheme+end], end > 0
+}
+
+func decodeRobots(b []byte) (*weftpb.Robots, error) {
+	r := &weftpb.Robots{}
+	if err := proto.Unmarshal(b, r); err != nil {
+		return nil, kv.ErrValue
+	}
+	return r, nil
+}

@@ -1,0 +1,79 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
+)
+
+// A robots.txt may redirect to another domain (RFC 9309 section 2.3.1.2), whose delay
+// another partition may keep. Therefore that domain asks for it, in a visit of its own,
+// and answers. A chain of redirects within the domain that outlasts a visit goes on in
+// the same way, with the domain as its own target:
+//
+//	domain of the origin            domain of the target
+//	visit for robots.txt
+//	a redirect: referred  ───────▶  refer: the target joins the retries
+//	                                a visit with the target
+//	answer: rules in force  ◀─────  its outcome
+//
+// The target is a referral: a request that is counted as pending, goes out whatever
+// robots.txt says of it, and ends as ReasonRobots. It may be asked for twice and it may
+// be lost, because the origin asks again when no answer came within referralWait. Its
+// place is in front of the retries, so that two domains that refer to each other wait
+// for each other's answers only, and not for each other's queues.
+
+// referralWait is how long an answer is waited for: the delays of the other domain, and
+// the visit that it is making.
+const referralWait = 10 * time.Minute
+
+// referralMS is the time of referrals among the retries: before any other.
+const referralMS = 1
+
+func isReferral(q *weftpb.Request) bool {
+	return q.GetTarget().GetVia() == weftpb.Via_VIA_ROBOTS
+}
+
+// refer admits a referral.
+func (f *Frontier) refer(domain string, target *weftpb.Target, at Moment) (*weftpb.Scheduled, error) {
+	if _, ok := originOf(target.GetUrl()); !ok || target.GetVia() != weftpb.Via_VIA_ROBOTS {
+		return nil, nil
+	}
+	return f.Admit(domain, []*weftpb.Target{target}, at)
+}
+
+// answer learns what another domain found for an origin of this one, perhaps before the
+// visit that was redirected there is reported. It returns nil when that changes nothing:
+// the origin is not known, or the answer is a failure that the origin does not wait for.
+func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
+	p, err := f.begin(domain, at)
+	if err != nil {
+		return nil, err
+	}
+	name, rules := v.Rules.GetOrigin(), v.Rules.GetRobots()
+	o, heard := p.origin(name)
+	if !heard {
+		return nil, p.err
+	}
+	switch {
+	case had(rules):
+		delay := p.robotsHad(name, o, rules)
+		if rules.GetCrawlDelayMs() > 0 {
+			p.d.nextMS = max(p.d.nextMS, at.Now.Add(delay).UnixMilli())
+		}
+	case !o.referred && !o.asked:
+		return nil, nil
+	default:
+		var outcome *weftpb.Outcome
+		if len(v.Outcomes) > 0 {
+			outcome = v.Outcomes[0]
+		}
+		verdict := judge(outcome)
+		if verdict.Unmade || verdict.Missing || verdict.Health == politeness.Answered {
+			verdict = politeness.Verdict{Retry: true}
+		}
+		p.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
+	}
+	return p.conclude()
+}

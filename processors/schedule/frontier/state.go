@@ -1,0 +1,118 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+)
+
+// Gauges returns what the partition holds.
+func (f *Frontier) Gauges() (*weftpb.Gauges, error) {
+	g, err := readGauges(f.store)
+	return g.record(), err
+}
+
+// Outcomes returns how many URLs were settled with which reason, and how many are
+// withdrawn.
+func (f *Frontier) Outcomes() map[string]int64 {
+	counts := map[string]int64{}
+	for key, value := range kv.Range(f.store, []byte{countKey}, []byte{countKey + 1}) {
+		n, _ := binary.Uvarint(value)
+		counts[string(key[1:])] = int64(n)
+	}
+	if g, err := readGauges(f.store); err == nil && g.withdrawn > 0 {
+		counts[ReasonWithdrawn] = g.withdrawn
+	}
+	return counts
+}
+
+// Oldest returns the offset of the oldest release that is not settled, -1 when
+// there is none.
+func (f *Frontier) Oldest() int64 { return f.oldest(-1) }
+
+// oldest returns the offset of the oldest unsettled release, or none.
+func (f *Frontier) oldest(none int64) int64 {
+	if first := f.releases.first(f.store); first != noEntry {
+		return int64(first)
+	}
+	return none
+}
+
+// State is the state of a domain: exactly one of the constants.
+type State string
+
+const (
+	// Empty says that nothing is queued and nothing is out.
+	Empty State = "empty"
+	// Out says that a visit is out under a lease.
+	Out State = "out"
+	// Due says that it is looked at again at a time.
+	Due State = "due"
+)
+
+// DomainState is a domain for people to look at.
+type DomainState struct {
+	State State
+	// Queued URLs by priority, and those that wait for another attempt.
+	Queued  [priorities]uint64
+	Retries uint64
+	// Grouped is the number of URLs that wait in groups, Withdrawn of those that are
+	// withdrawn and not pending.
+	Grouped, Withdrawn uint64
+	// Visits that are out, by id, oldest first, and their unsettled requests.
+	Visits []string
+	Out    int64
+	// Origins known.
+	Origins uint64
+	// DueAt is when it is looked at again, NextAt the earliest release, LeaseAt
+	// the end of the first lease, and RetryAt the time of the first retry; zero
+	// if there is none.
+	DueAt, NextAt, LeaseAt, RetryAt time.Time
+	// Failures in a row, and whether and how often the breaker opened.
+	Failures, BreakerCycles uint32
+	BreakerOpen             bool
+	// Response is the time of the last response.
+	Response time.Duration
+}
+
+// DomainState returns the state of a domain.
+func (f *Frontier) DomainState(name string) (DomainState, error) {
+	x, err := openFold(f.store, f.opts.Partition, name, 0, 0)
+	if err != nil {
+		return DomainState{}, err
+	}
+	d := x.d
+	s := DomainState{
+		State: Empty, Retries: d.retries.count, Origins: d.origins,
+		DueAt: moment(d.dueMS), NextAt: moment(d.nextMS), LeaseAt: moment(d.leaseMS),
+		Failures: d.breaker.Failures, BreakerCycles: d.breaker.Cycles, BreakerOpen: d.breaker.Open,
+		Response: milliseconds(d.responseMS),
+		Grouped:  d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
+	}
+	for p, q := range d.queues {
+		s.Queued[p] = q.len()
+	}
+	if d.retries.count > 0 {
+		s.RetryAt = moment(d.retries.headMS)
+	}
+	for _, v := range d.visits {
+		s.Visits = append(s.Visits, VisitID(f.opts.Partition, v.offset, v.index))
+		s.Out += v.unsettled()
+	}
+	switch {
+	case len(d.visits) > 0:
+		s.State = Out
+	case d.queued() > 0:
+		s.State = Due
+	}
+	return s, nil
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

@@ -1,0 +1,151 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+)
+
+// Folding what happens to the visits of a domain.
+
+func (x *fold) settle(s *weftpb.Settlement) {
+	at, ok := x.lookup(s.Visit)
+	if !ok {
+		return
+	}
+	v := &x.d.visits[at]
+	if !v.isOpen(s.Index) {
+		x.impossible("request %d of visit %s is settled twice", s.Index, s.Visit)
+		return
+	}
+	switch {
+	case v.robots:
+	case s.RetryMs == 0:
+		x.end(s.Reason)
+	default:
+		x.again(*v, s.Index, s.RetryMs)
+	}
+	v.open &^= 1 << s.Index
+	x.g.out--
+	if v.open == 0 {
+		x.close(at)
+	}
+}
+
+// expire queues again what a lost visit has not settled.
+func (x *fold) expire(id string) {
+	at, ok := x.lookup(id)
+	if !ok {
+		return
+	}
+	v := x.d.visits[at]
+	for i := range v.count {
+		if v.isOpen(i) && !v.robots {
+			x.again(v, i, -1)
+		}
+	}
+	x.g.out -= v.unsettled()
+	x.close(at)
+}
+
+func (x *fold) renew(r *weftpb.Renewal) {
+	if at, ok := x.lookup(r.Visit); ok {
+		x.d.visits[at].leaseMS = r.LeaseMs
+	}
+}
+
+// again puts a request of a visit among the retries: at a time and with its
+// attempt counted, or, with -1, at once and without.
+func (x *fold) again(v visit, index uint32, retryMS int64) {
+	q := x.requestsOf(v)[index]
+	if retryMS < 0 {
+		retryMS = x.nowMS
+	} else {
+		q.Attempt++
+	}
+	x.retry(q, retryMS)
+}
+
+// close ends a visit whose requests are all settled.
+func (x *fold) close(at int) {
+	v := x.d.visits[at]
+	if v.robots {
+		name, _ := originOf(x.requestsOf(v)[0].Target.GetUrl())
+		o, _ := x.origin(name)
+		o.asked, o.answered = false, false
+		x.setOrigin(name, o)
+	}
+	x.store.Delete(x.keys.requests(v))
+	x.d.visits = append(x.d.visits[:at:at], x.d.visits[at+1:]...)
+	x.ended = append(x.ended, v)
+	x.g.visits--
+}
+
+func (x *fold) release(r *weftpb.Visit, index uint32) {
+	n := uint32(len(r.Requests))
+	if n == 0 || n > maxRequests || r.Robots && n > 1 {
+		x.impossible("visit %s of %d requests", r.Id, n)
+		return
+	}
+	if r.Id != VisitID(x.partition, x.offset, index) {
+		x.impossible("visit %s is released at offset %d", r.Id, x.offset)
+	}
+	v := visit{
+		offset: x.offset, index: index, count: n, open: uint32(1<<n - 1),
+		leaseMS: r.LeaseMs, delayMS: r.DelayMs, robots: r.Robots, probe: r.Probe,
+	}
+	if r.Robots {
+		name, ok := originOf(r.Requests[0].GetTarget().GetUrl())
+		if !ok {
+			x.impossible("visit %s asks %q for robots.txt", r.Id, r.Requests[0].GetTarget().GetUrl())
+		}
+		o, heard := x.origin(name)
+		if !heard {
+			x.d.origins++
+		}
+		o.asked = true
+		x.setOrigin(name, o)
+	}
+	x.store.Set(x.keys.requests(v), encodeRequests(r.Requests))
+	x.d.visits = append(x.d.visits, v)
+	x.began = append(x.began, v)
+	x.g.out += int64(n)
+	x.g.visits++
+}
+
+// lookup returns the place in visits of the visit with an id.
+func (x *fold) lookup(id string) (at int, ok bool) {
+	offset, index, err := splitID(x.partition, id)
+	if err != nil {
+		x.impossible("%w", err)
+		return 0, false
+	}
+	if at = x.d.find(offset, index); at < 0 {
+		x.impossible("visit %s is not out", id)
+	}
+	return at, at >= 0
+}
+
+// requestsOf reads the requests of a visit. They are this fold's own. If they cannot be
+// read, it returns empty ones.
+func (x *fold) requestsOf(v visit) []*weftpb.Request {
+	key := visitKey{v.offset, v.index}
+	if qs, ok := x.requests[key]; ok {
+		return qs
+	}
+	qs, err := decodeRequests(x.store.Get(x.keys.requests(v)))
+	if err == nil && uint32(len(qs)) != v.count {
+		err = kv.ErrValue
+	}
+	if err != nil {
+		x.fail(fmt.Errorf("read requests of visit %s: %w", VisitID(x.partition, v.offset, v.index), err))
+		qs = slices.Repeat([]*weftpb.Request{{Target: &weftpb.Target{}}}, maxRequests)
+	}
+	if x.requests == nil {
+		x.requests = map[visitKey][]*weftpb.Request{}
+	}
+	x.requests[key] = qs
+	return qs
+}

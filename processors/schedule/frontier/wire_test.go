@@ -1,0 +1,205 @@
+package frontier
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/politeness"
+)
+
+func drawRequest(t *rapid.T) *weftpb.Request {
+	return &weftpb.Request{
+		Target: &weftpb.Target{
+			Url: rapid.String().Draw(t, "url"), Depth: rapid.Uint32().Draw(t, "depth"),
+			Via: weftpb.Via(rapid.Int32Range(0, 9).Draw(t, "via")), ScopeRoot: rapid.String().Draw(t, "root"),
+			Redirects: rapid.Uint32().Draw(t, "redirects"),
+		},
+		Priority: rapid.Uint32Range(0, priorities-1).Draw(t, "priority"),
+		Attempt:  rapid.Uint32().Draw(t, "attempt"), Round: rapid.Uint32().Draw(t, "round"),
+	}
+}
+
+func drawDomain(t *rapid.T) *domain {
+	small := rapid.Uint64Range(0, 1<<40)
+	ms := rapid.Int64()
+	d := &domain{
+		retries: retries{small.Draw(t, "count"), ms.Draw(t, "head"), small.Draw(t, "seq")},
+		origins: small.Draw(t, "origins"), dueMS: ms.Draw(t, "due"), leaseMS: ms.Draw(t, "lease"), nextMS: ms.Draw(t, "next"),
+		breaker: politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: rapid.Bool().Draw(t, "open")},
+		turn:    rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
+	}
+	if rapid.Bool().Draw(t, "answered") {
+		d.answeredBy, d.answeredMS, d.unhealthy = rapid.Uint64().Draw(t, "answered by"), ms.Draw(t, "answered"), small.Draw(t, "unhealthy")
+	}
+	for i := range d.queues {
+		head := small.Draw(t, "head")
+		d.queues[i] = queue{head, head + small.Draw(t, "length")}
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "visits") {
+		d.visits = append(d.visits, visit{
+			offset: ms.Draw(t, "offset"), index: rapid.Uint32().Draw(t, "index"), count: rapid.Uint32().Draw(t, "requests"),
+			open: rapid.Uint32().Draw(t, "bits"), leaseMS: ms.Draw(t, "lease"), delayMS: rapid.Uint32().Draw(t, "delay"),
+			robots: rapid.Bool().Draw(t, "robots"), probe: rapid.Bool().Draw(t, "probe"),
+		})
+	}
+	for c := range d.groups.counts {
+		d.groups.counts[c] = rapid.Uint64Range(0, 2).Draw(t, "aside")
+	}
+	if d.groups != (groupCounts{}) {
+		d.groups.movedMS = ms.Draw(t, "moved")
+	}
+	return d
+}
+
+func drawGroup(t *rapid.T) *group {
+	n := rapid.Uint64()
+	return &group{
+		weftpb.Group_State(rapid.Int32Range(0, 2).Draw(t, "state")), n.Draw(t, "count"), n.Draw(t, "head"), n.Draw(t, "tail"),
+		n.Draw(t, "left"), n.Draw(t, "allowed"),
+	}
+}
+
+func drawOrigin(t *rapid.T) *origin {
+	ms := rapid.Int64()
+	var h health
+	if rapid.Bool().Draw(t, "unhealthy") {
+		h = health{politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures")}, ms.Draw(t, "failed"), ms.Draw(t, "waits")}
+	}
+	return &origin{
+		asked: rapid.Bool().Draw(t, "asked"), reached: rapid.Bool().Draw(t, "reached"), unrestricted: rapid.Bool().Draw(t, "free"),
+		fetchedMS: ms.Draw(t, "fetched"), ttlMS: ms.Draw(t, "ttl"), crawlDelayMS: rapid.Uint32().Draw(t, "delay"),
+		hash: rapid.String().Draw(t, "hash"), failures: rapid.Uint32().Draw(t, "failures"), retryMS: ms.Draw(t, "retry"),
+		refuse: rapid.String().Draw(t, "refuse"), missing: rapid.Bool().Draw(t, "missing"), health: h,
+	}
+}
+
+func TestValuesRoundTrip(t *testing.T) {
+	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, gauges{}, health{}, groupCounts{}, group{})
+	rapid.Check(t, func(t *rapid.T) {
+		q := drawRequest(t)
+		if got, err := decodeRequest(encodeRequest(q)); err != nil || !proto.Equal(got, q) {
+			t.Fatalf("request %v became %v (%v)", q, got, err)
+		}
+		partition, offset, index := rapid.Int32Range(0, 1<<20).Draw(t, "partition"), rapid.Int64Range(0, 1<<60).Draw(t, "offset"), rapid.Uint32Range(0, maxPerDomain).Draw(t, "index")
+		if o, i, err := splitID(partition, VisitID(partition, offset, index)); err != nil || o != offset || i != index {
+			t.Fatalf("visit %d-%d-%d became %d, %d (%v)", partition, offset, index, o, i, err)
+		}
+		d := drawDomain(t)
+		if got, err := decodeDomain(d.encode()); err != nil || !cmp.Equal(got, d, unexported) {
+			t.Fatalf("domain: %s (%v)", cmp.Diff(d, got, unexported), err)
+		}
+		o := drawOrigin(t)
+		if got, err := decodeOrigin(o.encode()); err != nil || !cmp.Equal(got, o, unexported) {
+			t.Fatalf("origin: %s (%v)", cmp.Diff(o, got, unexported), err)
+		}
+		aside := drawGroup(t)
+		if got, err := decodeGroup(aside.encode()); err != nil || !cmp.Equal(got, aside, unexported) {
+			t.Fatalf("group: %s (%v)", cmp.Diff(aside, got, unexported), err)
+		}
+		held := gauges{queued: rapid.Int64Range(0, 1<<40).Draw(t, "queued"), withdrawn: rapid.Int64Range(0, 2).Draw(t, "withdrawn")}
+		if got, err := decodeGauges(held.encode()); err != nil || got != held {
+			t.Fatalf("gauges %v became %v (%v)", held, got, err)
+		}
+		qs := rapid.SliceOfN(rapid.Custom(drawRequest), 0, maxRequests).Draw(t, "requests")
+		got, err := decodeRequests(encodeRequests(qs))
+		if err != nil || len(got) != len(qs) {
+			t.Fatalf("%d requests became %d (%v)", len(qs), len(got), err)
+		}
+		for i := range qs {
+			if !proto.Equal(got[i], qs[i]) {
+				t.Fatalf("request %v became %v", qs[i], got[i])
+			}
+		}
+	})
+}
+
+// TestCutValues holds that a value cut short or with something behind it is
+// damaged, never something else.
+func TestCutValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for name, value := range map[string][]byte{
+			"request": encodeRequest(drawRequest(t)), "domain": drawDomain(t).encode(), "origin": drawOrigin(t).encode(),
+			"requests": encodeRequests([]*weftpb.Request{drawRequest(t)}), "gauges": gauges{queued: 7}.encode(), "more gauges": gauges{queued: 7, withdrawn: 1}.encode(),
+			"group": drawGroup(t).encode(),
+		} {
+			cut := append([]byte{}, value[:rapid.IntRange(0, len(value)-1).Draw(t, "cut")]...)
+			for _, bad := range [][]byte{cut, append(value, 0)} {
+				if err := decodeAs(name, bad); !errors.Is(err, kv.ErrValue) {
+					t.Fatalf("%s of %d bytes, %d written: %v", name, len(bad), len(value), err)
+				}
+			}
+		}
+	})
+}
+
+func decodeAs(name string, b []byte) (err error) {
+	switch name {
+	case "request":
+		_, err = decodeRequest(b)
+	case "requests":
+		_, err = decodeRequests(b)
+	case "domain":
+		_, err = decodeDomain(b)
+	case "origin":
+		_, err = decodeOrigin(b)
+	case "group":
+		_, err = decodeGroup(b)
+	case "gauges", "more gauges":
+		_, err = decodeGauges(b)
+	}
+	return err
+}
+
+// FuzzDecode holds that no value makes a decoder panic or allocate without
+// bound, and that what is read is written the same way.
+func FuzzDecode(f *testing.F) {
+	f.Add((&domain{visits: []visit{{offset: 1, count: 2, open: 3}}}).encode())
+	f.Add((&origin{asked: true, hash: "h"}).encode())
+	f.Add(encodeRequests([]*weftpb.Request{{Target: &weftpb.Target{Url: "https://a.example/"}}}))
+	f.Add(gauges{queued: 1, out: 2}.encode())
+	f.Add(gauges{queued: 1, withdrawn: 2}.encode())
+	f.Add((&group{count: 2, tail: 2, allowed: 16}).encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if d, err := decodeDomain(b); err == nil {
+			if again, err := decodeDomain(d.encode()); err != nil || !bytes.Equal(again.encode(), d.encode()) {
+				t.Errorf("domain %+v is read back as %+v, %v", d, again, err)
+			}
+		}
+		if o, err := decodeOrigin(b); err == nil {
+			if again, err := decodeOrigin(o.encode()); err != nil || *again != *o {
+				t.Errorf("origin %+v is read back as %+v, %v", o, again, err)
+			}
+		}
+		if qs, err := decodeRequests(b); err == nil {
+			if again, err := decodeRequests(encodeRequests(qs)); err != nil || len(again) != len(qs) {
+				t.Errorf("requests %v cannot be read back", qs)
+			}
+		}
+		if g, err := decodeGauges(b); err == nil {
+			if again, err := decodeGauges(g.encode()); err != nil || again != g {
+				t.Errorf("gauges %+v are read back as %+v, %v", g, again, err)
+			}
+		}
+		if offset, index, err := splitID(0, string(b)); err == nil && VisitID(0, offset, index) != string(b) {
+			t.Errorf("visit %q is %d, %d", b, offset, index)
+		}
+		if origin, ok := originOf(string(b)); ok && !strings.HasPrefix(string(b), origin) {
+			t.Errorf("the origin of %q is %q", b, origin)
+		}
+		if g, err := decodeGroup(b); err == nil {
+			if again, err := decodeGroup(g.encode()); err != nil || *again != *g {
+				t.Errorf("group %+v is read back as %+v, %v", g, again, err)
+			}
+		}
+		_, _ = decodeRequest(b)
+		_, _ = decodeRobots(b)
+	})
+}

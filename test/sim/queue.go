@@ -1,0 +1,218 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// queue steps through a hostqueue.Queue, as a goroutine of hostqueue.Queues does in a
+// running crawl.
+type queue struct {
+	hostqueue.Queue
+	*fetcher
+	key    queueKey
+	asking bool // a request is being made
+	turn   int  // number of the wake-up that counts
+}
+
+type queueKey struct {
+	domain string
+	nth    int
+}
+
+// wake makes the queue do its next step after d. An earlier wake-up is forgotten.
+func (q *queue) wake(d time.Duration) {
+	q.turn++
+	turn := q.turn
+	q.instance.after(d, func() {
+		if turn == q.turn && !q.asking {
+			q.serve()
+		}
+	})
+}
+
+func (q *queue) serve() {
+	step := q.Next(q.instance.proc.mono())
+	switch step.Kind {
+	case hostqueue.Over:
+		if q.queues[q.key] == q {
+			delete(q.queues, q.key)
+		}
+	case hostqueue.Idle, hostqueue.Wait:
+		q.wake(step.Until.Sub(q.instance.proc.mono()))
+	case hostqueue.Ask:
+		q.awaitGate(step)
+	case hostqueue.Finish:
+		report := q.report(step.Visit)
+		q.write(step.Visit, report.Finish(step.Index, q.instance.proc.mono()))
+		q.Drop()
+		q.wake(0)
+	}
+}
+
+// awaitGate waits until the gate opens, and then for the connection.
+func (q *queue) awaitGate(step hostqueue.Step) {
+	gate := q.gate()
+	gate.Full = q.backlog.Full(step.Visit.Domain) && !q.w.bug("backlog-ignored")
+	if !gate.Opens() {
+		q.wake(heartbeat / 2)
+		return
+	}
+	if gate.Permits() {
+		q.checkBacklog()
+	}
+	q.asking = true
+	q.instance.after(q.w.between(0, 3*time.Millisecond), func() {
+		q.asking = false
+		if q.Next(q.instance.proc.mono()) != step {
+			q.wake(0)
+			return
+		}
+		q.ask(step)
+	})
+}
+
+type request struct {
+	queue   *queue
+	step    hostqueue.Step
+	url     string
+	started time.Duration
+	entry   *access
+	over    bool
+}
+
+// ask makes a request, if the gate permits it at the moment when it is written.
+func (q *queue) ask(step hostqueue.Step) {
+	v, i := step.Visit, step.Index
+	r := &request{queue: q, step: step, url: v.Requests[i].Target.Url, started: q.w.now}
+	if !q.gate().Permits() {
+		q.finished(r, &httpclient.Exchange{URL: r.url, Class: httpclient.ClassLeaseLost})
+		return
+	}
+	if fetch.IsRobots(v, i) && q.w.bug("no-robots") {
+		q.finished(r, &httpclient.Exchange{URL: r.url, Status: 404})
+		return
+	}
+	q.asking = true
+	q.inFlight = append(q.inFlight, r)
+	started := q.instance.proc.wall()
+	x, took := q.w.web.ask(r, v)
+	q.w.trace("%s asks %s", q.instance.name, r.url)
+	x.Started, x.Total = started, took
+	q.w.after(took, func() {
+		r.end(q.w.now)
+		q.instance.run(func() {
+			if !r.over {
+				q.asking = false
+				q.finished(r, x)
+			}
+		})
+	})
+}
+
+// end is the end of a request as the server sees it.
+func (r *request) end(now time.Duration) {
+	if r.entry != nil && r.entry.end < 0 {
+		r.entry.end = now
+	}
+}
+
+func (f *fetcher) endCancelled() {
+	for _, r := range slices.Clone(f.inFlight) {
+		if r.step.Context.Err() != nil {
+			r.end(f.w.now)
+			r.queue.asking = false
+			r.queue.finished(r, &httpclient.Exchange{URL: r.url, Class: httpclient.ClassCanceled})
+		}
+	}
+}
+
+func (q *queue) finished(r *request, x *httpclient.Exchange) {
+	r.over = true
+	q.inFlight = slices.DeleteFunc(q.inFlight, func(o *request) bool { return o == r })
+	v, i, now := r.step.Visit, r.step.Index, q.instance.proc.mono()
+	if q.w.bug("delay-from-start") {
+		now = epoch.Add(r.started)
+	}
+	if r.entry != nil {
+		r.entry.retryAfter = x.RetryAfter // the fetcher has read it
+	}
+	target, _ := urls.Parse(r.url)
+	x = q.w.bugs.exchange(target.Origin(), x)
+	q.Made(now, q.w.bugs.answer(q.outcome(v, i, x)), 0.05*q.w.rng.Float64())
+	q.wake(0)
+}
+
+// outcome reports an exchange, as package fetch does.
+func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostqueue.Answer {
+	report := q.report(v)
+	switch {
+	case fetch.Undone(x):
+		report.Add(fetch.Skip(i))
+		return hostqueue.Answer{Stop: true}
+	case fetch.IsRobots(v, i):
+		return q.robots(v, i, x, report)
+	}
+	record := fetch.FetchedOf(v, i, x)
+	report.Open()
+	size := len(x.Body)
+	booked := q.backlog.Send(v.Domain, size)
+	sent := &sentBody{v.Partition, -1, size}
+	q.sentBodies = append(q.sentBodies, sent)
+	reportIt := func() {
+		q.write(v, report.Close(record.Outcome, q.instance.proc.mono()))
+	}
+	early := q.w.bug("report-early")
+	q.out.send(topicPartition{q.w.names.Fetched, v.Partition}, v.Domain, encode(record), func(offset int64, err error) {
+		if err != nil {
+			q.instance.fail(err)
+			return
+		}
+		q.backlog.Acknowledged(v.Partition, offset, booked)
+		sent.offset = offset
+		if !early {
+			reportIt()
+		}
+	})
+	if early {
+		reportIt()
+	}
+	return fetch.AnswerOf(x)
+}
+
+func (q *queue) robots(v *hostqueue.Visit, i int, x *httpclient.Exchange, report *fetch.Report) hostqueue.Answer {
+	found := fetch.RobotsOf(v.Requests[i].Target, 0, x, product)
+	outcome := x.Outcome()
+	outcome.Index = uint32(i)
+	if found.Rules != nil {
+		report.Learn(found.Rules)
+	}
+	if found.Elsewhere == nil {
+		report.Add(outcome)
+		return found.Answer
+	}
+	report.Open()
+	at := topics.Partition(found.Domain, q.w.env.Definition.Partitions)
+	q.out.send(topicPartition{q.w.names.Visited, at}, found.Domain, encode(found.Elsewhere), func(_ int64, err error) {
+		if err != nil {
+			q.instance.fail(err)
+			return
+		}
+		q.write(v, report.Close(outcome, q.instance.proc.mono()))
+	})
+	return found.Answer
+}
+
+func (f *fetcher) report(v *hostqueue.Visit) *fetch.Report {
+	if f.reports[v] == nil {
+		f.reports[v] = fetch.NewReport(v, f.instance.proc.mono())
+		f.visits = append(f.visits, v)
+	}
+	return f.reports[v]
+}
