@@ -1,6 +1,96 @@
 package check
 
-import "testing"
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+)
+
+const composeFile = "docker-compose.yml"
+
+// LoadCompose reads docker-compose.yml as docker compose does: schema, merges,
+// interpolation with nothing in the environment, and consistency, all profiles on.
+func LoadCompose(files fs.FS) (*types.Project, error) {
+	text, err := fs.ReadFile(files, composeFile)
+	if err != nil {
+		return nil, err
+	}
+	if found := regexp.MustCompile(`\$\{[A-Z_]+\}`).Find(text); found != nil {
+		return nil, fmt.Errorf("%s: %s has no default", composeFile, found)
+	}
+	return loader.LoadWithContext(context.Background(), types.ConfigDetails{
+		WorkingDir:  "/repository",
+		ConfigFiles: []types.ConfigFile{{Filename: "/repository/" + composeFile, Content: text}},
+		Environment: types.Mapping{},
+	}, func(o *loader.Options) {
+		o.SetProjectName("weft", true)
+		o.Profiles = []string{"*"}
+	})
+}
+
+// Stages of the loop, each of which is a service, a workload and a unit.
+var Stages = []string{"normalize", "dedupe", "schedule", "fetch", "parse"}
+
+// Compose says what is wrong with docker-compose.yml.
+func Compose(files fs.FS) error {
+	project, err := LoadCompose(files)
+	if err != nil {
+		return err
+	}
+	flags, err := Flags(files)
+	if err != nil {
+		return err
+	}
+	var p problems
+	for _, stage := range Stages {
+		if s, ok := project.Services[stage]; !ok || strings.Join(s.Command, " ") != "run "+stage {
+			p.addf("no service runs the stage %s", stage)
+		}
+	}
+	for name, service := range project.Services {
+		p.pinned("service "+name, service.Image)
+		p.mounts(files, project, service)
+		if service.Build != nil {
+			p.variables("service "+name, flags, keys(service.Environment))
+			if !service.ReadOnly || len(service.CapDrop) == 0 {
+				p.addf("service %s may do more than it needs", name)
+			}
+		}
+		if long := len(service.Profiles) == 0 && service.Restart != "on-failure"; long &&
+			(service.Restart != "unless-stopped" || service.Deploy == nil || service.Deploy.Resources.Limits == nil) {
+			p.addf("service %s has no restart policy or no limits", name)
+		}
+	}
+	return p.joined()
+}
+
+// mounts are of files that exist and volumes that are declared. A service that
+// may be scaled shares no named volume, since states belong to one process.
+func (p *problems) mounts(files fs.FS, project *types.Project, service types.ServiceConfig) {
+	for _, mount := range service.Volumes {
+		switch mount.Type {
+		case types.VolumeTypeBind:
+			source := strings.TrimPrefix(path.Clean(mount.Source), "/repository/")
+			if _, err := fs.Stat(files, source); err != nil {
+				p.addf("service %s mounts %s, which is not there", service.Name, source)
+			}
+		case types.VolumeTypeVolume:
+			if _, ok := project.Volumes[mount.Source]; mount.Source != "" && !ok {
+				p.addf("service %s mounts the volume %s, which is not declared", service.Name, mount.Source)
+			}
+			if mount.Source != "" && service.Build != nil {
+				p.addf("containers of service %s share the volume %s", service.Name, mount.Source)
+			}
+		}
+	}
+}
 
 func TestCompose(t *testing.T) {
 	const file = "docker-compose.yml"

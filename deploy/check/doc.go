@@ -1,15 +1,16 @@
-// Package check holds the deploy files against what would read them: docker
-// compose, Kubernetes and KEDA, Prometheus and Grafana, systemd, a builder of
-// images, and weft itself. No engine is needed: compose-go loads, kustomize
-// builds, the API types decode strictly, promtool checks the alerts and tests them
-// on series that a file gives, and weft runs with the flags and the environment that the
-// files give it, against a broker, a bucket and a site of the test's own.
+// Package check compares the deploy files with what reads them: docker compose,
+// Kubernetes and KEDA, Prometheus and Grafana, systemd, a builder of images, and weft
+// itself. No container engine is needed. compose-go loads the compose file, kustomize
+// builds the manifests, and the API types decode them strictly. Prometheus' query
+// engine runs the alerts on series from a file. weft runs with the flags and the
+// environment that the files give it, against a broker, a bucket and a site of the
+// test.
 //
-// It is a module of its own, so that these libraries stay out of Weft's.
+// The package is a module of its own, so that these libraries stay out of Weft's.
 //
 //	cd deploy/check && go test ./...
 //
-// A check is a function from the files to what is wrong with them. A test runs
-// it on the files as they are, which must be right, and with mistakes planted, each
-// of which must be found.
+// A check is a function from the files to what is wrong with them. A test runs it on
+// the files as they are, and wants no fault. Then it plants mistakes, and wants each
+// of them found. Nothing but tests uses a check, so all of them are in test files.
 package check

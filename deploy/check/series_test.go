@@ -16,7 +16,7 @@ type Series map[string]map[string][]string
 
 var sample = regexp.MustCompile(`^(\w+)(?:\{(.*)\})? `)
 
-// ReadSeries reads an exposition, as /metrics or metrics/testdata holds it.
+// ReadSeries reads an exposition, as /metrics or inspect/metrics/testdata holds it.
 func ReadSeries(text string) Series {
 	all := Series{}
 	for line := range strings.Lines(text) {
@@ -37,16 +37,16 @@ func ReadSeries(text string) Series {
 // golden are the series that the tests of package metrics hold, those of the
 // process and of the Go runtime that every client exports, and Prometheus' own.
 func golden(files fs.FS) (Series, error) {
-	text, err := fs.ReadFile(files, "metrics/testdata/exposition.txt")
+	text, err := fs.ReadFile(files, "inspect/metrics/testdata/exposition.txt")
 	if err != nil {
 		return nil, err
 	}
 	all := ReadSeries(string(text))
-	happenings, err := fs.ReadFile(files, "ledger/stage.go")
+	incidents, err := fs.ReadFile(files, "ledger/options.go")
 	if err != nil {
 		return nil, err
 	}
-	for _, kind := range regexp.MustCompile(`Happened\w+ += "(\w+)"`).FindAllSubmatch(happenings, -1) {
+	for _, kind := range regexp.MustCompile(`Incident\w+ += "(\w+)"`).FindAllSubmatch(incidents, -1) {
 		all["weft_ledger_happenings_total"]["kind"] = append(all["weft_ledger_happenings_total"]["kind"], string(kind[1]))
 	}
 	all["weft_ledger_checkpoint_timestamp_seconds"] = map[string][]string{"stage": {"dedupe", "schedule"}}
