@@ -1,6 +1,7 @@
-# Everything that Weft needs is Go 1.26, make and git: the tools below are built
-# by the Go toolchain, from the module proxy, into .tools. Tests against Apache
-# Kafka take Java 17 and Maven besides. `make` lists what there is to make.
+# Everything that Weft needs is Go 1.26, make and git: the tools below come from
+# the module proxy and are built into .tools, but for buf, of which pip has the
+# program. Tests against Apache Kafka take Java 17 and Maven besides. `make` lists
+# what there is to make.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -11,6 +12,7 @@ SHELL := /bin/bash
 # it here builds the new one.
 GOLANGCI_LINT_VERSION  := v2.15.0
 BUF_VERSION            := v1.66.0
+GOTESTSUM_VERSION      := v1.13.0
 PROTOC_GEN_GO_VERSION  := v1.36.12
 # The S3 server that tests run against.
 VERSITYGW_VERSION      := v1.8.0
@@ -20,7 +22,8 @@ VERSITYGW_VERSION      := v1.8.0
 KAFKA_VERSIONS := 4.1.0 3.9.1
 
 TOOLS         := $(CURDIR)/.tools
-GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
+# It has only the linters of .golangci.yml.
+GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)-$(shell cksum <.golangci.yml | cut -d' ' -f1)/golangci-lint
 BUF           := $(TOOLS)/buf-$(BUF_VERSION)/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
 VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
@@ -40,16 +43,53 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 build: ## Build bin/weft
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.described=$(VERSION)' -o bin/weft ./cmd/weft
 
-# The tests of deploy run bin/weft, of which the cache of tests knows nothing.
+# Tells which package it is at, and in the end what failed and what took longest.
+GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)/gotestsum
+TIMES     := $(TOOLS)/tests.json
+GOTEST    := $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile-timing-events $(TIMES) \
+	--post-run-command '$(GOTESTSUM) tool slowest --num 10 --jsonfile $(TIMES)' --
+
+# go vet is not run: lint has its analyzers, for tests too.
+.PHONY: check
+check: build $(GOTESTSUM) ## What to run while you work: build, lint, the short tests
+	$(MAKE) --no-print-directory lint
+	$(GOTEST) -vet=off -short ./...
+
+# What computes and has no clock runs beside the tests, which mostly wait, at the
+# lowest priority.
 .PHONY: test
-test: build vet lint kafka-fetch examples-fetch $(VERSITYGW) ## Build, vet, lint, then all tests: short ones under the race detector, then whole crawls
-	$(if $(RACE),CGO_ENABLED=1) go test $(RACE) -short -timeout 20m ./...
-	go test -timeout 20m ./...
-	cd deploy/check && go test -count=1 -timeout 15m ./...
+test: ready ## All that CI runs: build, lint, short tests under the race detector, long tests, deploy files
+	@nice -n 19 $(MAKE) --no-print-directory beside >$(TOOLS)/beside.log 2>&1 & beside=$$!; \
+	trap 'kill $$beside 2>/dev/null || true' EXIT; \
+	$(MAKE) --no-print-directory tests; \
+	wait $$beside || { cat $(TOOLS)/beside.log; exit 1; }; \
+	cat $(TOOLS)/beside.log
+
+# What tests need. It is fetched while the program is built.
+.PHONY: ready
+ready:
+	@mkdir -p $(TOOLS)
+	@$(MAKE) --no-print-directory -j3 build kafka-fetch examples-fetch
+	@$(MAKE) --no-print-directory $(VERSITYGW)
+
+.PHONY: beside
+beside: lint deploy-check
+
+# The tests of deploy read files outside of their module, of which the cache of
+# tests knows nothing.
+.PHONY: deploy-check
+deploy-check: $(GOTESTSUM) ## Hold the deploy files against what reads them
+	cd deploy/check && $(GOTEST) -count=1 -short ./...
+
+.PHONY: tests
+tests: $(GOTESTSUM) ## The tests alone: short ones under the race detector, then long ones, then those of the deploy files
+	$(if $(RACE),CGO_ENABLED=1) $(GOTEST) $(RACE) -vet=off -short -timeout 20m ./...
+	$(GOTEST) -vet=off -timeout 20m $$(.ci/long)
+	cd deploy/check && $(GOTEST) -count=1 -timeout 15m $$(../../.ci/long)
 
 .PHONY: unit
-unit: ## The short tests only
-	go test -short ./...
+unit: $(GOTESTSUM) ## The short tests only
+	$(GOTEST) -short ./...
 
 .PHONY: vet
 vet: ## go vet
@@ -71,7 +111,7 @@ proto: $(BUF) $(PROTOC_GEN_GO) ## Generate codecs/weftpb from codecs/proto
 
 .PHONY: golden
 golden: ## Rewrite the golden files; look at the difference before you commit it
-	go test ./progress ./metrics -update
+	go test ./inspect/progress ./inspect/metrics -update
 
 .PHONY: bench
 bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000 pages
@@ -127,7 +167,7 @@ SEEDS ?= 2000
 
 .PHONY: sim
 sim: ## The loop under virtual time, with faults, for SEEDS=2000 seeds
-	go test ./sim -run TestSeeds -v -timeout 24h -seeds $(SEEDS)
+	go test ./test/sim -run TestSeeds -v -timeout 24h -seeds $(SEEDS)
 
 FUZZ ?= ./...
 FUZZTIME ?= 1m
@@ -144,20 +184,23 @@ fuzz: ## Every fuzz target in turn, FUZZTIME=1m each, of the packages FUZZ=./...
 
 .PHONY: bench-micro
 bench-micro: ## The hot paths by themselves
-	go test -run '^$$' -bench . -benchtime 1s ./dedupe ./frontier ./ledger ./processors ./urls ./scope ./robots ./parse ./codecs ./output ./warc
+	go test -run '^$$' -bench . -benchtime 1s ./codecs ./ledger ./processors/... ./internal/...
 
 .PHONY: bench-build
 bench-build: build
 	go build -o bin/ ./bench/limit ./bench/web ./bench/run
 
 .PHONY: tools
-tools: $(GOLANGCI_LINT) $(BUF) $(PROTOC_GEN_GO) $(VERSITYGW) ## Build the tools into .tools
+tools: $(GOLANGCI_LINT) $(BUF) $(GOTESTSUM) $(PROTOC_GEN_GO) $(VERSITYGW) ## Build the tools into .tools
 
 $(GOLANGCI_LINT):
-	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	.ci/golangci-lint $(GOLANGCI_LINT_VERSION) $(@D)
+
+$(GOTESTSUM):
+	GOBIN=$(@D) go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
 
 $(BUF):
-	GOBIN=$(@D) go install github.com/bufbuild/buf/cmd/buf@$(BUF_VERSION)
+	.ci/buf $(BUF_VERSION) $(@D)
 
 $(PROTOC_GEN_GO):
 	GOBIN=$(@D) go install google.golang.org/protobuf/cmd/protoc-gen-go@$(PROTOC_GEN_GO_VERSION)
@@ -165,6 +208,10 @@ $(PROTOC_GEN_GO):
 $(VERSITYGW):
 	GOBIN=$(@D) go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
 
+.PHONY: release
+release: ## Build the archives of a release into dist/, with checksums
+	deploy/release dist
+
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf bin .tools
+	rm -rf bin dist .tools
