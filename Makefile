@@ -44,9 +44,10 @@ build: ## Build bin/weft
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.described=$(VERSION)' -o bin/weft ./cmd/weft
 
 # Tells which package it is at, and in the end what failed and what took longest.
+# Runs side by side must not write the same file of times.
 GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)/gotestsum
-TIMES     := $(TOOLS)/tests.json
-GOTEST    := $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile-timing-events $(TIMES) \
+TIMES      = $(TOOLS)/times-$@.json
+GOTEST     = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile-timing-events $(TIMES) \
 	--post-run-command '$(GOTESTSUM) tool slowest --num 10 --jsonfile $(TIMES)' --
 
 # go vet is not run: lint has its analyzers, for tests too.
