@@ -35,7 +35,8 @@ var house = []floor{
 	// What every part of a crawler needs.
 	{"tools", []string{
 		"internal/blob", "internal/bodies", "internal/broker", "internal/dirlock", "internal/httpfield", "internal/kafka", "internal/kv",
-		"internal/mediatype", "internal/politeness", "internal/robots", "internal/supervise", "internal/trouble", "internal/urls",
+		"internal/mediatype", "internal/pebblelog", "internal/politeness", "internal/robots", "internal/supervise", "internal/trouble",
+		"internal/urls",
 	}},
 	// Event-sourced tables, and reading what they wrote.
 	{"ledger", []string{"ledger", "internal/topiclog"}},

@@ -6,34 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/weftcrawl/weft/internal/pebblelog"
 )
-
-// pebbleLogger is Pebble's logger. It drops what Pebble logs, because errors come
-// back from a call or through an event, with one exception: Pebble calls Fatalf
-// when it cannot write its MANIFEST, mostly because the disk is full. After
-// Fatalf returns, the call fails, or the flush or compaction in the background.
-// From then on the store is broken: nothing that is decided from it is written,
-// no checkpoint is made of it, and the next owner opens another copy.
-type pebbleLogger struct{ store *disk }
-
-func (pebbleLogger) Infof(string, ...any)  {}
-func (pebbleLogger) Errorf(string, ...any) {}
-
-// Fatalf breaks the store. It panics at anything but a MANIFEST that cannot be
-// written: that would be a mistake in a program.
-func (c pebbleLogger) Fatalf(format string, args ...any) {
-	said := fmt.Sprintf(format, args...)
-	if !strings.HasPrefix(said, "MANIFEST ") || !strings.Contains(said, " failed: ") {
-		panic("pebble: " + said)
-	}
-	c.store.fail("write", errors.New(said))
-}
 
 // mayBeDamaged tells whether an error of opening a copy of a checkpoint can come
 // from the checkpoint. A lack of disk space or of file handles does not.
@@ -41,8 +21,6 @@ func mayBeDamaged(err error) bool {
 	lacks := []error{unix.ENOSPC, unix.EDQUOT, unix.EMFILE, unix.ENFILE}
 	return !slices.ContainsFunc(lacks, func(lack error) bool { return errors.Is(err, lack) })
 }
-
-var _ pebble.Logger = pebbleLogger{}
 
 // noSync is a file system that leaves writing back to the kernel. A killed
 // process loses nothing by it. After a power cut a checkpoint may be damaged: its
@@ -105,7 +83,8 @@ func checkTable(path string) (err error) {
 // checkOpens opens a copy of a store and changes nothing in it.
 func checkOpens(dir string) error {
 	db, err := pebble.Open(dir, &pebble.Options{
-		ReadOnly: true, ErrorIfNotExists: true, FormatMajorVersion: pebble.FormatNewest, FS: noSync{vfs.Default}, Logger: pebbleLogger{new(disk)},
+		ReadOnly: true, ErrorIfNotExists: true, FormatMajorVersion: pebble.FormatNewest, FS: noSync{vfs.Default},
+		Logger: pebblelog.Logger(func(error) {}),
 	})
 	if err == nil {
 		err = db.Close()

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weftcrawl/weft/internal/pebblelog"
 )
 
 func TestUnwrittenManifestBreaksTheStore(t *testing.T) {
 	s := disk{broken: make(chan struct{})}
-	pebbleLogger{&s}.Fatalf("MANIFEST flush failed: %v", unix.ENOSPC)
+	pebblelog.Logger(s.writeFailed).Fatalf("MANIFEST flush failed: %v", unix.ENOSPC)
 	if s.Err() == nil || s.Get([]byte("key")) != nil {
 		t.Errorf("the store goes on: %v", s.Err())
 	}
@@ -19,7 +21,7 @@ func TestUnwrittenManifestBreaksTheStore(t *testing.T) {
 			t.Error("a mistake in the program does not panic")
 		}
 	}()
-	pebbleLogger{&s}.Fatalf("MANIFEST not locked for writing")
+	pebblelog.Logger(s.writeFailed).Fatalf("MANIFEST not locked for writing")
 }
 
 func TestLackOfRoomIsNoDamage(t *testing.T) {

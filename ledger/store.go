@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/pebblelog"
 )
 
 // Store is what one partition's state is kept in. Its reads and writes return no
@@ -62,9 +63,9 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 		// A scratch store need not be durable. Checkpoints, which are copies of
 		// it, survive the process, and the ledger survives the machine.
 		FS:     noSync{vfs.Default},
-		Logger: pebbleLogger{s},
+		Logger: pebblelog.Logger(s.writeFailed),
 		EventListener: &pebble.EventListener{
-			BackgroundError: func(err error) { s.fail("write", err) },
+			BackgroundError: s.writeFailed,
 			// Without this function Pebble calls Fatalf.
 			DataCorruption: func(found pebble.DataCorruptionInfo) { s.fail("read", found.Details) },
 		},
@@ -166,6 +167,9 @@ func (s *disk) Err() error {
 
 // damaged tells whether the store's own files are corrupt.
 func (s *disk) damaged() bool { return pebble.IsCorruptionError(s.Err()) }
+
+// writeFailed breaks the store at an error of Pebble's background work.
+func (s *disk) writeFailed(err error) { s.fail("write", err) }
 
 // fail breaks the store if err is an error.
 func (s *disk) fail(op string, err error) {

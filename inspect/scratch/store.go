@@ -12,6 +12,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/weftcrawl/weft/internal/pebblelog"
 )
 
 // Store is a kv.Store in a temporary directory. Its visitors may write to it. Close returns
@@ -30,8 +32,16 @@ func Open(name string, tableBytes uint64) (*Store, error) {
 		return nil, fmt.Errorf("make a scratch store: %w", err)
 	}
 	s := &Store{dir: dir}
+	if s.db, err = pebble.Open(dir, s.options(tableBytes)); err != nil {
+		return nil, errors.Join(fmt.Errorf("open a scratch store: %w", err), os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+func (s *Store) options(tableBytes uint64) *pebble.Options {
 	options := &pebble.Options{
-		DisableWAL: true, MemTableSize: tableBytes, FormatMajorVersion: pebble.FormatNewest, Logger: silent{},
+		DisableWAL: true, MemTableSize: tableBytes, FormatMajorVersion: pebble.FormatNewest,
+		Logger: pebblelog.Logger(s.fail),
 		// Pebble repeats a failed write for ever, and stalls when all tables are full. Before that, the
 		// store has an error and takes no more.
 		MemTableStopWritesThreshold: 4,
@@ -43,10 +53,7 @@ func Open(name string, tableBytes uint64) (*Store, error) {
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
-	if s.db, err = pebble.Open(dir, options); err != nil {
-		return nil, errors.Join(fmt.Errorf("open a scratch store: %w", err), os.RemoveAll(dir))
-	}
-	return s, nil
+	return options
 }
 
 // Close removes the store. It returns its first error.
@@ -69,8 +76,11 @@ func (s *Store) fail(err error) {
 	}
 }
 
-// Get returns a copy of the value of key, nil when absent.
+// Get returns a copy of the value of key, nil when absent and after an error.
 func (s *Store) Get(key []byte) []byte {
+	if s.err.Load() != nil {
+		return nil
+	}
 	value, closer, err := s.db.Get(key)
 	if err != nil {
 		if !errors.Is(err, pebble.ErrNotFound) {
@@ -97,8 +107,12 @@ func (s *Store) Delete(key []byte) {
 	}
 }
 
-// Scan calls visit for the keys of [lower, upper) in order until it returns false.
+// Scan calls visit for the keys of [lower, upper) in order until it returns false; for
+// none after an error.
 func (s *Store) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
+	if s.err.Load() != nil {
+		return
+	}
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: slices.Clone(lower), UpperBound: slices.Clone(upper)})
 	if err != nil {
 		s.fail(err)
@@ -108,10 +122,3 @@ func (s *Store) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
 	}
 	s.fail(it.Close())
 }
-
-// silent drops Pebble's log lines. Its errors are returned.
-type silent struct{}
-
-func (silent) Infof(string, ...any)              {}
-func (silent) Errorf(string, ...any)             {}
-func (silent) Fatalf(format string, args ...any) { panic("pebble: " + fmt.Sprintf(format, args...)) }

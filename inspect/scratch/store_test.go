@@ -3,9 +3,11 @@ package scratch
 import (
 	"encoding/binary"
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,5 +44,24 @@ func TestStoreHoldsMoreThanMemory(t *testing.T) {
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A full disk is an error of the store, and no end of the process.
+func TestUnwrittenManifestBreaksTheStore(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s, err := Open("weft-test", 256<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Set([]byte("key"), []byte("value"))
+	s.options(256<<10).Logger.Fatalf("MANIFEST flush failed: %v", unix.ENOSPC)
+	found := 0
+	s.Scan(nil, nil, func(_, _ []byte) bool { found++; return true })
+	if s.Get([]byte("key")) != nil || found > 0 {
+		t.Errorf("the store goes on: %d keys", found)
+	}
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), unix.ENOSPC.Error()) {
+		t.Errorf("closed: %v", err)
 	}
 }
