@@ -8,6 +8,12 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 
+# All is compiled in one way, as it is shipped: without cgo, and without the name of
+# this folder. So the program, its tests, the linters and the tools compile what they
+# share once.
+export CGO_ENABLED := 0
+export GOFLAGS     := -trimpath $(filter-out -trimpath,$(GOFLAGS))
+
 # Tools and their versions. A version is part of the file's name, so changing
 # it here builds the new one.
 GOLANGCI_LINT_VERSION  := v2.15.0
@@ -28,8 +34,9 @@ BUF           := $(TOOLS)/buf-$(BUF_VERSION)/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
 VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
-# The race detector links C; without a compiler the same tests run without it.
-RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
+# The race detector links C; without a compiler the same tests run without it. The tags
+# choose Go where cgo would choose C, as in the program.
+RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false)
 
 .PHONY: help
 help: ## List the targets
@@ -41,7 +48,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .PHONY: build
 build: ## Build bin/weft
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.described=$(VERSION)' -o bin/weft ./cmd/weft
+	go build -ldflags '-X main.described=$(VERSION)' -o bin/weft ./cmd/weft
 
 # Tells which package it is at, and in the end what failed and what took longest.
 # Runs side by side must not write the same file of times.

@@ -38,10 +38,12 @@ func ask(t *testing.T, o crawl.Options, change func(topics.Control) topics.Contr
 // then the crawl is stopped, and later goes on.
 func TestStopWithAFullBacklog(t *testing.T) {
 	t.Parallel()
-	w := serve(t, everything, webserver.ServerOptions{})
+	site := everything
+	site.Pages = 50 // each waits for the one before
+	w := serve(t, site, webserver.ServerOptions{})
 	o := options(t, w)
 	o.Fetch.BacklogBytes = 1
-	a, asked := w.at(40), make(chan time.Time, 1)
+	a, asked := w.at(20), make(chan time.Time, 1)
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		<-a.reached

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // What memory holds of a store does not grow with it, and nothing is left of it.
 func TestStoreHoldsMoreThanMemory(t *testing.T) {
-	const tableBytes, keys = 256 << 10, 200_000
+	const tableBytes, keys = 64 << 10, 40_000
 	t.Setenv("TMPDIR", t.TempDir())
 	s, err := Open("weft-test", tableBytes)
 	if err != nil {

@@ -102,8 +102,10 @@ func decodeEntry(b []byte) entry {
 // table holds every URL by its fingerprint, and what records name, on disk.
 type table struct {
 	store *scratch.Store
-	// recent entries are in memory; changed ones are newer than those of the store.
-	recent map[fingerprint]recent
+	// recent entries are in memory, maxRecent at most; changed ones are newer than those of
+	// the store.
+	recent    map[fingerprint]recent
+	maxRecent int
 }
 
 type recent struct {
@@ -124,7 +126,7 @@ func openTable() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &table{store: store, recent: map[fingerprint]recent{}}, nil
+	return &table{store: store, recent: map[fingerprint]recent{}, maxRecent: maxRecent}, nil
 }
 
 func entryKey(print fingerprint) []byte { return append([]byte{'e'}, print[:]...) }
@@ -142,7 +144,7 @@ func (t *table) find(print fingerprint) entry {
 func (t *table) put(print fingerprint, e entry) { t.keep(print, recent{e, true}) }
 
 func (t *table) keep(print fingerprint, r recent) {
-	if len(t.recent) >= maxRecent {
+	if len(t.recent) >= t.maxRecent {
 		t.flush()
 	}
 	t.recent[print] = r

@@ -56,14 +56,15 @@ func numbered(n uint64) (print fingerprint) {
 // hold is found.
 func TestTableHoldsMoreThanMemory(t *testing.T) {
 	table := newTable(t)
-	const urls = 5 * maxRecent / 2
+	table.maxRecent = 10_000
+	const urls = 25_000
 	for n := range uint64(urls) {
 		table.put(numbered(n), entry{at: int64(n), place: queued})
-		if len(table.recent) > maxRecent {
+		if len(table.recent) > table.maxRecent {
 			t.Fatalf("%d entries are in memory", len(table.recent))
 		}
 	}
-	for n := uint64(0); n < urls; n += 997 {
+	for n := uint64(0); n < urls; n += 97 {
 		if e := table.find(numbered(n)); e.at != int64(n) || e.place != queued {
 			t.Fatalf("URL %d is %+v", n, e)
 		}

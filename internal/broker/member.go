@@ -58,7 +58,7 @@ func (m Member) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 // Client returns the options of a franz-go client that is a member.
 func (m Member) Client() []kgo.Opt {
-	return []kgo.Opt{kgo.SeedBrokers(m.Addr), kgo.Dialer(m.Dial)}
+	return []kgo.Opt{kgo.SeedBrokers(m.Addr), kgo.Dialer(m.Dial), kgo.DisableClientMetrics()}
 }
 
 const (

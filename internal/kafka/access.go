@@ -19,7 +19,7 @@ type Access struct {
 	Brokers []string
 	TLS     TLS
 	SASL    SASL
-	// Dial connects to brokers; nil: the dialer of TLS.
+	// Dial connects to an embedded broker; nil: the dialer of TLS.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error) `json:"-"`
 }
 
@@ -65,7 +65,8 @@ func (a Access) Options() []kgo.Opt {
 	}
 	switch {
 	case a.Dial != nil:
-		opts = append(opts, kgo.Dialer(a.Dial))
+		// An embedded broker would take the client's metrics, every 30 s, and forget them.
+		opts = append(opts, kgo.Dialer(a.Dial), kgo.DisableClientMetrics())
 	case a.TLS.On:
 		opts = append(opts, kgo.Dialer(a.TLS.dial))
 	}
