@@ -36,7 +36,8 @@ VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
 # The race detector links C; without a compiler the same tests run without it. The tags
 # choose Go where cgo would choose C, as in the program.
-RACE := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false)
+RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false)
+RACE_ENV := $(if $(RACE),CGO_ENABLED=1)
 
 .PHONY: help
 help: ## List the targets
@@ -63,25 +64,30 @@ check: build $(GOTESTSUM) ## What to run while you work: build, lint, the short 
 	$(MAKE) --no-print-directory lint
 	$(GOTEST) -vet=off -short ./...
 
-# What computes and has no clock runs beside the tests, which mostly wait, at the
-# lowest priority.
+# The long tests wait more than they compute. Beside them runs, at the lowest priority,
+# what computes and has no clock: linters, the checks of the deploy files, and the
+# compiler for the race tests, which come after it.
 .PHONY: test
-test: ready ## All that CI runs: build, lint, short tests under the race detector, long tests, deploy files
-	@nice -n 19 $(MAKE) --no-print-directory beside >$(TOOLS)/beside.log 2>&1 & beside=$$!; \
+test: ready ## All that CI runs: build, lint, long tests, deploy files, short tests under the race detector
+	@nice -n 19 $(MAKE) --no-print-directory -k beside >$(TOOLS)/beside.log 2>&1 & beside=$$!; \
 	trap 'kill $$beside 2>/dev/null || true' EXIT; \
-	$(MAKE) --no-print-directory tests; \
+	$(MAKE) --no-print-directory long; \
 	wait $$beside || { cat $(TOOLS)/beside.log; exit 1; }; \
-	cat $(TOOLS)/beside.log
+	cat $(TOOLS)/beside.log; \
+	$(MAKE) --no-print-directory short
 
 # What tests need. It is fetched while the program is built.
 .PHONY: ready
-ready:
-	@mkdir -p $(TOOLS)
+ready: $(GOTESTSUM)
 	@$(MAKE) --no-print-directory -j3 build kafka-fetch examples-fetch
 	@$(MAKE) --no-print-directory $(VERSITYGW)
 
 .PHONY: beside
-beside: lint deploy-check
+beside: lint race-build deploy-check
+
+.PHONY: race-build
+race-build:
+	$(RACE_ENV) go list -export -test -deps $(RACE) ./... >/dev/null
 
 # The tests of deploy read files outside of their module, of which the cache of
 # tests knows nothing.
@@ -90,10 +96,16 @@ deploy-check: $(GOTESTSUM) ## Hold the deploy files against what reads them
 	cd deploy/check && $(GOTEST) -count=1 -short ./...
 
 .PHONY: tests
-tests: $(GOTESTSUM) ## The tests alone: short ones under the race detector, then long ones, then those of the deploy files
-	$(if $(RACE),CGO_ENABLED=1) $(GOTEST) $(RACE) -vet=off -short -timeout 20m ./...
-	$(GOTEST) -vet=off -timeout 20m $$(.ci/long)
+tests: long short ## The tests alone: long ones, those of the deploy files, then short ones under the race detector
+
+.PHONY: long
+long: $(GOTESTSUM)
+	$(GOTEST) -vet=off -timeout 20m -p 3 -parallel 4 $$(.ci/long)
 	cd deploy/check && $(GOTEST) -count=1 -timeout 15m $$(../../.ci/long)
+
+.PHONY: short
+short: $(GOTESTSUM)
+	$(RACE_ENV) $(GOTEST) $(RACE) -vet=off -short -timeout 20m ./...
 
 .PHONY: unit
 unit: $(GOTESTSUM) ## The short tests only

@@ -10,7 +10,7 @@ import (
 )
 
 // pages of the crawl in TestTeam; make cluster has tens of thousands.
-var pages = flag.Int("pages", 18000, "pages of the crawl in TestTeam")
+var pages = flag.Int("pages", 9000, "pages of the crawl in TestTeam")
 
 // A crawl on three brokers, of which everything that may come and go does: a
 // process is added, one is stopped, each is started anew, one is killed and
@@ -40,7 +40,7 @@ func TestTeam(t *testing.T) {
 	})
 	scheduled := topics.Loop("weft").Scheduled
 	stopped := c.leader(t, scheduled)
-	// 15 s at the rate that politeness permits; a minute of 48,000 pages.
+	// 11 s at the rate that politeness permits; a minute of 48,000 pages.
 	c.during(t, "a broker is stopped", int64(*pages)*3/10, func() { c.brokers.Stop(t, stopped) })
 	c.during(t, "it is back", some, func() { c.brokers.StartAgain(t, stopped) })
 	killed := c.leader(t, scheduled, stopped)
