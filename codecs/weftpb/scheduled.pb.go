@@ -73,7 +73,7 @@ func (x Robots_Access) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robots_Access.Descriptor instead.
 func (Robots_Access) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // Scheduled is what the scheduler decided for one domain: URLs admitted,
@@ -104,13 +104,14 @@ type Scheduled struct {
 	Deferred []*Deferral `protobuf:"bytes,10,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	// Leases that begin anew: they ran out in a time that nobody had.
 	Renewed []*Renewal `protobuf:"bytes,11,rep,name=renewed,proto3" json:"renewed,omitempty"`
-	// Origins whose pages fail or fail no longer, while the rest of the domain
-	// goes on.
+	// Origins to which no connection can be made, or can be made again.
 	Health []*OriginHealth `protobuf:"bytes,12,rep,name=health,proto3" json:"health,omitempty"`
 	// Groups whose state changes.
 	Groups []*Group `protobuf:"bytes,13,rep,name=groups,proto3" json:"groups,omitempty"`
 	// URLs that leave their group for the queue of their priority.
-	Recalled      []*Recall `protobuf:"bytes,14,rep,name=recalled,proto3" json:"recalled,omitempty"`
+	Recalled []*Recall `protobuf:"bytes,14,rep,name=recalled,proto3" json:"recalled,omitempty"`
+	// Hosts of which something is remembered that was not before.
+	Hosts         []*HostHealth `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -243,6 +244,150 @@ func (x *Scheduled) GetRecalled() []*Recall {
 	return nil
 }
 
+func (x *Scheduled) GetHosts() []*HostHealth {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
+// HostHealth is what is remembered of one host, whole. Nothing but the name: nothing.
+type HostHealth struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Host  string                 `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	// Its breaker: failures in a row, whether it is open, and how often it opened
+	// without an answer since.
+	Failures      uint32 `protobuf:"varint,2,opt,name=failures,proto3" json:"failures,omitempty"`
+	BreakerCycles uint32 `protobuf:"varint,3,opt,name=breaker_cycles,json=breakerCycles,proto3" json:"breaker_cycles,omitempty"`
+	BreakerOpen   bool   `protobuf:"varint,4,opt,name=breaker_open,json=breakerOpen,proto3" json:"breaker_open,omitempty"`
+	// Nothing goes out to it before, milliseconds since 1970.
+	WaitMs int64 `protobuf:"varint,5,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	// When it failed first since its last answer, milliseconds since 1970; 0: it has
+	// not.
+	FailingSinceMs int64 `protobuf:"varint,6,opt,name=failing_since_ms,json=failingSinceMs,proto3" json:"failing_since_ms,omitempty"`
+	// Its name does not exist, as one look-up said, or, with refuse, two.
+	Missing bool `protobuf:"varint,7,opt,name=missing,proto3" json:"missing,omitempty"`
+	// Until wait_ms its URLs are settled with this reason; empty: they wait.
+	Refuse string `protobuf:"bytes,8,opt,name=refuse,proto3" json:"refuse,omitempty"`
+	// A page of it that was fetched. A probe asks for it, so that a host that is down
+	// is told from pages that are broken.
+	AnsweredUrl string `protobuf:"bytes,9,opt,name=answered_url,json=answeredUrl,proto3" json:"answered_url,omitempty"`
+	// How often in a row such a probe was answered although pages had failed: then more
+	// failures in a row open the breaker.
+	BrokenPages uint32 `protobuf:"varint,10,opt,name=broken_pages,json=brokenPages,proto3" json:"broken_pages,omitempty"`
+	// How often in a row it asked for fewer requests (429, 503 with Retry-After).
+	Throttled     uint32 `protobuf:"varint,11,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostHealth) Reset() {
+	*x = HostHealth{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostHealth) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostHealth) ProtoMessage() {}
+
+func (x *HostHealth) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostHealth.ProtoReflect.Descriptor instead.
+func (*HostHealth) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *HostHealth) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *HostHealth) GetFailures() uint32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *HostHealth) GetBreakerCycles() uint32 {
+	if x != nil {
+		return x.BreakerCycles
+	}
+	return 0
+}
+
+func (x *HostHealth) GetBreakerOpen() bool {
+	if x != nil {
+		return x.BreakerOpen
+	}
+	return false
+}
+
+func (x *HostHealth) GetWaitMs() int64 {
+	if x != nil {
+		return x.WaitMs
+	}
+	return 0
+}
+
+func (x *HostHealth) GetFailingSinceMs() int64 {
+	if x != nil {
+		return x.FailingSinceMs
+	}
+	return 0
+}
+
+func (x *HostHealth) GetMissing() bool {
+	if x != nil {
+		return x.Missing
+	}
+	return false
+}
+
+func (x *HostHealth) GetRefuse() string {
+	if x != nil {
+		return x.Refuse
+	}
+	return ""
+}
+
+func (x *HostHealth) GetAnsweredUrl() string {
+	if x != nil {
+		return x.AnsweredUrl
+	}
+	return ""
+}
+
+func (x *HostHealth) GetBrokenPages() uint32 {
+	if x != nil {
+		return x.BrokenPages
+	}
+	return 0
+}
+
+func (x *HostHealth) GetThrottled() uint32 {
+	if x != nil {
+		return x.Throttled
+	}
+	return 0
+}
+
 // Recall moves a URL out of its group.
 type Recall struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -254,7 +399,7 @@ type Recall struct {
 
 func (x *Recall) Reset() {
 	*x = Recall{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -266,7 +411,7 @@ func (x *Recall) String() string {
 func (*Recall) ProtoMessage() {}
 
 func (x *Recall) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -279,7 +424,7 @@ func (x *Recall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recall.ProtoReflect.Descriptor instead.
 func (*Recall) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Recall) GetUrl() string {
@@ -317,7 +462,7 @@ type OriginHealth struct {
 
 func (x *OriginHealth) Reset() {
 	*x = OriginHealth{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -329,7 +474,7 @@ func (x *OriginHealth) String() string {
 func (*OriginHealth) ProtoMessage() {}
 
 func (x *OriginHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -342,7 +487,7 @@ func (x *OriginHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginHealth.ProtoReflect.Descriptor instead.
 func (*OriginHealth) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *OriginHealth) GetOrigin() string {
@@ -399,7 +544,7 @@ type Renewal struct {
 
 func (x *Renewal) Reset() {
 	*x = Renewal{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -411,7 +556,7 @@ func (x *Renewal) String() string {
 func (*Renewal) ProtoMessage() {}
 
 func (x *Renewal) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -424,7 +569,7 @@ func (x *Renewal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewal.ProtoReflect.Descriptor instead.
 func (*Renewal) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Renewal) GetVisit() string {
@@ -461,14 +606,16 @@ type Gauges struct {
 	// Visits out.
 	Visits int64 `protobuf:"varint,9,opt,name=visits,proto3" json:"visits,omitempty"`
 	// URLs of groups that are withdrawn; they are not pending.
-	Withdrawn     int64 `protobuf:"varint,10,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	Withdrawn int64 `protobuf:"varint,10,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	// Of queued, the URLs of hosts whose breaker is open: the hosts are down.
+	Down          int64 `protobuf:"varint,11,opt,name=down,proto3" json:"down,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Gauges) Reset() {
 	*x = Gauges{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -480,7 +627,7 @@ func (x *Gauges) String() string {
 func (*Gauges) ProtoMessage() {}
 
 func (x *Gauges) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -493,7 +640,7 @@ func (x *Gauges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gauges.ProtoReflect.Descriptor instead.
 func (*Gauges) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Gauges) GetPending() int64 {
@@ -566,6 +713,13 @@ func (x *Gauges) GetWithdrawn() int64 {
 	return 0
 }
 
+func (x *Gauges) GetDown() int64 {
+	if x != nil {
+		return x.Down
+	}
+	return 0
+}
+
 // Admission puts a URL in a queue of its domain.
 type Admission struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -576,7 +730,7 @@ type Admission struct {
 
 func (x *Admission) Reset() {
 	*x = Admission{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +742,7 @@ func (x *Admission) String() string {
 func (*Admission) ProtoMessage() {}
 
 func (x *Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +755,7 @@ func (x *Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Admission.ProtoReflect.Descriptor instead.
 func (*Admission) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Admission) GetRequest() *Request {
@@ -623,7 +777,7 @@ type Deferral struct {
 
 func (x *Deferral) Reset() {
 	*x = Deferral{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +789,7 @@ func (x *Deferral) String() string {
 func (*Deferral) ProtoMessage() {}
 
 func (x *Deferral) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +802,7 @@ func (x *Deferral) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferral.ProtoReflect.Descriptor instead.
 func (*Deferral) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Deferral) GetRequest() *Request {
@@ -689,14 +843,16 @@ type Settlement struct {
 	// partition went to another fetcher.
 	Attempt *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// The group that the URL waited in, when visit is empty; empty: it waited in none.
-	Group         string `protobuf:"bytes,9,opt,name=group,proto3" json:"group,omitempty"`
+	Group string `protobuf:"bytes,9,opt,name=group,proto3" json:"group,omitempty"`
+	// With a retry_ms of -1: the server asked for fewer requests.
+	Throttled     bool `protobuf:"varint,10,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settlement) Reset() {
 	*x = Settlement{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -708,7 +864,7 @@ func (x *Settlement) String() string {
 func (*Settlement) ProtoMessage() {}
 
 func (x *Settlement) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -721,7 +877,7 @@ func (x *Settlement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settlement.ProtoReflect.Descriptor instead.
 func (*Settlement) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Settlement) GetVisit() string {
@@ -787,6 +943,13 @@ func (x *Settlement) GetGroup() string {
 	return ""
 }
 
+func (x *Settlement) GetThrottled() bool {
+	if x != nil {
+		return x.Throttled
+	}
+	return false
+}
+
 // Attempt is what remains of an Outcome.
 type Attempt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -805,7 +968,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -817,7 +980,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -830,7 +993,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Attempt) GetStartedMs() int64 {
@@ -882,14 +1045,17 @@ type Visit struct {
 	// End of the lease, milliseconds since 1970 on the scheduler's clock.
 	LeaseMs int64 `protobuf:"varint,5,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
 	// Breaker probe.
-	Probe         bool `protobuf:"varint,6,opt,name=probe,proto3" json:"probe,omitempty"`
+	Probe bool `protobuf:"varint,6,opt,name=probe,proto3" json:"probe,omitempty"`
+	// The one request is not for a URL of the crawl. It asks for a page that was fetched
+	// before, to learn whether its host answers.
+	Check         bool `protobuf:"varint,7,opt,name=check,proto3" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -901,7 +1067,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -914,7 +1080,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Visit) GetId() string {
@@ -959,6 +1125,13 @@ func (x *Visit) GetProbe() bool {
 	return false
 }
 
+func (x *Visit) GetCheck() bool {
+	if x != nil {
+		return x.Check
+	}
+	return false
+}
+
 // Request is a URL to be fetched.
 type Request struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -970,14 +1143,17 @@ type Request struct {
 	// Completed fetches of this URL so far: with the URL it names the page.
 	Round uint32 `protobuf:"varint,4,opt,name=round,proto3" json:"round,omitempty"`
 	// Taken from the retries and not from a queue, nor from the group of the target.
-	Again         bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
+	Again bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
+	// How often the server answered by asking for fewer requests. These are not failed
+	// attempts.
+	Throttled     uint32 `protobuf:"varint,6,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -989,7 +1165,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1002,7 +1178,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Request) GetTarget() *Target {
@@ -1040,6 +1216,13 @@ func (x *Request) GetAgain() bool {
 	return false
 }
 
+func (x *Request) GetThrottled() uint32 {
+	if x != nil {
+		return x.Throttled
+	}
+	return 0
+}
+
 // OriginRules are the robots rules in force for one origin.
 type OriginRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1073,7 +1256,7 @@ type OriginRules struct {
 
 func (x *OriginRules) Reset() {
 	*x = OriginRules{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1085,7 +1268,7 @@ func (x *OriginRules) String() string {
 func (*OriginRules) ProtoMessage() {}
 
 func (x *OriginRules) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1098,7 +1281,7 @@ func (x *OriginRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginRules.ProtoReflect.Descriptor instead.
 func (*OriginRules) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OriginRules) GetOrigin() string {
@@ -1186,7 +1369,7 @@ type Robots struct {
 
 func (x *Robots) Reset() {
 	*x = Robots{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1381,7 @@ func (x *Robots) String() string {
 func (*Robots) ProtoMessage() {}
 
 func (x *Robots) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1394,7 @@ func (x *Robots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robots.ProtoReflect.Descriptor instead.
 func (*Robots) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Robots) GetAccess() Robots_Access {
@@ -1273,26 +1456,28 @@ type Timing struct {
 	// No release before this time. It may be earlier than the next request may
 	// start, since fetch keeps the visit's delay on its own clock.
 	NextMs int64 `protobuf:"varint,2,opt,name=next_ms,json=nextMs,proto3" json:"next_ms,omitempty"`
-	// Failures in a row.
-	Failures uint32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
-	// Times the breaker opened without a success since.
+	// Of earlier versions, in which a breaker was the domain's: failures in a row, times
+	// the breaker opened without a success since, and whether it is open.
+	Failures      uint32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
 	BreakerCycles uint32 `protobuf:"varint,4,opt,name=breaker_cycles,json=breakerCycles,proto3" json:"breaker_cycles,omitempty"`
 	BreakerOpen   bool   `protobuf:"varint,5,opt,name=breaker_open,json=breakerOpen,proto3" json:"breaker_open,omitempty"`
 	// Position in the weighted choice of priorities.
 	Turn uint32 `protobuf:"varint,6,opt,name=turn,proto3" json:"turn,omitempty"`
 	// Response time of the last answered request, milliseconds.
 	ResponseMs uint32 `protobuf:"varint,7,opt,name=response_ms,json=responseMs,proto3" json:"response_ms,omitempty"`
-	// The origin that answered last, as the FNV-1a hash of its name, and when,
-	// milliseconds since 1970. 0: none has.
-	AnsweredBy    uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
-	AnsweredMs    int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
+	// Of earlier versions: the origin that answered last, as the FNV-1a hash of its name,
+	// and when, milliseconds since 1970.
+	AnsweredBy uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
+	AnsweredMs int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
+	// The delay that was learnt because servers asked for fewer requests, milliseconds.
+	LearntDelayMs uint32 `protobuf:"varint,10,opt,name=learnt_delay_ms,json=learntDelayMs,proto3" json:"learnt_delay_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1489,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1502,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Timing) GetDueMs() int64 {
@@ -1383,11 +1568,18 @@ func (x *Timing) GetAnsweredMs() int64 {
 	return 0
 }
 
+func (x *Timing) GetLearntDelayMs() uint32 {
+	if x != nil {
+		return x.LearntDelayMs
+	}
+	return 0
+}
+
 var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xc4\x04\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xef\x04\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -1404,7 +1596,22 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\arenewed\x18\v \x03(\v2\x10.weft.v1.RenewalR\arenewed\x12-\n" +
 	"\x06health\x18\f \x03(\v2\x15.weft.v1.OriginHealthR\x06health\x12&\n" +
 	"\x06groups\x18\r \x03(\v2\x0e.weft.v1.GroupR\x06groups\x12+\n" +
-	"\brecalled\x18\x0e \x03(\v2\x0f.weft.v1.RecallR\brecalled\"0\n" +
+	"\brecalled\x18\x0e \x03(\v2\x0f.weft.v1.RecallR\brecalled\x12)\n" +
+	"\x05hosts\x18\x0f \x03(\v2\x13.weft.v1.HostHealthR\x05hosts\"\xdf\x02\n" +
+	"\n" +
+	"HostHealth\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
+	"\bfailures\x18\x02 \x01(\rR\bfailures\x12%\n" +
+	"\x0ebreaker_cycles\x18\x03 \x01(\rR\rbreakerCycles\x12!\n" +
+	"\fbreaker_open\x18\x04 \x01(\bR\vbreakerOpen\x12\x17\n" +
+	"\await_ms\x18\x05 \x01(\x03R\x06waitMs\x12(\n" +
+	"\x10failing_since_ms\x18\x06 \x01(\x03R\x0efailingSinceMs\x12\x18\n" +
+	"\amissing\x18\a \x01(\bR\amissing\x12\x16\n" +
+	"\x06refuse\x18\b \x01(\tR\x06refuse\x12!\n" +
+	"\fanswered_url\x18\t \x01(\tR\vansweredUrl\x12!\n" +
+	"\fbroken_pages\x18\n" +
+	" \x01(\rR\vbrokenPages\x12\x1c\n" +
+	"\tthrottled\x18\v \x01(\rR\tthrottled\"0\n" +
 	"\x06Recall\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\"\xc2\x01\n" +
@@ -1417,7 +1624,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\await_ms\x18\x06 \x01(\x03R\x06waitMs\":\n" +
 	"\aRenewal\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x19\n" +
-	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\x89\x02\n" +
+	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\x9d\x02\n" +
 	"\x06Gauges\x12\x18\n" +
 	"\apending\x18\x01 \x01(\x03R\apending\x12\x16\n" +
 	"\x06queued\x18\x02 \x01(\x03R\x06queued\x12\x10\n" +
@@ -1430,12 +1637,13 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\arefused\x18\b \x01(\x03R\arefused\x12\x16\n" +
 	"\x06visits\x18\t \x01(\x03R\x06visits\x12\x1c\n" +
 	"\twithdrawn\x18\n" +
-	" \x01(\x03R\twithdrawn\"7\n" +
+	" \x01(\x03R\twithdrawn\x12\x12\n" +
+	"\x04down\x18\v \x01(\x03R\x04down\"7\n" +
 	"\tAdmission\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"Q\n" +
 	"\bDeferral\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x19\n" +
-	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xf1\x01\n" +
+	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\x8f\x02\n" +
 	"\n" +
 	"Settlement\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x14\n" +
@@ -1446,7 +1654,9 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\bpriority\x18\x06 \x01(\rR\bpriority\x12\x14\n" +
 	"\x05again\x18\a \x01(\bR\x05again\x12*\n" +
 	"\aattempt\x18\b \x01(\v2\x10.weft.v1.AttemptR\aattempt\x12\x14\n" +
-	"\x05group\x18\t \x01(\tR\x05group\"\x9b\x01\n" +
+	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
+	"\tthrottled\x18\n" +
+	" \x01(\bR\tthrottled\"\x9b\x01\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -1455,20 +1665,22 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\verror_class\x18\x04 \x01(\tR\n" +
 	"errorClass\x12\x1d\n" +
 	"\n" +
-	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\"\xa9\x01\n" +
+	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\"\xbf\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +
 	"\bdelay_ms\x18\x03 \x01(\rR\adelayMs\x12,\n" +
 	"\brequests\x18\x04 \x03(\v2\x10.weft.v1.RequestR\brequests\x12\x19\n" +
 	"\blease_ms\x18\x05 \x01(\x03R\aleaseMs\x12\x14\n" +
-	"\x05probe\x18\x06 \x01(\bR\x05probe\"\x94\x01\n" +
+	"\x05probe\x18\x06 \x01(\bR\x05probe\x12\x14\n" +
+	"\x05check\x18\a \x01(\bR\x05check\"\xb2\x01\n" +
 	"\aRequest\x12'\n" +
 	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\rR\bpriority\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x14\n" +
 	"\x05round\x18\x04 \x01(\rR\x05round\x12\x14\n" +
-	"\x05again\x18\x05 \x01(\bR\x05again\"\x89\x02\n" +
+	"\x05again\x18\x05 \x01(\bR\x05again\x12\x1c\n" +
+	"\tthrottled\x18\x06 \x01(\rR\tthrottled\"\x89\x02\n" +
 	"\vOriginRules\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12'\n" +
 	"\x06robots\x18\x02 \x01(\v2\x0f.weft.v1.RobotsR\x06robots\x12\x1c\n" +
@@ -1493,7 +1705,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fACCESS_RULES\x10\x01\x12\x14\n" +
 	"\x10ACCESS_ALLOW_ALL\x10\x02\x12\x17\n" +
-	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\x95\x02\n" +
+	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\xbd\x02\n" +
 	"\x06Timing\x12\x15\n" +
 	"\x06due_ms\x18\x01 \x01(\x03R\x05dueMs\x12\x17\n" +
 	"\anext_ms\x18\x02 \x01(\x03R\x06nextMs\x12\x1a\n" +
@@ -1506,7 +1718,9 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\vanswered_by\x18\b \x01(\x06R\n" +
 	"answeredBy\x12\x1f\n" +
 	"\vanswered_ms\x18\t \x01(\x03R\n" +
-	"answeredMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"answeredMs\x12&\n" +
+	"\x0flearnt_delay_ms\x18\n" +
+	" \x01(\rR\rlearntDelayMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_scheduled_proto_rawDescOnce sync.Once
@@ -1521,50 +1735,52 @@ func file_weft_v1_scheduled_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_weft_v1_scheduled_proto_goTypes = []any{
 	(Robots_Access)(0),   // 0: weft.v1.Robots.Access
 	(*Scheduled)(nil),    // 1: weft.v1.Scheduled
-	(*Recall)(nil),       // 2: weft.v1.Recall
-	(*OriginHealth)(nil), // 3: weft.v1.OriginHealth
-	(*Renewal)(nil),      // 4: weft.v1.Renewal
-	(*Gauges)(nil),       // 5: weft.v1.Gauges
-	(*Admission)(nil),    // 6: weft.v1.Admission
-	(*Deferral)(nil),     // 7: weft.v1.Deferral
-	(*Settlement)(nil),   // 8: weft.v1.Settlement
-	(*Attempt)(nil),      // 9: weft.v1.Attempt
-	(*Visit)(nil),        // 10: weft.v1.Visit
-	(*Request)(nil),      // 11: weft.v1.Request
-	(*OriginRules)(nil),  // 12: weft.v1.OriginRules
-	(*Robots)(nil),       // 13: weft.v1.Robots
-	(*Timing)(nil),       // 14: weft.v1.Timing
-	(*Group)(nil),        // 15: weft.v1.Group
-	(*Target)(nil),       // 16: weft.v1.Target
+	(*HostHealth)(nil),   // 2: weft.v1.HostHealth
+	(*Recall)(nil),       // 3: weft.v1.Recall
+	(*OriginHealth)(nil), // 4: weft.v1.OriginHealth
+	(*Renewal)(nil),      // 5: weft.v1.Renewal
+	(*Gauges)(nil),       // 6: weft.v1.Gauges
+	(*Admission)(nil),    // 7: weft.v1.Admission
+	(*Deferral)(nil),     // 8: weft.v1.Deferral
+	(*Settlement)(nil),   // 9: weft.v1.Settlement
+	(*Attempt)(nil),      // 10: weft.v1.Attempt
+	(*Visit)(nil),        // 11: weft.v1.Visit
+	(*Request)(nil),      // 12: weft.v1.Request
+	(*OriginRules)(nil),  // 13: weft.v1.OriginRules
+	(*Robots)(nil),       // 14: weft.v1.Robots
+	(*Timing)(nil),       // 15: weft.v1.Timing
+	(*Group)(nil),        // 16: weft.v1.Group
+	(*Target)(nil),       // 17: weft.v1.Target
 }
 var file_weft_v1_scheduled_proto_depIdxs = []int32{
-	5,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
-	6,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
-	8,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
-	10, // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
-	12, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
-	14, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
-	7,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
-	4,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
-	3,  // 8: weft.v1.Scheduled.health:type_name -> weft.v1.OriginHealth
-	15, // 9: weft.v1.Scheduled.groups:type_name -> weft.v1.Group
-	2,  // 10: weft.v1.Scheduled.recalled:type_name -> weft.v1.Recall
-	11, // 11: weft.v1.Admission.request:type_name -> weft.v1.Request
-	11, // 12: weft.v1.Deferral.request:type_name -> weft.v1.Request
-	9,  // 13: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
-	11, // 14: weft.v1.Visit.requests:type_name -> weft.v1.Request
-	16, // 15: weft.v1.Request.target:type_name -> weft.v1.Target
-	13, // 16: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
-	0,  // 17: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	6,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
+	7,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
+	9,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
+	11, // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
+	13, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
+	15, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
+	8,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
+	5,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
+	4,  // 8: weft.v1.Scheduled.health:type_name -> weft.v1.OriginHealth
+	16, // 9: weft.v1.Scheduled.groups:type_name -> weft.v1.Group
+	3,  // 10: weft.v1.Scheduled.recalled:type_name -> weft.v1.Recall
+	2,  // 11: weft.v1.Scheduled.hosts:type_name -> weft.v1.HostHealth
+	12, // 12: weft.v1.Admission.request:type_name -> weft.v1.Request
+	12, // 13: weft.v1.Deferral.request:type_name -> weft.v1.Request
+	10, // 14: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
+	12, // 15: weft.v1.Visit.requests:type_name -> weft.v1.Request
+	17, // 16: weft.v1.Request.target:type_name -> weft.v1.Target
+	14, // 17: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
+	0,  // 18: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_scheduled_proto_init() }
@@ -1580,7 +1796,7 @@ func file_weft_v1_scheduled_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_scheduled_proto_rawDesc), len(file_weft_v1_scheduled_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
