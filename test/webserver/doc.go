@@ -16,6 +16,19 @@
 // little of the processor that it shares with the crawler. [Tree] serves one directory
 // of real documents on several hosts. [TrapSite] has every known kind of trap.
 //
+// # Sick hosts
+//
+// A [SickServer] serves a web of names. It has a name server of its own, and each of its hosts
+// has an address and listeners of its own. Healthy hosts, sick hosts and names that do not exist
+// share registrable domains, and healthy pages link to all of them. [Sicknesses] is the table of
+// all kinds: what a host of the kind does, and what a crawler should get of it. A crawler finds
+// the names with [SickServer.Resolver], or with a resolv.conf that names the server's address.
+//
+//	web, err := webserver.ServeSick(webserver.SickOptions{Kinds: []string{"outage", "limit-429"}})
+//	options.Resolver = web.Resolver()  // of httpclient
+//	options.Seeds = web.Seeds()        // all healthy hosts
+//	for host, path := range web.Pages() { … }  // what must be fetched in the end
+//
 // # The audit
 //
 // A [Server] notes the start and the end of each request by one clock, and keeps them

@@ -33,7 +33,9 @@ type Server struct {
 	log     *recorder
 	server  *http.Server
 	bufs    sync.Pool
-	done    chan error
+	// serving ends when no listener is served any more; failed has what went wrong.
+	serving sync.WaitGroup
+	failed  chan error
 	// ending is held for reading by responses of which the client may have seen the
 	// end, while the log does not have them yet.
 	ending sync.RWMutex
@@ -45,17 +47,34 @@ func Serve(site Site, options ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve a web: %w", err)
 	}
+	s := newServer(site, options, l.Addr().(*net.TCPAddr).Port)
+	s.serve(loopbackListener{l})
+	return s, nil
+}
+
+func newServer(site Site, options ServerOptions, port int) *Server {
 	s := &Server{
 		site:    site,
 		options: options,
-		port:    l.Addr().(*net.TCPAddr).Port,
+		port:    port,
 		log:     newRecorder(options.Log),
 		bufs:    sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }},
-		done:    make(chan error, 1),
+		failed:  make(chan error, 1),
 	}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	go func() { s.done <- s.server.Serve(loopbackListener{l}) }()
-	return s, nil
+	return s
+}
+
+// serve answers what comes to a listener until Close.
+func (s *Server) serve(l net.Listener) {
+	s.serving.Go(func() {
+		if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			select {
+			case s.failed <- err:
+			default: // the first failure is enough
+			}
+		}
+	})
 }
 
 // loopbackListener drops connections from other machines. It listens on all addresses,
@@ -111,8 +130,11 @@ func (s *Server) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.server.Close()
 	}
-	if serveErr := <-s.done; !errors.Is(serveErr, http.ErrServerClosed) {
-		err = errors.Join(err, serveErr)
+	s.serving.Wait()
+	select {
+	case failed := <-s.failed:
+		err = errors.Join(err, failed)
+	default:
 	}
 	return errors.Join(err, s.log.flush())
 }
@@ -152,6 +174,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if resp.Location != "" {
 		h.Set("Location", resp.Location)
+	}
+	if resp.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((resp.RetryAfter+time.Second-1)/time.Second)))
 	}
 	h.Set("Content-Length", strconv.Itoa(len(resp.Body)))
 	w.WriteHeader(resp.Status)
@@ -195,7 +220,9 @@ type Response struct {
 	Type string
 	// Location of a redirect, absolute path or URL.
 	Location string
-	Body     []byte
+	// RetryAfter is sent in whole seconds, rounded up; 0: it is not sent.
+	RetryAfter time.Duration
+	Body       []byte
 }
 
 // maxDomains is how many addresses DomainAddr has.

@@ -95,9 +95,27 @@ func (t *Tree) file(p string) Response {
 	return read(name)
 }
 
+// document is the file that a path shows; the path itself if there is none.
+func (t *Tree) document(target string) string {
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		return target
+	}
+	name := filepath.Join(t.options.Dir, filepath.FromSlash(path.Clean("/"+u.Path)))
+	if index := filepath.Join(name, "index.html"); strings.HasSuffix(u.Path, "/") && isFile(index) {
+		return index
+	}
+	return name
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
 func (t *Tree) directory(name string) Response {
 	index := filepath.Join(name, "index.html")
-	if info, err := os.Stat(index); err == nil && !info.IsDir() {
+	if isFile(index) {
 		return read(index)
 	}
 	entries, err := os.ReadDir(name)
