@@ -151,8 +151,8 @@ const tail = 64 << 10
 // milliseconds later.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := Entry{Start: s.log.now(), Path: r.URL.RequestURI(), UserAgent: r.UserAgent()}
-	domain, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
+	domain, _, noPort := net.SplitHostPort(r.Host)
+	if noPort != nil {
 		domain = r.Host
 	}
 	e.Domain = domain
@@ -181,6 +181,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(resp.Body)))
 	w.WriteHeader(resp.Status)
 	if r.Method == http.MethodGet {
+		var err error
 		head := max(len(resp.Body)-tail, 0)
 		if head > 0 {
 			_, err = w.Write(resp.Body[:head])

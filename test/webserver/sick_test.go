@@ -277,6 +277,27 @@ func TestSicknesses(t *testing.T) {
 	}
 }
 
+// A Host header without a port, as at port 80, gets the same answer.
+func TestHostWithoutPort(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t, serveSick(t, SickOptions{Kinds: []string{"some-500"}, Sick: 1, Pages: 2}))
+	h := v.Hosts()[0]
+	r, err := http.NewRequest(http.MethodGet, v.URL(h, "/"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := v.visit(h, "/")
+	r.Host = h.Name
+	resp, err := v.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != want || want == "" {
+		t.Errorf("%d bytes, want %d: %v", len(body), len(want), err)
+	}
+}
+
 // An outage in the middle also ends the connections that are open.
 func TestOutageBegins(t *testing.T) {
 	t.Parallel()

@@ -146,12 +146,14 @@ func (s *SickServer) slowBody(h *Host, conn net.Conn) {
 	if !ok {
 		return
 	}
+	gone := make(chan struct{})
+	s.work.Go(func() { untilGone(conn); close(gone) })
 	_, err := io.WriteString(conn, slowHeader)
 	tick := time.NewTicker(s.options.SlowEvery)
 	defer tick.Stop()
 	for n := 0; n < slowBytes-1 && err == nil; n++ {
 		select {
-		case <-s.closing:
+		case <-gone:
 			return
 		case <-tick.C:
 			_, err = io.WriteString(conn, "x")

@@ -255,7 +255,7 @@ func (s *SickServer) answer(domain string, port int, path string, buf []byte) Re
 		return text(http.StatusMisdirectedRequest, "no such host\n")
 	}
 	r := s.web.healthy(h, port, path, buf)
-	if h.Sickness.answer == nil {
+	if h.answer == nil {
 		return r
 	}
 	n := -1
@@ -264,7 +264,7 @@ func (s *SickServer) answer(domain string, port int, path string, buf []byte) Re
 			n = page
 		}
 	}
-	return h.Sickness.answer(s, h, n, path, r)
+	return h.answer(s, h, n, path, r)
 }
 
 // pages yields the pages of healthy hosts that links reach, by host and path.

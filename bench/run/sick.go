@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/test/child"
+	"github.com/weftcrawl/weft/test/webserver"
+)
+
+// maxSickRatio is the bar of `run sick`: the time until the last page of a healthy host with
+// links to sick hosts and dead names, divided by the time without them.
+const maxSickRatio = 1.1
+
+// inside is the flag of a process that has namespaces of its own.
+const inside = "-inside"
+
+// sick crawls a web twice: once without links to sick hosts and dead names, once with them.
+func sick(ctx context.Context, args []string, out io.Writer) error {
+	if !slices.Contains(args, inside) && !slices.Contains(args, "-h") {
+		return inNamespace(ctx, append([]string{"sick", inside}, args...), out)
+	}
+	b := newBench("sick", out)
+	b.BoolVar(&b.bars, "bars", false, "fail when a bar is missed")
+	b.Bool(inside[1:], false, "this process has namespaces of its own; the program sets it itself")
+	var o webserver.SickOptions
+	b.StringVar(&o.Docs, "docs", "", "serve each folder of this `directory` as a healthy host, instead of generated pages")
+	b.IntVar(&o.Healthy, "healthy", 60, "healthy `hosts`")
+	b.IntVar(&o.Sick, "sick", 40, "sick `hosts`, of each kind in turn")
+	b.IntVar(&o.Dead, "dead", 600, "`names` that do not exist")
+	b.IntVar(&o.Domains, "domains", 20, "registrable `domains`, each with healthy hosts, sick hosts and dead names")
+	b.IntVar(&o.Pages, "pages", 200, "generated `pages` of a healthy host")
+	b.Uint64Var(&o.Seed, "seed", 1, "`seed` of the generated web")
+	b.DurationVar(&o.OutageFrom, "outage-from", 5*time.Second, "`time` after the start at which hosts of the kind outage go down")
+	b.DurationVar(&o.OutageUntil, "outage-until", 20*time.Second, "`time` after the start at which they come back")
+	b.DurationVar(&o.BusyUntil, "busy-until", 20*time.Second, "`time` after the start until which hosts of the kind busy-503-retry-after are busy")
+	crawl := b.String("crawl", "{bin}/weft crawl --scope any --delay 0 --allow-private --seeds {seeds} --data {data}", "`command` of the crawler")
+	limit := b.Duration("limit", 5*time.Minute, "a crawl that has not all pages after this `time` has failed")
+	quiet := b.Duration("quiet", 3*time.Second, "stop a crawl that has all pages and asked no healthy host for this `time`")
+	return b.run(args, func() error {
+		if err := settle(b.dir); err != nil {
+			return err
+		}
+		o.Port, o.NameServer = 80, "127.0.0.1:53"
+		var reports [2]sickReport
+		for i, name := range []string{"without", "with"} {
+			o.Unlinked = name == "without"
+			r := sickRun{name: name, dir: filepath.Join(b.dir, name), line: *crawl, bin: b.bin, limit: *limit, quiet: *quiet, options: o}
+			report, err := r.run(ctx)
+			if err != nil {
+				return fmt.Errorf("crawl %s sick hosts: %w", name, err)
+			}
+			fmt.Fprint(out, report)
+			reports[i] = report
+		}
+		b.missed = sickVerdict(out, reports[0], reports[1])
+		return nil
+	})
+}
+
+// sickRun is one crawl of the web.
+type sickRun struct {
+	name, dir, line, bin string
+	limit, quiet         time.Duration
+	options              webserver.SickOptions
+}
+
+func (r sickRun) run(ctx context.Context) (report sickReport, err error) {
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return report, err
+	}
+	site, err := webserver.ServeSick(r.options)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	wanted := wantedOf(site) // takes a while with real documents
+	seeds := filepath.Join(r.dir, "seeds.txt")
+	if err := os.WriteFile(seeds, []byte(strings.Join(site.Seeds(), "\n")+"\n"), 0o644); err != nil {
+		return report, err
+	}
+	values := map[string]string{"bin": r.bin, "seeds": seeds, "data": filepath.Join(r.dir, "data")}
+	log := filepath.Join(r.dir, "output.log")
+	started := time.Now()
+	c, err := start(command(r.line, values), log)
+	if err != nil {
+		return report, err
+	}
+	ended, err := r.watch(ctx, c, site, wanted, started)
+	if err != nil {
+		return report, fmt.Errorf("%w%s", err, lastLines(log))
+	}
+	report = judgeSick(site.Hosts(), wanted, site.Entries(), started)
+	report.name, report.ended, report.took = r.name, ended, time.Since(started)
+	for _, h := range site.Hosts() {
+		report.kinds[h.Kind].lookUps += site.LookUps(h)
+		if h.Kind != "" {
+			report.kinds[h.Kind].wanted += len(site.GoodPages(h))
+		}
+	}
+	return report, nil
+}
+
+// watch waits until the crawler ends, or stops it: when it has all pages and asks healthy
+// hosts no more, or at the limit. It returns how the crawl ended.
+func (r sickRun) watch(ctx context.Context, c *child.Process, site *webserver.SickServer, wanted wantedPages, started time.Time) (string, error) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			c.Kill()
+			return "", context.Cause(ctx)
+		case <-c.Ended:
+			return "the crawl ended by itself", c.Err
+		case <-tick.C:
+		}
+		now := judgeSick(site.Hosts(), wanted, site.Entries(), started)
+		if len(now.missing) == 0 && time.Since(started.Add(now.lastAsked)) > r.quiet {
+			return "stopped with all pages", interrupt(c)
+		}
+		if time.Since(started) > r.limit {
+			return "stopped at the limit", interrupt(c)
+		}
+	}
+}
+
+// document is what a host shows at one path or at several.
+type document struct{ host, name string }
+
+// wantedPages are the documents that a crawl must have, and which document a path shows.
+type wantedPages struct {
+	documents map[document]string // with one path of each
+	of        func(host, path string) document
+}
+
+func wantedOf(site *webserver.SickServer) wantedPages {
+	w := wantedPages{documents: map[document]string{}, of: func(host, path string) document {
+		return document{host, site.Document(site.Host(host), path)}
+	}}
+	for host, path := range site.Pages() {
+		w.documents[w.of(host, path)] = path
+	}
+	return w
+}
