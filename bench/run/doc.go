@@ -20,7 +20,8 @@
 // them by /etc/resolv.conf. So it runs in a network and a mount namespace of its
 // own, as unshare -n -m makes them. It needs root or user namespaces, and says so
 // where there are none. -docs DIR serves each folder of DIR as a host, for
-// example a folder docs.python.org with the documentation of Python. A crawl is
+// example a folder docs.python.org with the documentation of Python. What such
+// documents link to outside of the web does not exist, in both crawls. A crawl is
 // stopped when all pages of healthy hosts were fetched and nothing more is asked
 // of these hosts, because URLs of hosts that are down stay queued. All figures
 // are of the log of the web, and the table of webserver.Sicknesses has the kinds.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func sick(ctx context.Context, args []string, out io.Writer) error {
 	b.IntVar(&o.Sick, "sick", 40, "sick `hosts`, of each kind in turn")
 	b.IntVar(&o.Dead, "dead", 600, "`names` that do not exist")
 	b.IntVar(&o.Domains, "domains", 20, "registrable `domains`, each with healthy hosts, sick hosts and dead names")
-	b.IntVar(&o.Pages, "pages", 200, "generated `pages` of a healthy host")
+	b.IntVar(&o.Pages, "pages", 400, "generated `pages` of a healthy host")
 	b.Uint64Var(&o.Seed, "seed", 1, "`seed` of the generated web")
 	b.DurationVar(&o.OutageFrom, "outage-from", 5*time.Second, "`time` after the start at which hosts of the kind outage go down")
 	b.DurationVar(&o.OutageUntil, "outage-until", 20*time.Second, "`time` after the start at which they come back")
@@ -113,6 +114,7 @@ func (r sickRun) run(ctx context.Context) (report sickReport, err error) {
 func (r sickRun) watch(ctx context.Context, c *child.Process, site *webserver.SickServer, wanted wantedPages, started time.Time) (string, error) {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
+	var p sickProgress
 	for {
 		select {
 		case <-ctx.Done():
@@ -122,14 +124,37 @@ func (r sickRun) watch(ctx context.Context, c *child.Process, site *webserver.Si
 			return "the crawl ended by itself", c.Err
 		case <-tick.C:
 		}
-		now := judgeSick(site.Hosts(), wanted, site.Entries(), started)
-		if len(now.missing) == 0 && time.Since(started.Add(now.lastAsked)) > r.quiet {
+		p.read(site.Entries(), wanted, func(name string) bool { h := site.Host(name); return h != nil && h.Healthy() })
+		if len(p.had) == len(wanted.documents) && time.Since(time.Unix(0, p.lastAsked)) > r.quiet {
 			return "stopped with all pages", interrupt(c)
 		}
 		if time.Since(started) > r.limit {
 			return "stopped at the limit", interrupt(c)
 		}
 	}
+}
+
+// sickProgress is how far a crawl has come. It reads each entry of a growing log once, so that
+// watching costs the crawler little time.
+type sickProgress struct {
+	entries   int
+	had       map[document]bool
+	lastAsked int64 // when the last request to a healthy host began, in nanoseconds since 1970
+}
+
+func (p *sickProgress) read(log []webserver.Entry, wanted wantedPages, healthy func(host string) bool) {
+	if p.had == nil {
+		p.had = map[document]bool{}
+	}
+	for _, e := range log[p.entries:] {
+		if healthy(e.Domain) {
+			p.lastAsked = max(p.lastAsked, e.Start)
+			if d, ok := wanted.has(e); ok {
+				p.had[d] = true
+			}
+		}
+	}
+	p.entries = len(log)
 }
 
 // document is what a host shows at one path or at several.
@@ -141,9 +166,25 @@ type wantedPages struct {
 	of        func(host, path string) document
 }
 
+// has tells whether a healthy host answered with a document that is wanted.
+func (w wantedPages) has(e webserver.Entry) (document, bool) {
+	if e.Status != http.StatusOK {
+		return document{}, false
+	}
+	d := w.of(e.Domain, e.Path)
+	_, ok := w.documents[d]
+	return d, ok
+}
+
 func wantedOf(site *webserver.SickServer) wantedPages {
+	names := map[string]document{} // by host and path: the file system is asked once
 	w := wantedPages{documents: map[document]string{}, of: func(host, path string) document {
-		return document{host, site.Document(site.Host(host), path)}
+		d, ok := names[host+path]
+		if !ok {
+			d = document{host, site.Document(site.Host(host), path)}
+			names[host+path] = d
+		}
+		return d
 	}}
 	for host, path := range site.Pages() {
 		w.documents[w.of(host, path)] = path

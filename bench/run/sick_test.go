@@ -69,6 +69,13 @@ func TestJudgeSick(t *testing.T) {
 	}}
 	for _, tt := range tests {
 		got := judgeSick(hosts, wanted, tt.log, started)
+		var p sickProgress
+		for n := range len(tt.log) + 1 {
+			p.read(tt.log[:n], wanted, func(name string) bool { return name == hosts[0].Name || name == hosts[1].Name })
+		}
+		if len(p.had) != tt.want.fetched || len(tt.log) > 0 && time.Unix(0, p.lastAsked) != started.Add(tt.want.lastAsked) {
+			t.Errorf("%s: progress %+v", tt.name, p)
+		}
 		kinds := got.kinds
 		got.kinds, tt.want.wanted = nil, 3
 		if !reflect.DeepEqual(got, tt.want) {

@@ -76,8 +76,7 @@ func judgeSick(hosts []*webserver.Host, wanted wantedPages, log []webserver.Entr
 		}
 		healthy = append(healthy, e)
 		r.lastAsked = time.Duration(e.Start - started.UnixNano())
-		d := wanted.of(e.Domain, e.Path)
-		if _, ok := wanted.documents[d]; ok && e.Status == http.StatusOK && !had[d] {
+		if d, ok := wanted.has(e); ok && !had[d] {
 			had[d] = true
 			r.last = max(r.last, time.Duration(e.End-started.UnixNano()))
 		}
