@@ -441,8 +441,8 @@ func (x *Recall) GetGroup() string {
 	return ""
 }
 
-// OriginHealth is what is held against one origin alone, whole. Nothing but the
-// name: it answers again.
+// OriginHealth is what is held against one origin alone, whole: no connection could be
+// made to it. Nothing but the name: it answers again.
 type OriginHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// scheme://host[:port], default ports omitted.
@@ -455,7 +455,11 @@ type OriginHealth struct {
 	// When it failed last, milliseconds since 1970.
 	FailedMs int64 `protobuf:"varint,5,opt,name=failed_ms,json=failedMs,proto3" json:"failed_ms,omitempty"`
 	// Nothing of it goes out before, milliseconds since 1970.
-	WaitMs        int64 `protobuf:"varint,6,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	WaitMs int64 `protobuf:"varint,6,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	// When it failed first since its last answer, milliseconds since 1970.
+	FailingSinceMs int64 `protobuf:"varint,7,opt,name=failing_since_ms,json=failingSinceMs,proto3" json:"failing_since_ms,omitempty"`
+	// Until wait_ms its URLs are settled with this reason; empty: they wait.
+	Refuse        string `protobuf:"bytes,8,opt,name=refuse,proto3" json:"refuse,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -530,6 +534,20 @@ func (x *OriginHealth) GetWaitMs() int64 {
 		return x.WaitMs
 	}
 	return 0
+}
+
+func (x *OriginHealth) GetFailingSinceMs() int64 {
+	if x != nil {
+		return x.FailingSinceMs
+	}
+	return 0
+}
+
+func (x *OriginHealth) GetRefuse() string {
+	if x != nil {
+		return x.Refuse
+	}
+	return ""
 }
 
 // Renewal gives a visit that is out another lease.
@@ -844,8 +862,10 @@ type Settlement struct {
 	Attempt *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// The group that the URL waited in, when visit is empty; empty: it waited in none.
 	Group string `protobuf:"bytes,9,opt,name=group,proto3" json:"group,omitempty"`
-	// With a retry_ms of -1: the server asked for fewer requests.
-	Throttled     bool `protobuf:"varint,10,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	// With a retry_ms: the server asked for fewer requests, so this is not a failed attempt.
+	Throttled bool `protobuf:"varint,10,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	// With a retry_ms: its host is down, so this is not a failed attempt either.
+	Kept          bool `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -946,6 +966,13 @@ func (x *Settlement) GetGroup() string {
 func (x *Settlement) GetThrottled() bool {
 	if x != nil {
 		return x.Throttled
+	}
+	return false
+}
+
+func (x *Settlement) GetKept() bool {
+	if x != nil {
+		return x.Kept
 	}
 	return false
 }
@@ -1614,14 +1641,16 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\tthrottled\x18\v \x01(\rR\tthrottled\"0\n" +
 	"\x06Recall\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
-	"\x05group\x18\x02 \x01(\tR\x05group\"\xc2\x01\n" +
+	"\x05group\x18\x02 \x01(\tR\x05group\"\x84\x02\n" +
 	"\fOriginHealth\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1a\n" +
 	"\bfailures\x18\x02 \x01(\rR\bfailures\x12%\n" +
 	"\x0ebreaker_cycles\x18\x03 \x01(\rR\rbreakerCycles\x12!\n" +
 	"\fbreaker_open\x18\x04 \x01(\bR\vbreakerOpen\x12\x1b\n" +
 	"\tfailed_ms\x18\x05 \x01(\x03R\bfailedMs\x12\x17\n" +
-	"\await_ms\x18\x06 \x01(\x03R\x06waitMs\":\n" +
+	"\await_ms\x18\x06 \x01(\x03R\x06waitMs\x12(\n" +
+	"\x10failing_since_ms\x18\a \x01(\x03R\x0efailingSinceMs\x12\x16\n" +
+	"\x06refuse\x18\b \x01(\tR\x06refuse\":\n" +
 	"\aRenewal\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x19\n" +
 	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\x9d\x02\n" +
@@ -1643,7 +1672,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"Q\n" +
 	"\bDeferral\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x19\n" +
-	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\x8f\x02\n" +
+	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xa3\x02\n" +
 	"\n" +
 	"Settlement\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x14\n" +
@@ -1656,7 +1685,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\aattempt\x18\b \x01(\v2\x10.weft.v1.AttemptR\aattempt\x12\x14\n" +
 	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
 	"\tthrottled\x18\n" +
-	" \x01(\bR\tthrottled\"\x9b\x01\n" +
+	" \x01(\bR\tthrottled\x12\x12\n" +
+	"\x04kept\x18\v \x01(\bR\x04kept\"\x9b\x01\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +

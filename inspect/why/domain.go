@@ -30,13 +30,14 @@ type DomainStory struct {
 	Delay Delay `json:"delay"`
 	// NextAt is the earliest time of the next release. DueAt is when the scheduler looks
 	// at the domain again.
-	NextAt  time.Time     `json:"next_at,omitzero"`
-	DueAt   time.Time     `json:"due_at,omitzero"`
-	Breaker DomainBreaker `json:"breaker"`
-	Pending int64         `json:"pending"`
-	Queues  DomainQueues  `json:"queues"`
-	Visits  []Visit       `json:"visits,omitempty"`
-	Origins []Origin      `json:"origins,omitempty"`
+	NextAt  time.Time    `json:"next_at,omitzero"`
+	DueAt   time.Time    `json:"due_at,omitzero"`
+	Pending int64        `json:"pending"`
+	Queues  DomainQueues `json:"queues"`
+	Visits  []Visit      `json:"visits,omitempty"`
+	// Hosts are those that do not simply answer.
+	Hosts   []Host   `json:"hosts,omitempty"`
+	Origins []Origin `json:"origins,omitempty"`
 	// AtLeastMS is the minimum time for the pending URLs.
 	AtLeastMS int64 `json:"at_least_ms,omitempty"`
 	// Outcomes counts settled URLs by reason.
@@ -49,12 +50,22 @@ type DomainStory struct {
 	clock
 }
 
-// DomainBreaker counts a domain's failures.
-type DomainBreaker struct {
-	Open bool `json:"open"`
-	// Failures in a row, and how often the breaker opened since the last answer.
-	Failures uint32 `json:"failures"`
-	Cycles   uint32 `json:"cycles"`
+// Host is a host that failed, asked for fewer requests, or does not exist.
+type Host struct {
+	Host string `json:"host"`
+	// URLs that wait for it.
+	URLs int64 `json:"urls"`
+	// Failures in a row since SinceAt. Down: only probes go out. Nothing goes out before
+	// WaitAt. Refuse is the reason with which URLs are settled until then.
+	Failures uint32    `json:"failures,omitempty"`
+	Down     bool      `json:"down,omitempty"`
+	SinceAt  time.Time `json:"since_at,omitzero"`
+	WaitAt   time.Time `json:"wait_at,omitzero"`
+	Refuse   string    `json:"refuse,omitempty"`
+	// Missing: its name did not exist at the last look-up.
+	Missing bool `json:"missing,omitempty"`
+	// Throttled is how often in a row it asked for fewer requests.
+	Throttled uint32 `json:"throttled,omitempty"`
 }
 
 // DomainQueues are the sizes of a domain's queues.
@@ -110,10 +121,8 @@ type Origin struct {
 	Failures uint32    `json:"failures,omitempty"`
 	RetryAt  time.Time `json:"retry_at,omitzero"`
 	Refuse   string    `json:"refuse,omitempty"`
-	// Missing: the name of its host did not exist at the last look-up.
-	Missing bool `json:"missing,omitempty"`
-	// Failing counts its own failures in a row. Its URLs are not released before WaitAt,
-	// while the rest of the domain goes on.
+	// Failing is how often in a row no connection could be made to it. Its URLs are not
+	// released before WaitAt, while the rest of the domain goes on.
 	Failing uint32    `json:"failing,omitempty"`
 	WaitAt  time.Time `json:"wait_at,omitzero"`
 }
@@ -153,7 +162,7 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 	s.Attempts = f.attempts
 	if f.begins > 0 {
 		s.State, s.WaitReason = StateTrimmed, WaitReason{Cause: Unknown, Text: "the beginning of its ledger was trimmed"}
-		s.Delay = delayOf(a.frontier, 0, nil)
+		s.Delay = delayOf(a.frontier, 0, 0, nil)
 		s.NextAt = moment(f.trace.nextMS)
 		s.Unknown = append(s.Unknown, fmt.Sprintf(
 			"scheduled/%d begins at %d: queues, robots rules and outcomes are not known any more", s.Partition, f.begins))
@@ -172,7 +181,14 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 		s.NextAt = h.state.NextAt.UTC()
 	}
 	s.DueAt = h.state.DueAt.UTC()
-	s.Breaker = DomainBreaker{Open: h.state.BreakerOpen, Failures: h.state.Failures, Cycles: h.state.BreakerCycles}
+	for _, host := range h.hosts {
+		if told := (Host{
+			Host: host.Host, URLs: int64(host.URLs), Failures: host.Failures, Down: host.Down, SinceAt: host.Since.UTC(),
+			WaitAt: host.WaitAt.UTC(), Refuse: host.Refuse, Missing: host.Missing, Throttled: host.Throttled,
+		}); host.Failures > 0 || host.Missing {
+			s.Hosts = append(s.Hosts, told)
+		}
+	}
 	q := h.state.Queued
 	s.Queues = DomainQueues{
 		Seed: int64(q[0]), Sitemap: int64(q[1]), Shallow: int64(q[2]), Deep: int64(q[3]),
@@ -194,7 +210,7 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 func (f *folded) origin(o frontier.OriginState) Origin {
 	origin := f.origins[o.Name]
 	origin.Origin, origin.Standing, origin.CrawlDelayMS, origin.EndAt = o.Name, o.Standing, o.CrawlDelay.Milliseconds(), o.EndAt.UTC()
-	origin.Failures, origin.RetryAt, origin.Refuse, origin.Missing = o.Failures, o.RetryAt.UTC(), o.Refuse, o.Missing
+	origin.Failures, origin.RetryAt, origin.Refuse = o.Failures, o.RetryAt.UTC(), o.Refuse
 	origin.Failing, origin.WaitAt = o.Failing, o.WaitAt.UTC()
 	for line := range strings.Lines(o.Rules.GetRules()) {
 		if !strings.HasPrefix(line, "User-agent:") { // as in records of earlier versions

@@ -334,7 +334,7 @@ func (a *Asker) tellRobots(s *URLStory, url urls.URL, f *frontier.Frontier) erro
 		if o.Name != url.Origin() {
 			continue
 		}
-		s.Robots = &Verdict{Origin: o.Name, Standing: o.Standing, Missing: o.Missing, Allowed: o.Standing == frontier.InForce}
+		s.Robots = &Verdict{Origin: o.Name, Standing: o.Standing, Allowed: o.Standing == frontier.InForce}
 		if s.Robots.Allowed && o.Rules != nil {
 			s.Robots.Rule, s.Robots.Allowed = robots.Compile(o.Rules).Rule(url.PathAndQuery())
 		}

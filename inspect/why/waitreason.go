@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 	"github.com/weftcrawl/weft/topics"
@@ -77,6 +76,7 @@ type domainView struct {
 	state   frontier.DomainState
 	visits  []frontier.VisitOut
 	origins []frontier.OriginState
+	hosts   []frontier.HostState
 	delay   Delay
 	trace   trace
 	// visitsOut is the number of visits of the partition that are out, window the limit.
@@ -102,7 +102,10 @@ func (a *Asker) domainView(f *frontier.Frontier, domain string, t trace, around 
 	if h.origins, err = f.Origins(domain, c.now); err != nil {
 		return h, err
 	}
-	h.delay = delayOf(a.frontier, h.state.Response, h.origins)
+	if h.hosts, err = f.Hosts(domain, c.now); err != nil {
+		return h, err
+	}
+	h.delay = delayOf(a.frontier, h.state.Response, h.state.Learnt, h.origins)
 	return h, nil
 }
 
@@ -176,12 +179,9 @@ func (h domainView) out() WaitReason {
 			v.ID, span(h.now.Sub(next)))
 	case v.Robots:
 		return because(Robots, "%s is being fetched", v.Requests[0].GetTarget().GetUrl())
-	case v.Probe && !h.state.BreakerOpen:
-		asked, _ := urls.Parse(v.Requests[0].GetTarget().GetUrl())
-		return because(Breaker, "the breaker of %s is open, and one request is out to see whether it answers again",
-			asked.Origin())
 	case v.Probe:
-		return because(Breaker, "the breaker is open, and one request is out to see whether the domain answers again")
+		asked, _ := urls.Parse(v.Requests[0].GetTarget().GetUrl())
+		return because(Breaker, "%s is down, and one request is out to see whether it answers again", asked.Origin())
 	case v.Delay > 0 && next.After(h.now):
 		return because(Delaying, "the delay of %s between two requests (%s)",
 			span(v.Delay), h.delay.reason()).until(next)
@@ -193,18 +193,12 @@ func (h domainView) out() WaitReason {
 
 // waiting explains a domain that is due later.
 func (h domainView) waiting() WaitReason {
-	at, pausing := h.state.DueAt, h.state.NextAt.After(h.now)
+	at := h.state.DueAt
+	if reason, ok := h.hostWaits(); ok {
+		return reason
+	}
 	unreachable, ok := h.unreachable()
 	switch {
-	case pausing && h.retryAfter() > 0:
-		return because(RetryAfter, "its server asked for a pause of %s (Retry-After); the next request is %s",
-			span(h.retryAfter()), h.When(at)).until(at)
-	case pausing && h.state.BreakerOpen:
-		return because(Breaker, "the breaker is open after %s in a row, time %d; the next probe is %s",
-			plural(int64(h.state.Failures), "failure"), h.state.BreakerCycles, h.When(at)).until(at)
-	case ok && unreachable.Missing:
-		return because(Robots, "the name of the host of %s was not found; it is looked up once more %s",
-			unreachable.Name, h.When(unreachable.RetryAt)).until(unreachable.RetryAt)
 	case ok && unreachable.Standing == frontier.Referred:
 		return because(Robots, "robots.txt of %s redirects to another domain, from which it is being fetched; without an answer it is requested again %s",
 			unreachable.Name, h.When(unreachable.RetryAt)).until(unreachable.RetryAt)
@@ -217,9 +211,6 @@ func (h domainView) waiting() WaitReason {
 	case at.After(h.state.NextAt):
 		return because(Retrying, "%s failed or came back; the first is tried again %s",
 			plural(int64(h.state.Retries), "URL"), h.When(at)).until(at)
-	case h.state.Failures > 0:
-		return because(BackingOff, "it failed %s in a row; the next request is %s",
-			plural(int64(h.state.Failures), "time"), h.When(at)).until(at)
 	}
 	return because(Delaying, "the delay of %s between two requests (%s)",
 		span(ms(h.delay.MS)), h.delay.reason()).until(at)
@@ -239,19 +230,28 @@ func (h domainView) unreachable() (first frontier.OriginState, ok bool) {
 	return first, ok
 }
 
-// retryAfter is the pause that a server asked for, if it is longer than the scheduler's
-// own.
-func (h domainView) retryAfter() time.Duration {
-	if h.state.Failures == 0 || h.trace.nextSetMS == 0 {
-		return 0
+// hostWaits explains a domain in which the first host that is due waits by itself.
+func (h domainView) hostWaits() (WaitReason, bool) {
+	at := h.state.DueAt
+	for _, host := range h.hosts {
+		if !host.WaitAt.Equal(at) || !host.WaitAt.After(h.now) {
+			continue
+		}
+		switch {
+		case host.Missing:
+			return because(Robots, "the name %s was not found; it is looked up once more %s", host.Host, h.When(at)).until(at), true
+		case host.Throttled > 0:
+			return because(RetryAfter, "%s asked for fewer requests (%s in a row); the next request to it is %s",
+				host.Host, plural(int64(host.Throttled), "time"), h.When(at)).until(at), true
+		case host.Down:
+			return because(Breaker, "%s is down: it failed %s in a row; the next probe is %s",
+				host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true
+		case host.Failures > 0:
+			return because(BackingOff, "%s failed %s in a row; the next request to it is %s",
+				host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true
+		}
 	}
-	breaker := politeness.Breaker{Failures: h.state.Failures, Cycles: h.state.BreakerCycles, Open: h.state.BreakerOpen}
-	decided := moment(h.trace.nextSetMS)
-	own := politeness.NextRelease(decided, ms(h.delay.MS), breaker.Wait(ms(h.delay.MS)), 0)
-	if h.state.NextAt.Sub(own) < 100*time.Millisecond {
-		return 0
-	}
-	return h.state.NextAt.Sub(decided)
+	return WaitReason{}, false
 }
 
 // overdue explains a domain that is due.

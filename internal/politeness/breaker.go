@@ -3,15 +3,16 @@ package politeness
 import "time"
 
 const (
-	// firstBackoff is the least wait after a failure.
-	firstBackoff = time.Second
+	// FirstBackoff is the least wait after a failure.
+	FirstBackoff = time.Second
 	// firstProbe is the wait before the first probe of an open breaker.
 	firstProbe = 30 * time.Second
 	// MaxBackoff bounds the waits after failures.
 	MaxBackoff = time.Hour
 )
 
-// Breaker is the memory of a domain's failures. The zero value is closed.
+// Breaker is the memory of the failures of a host, or of an origin. The zero value is
+// closed.
 //
 //	closed ──Failed, the limit in a row──► open ──Failed probe──► open, one more cycle
 //	   ▲                                    │
@@ -43,10 +44,7 @@ func (b Breaker) Failed(probe bool, limit uint32) Breaker {
 	return b
 }
 
-// GaveUp tells whether the breaker opened more often than cycles allows.
-func (b Breaker) GaveUp(cycles uint32) bool { return b.Open && b.Cycles > cycles }
-
-// Wait returns how long after its last failure the domain is left alone:
+// Wait returns how long after its last failure it is left alone:
 // nothing without failures; while closed the delay, at least 1 s, doubled with
 // every failure; while open 30 s, doubled with every cycle. At most
 // MaxBackoff.
@@ -55,7 +53,7 @@ func (b Breaker) Wait(delay time.Duration) time.Duration {
 	case b.Open:
 		return double(firstProbe, b.Cycles)
 	case b.Failures > 0:
-		return double(max(delay, firstBackoff), b.Failures)
+		return double(max(delay, FirstBackoff), b.Failures)
 	}
 	return 0
 }

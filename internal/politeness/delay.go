@@ -64,10 +64,6 @@ func Lease(requests int, delay time.Duration) time.Duration {
 // MaxLease bounds Lease.
 const MaxLease = MaxVisit*90*time.Second + visitSpan + MaxDelay + 5*time.Minute
 
-// NextRelease returns the earliest time of the domain's next release after a
-// visit that ended at end. backoff and retryAfter, both 0 if there is none,
-// are waited for in full; delay only to its lead, because fetch enforces it.
-// Retry-After (RFC 9110 section 10.2.3) wins when it is later.
-func NextRelease(end time.Time, delay, backoff, retryAfter time.Duration) time.Time {
-	return end.Add(max(delay-Lead(delay), backoff, min(retryAfter, MaxRetryAfter)))
-}
+// NextRelease returns the earliest time of the domain's next release after a visit that
+// ended at end. The delay is waited for only to its lead, because fetch enforces it.
+func NextRelease(end time.Time, delay time.Duration) time.Time { return end.Add(delay - Lead(delay)) }

@@ -47,17 +47,18 @@ func FuzzWaits(f *testing.F) {
 		}
 
 		end := time.Unix(1e9, 0)
-		next := NextRelease(end, delay, backoff, after).Sub(end)
-		if next < backoff || next < delay-Lead(delay) || next > MaxWait || after > 0 && next < min(after, MaxRetryAfter) {
-			t.Fatalf("released after %v: delay %v, backoff %v, Retry-After %v", next, delay, backoff, after)
+		next := NextRelease(end, delay).Sub(end)
+		if next < delay-Lead(delay) || next > MaxWait {
+			t.Fatalf("released after %v: delay %v", next, delay)
 		}
 		if wait, ok := Retry(failures, after); ok && (wait <= 0 || wait > MaxRetryAfter) || !ok && failures >= 1 && int(failures) <= len(retries) {
 			t.Fatalf("tried again after %v, %v", wait, ok)
 		}
-		for _, reached := range []bool{false, true} {
-			if wait, ok := RetryRobots(failures, reached, after); ok && (wait <= 0 || wait > MaxRetryAfter) {
-				t.Fatalf("robots.txt after %v", wait)
-			}
+		if wait := RetryRobots(failures, after); wait <= 0 || wait > MaxRetryAfter {
+			t.Fatalf("robots.txt after %v", wait)
+		}
+		if learnt := AfterThrottle(failures, delay); time.Duration(learnt)*time.Millisecond > mostLearnt || AfterAnswer(learnt) >= learnt {
+			t.Fatalf("a delay of %d ms was learnt", learnt)
 		}
 
 		v := Judge(status, class)

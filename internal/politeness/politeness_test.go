@@ -55,7 +55,7 @@ func TestDelays(t *testing.T) {
 func TestBreakerTimeline(t *testing.T) {
 	golden(t, "breaker.txt", func(out *bytes.Buffer) {
 		var b Breaker
-		row := "%-9s failures %-3d open %-6v cycles %-3d wait %-8v given up %v\n"
+		row := "%-9s failures %-3d open %-6v cycles %-3d wait %v\n"
 		for _, what := range append(slices.Repeat([]string{"fails"}, 7), slices.Concat(
 			slices.Repeat([]string{"probe"}, 8), []string{"answers", "fails", "answers"})...) {
 			switch what {
@@ -66,18 +66,22 @@ func TestBreakerTimeline(t *testing.T) {
 			default:
 				b = b.Answered()
 			}
-			fmt.Fprintf(out, row, what, b.Failures, b.Open, b.Cycles, b.Wait(time.Second), b.GaveUp(5))
+			fmt.Fprintf(out, row, what, b.Failures, b.Open, b.Cycles, b.Wait(time.Second))
 		}
 	})
 }
 
 func TestVerdicts(t *testing.T) {
 	golden(t, "verdicts.txt", func(out *bytes.Buffer) {
-		row := "%-20v %-20v %-9v %-6v %-9v %-10v %v\n"
-		fmt.Fprintf(out, row, "outcome", "reason", "domain", "retry", "not made", "unreached", "missing")
+		row := "%-20v %-20v %-9v %-7v %-6v %-10v %-9v %-10v %v\n"
+		fmt.Fprintf(out, row, "outcome", "reason", "server", "waits", "retry", "throttled", "not made", "unreached", "missing")
 		health := map[Health]string{Unknown: "-", Answered: "answered", Failed: "failed"}
 		line := func(outcome any, v Verdict) {
-			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], v.Retry, v.Unmade, v.Unreached, v.Missing)
+			waits := "-"
+			if v.Health == Failed {
+				waits = map[Unit]string{Host: "host", Origin: "origin"}[v.Unit]
+			}
+			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], waits, v.Retry, v.Throttled, v.Unmade, v.Unreached, v.Missing)
 		}
 		for _, status := range []uint32{0, 200, 204, 206, 301, 304, 400, 403, 404, 408, 410, 421, 425, 429, 451, 500, 502, 503, 504, 599, 600, 999} {
 			line(status, Judge(status, ""))
@@ -100,37 +104,55 @@ func TestVerdicts(t *testing.T) {
 
 func TestRetries(t *testing.T) {
 	golden(t, "retries.txt", func(out *bytes.Buffer) {
-		row := "%-8v %-22v %-22v %-22v %v\n"
-		fmt.Fprintf(out, row, "failures", "URL", "URL, Retry-After 20s", "robots.txt, never had", "robots.txt, had before")
+		row := "%-8v %-22v %-22v %-12v %-12v %v\n"
+		fmt.Fprintf(out, row, "failures", "URL", "URL, Retry-After 20s", "robots.txt", "throttled", "learnt delay of 1s")
 		cell := func(wait time.Duration, ok bool) string {
 			if !ok {
 				return "given up"
 			}
 			return wait.String()
 		}
+		learnt := time.Duration(AfterThrottle(0, time.Second)) * time.Millisecond
 		for n := uint32(1); n <= 13; n++ {
-			fmt.Fprintf(out, row, n, cell(Retry(n, 0)), cell(Retry(n, 20*time.Second)), cell(RetryRobots(n, false, 0)), cell(RetryRobots(n, true, 0)))
+			fmt.Fprintf(out, row, n, cell(Retry(n, 0)), cell(Retry(n, 20*time.Second)), RetryRobots(n, 0), ThrottleWait(n), learnt)
+			learnt = time.Duration(AfterThrottle(uint32(learnt.Milliseconds()), 0)) * time.Millisecond
 		}
 	})
 }
 
 func TestNextRelease(t *testing.T) {
 	end := time.UnixMilli(1_700_000_000_000)
-	for _, test := range []struct{ delay, backoff, retryAfter, want time.Duration }{
-		{0, 0, 0, 0},
-		{time.Second, 0, 0, 0},
-		{2 * time.Second, 0, 0, 0},
-		{10 * time.Second, 0, 0, 8 * time.Second},
-		{time.Second, time.Second, 0, time.Second},
-		{10 * time.Second, time.Second, 0, 8 * time.Second},
-		{10 * time.Second, 40 * time.Second, 0, 40 * time.Second},
-		{time.Second, time.Second, time.Minute, time.Minute},
-		{10 * time.Second, 0, time.Second, 8 * time.Second},
-		{time.Second, 0, 1000 * time.Hour, MaxRetryAfter},
+	for delay, want := range map[time.Duration]time.Duration{
+		0: 0, time.Second: 0, 2 * time.Second: 0, 10 * time.Second: 8 * time.Second,
 	} {
-		if got := NextRelease(end, test.delay, test.backoff, test.retryAfter).Sub(end); got != test.want {
-			t.Errorf("delay %v, back-off %v, Retry-After %v: next release after %v, want %v", test.delay, test.backoff, test.retryAfter, got, test.want)
+		if got := NextRelease(end, delay).Sub(end); got != want {
+			t.Errorf("delay %v: next release after %v, want %v", delay, got, want)
 		}
+	}
+}
+
+// TestLearntDelay plays a server that permits ten requests a minute, and answers 429 to the
+// others: the delay that is learnt comes near to it.
+func TestLearntDelay(t *testing.T) {
+	var clock, minute time.Duration
+	var learnt, throttled uint32
+	asked, fetched := 0, 0
+	for clock < time.Hour {
+		if clock >= minute {
+			minute, asked = minute+time.Minute, 0
+		}
+		if asked++; asked <= 10 {
+			fetched, throttled, learnt = fetched+1, 0, AfterAnswer(learnt)
+			clock += time.Duration(learnt) * time.Millisecond
+			continue
+		}
+		if throttled++; throttled == 1 {
+			learnt = AfterThrottle(learnt, 0)
+		}
+		clock += max(ThrottleWait(throttled), time.Duration(learnt)*time.Millisecond)
+	}
+	if fetched < 400 || fetched > 600 {
+		t.Errorf("%d pages in an hour of ten a minute", fetched)
 	}
 }
 
@@ -160,14 +182,14 @@ func TestBounds(t *testing.T) {
 		if lease := Lease(size, delay); lease > MaxLease || lease < time.Duration(size)*delay {
 			t.Fatalf("lease %v", lease)
 		}
-		if wait := b.Wait(delay); wait < firstBackoff || wait > MaxBackoff {
+		if wait := b.Wait(delay); wait < FirstBackoff || wait > MaxBackoff {
 			t.Fatalf("breaker waits %v", wait)
 		}
 		end := time.UnixMilli(0)
-		if wait := NextRelease(end, delay, b.Wait(delay), retryAfter).Sub(end); wait > MaxWait || wait < delay-Lead(delay) {
+		if wait := NextRelease(end, delay).Sub(end); wait > MaxWait || wait < delay-Lead(delay) {
 			t.Fatalf("next release after %v", wait)
 		}
-		if wait, ok := RetryRobots(b.Failures, true, retryAfter); ok && (wait > MaxWait || wait < time.Second) {
+		if wait := RetryRobots(b.Failures, retryAfter); wait > MaxWait || wait < time.Second {
 			t.Fatalf("robots.txt again after %v", wait)
 		}
 	})

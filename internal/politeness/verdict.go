@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Health is what an outcome says about the domain.
+// Health is what an outcome says about a server.
 type Health uint8
 
 const (
@@ -17,13 +17,25 @@ const (
 	Failed
 )
 
+// Unit is what a failure is held against: what waits for it. An answer is held to the
+// credit of both.
+type Unit uint8
+
+const (
+	// Host: all origins of the host wait.
+	Host Unit = iota
+	// Origin: the scheme, host and port to which no connection could be made.
+	Origin
+)
+
 // Verdict is what an outcome means.
 type Verdict struct {
 	// Reason names the end of the URL's journey if it ends here: "fetched",
 	// "not_modified" or a class of errors.
 	Reason string
-	// Health is the domain's.
+	// Health is that of the server, Unit what a failure is held against.
 	Health Health
+	Unit   Unit
 	// Retry: the URL may be tried again (see Retry), and when it may not any
 	// more its reason is GaveUp(Reason).
 	Retry bool
@@ -31,18 +43,21 @@ type Verdict struct {
 	Unmade bool
 	// Unreached: the attempt reached no server, so no delay follows it.
 	Unreached bool
-	// Missing: the host's name does not exist, as one look-up said. See Confirm.
+	// Missing: the host's name does not exist, as one look-up said. See ConfirmAfter.
 	Missing bool
+	// Throttled is not 0 if the server asked for fewer requests. That is not a failed
+	// attempt of the URL, which may be answered so this often.
+	Throttled uint32
 }
 
 // classes are the verdicts on errors, by the class that fetch names.
 var classes = map[string]Verdict{
-	// The URL is tried again.
-	"dns_error":          {Retry: true, Health: Failed},
-	"connect_refused":    {Retry: true, Health: Failed},
-	"connect_timeout":    {Retry: true, Health: Failed},
-	"connect_error":      {Retry: true, Health: Failed},
-	"tls_error":          {Retry: true, Health: Failed},
+	// The URL is tried again, and its origin waits.
+	"connect_refused": {Retry: true, Health: Failed, Unit: Origin},
+	"connect_timeout": {Retry: true, Health: Failed, Unit: Origin},
+	"connect_error":   {Retry: true, Health: Failed, Unit: Origin},
+	"tls_error":       {Retry: true, Health: Failed, Unit: Origin},
+	// The URL is tried again, and its host waits.
 	"first_byte_timeout": {Retry: true, Health: Failed},
 	"total_timeout":      {Retry: true, Health: Failed},
 	"slow_body":          {Retry: true, Health: Failed},
@@ -50,11 +65,14 @@ var classes = map[string]Verdict{
 	"no_response":        {Retry: true, Health: Failed},
 	"bad_response":       {Retry: true, Health: Failed},
 	"body_truncated":     {Retry: true, Health: Failed},
-	"dns_not_found":      {Retry: true, Unreached: true, Missing: true},
-	"local_error":        {Retry: true}, // our fault
-	"stale_connection":   {Retry: true}, // the next connection is new
+	// No server was reached.
+	"dns_error":     {Retry: true, Unreached: true, Health: Failed},
+	"dns_not_found": {Retry: true, Unreached: true, Missing: true},
+	// The URL is tried again.
+	"local_error":      {Retry: true}, // our fault
+	"stale_connection": {Retry: true}, // the next connection is new
 	// The URL ends.
-	"tls_certificate":  {Health: Failed},
+	"tls_certificate":  {Health: Failed, Unit: Origin},
 	"header_too_large": {Health: Answered},
 	"bad_encoding":     {Health: Answered},
 	"unwanted_type":    {Health: Answered},
@@ -77,9 +95,17 @@ var bodily = map[string]bool{
 	"local_error":    true,
 }
 
+const (
+	// mostThrottled and mostUnavailable are how often a URL may be answered with 429 and
+	// with 503: only a page that is always answered so comes that far.
+	mostThrottled   = 64
+	mostUnavailable = 8
+)
+
 // Judge returns the verdict on an exchange with this HTTP status (0: none) and
-// class of errors (empty: none). 5xx and 429 are the server's way of asking for
-// time, and a status above is taken for 5xx (RFC 9110 section 15). 408, 421 and
+// class of errors (empty: none). 429 asks for fewer requests (RFC 6585 section 4) and 503
+// for time (RFC 9110 section 15.6.4); 5xx say that the host or the page is broken, and a
+// status above is taken for 5xx (RFC 9110 section 15). 408, 421 and
 // 425 say that the request may be made again, on another connection (RFC 9110
 // sections 15.5.9 and 15.5.20, RFC 8470 section 5.2). Every other status is an
 // answer. When both are set the class wins, unless the status is that of an error and
@@ -98,8 +124,12 @@ func Judge(status uint32, class string) Verdict {
 	switch {
 	case status == 304:
 		return Verdict{Reason: "not_modified", Health: Answered}
-	case status == 408, status == 421, status == 425, status == 429:
+	case status == 408, status == 421, status == 425:
 		return Verdict{Reason: "http_" + strconv.Itoa(int(status)), Retry: true, Health: Failed}
+	case status == 429:
+		return Verdict{Reason: "http_429", Retry: true, Health: Failed, Throttled: mostThrottled}
+	case status == 503:
+		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed, Throttled: mostUnavailable}
 	case status >= 500:
 		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed}
 	case status == 0:
@@ -128,23 +158,17 @@ func Retry(attempt uint32, retryAfter time.Duration) (time.Duration, bool) {
 // answer (httpclient.Options.DNSNegativeTTL).
 const ConfirmAfter = 10 * time.Second
 
-const (
-	// reachedTries is how often robots.txt of an origin that once answered is
-	// asked for in a row: about three hours, since the queue of a site that is
-	// down for a while is worth keeping.
-	reachedTries = 12
-	// RefusedFor is how long an origin stays given up.
-	RefusedFor = time.Hour
-)
+// RefusedFor is how long URLs are refused before the next request asks whether that is
+// still right.
+const RefusedFor = time.Hour
 
-// RetryRobots returns how long after the failures-th failure in a row (from 1)
-// robots.txt of an origin is asked for again, and false when the origin is
-// given up for RefusedFor. An origin that never answered is given up like a
-// URL; one that did (reached) is tried longer. Retry-After wins when later.
-func RetryRobots(failures uint32, reached bool, retryAfter time.Duration) (time.Duration, bool) {
-	wait, ok := Retry(failures, retryAfter)
-	if ok || !reached || failures >= reachedTries {
-		return wait, ok
+// RetryRobots returns how long after the failures-th failure in a row (from 1) robots.txt
+// of an origin is asked for again: as a URL at first, then after 1 min, doubled each time, at
+// most MaxBackoff. Retry-After wins when later.
+func RetryRobots(failures uint32, retryAfter time.Duration) time.Duration {
+	wait, ok := Retry(failures, 0)
+	if last := uint32(len(retries)); !ok {
+		wait = double(retries[last-1], max(failures, last+1)-last+1)
 	}
-	return max(double(retries[len(retries)-1], failures-uint32(len(retries))+1), min(retryAfter, MaxRetryAfter)), true
+	return max(wait, min(retryAfter, MaxRetryAfter))
 }

@@ -46,6 +46,9 @@ func Define(env stage.Env, diskLow *atomic.Bool) ledger.Processor {
 		Open: func(partition int32, store ledger.Store) (ledger.State, error) {
 			opts := settings.FrontierOptions(env.Definition)
 			opts.Partition = partition
+			if err := frontier.Migrate(store, partition); err != nil {
+				return nil, err
+			}
 			f := frontier.New(opts, store)
 			return &state{env: env, partition: partition, diskLow: diskLow, frontier: f, clock: partitionClock{decided: f.Decided}}, nil
 		},
@@ -75,8 +78,8 @@ func (s *state) Decide(in ledger.InputRecord, now time.Time, offset int64) ([]by
 		return nil, err
 	}
 	event, err := s.frontier.Settle(in.Key, &v, s.moment(now, offset))
-	if err == nil && event.GetTiming().GetBreakerOpen() {
-		if before, err := s.frontier.DomainState(in.Key); err == nil && !before.BreakerOpen {
+	for _, h := range event.GetHosts() {
+		if h.BreakerOpen && !s.frontier.Down(in.Key, h.Host) {
 			s.env.Meter.Tripped()
 		}
 	}

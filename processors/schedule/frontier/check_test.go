@@ -26,7 +26,7 @@ func checkHeld(s *memstore.Store) map[string]int {
 			qs, _ := decodeRequests(value)
 			v := d.visits[d.find(int64(binary.BigEndian.Uint64([]byte(rest[1:9]))), uint32(rest[9]))]
 			for i, q := range qs {
-				if v.isOpen(uint32(i)) && !v.robots {
+				if v.isOpen(uint32(i)) && !v.aside() {
 					urls[q.Target.Url]++
 				}
 			}
@@ -34,6 +34,9 @@ func checkHeld(s *memstore.Store) map[string]int {
 	}
 	return urls
 }
+
+// recordKinds are the kinds of keys that checkStore does not count.
+const recordKinds = string(originKind) + string(policyKind) + string(groupKind) + string(hostKind)
 
 // checkStore asserts every invariant of doc.go that a store shows by itself.
 func checkStore(f *Frontier, s *memstore.Store) error {
@@ -49,7 +52,7 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 		case domainKey:
 			name, rest, _ := strings.Cut(key[1:], "\x00")
 			if rest != "" {
-				if rest[0] != originKind && rest[0] != policyKind && rest[0] != groupKind {
+				if !strings.ContainsRune(recordKinds, rune(rest[0])) {
 					entries[key]++
 				}
 				continue
@@ -58,7 +61,7 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 			if err != nil {
 				return fmt.Errorf("record of %s: %w", name, err)
 			}
-			if err := checkDomain(f, s, name, d, wanted); err != nil {
+			if err := checkDomain(f, s, name, d, &count, wanted); err != nil {
 				return fmt.Errorf("domain %s: %w", name, err)
 			}
 			count.queued += d.queued()
@@ -101,25 +104,13 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 }
 
 // checkDomain asserts a domain's state and notes the keys it accounts for.
-func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, wanted map[string]int) error {
+func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, count *gauges, wanted map[string]int) error {
 	keys := keysOf(name)
-	for p, q := range d.queues {
-		for seq := q.head; seq < q.tail; seq++ {
-			wanted[string(keys.queue(p, seq))]++
-		}
+	down, err := checkOrigins(s, keys, d, wanted)
+	if err != nil {
+		return err
 	}
-	var retries uint64
-	s.Scan(keys.make(retryKind, 0), keys.retriesEnd(), func(key, _ []byte) bool {
-		if retries == 0 && keys.retryMS(key) != d.retries.headMS {
-			retries = 1 << 60
-		}
-		wanted[string(key)]++
-		retries++
-		return true
-	})
-	if retries != d.retries.count {
-		return fmt.Errorf("retries are %+v, of which %d are there", d.retries, retries)
-	}
+	count.down += down
 	if err := checkGroups(s, keys, d, wanted); err != nil {
 		return err
 	}
@@ -154,6 +145,67 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, wanted 
 		return fmt.Errorf("empty, and due at %d", d.dueMS)
 	}
 	return nil
+}
+
+// checkOrigins asserts what a domain's record says of its origins, and that each of them is
+// where it belongs. It returns how many URLs wait for hosts that are down.
+func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int) (down int64, err error) {
+	var origins uint32
+	var held, waiting uint64
+	var ready [priorities]uint64
+	var firstMS int64
+	s.Scan(keys.origin(""), keys.make(originKind+1, 0), func(key, value []byte) bool {
+		name := string(key[len(keys.origin("")):])
+		var o *origin
+		var h *host
+		if o, err = decodeOrigin(value); err == nil {
+			h, err = decodeHost(s.Get(keys.host(hostOf(name))))
+		}
+		if err != nil {
+			return false
+		}
+		if o.id == 0 || o.id > d.origins {
+			err = fmt.Errorf("origin %s has the id %d of %d", name, o.id, d.origins)
+		}
+		if at := placeOf(o, h); o.at != at {
+			err = fmt.Errorf("origin %s is at %+v, not %+v", name, o.at, at)
+		}
+		for p, q := range o.queues {
+			for seq := q.head; seq < q.tail; seq++ {
+				wanted[string(keys.queue(o.id, p, seq))]++
+			}
+			if o.at.ready&(1<<p) != 0 {
+				ready[p]++
+				wanted[string(keys.ready(p, o.id))]++
+			}
+		}
+		if o.at.waitMS > 0 {
+			wanted[string(keys.waiting(o.at.waitMS, o.id))]++
+			if waiting++; firstMS == 0 || o.at.waitMS < firstMS {
+				firstMS = o.at.waitMS
+			}
+		}
+		var retries uint64
+		s.Scan(keys.retry(o.id, 0, 0), keys.retry(o.id+1, 0, 0), func(key, _ []byte) bool {
+			if retries == 0 && keys.retryMS(key) != o.retries.headMS {
+				retries = 1 << 60
+			}
+			wanted[string(key)]++
+			retries++
+			return true
+		})
+		if retries != o.retries.count {
+			err = fmt.Errorf("retries of %s are %+v, of which %d are there", name, o.retries, retries)
+		}
+		origins++
+		held += o.held()
+		down += o.downURLs(h)
+		return err == nil
+	})
+	if err == nil && (origins != d.origins || held != d.held || waiting != d.waiting || firstMS != d.waitMS || ready != d.ready) {
+		err = fmt.Errorf("%d origins hold %d URLs, %d wait from %d, ready %v; the record is %+v", origins, held, waiting, firstMS, ready, d)
+	}
+	return down, err
 }
 
 // checkGroups asserts what a domain's record says of its groups, and that each URL

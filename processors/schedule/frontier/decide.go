@@ -103,24 +103,17 @@ type plan struct {
 	// bytes is about how large the event is so far.
 	bytes int
 
-	cursors cursors
-	origins map[string]*knownOrigin
-	// decidedHealth is the health of origins that this decision has changed.
-	decidedHealth map[string]health
-	// asked is how many origins are asked for the first time.
-	asked int
+	groups groupFronts
+	// served is domain.served as this decision goes on.
+	served [priorities]uint32
+	// latest is the name of the origin that nextReadyName returned last.
+	latest [priorities]string
 	// refusals and deferrals are bounded together, in number and in size.
 	chunk, chunkBytes int
-	// judged is how many origins' rules were asked, work what that cost; see
+	// judged has the origins whose rules were asked, work is what that cost; see
 	// chunkWork.
-	judged, work int
-	// deferredTo is the earliest time of a deferral.
-	deferredTo int64
-	// blocked: the URL at the front waits for a robots.txt that is on its way.
-	// answerMS is until when, if it comes from another domain; else it comes with
-	// a visit that is out.
-	blocked  bool
-	answerMS int64
+	judged map[string]bool
+	work   int
 }
 
 // begin opens a decision on a domain.
@@ -134,7 +127,7 @@ func (f *Frontier) begin(domain string, at Moment) (*plan, error) {
 	if absurd(x.d.nextMS, nowMS) {
 		x.d.nextMS = nowMS + politeness.MaxWait.Milliseconds()
 	}
-	return &plan{fold: x, f: f, paused: at.Paused, ev: &weftpb.Scheduled{DecidedMs: nowMS}}, nil
+	return &plan{fold: x, f: f, paused: at.Paused, ev: &weftpb.Scheduled{DecidedMs: nowMS}, served: x.d.served}, nil
 }
 
 // conclude folds what arrived, releases what may go out, and completes the
@@ -159,15 +152,8 @@ func (p *plan) conclude() (*weftpb.Scheduled, error) {
 // due returns when the domain is looked at again, 0 if not by time.
 func (p *plan) due() int64 {
 	d, out := p.d, len(p.d.visits)
-	switch {
-	case d.queued() == 0:
+	if d.queued() == 0 || out >= p.f.opts.PerDomain {
 		return 0
-	case out >= p.f.opts.PerDomain, d.breaker.Open && out > 0, p.blocked && p.answerMS == 0:
-		return 0
-	case p.givenUp():
-		return p.nowMS
-	case p.blocked:
-		return max(p.answerMS, d.nextMS)
 	}
 	ready := p.ready()
 	if ready == never {
@@ -177,8 +163,6 @@ func (p *plan) due() int64 {
 	switch {
 	case due > p.nowMS:
 		return due
-	case p.stalled():
-		return p.deferredTo
 	case !p.ticked && d.dueMS > 0 && d.dueMS < p.nowMS:
 		return d.dueMS // it keeps its place among those that are overdue
 	}
@@ -191,18 +175,17 @@ const never = math.MaxInt64
 // ready returns when something of what is queued can be served.
 func (p *plan) ready() int64 {
 	d, ready := p.d, int64(never)
-	waiting := d.groups.counts[whenIdle]
-	if d.queued() > int64(d.retries.count+waiting) {
+	if d.ready != ([priorities]uint64{}) || d.groups.counts[trial]+d.groups.counts[free] > 0 {
 		return p.nowMS
 	}
-	if d.retries.count > 0 {
-		if absurd(d.retries.headMS, p.nowMS) {
+	if d.waiting > 0 {
+		if absurd(d.waitMS, p.nowMS) {
 			return p.nowMS
 		}
-		ready = max(p.nowMS, d.retries.headMS)
+		ready = max(p.nowMS, d.waitMS)
 	}
 	switch {
-	case waiting == 0, len(d.visits) > 0:
+	case d.groups.counts[whenIdle] == 0, len(d.visits) > 0:
 	case d.groups.idle(p.nowMS):
 		ready = p.nowMS
 	default:
@@ -213,7 +196,8 @@ func (p *plan) ready() int64 {
 
 // delay is the domain's delay, with an origin's Crawl-delay.
 func (p *plan) delay(crawlDelayMS uint32) time.Duration {
-	return politeness.Delay(p.f.opts.Delay, milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
+	delay := politeness.Delay(p.f.opts.Delay, milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
+	return max(delay, milliseconds(p.d.learntMS))
 }
 
 func milliseconds(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }

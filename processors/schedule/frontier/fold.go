@@ -3,7 +3,9 @@ package frontier
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -40,6 +42,11 @@ type fold struct {
 	reasons            map[string]uint64 // URLs that ended, by reason
 	// requests are those of visits that were read, by offset and index.
 	requests map[visitKey][]*weftpb.Request
+	// origins and hosts are those that were read, by name. Those that are changed are
+	// written by saveOrigins.
+	origins               map[string]*origin
+	hosts                 map[string]*host
+	changed, changedHosts map[string]bool
 }
 
 type visitKey struct {
@@ -90,7 +97,10 @@ func (x *fold) arrive(ev *weftpb.Scheduled) {
 		x.learn(r)
 	}
 	for _, h := range ev.Health {
-		x.foldHealth(h)
+		x.changeHealth(h)
+	}
+	for _, h := range ev.Hosts {
+		x.changeHost(h)
 	}
 	for _, s := range ev.Settled {
 		if s.Visit != "" {
@@ -99,28 +109,36 @@ func (x *fold) arrive(ev *weftpb.Scheduled) {
 	}
 }
 
-// leave folds what was decided about the queues: URLs refused, put off and
-// released. They are the ones at the front.
+// leave folds what was decided about the queues: URLs refused, put off and released.
+// They are the ones at the front. A decision has taken those that were in no group one
+// by one (pull); here is the rest.
 func (x *fold) leave(ev *weftpb.Scheduled) {
-	var fronts fronts
+	var groups groupLeaves
 	for _, s := range ev.Settled {
 		if s.Visit == "" {
-			x.leaves(&fronts, s.Priority, s.Again, s.Group)
+			groups.add(s.Group, s.Again)
 			x.end(s.Reason)
 		}
 	}
 	for _, d := range ev.Deferred {
-		q := d.GetRequest()
-		x.leaves(&fronts, q.GetPriority(), q.GetAgain(), q.GetTarget().GetGroup())
+		groups.add(d.GetRequest().GetTarget().GetGroup(), d.GetRequest().GetAgain())
 	}
 	for _, v := range ev.Released {
+		if v.Robots || v.Check {
+			continue
+		}
 		for _, q := range v.Requests {
-			if !v.Robots {
-				x.leaves(&fronts, q.GetPriority(), q.GetAgain(), q.GetTarget().GetGroup())
+			groups.add(q.GetTarget().GetGroup(), q.GetAgain())
+			if !q.GetAgain() && q.GetTarget().GetGroup() == "" && q.Priority < priorities {
+				name, _ := originOf(q.GetTarget().GetUrl())
+				o, _ := x.origin(name)
+				x.d.served[q.Priority] = o.id
 			}
 		}
 	}
-	x.take(fronts)
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		x.leaveGroup(name, groups[name])
+	}
 	for _, f := range ev.Deferred {
 		x.retry(f.Request, f.RetryMs)
 	}
@@ -130,6 +148,46 @@ func (x *fold) leave(ev *weftpb.Scheduled) {
 	if x.d.groups.waiting() > 0 && len(ev.Admitted)+len(ev.Recalled)+len(ev.Settled)+len(ev.Groups) > 0 {
 		x.d.groups.movedMS = x.nowMS
 	}
+}
+
+// pullAll takes the URLs that an event refuses, puts off or releases from the fronts of
+// their queues and retries.
+func (x *fold) pullAll(ev *weftpb.Scheduled) {
+	pull := func(url string, priority uint32, again bool, group string) {
+		if again || group == "" {
+			x.pull(url, priority, again)
+		}
+	}
+	for _, s := range ev.Settled {
+		if s.Visit == "" {
+			pull(s.Url, s.Priority, s.Again, s.Group)
+		}
+	}
+	for _, d := range ev.Deferred {
+		q := d.GetRequest()
+		pull(q.GetTarget().GetUrl(), q.GetPriority(), q.GetAgain(), q.GetTarget().GetGroup())
+	}
+	for _, v := range ev.Released {
+		if v.Robots || v.Check {
+			continue
+		}
+		for _, q := range v.Requests {
+			pull(q.GetTarget().GetUrl(), q.GetPriority(), q.GetAgain(), q.GetTarget().GetGroup())
+		}
+	}
+}
+
+// groupLeaves counts how many URLs leave which group.
+type groupLeaves map[string]uint64
+
+func (g *groupLeaves) add(group string, again bool) {
+	if group == "" || again {
+		return
+	}
+	if *g == nil {
+		*g = groupLeaves{}
+	}
+	(*g)[group]++
 }
 
 // end counts the end of a URL's journey; a referral is none.
@@ -146,15 +204,17 @@ func (x *fold) end(reason string) {
 
 // learn folds robots rules, or that they could not be had.
 func (x *fold) learn(r *weftpb.OriginRules) {
-	o, heard := x.origin(r.Origin)
-	if !heard {
+	if _, heard := x.origin(r.Origin); !heard {
 		x.impossible("rules of %s, which was not asked", r.Origin)
 	}
-	o.learn(r, x.nowMS)
-	x.setOrigin(r.Origin, o)
+	var unrestricted bool
+	x.change(r.Origin, func(o *origin) {
+		o.learn(r, x.nowMS)
+		unrestricted = o.unrestricted
+	})
 	switch {
 	case r.Unchanged, r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL:
-	case o.unrestricted:
+	case unrestricted:
 		x.store.Delete(x.keys.policy(r.Origin))
 	default:
 		b, err := proto.MarshalOptions{Deterministic: true}.Marshal(r.Robots)
@@ -164,21 +224,6 @@ func (x *fold) learn(r *weftpb.OriginRules) {
 		x.store.Set(x.keys.policy(r.Origin), b)
 	}
 }
-
-// origin reads what is known of an origin and whether anything is.
-func (x *fold) origin(name string) (o *origin, heard bool) {
-	b := x.store.Get(x.keys.origin(name))
-	if b == nil {
-		return &origin{}, false
-	}
-	o, err := decodeOrigin(b)
-	if err != nil {
-		x.fail(fmt.Errorf("read origin %s: %w", name, err))
-	}
-	return o, true
-}
-
-func (x *fold) setOrigin(name string, o *origin) { x.store.Set(x.keys.origin(name), o.encode()) }
 
 // count brings the gauges of domains up to date, once, at the end.
 func (x *fold) count() {

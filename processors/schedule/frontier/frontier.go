@@ -92,6 +92,7 @@ func (f *Frontier) Apply(domain string, ev *weftpb.Scheduled, offset int64) (err
 		return err
 	}
 	x.arrive(ev)
+	x.pullAll(ev)
 	x.leave(ev)
 	if x.err != nil {
 		return x.err
@@ -124,6 +125,7 @@ func (f *Frontier) save(x *fold, domain string, dueMS int64) {
 		n, _ := binary.Uvarint(f.store.Get(key))
 		f.store.Set(key, binary.AppendUvarint(nil, n+x.reasons[reason]))
 	}
+	x.saveOrigins()
 	f.store.Set(x.keys.record(), x.d.encode())
 	x.g.decidedMS = max(x.g.decidedMS, x.nowMS)
 	f.store.Set([]byte{gaugesKey}, x.g.encode())

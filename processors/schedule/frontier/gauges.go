@@ -13,7 +13,7 @@ type gauges struct {
 	queued, out, visits     int64
 	domains, domainsOut     int64
 	fetched, failed, refuse int64
-	withdrawn               int64
+	withdrawn, down         int64
 	// decidedMS is the latest time of a decision about a domain.
 	decidedMS int64
 }
@@ -30,13 +30,17 @@ func (g gauges) record() *weftpb.Gauges {
 		Failed:     g.failed,
 		Refused:    g.refuse,
 		Withdrawn:  g.withdrawn,
+		Down:       g.down,
 	}
 }
 
+// matches tells whether an event says the same. Events of earlier versions say nothing of
+// what is down.
 func (g gauges) matches(r *weftpb.Gauges) bool {
 	return r.GetPending() == g.queued+g.out && r.GetQueued() == g.queued && r.GetOut() == g.out &&
 		r.GetVisits() == g.visits && r.GetDomains() == g.domains && r.GetDomainsOut() == g.domainsOut &&
-		r.GetFetched() == g.fetched && r.GetFailed() == g.failed && r.GetRefused() == g.refuse && r.GetWithdrawn() == g.withdrawn
+		r.GetFetched() == g.fetched && r.GetFailed() == g.failed && r.GetRefused() == g.refuse && r.GetWithdrawn() == g.withdrawn &&
+		(r.GetDown() == g.down || r.GetDown() == 0)
 }
 
 // settle counts the end of a URL.
@@ -51,24 +55,17 @@ func (g *gauges) settle(reason string) {
 	}
 }
 
-// withWithdrawn is in front of gauges that begin with what is withdrawn, where
-// others have the number of what is queued: without, they are written as they were
-// before there were groups.
-const withWithdrawn = -1
+// byOrigin is in front of the gauges of a store in which URLs wait by their origins. In
+// stores of earlier versions there is another number; see migrate.go.
+const byOrigin = -2
 
 func (g *gauges) fields(f *kv.Fields) {
-	first := g.queued
-	if g.withdrawn != 0 {
-		first = withWithdrawn
-	}
-	if f.Int(&first); first == withWithdrawn {
-		f.Int(&g.withdrawn)
-		f.Require(g.withdrawn != 0)
-		f.Int(&g.queued)
-	} else {
-		g.queued = first
-	}
-	for _, n := range []*int64{&g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse, &g.decidedMS} {
+	format := int64(byOrigin)
+	f.Int(&format)
+	f.Require(format == byOrigin)
+	for _, n := range []*int64{
+		&g.withdrawn, &g.down, &g.queued, &g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse, &g.decidedMS,
+	} {
 		f.Int(n)
 	}
 }
@@ -109,11 +106,14 @@ const (
 	ReasonMissing = "dns_not_found"
 	// ReasonTooManyOrigins: the domain has more origins than allowed.
 	ReasonTooManyOrigins = "too_many_origins"
-	// ReasonBreaker: the domain's breaker opened too often.
+	// ReasonBreaker: its host was down for longer than Options.GiveUpAfter.
 	ReasonBreaker = "gave_up_breaker"
 	// ReasonRobots: it was a request for a robots.txt, which is no URL of the
 	// crawl and is not counted.
 	ReasonRobots = "robots"
+	// ReasonCheck: it was a request for a page that was fetched before, to learn whether
+	// its host answers. It is not counted either.
+	ReasonCheck = "check"
 	// ReasonInvalidURL: not an absolute URL.
 	ReasonInvalidURL = "invalid_url"
 	// ReasonWithdrawn: other URLs are fetched instead, unless their group comes

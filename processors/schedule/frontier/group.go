@@ -276,8 +276,6 @@ func withoutTwin(t *weftpb.Target) *weftpb.Target {
 	return t
 }
 
-func seqOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
-
 func (k keys) group(name string) []byte { return append(k.make(groupKind, len(name)), name...) }
 
 // served is the key by which groups of a class are found, served(c, "") what it

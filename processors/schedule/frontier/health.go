@@ -5,129 +5,200 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
-// An origin that fails must not stop the origins of its domain that answer, and a server
-// that is down must not be asked once for each of its origins. So a failure of an origin
-// counts as a failure of its domain, unless another origin has answered since the last
-// failure of this one. The domain's record names the origin that answered last, and an
-// origin's health has the time of its last failure. So a decision reads the record of
-// one origin only.
-//
-// If the domain has other origins, the one that fails also has a wait of its
-// own. It is a second longer than the domain's, so that the domain's next request
-// goes to another origin. The breaker of an origin counts failures of its pages;
-// robots.txt has waits of its own.
+// What a failure is held against is the table of politeness.Judge: an origin, if no
+// connection could be made to it; otherwise its host. What fails waits alone. The time
+// between two requests of the domain does not change, unless a server asked for fewer.
 
-// health is the failures of one origin. The zero value: it has none.
+// health is the failures to connect to one origin. The zero value: there are none.
 type health struct {
 	breaker politeness.Breaker
-	// failedMS is the time of the last failure. Nothing is released before waitMS.
-	failedMS, waitMS int64
+	// failedMS is the time of the last failure, sinceMS of the first since the last answer.
+	// Nothing is released before waitMS.
+	failedMS, sinceMS, waitMS int64
+	// refuse is the reason with which URLs are settled until waitMS.
+	refuse string
 }
 
-// originExtraWait is added to the wait of an origin that failed; see above.
-const originExtraWait = time.Second
-
-// waits tells whether no request to the origin may be released now.
-func (h health) waits(nowMS int64) bool { return h.waitMS > nowMS && !absurd(h.waitMS, nowMS) }
+func (h *health) fields(f *kv.Fields) {
+	f.Uint32(&h.breaker.Failures)
+	f.Uint32(&h.breaker.Cycles)
+	f.Bools(&h.breaker.Open)
+	f.Int(&h.failedMS)
+	f.Int(&h.sinceMS)
+	f.Int(&h.waitMS)
+	f.String(&h.refuse)
+}
 
 func (h health) record(origin string) *weftpb.OriginHealth {
 	return &weftpb.OriginHealth{
 		Origin: origin, Failures: h.breaker.Failures, BreakerCycles: h.breaker.Cycles, BreakerOpen: h.breaker.Open,
-		FailedMs: h.failedMS, WaitMs: h.waitMS,
+		FailedMs: h.failedMS, FailingSinceMs: h.sinceMS, WaitMs: h.waitMS, Refuse: h.refuse,
 	}
 }
 
-func (x *fold) foldHealth(r *weftpb.OriginHealth) {
-	o, heard := x.origin(r.GetOrigin())
-	if !heard {
-		x.impossible("health of %s, which was not asked", r.GetOrigin())
+func healthOfRecord(r *weftpb.OriginHealth) health {
+	return health{
+		breaker:  politeness.Breaker{Failures: r.GetFailures(), Cycles: r.GetBreakerCycles(), Open: r.GetBreakerOpen()},
+		failedMS: r.GetFailedMs(), sinceMS: r.GetFailingSinceMs(), waitMS: r.GetWaitMs(), refuse: r.GetRefuse(),
 	}
-	before := o.health != (health{})
-	o.health = health{
-		breaker:  politeness.Breaker{Failures: r.Failures, Cycles: r.BreakerCycles, Open: r.BreakerOpen},
-		failedMS: r.FailedMs, waitMS: r.WaitMs,
-	}
-	x.d.unhealthy += uint64(change(before, o.health != (health{})))
-	x.setOrigin(r.Origin, o)
 }
 
-// originHash names an origin in the record of its domain: FNV-1a, never 0.
-func originHash(name string) uint64 {
-	hash := uint64(14695981039346656037)
-	for i := range len(name) {
-		hash = (hash ^ uint64(name[i])) * 1099511628211
+// changeHealth folds the health of an origin.
+func (x *fold) changeHealth(r *weftpb.OriginHealth) {
+	if o, heard := x.origin(r.GetOrigin()); heard && o.health == healthOfRecord(r) {
+		return
 	}
-	return max(hash, 1)
+	x.change(r.GetOrigin(), func(o *origin) { o.health = healthOfRecord(r) })
+}
+
+// setHost decides what is remembered of a host from now on.
+func (p *plan) setHost(name string, h host) {
+	p.ev.Hosts = slices.DeleteFunc(p.ev.Hosts, func(r *weftpb.HostHealth) bool { return r.Host == name })
+	p.ev.Hosts = append(p.ev.Hosts, h.record(name))
+	p.changeHost(h.record(name))
 }
 
 // setHealth decides the new health of an origin.
 func (p *plan) setHealth(name string, h health) {
-	if p.decidedHealth == nil {
-		p.decidedHealth = map[string]health{}
-	}
-	p.decidedHealth[name] = h
 	p.ev.Health = slices.DeleteFunc(p.ev.Health, func(r *weftpb.OriginHealth) bool { return r.Origin == name })
 	p.ev.Health = append(p.ev.Health, h.record(name))
+	p.changeHealth(h.record(name))
 }
 
-func (p *plan) answered(name string) {
-	p.d.breaker = p.d.breaker.Answered()
-	p.d.answeredBy, p.d.answeredMS = originHash(name), p.nowMS
-	if p.d.unhealthy == 0 && len(p.decidedHealth) == 0 {
-		return
+// answered notes that an origin answered. page is the URL of a page that was fetched,
+// empty if it was something else.
+func (p *plan) answered(name, page string, check bool) {
+	host := hostOf(name)
+	before := p.host(host)
+	after := *before
+	after.breaker, after.waitMS, after.sinceMS = before.breaker.Answered(), 0, 0
+	after.missing, after.refuse, after.throttled = false, "", 0
+	if after.answeredURL == "" {
+		after.answeredURL = page
 	}
-	o, _ := p.origin(name)
-	if _, decided := p.decidedHealth[name]; decided || o.health != (health{}) {
+	switch {
+	case check && before.failing():
+		after.brokenPages++
+	case page != "":
+		after.brokenPages = 0
+	}
+	if after != *before {
+		p.setHost(host, after)
+	}
+	if o, heard := p.origin(name); heard && o.health != (health{}) {
 		p.setHealth(name, health{})
 	}
+	p.d.learntMS = politeness.AfterAnswer(p.d.learntMS)
 }
 
-// failed notes that an origin failed, and tells whether its domain stops for it.
-// robots: the request was for a robots.txt, which has waits of its own. referral:
-// it was for the robots.txt of another domain, which does not probe this one.
-func (p *plan) failed(name string, robots, referral, probe bool, delay time.Duration) (stops bool) {
+// failedOrigin notes that no connection to an origin could be made.
+func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 	o, heard := p.origin(name)
-	by := p.d.answeredBy
-	stops = by == 0 || by == originHash(name) || p.d.answeredMS <= o.health.failedMS
-	if stops {
-		p.d.breaker = p.d.breaker.Failed(probe && !referral, p.f.opts.BreakerFailures)
+	if !heard {
+		return // never asked but by a referral
 	}
-	if !heard || stops && p.d.origins < 2 {
-		return stops // never asked but by a referral; or the domain waits with all it has
+	h := o.health
+	h.breaker = h.breaker.Failed(probe, p.f.opts.BreakerFailures)
+	h.failedMS, h.waitMS = p.nowMS, p.nowMS+h.breaker.Wait(delay).Milliseconds()
+	if h.sinceMS == 0 {
+		h.sinceMS = p.nowMS
 	}
-	h, decided := p.decidedHealth[name]
-	if !decided {
-		h = o.health
-	}
-	h.failedMS = p.nowMS
-	if !robots && !referral {
-		h.breaker = h.breaker.Failed(probe, p.f.opts.BreakerFailures)
-		h.waitMS = p.nowMS + (h.breaker.Wait(delay) + originExtraWait).Milliseconds()
-	}
+	h.refuse = p.givesUp(h.breaker, h.sinceMS)
 	p.setHealth(name, h)
-	return stops
-}
-
-// putOffForOrigin puts off the URL at the front, or refuses it, if its origin has a
-// wait of its own now. It tells whether it did.
-func (p *plan) putOffForOrigin(c *candidate, h health) bool {
-	switch {
-	case !h.waits(p.nowMS) || isReferral(c.request):
-		return false
-	case h.breaker.GaveUp(p.f.opts.BreakerCycles):
-		p.refuse(c, ReasonBreaker)
-	default:
-		p.putOff(c, h.waitMS)
+	if host := *p.host(hostOf(name)); host.missing {
+		host.missing, host.refuse, host.waitMS = false, "", 0
+		p.setHost(hostOf(name), host)
 	}
-	return true
 }
 
-// probed notes that one request is released to find out whether an origin answers
-// again. Until it is settled the next one waits as if it had failed.
-func (p *plan) probed(name string, o *knownOrigin, delay time.Duration) {
-	o.health.waitMS = p.nowMS + (o.health.breaker.Wait(delay) + originExtraWait).Milliseconds()
-	p.setHealth(name, o.health)
+// failedHost notes that a host failed: it did not answer, or says that it cannot.
+func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time.Duration) {
+	h := *p.host(name)
+	if check {
+		h.brokenPages = 0
+	}
+	h.breaker = h.breaker.Failed(probe, h.limit(p.f.opts.BreakerFailures))
+	if h.sinceMS == 0 {
+		h.sinceMS = p.nowMS
+	}
+	until := p.nowMS + max(h.wait(delay), retryAfter).Milliseconds()
+	if h.throttled > 0 {
+		until = max(until, h.waitMS) // another request may have been told to wait longer
+	}
+	h.waitMS, h.missing = until, false
+	h.refuse = p.givesUp(h.breaker, h.sinceMS)
+	p.setHost(name, h)
+}
+
+// wait is how long a host that has just failed is left alone. The first check comes
+// soon; and a host that answers checks is not slowed down by its broken pages.
+func (h *host) wait(delay time.Duration) time.Duration {
+	switch {
+	case h.checks() && h.breaker.Cycles == 1:
+		return max(delay, politeness.FirstBackoff)
+	case !h.breaker.Open && h.brokenPages > 0:
+		return delay
+	}
+	return h.breaker.Wait(delay)
+}
+
+// checks tells whether the next probe is a check: a request for a page that was fetched
+// before. Every other probe is a URL that waits, because that page may be broken too.
+func (h *host) checks() bool {
+	return h.breaker.Open && h.breaker.Cycles%2 == 1 && h.answeredURL != "" && h.throttled == 0
+}
+
+// throttle notes that a host asked for fewer requests. paced: it says so of all requests,
+// not only of this one; then the domain's delay grows, once until the host answers again.
+func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.Duration) {
+	h := *p.host(name)
+	h.throttled = min(h.throttled, 1<<20) + 1
+	if paced && h.throttled == 1 {
+		p.d.learntMS = politeness.AfterThrottle(p.d.learntMS, delay)
+	}
+	p.setHost(name, h)
+	p.failedHost(name, probe, false, delay, max(retryAfter, politeness.ThrottleWait(h.throttled)))
+}
+
+// nameMissing notes that the name of a host was not found. It is looked up once more;
+// when that look-up says the same, URLs are refused by name.
+func (p *plan) nameMissing(name, reason string) {
+	h := *p.host(name)
+	switch {
+	case waits(h.waitMS, p.nowMS) && h.missing:
+		return // the same look-up
+	case h.missing:
+		h.refuse, h.waitMS = reason, p.nowMS+politeness.RefusedFor.Milliseconds()
+	default:
+		h.breaker, h.sinceMS, h.throttled = politeness.Breaker{}, 0, 0
+		h.missing, h.refuse, h.waitMS = true, "", p.nowMS+politeness.ConfirmAfter.Milliseconds()
+	}
+	p.setHost(name, h)
+}
+
+// givesUp returns the reason with which URLs are settled until the next probe, empty if
+// they wait for it.
+func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
+	if b.Open && p.nowMS-sinceMS >= p.f.opts.GiveUpAfter.Milliseconds() {
+		return ReasonBreaker
+	}
+	return ""
+}
+
+// probed notes that one request is released to find out whether an origin and its host
+// answer again. Until it is settled the next one waits as if it had failed.
+func (p *plan) probed(name string, delay time.Duration) {
+	if h := *p.host(hostOf(name)); h.failing() {
+		h.waitMS, h.refuse = p.nowMS+max(h.wait(delay), politeness.FirstBackoff).Milliseconds(), ""
+		p.setHost(hostOf(name), h)
+	}
+	if o, _ := p.origin(name); o.health != (health{}) {
+		h := o.health
+		h.waitMS, h.refuse = p.nowMS+max(h.breaker.Wait(delay), politeness.FirstBackoff).Milliseconds(), ""
+		p.setHealth(name, h)
+	}
 }

@@ -63,13 +63,13 @@ func TestImpossibleEvents(t *testing.T) {
 		{"other partition", func(ev *weftpb.Scheduled) { ev.Settled[0].Visit = "7-1-0" }, 0, "not a visit of partition 0"},
 		{"nothing queued", func(ev *weftpb.Scheduled) {
 			ev.Released[0].Requests[0].Priority = 3
-		}, 0, "leave queue 3, which holds 0"},
+		}, 0, "leaves queue 3 of https://a.example, which is empty"},
 		{"no such queue", func(ev *weftpb.Scheduled) {
 			ev.Released[0].Requests[0].Priority = 4
 		}, 0, "a queue that does not exist"},
 		{"nothing to retry", func(ev *weftpb.Scheduled) {
 			ev.Released[0].Requests[0].Again = true
-		}, 0, "leave the retries, which hold 0"},
+		}, 0, "leaves the retries of https://a.example, which are empty"},
 		{"empty visit", func(ev *weftpb.Scheduled) { ev.Released[0].Requests = nil }, 0, "of 0 requests"},
 		{"empty URL", func(ev *weftpb.Scheduled) {
 			ev.Admitted = []*weftpb.Admission{{Request: &weftpb.Request{}}}

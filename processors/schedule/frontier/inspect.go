@@ -88,10 +88,9 @@ type OriginState struct {
 	Failures uint32
 	RetryAt  time.Time
 	Refuse   string
-	// Missing: the name of its host does not exist, as one look-up said, or, with
-	// Refuse, two.
-	Missing bool
-	// Failing is its failures in a row, of which the domain knows nothing, and
+	// URLs are those that wait in its queues and retries.
+	URLs uint64
+	// Failing is how often in a row no connection could be made to it, and
 	// WaitAt the time before which nothing of it goes out; GivenUp: its URLs are
 	// given up until then.
 	Failing uint32
@@ -117,10 +116,10 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 		s := OriginState{
 			Name: string(key[len(lower):]), Standing: o.standing(now.UnixMilli()),
 			CrawlDelay: milliseconds(o.crawlDelayMS), Failures: o.failures, RetryAt: moment(o.retryMS), Refuse: o.refuse,
-			Kept: o.kept, Missing: o.missing, Failing: o.health.breaker.Failures,
+			Kept: o.kept, Failing: o.health.breaker.Failures, URLs: o.held(),
 		}
-		if o.health.waits(now.UnixMilli()) {
-			s.WaitAt, s.GivenUp = moment(o.health.waitMS), o.health.breaker.GaveUp(f.opts.BreakerCycles)
+		if waits(o.health.waitMS, now.UnixMilli()) {
+			s.WaitAt, s.GivenUp = moment(o.health.waitMS), o.health.refuse != ""
 		}
 		if o.fetchedMS > 0 {
 			s.LearnedAt, s.EndAt = moment(o.fetchedMS), moment(o.fetchedMS+o.ttlMS)
@@ -140,7 +139,10 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 
 // Place is where a URL that is neither out nor settled waits.
 type Place struct {
-	// Again: among the retries, ready at ReadyAt; else in the queue of Priority.
+	// Origin of the URL.
+	Origin string
+	// Again: among the retries of its origin, ready at ReadyAt; else in the queue of
+	// Priority there.
 	Again    bool
 	Priority int
 	ReadyAt  time.Time
@@ -150,16 +152,24 @@ type Place struct {
 	Ahead uint64
 }
 
-// Queued calls visit with every URL of a domain that waits: the queues by
-// priority, then the retries, then the groups, each in order, until it returns false.
-// What is withdrawn does not wait.
+// Queued calls visit with every URL of a domain that waits: of each origin the queues by
+// priority, then the retries; then the groups; each in order, until it returns false. What
+// is withdrawn does not wait.
 func (f *Frontier) Queued(name string, visit func(Place, *weftpb.Request) bool) error {
 	l := look{store: f.store, keys: keysOf(name), visit: visit}
 	on := true
-	for p := range priorities {
-		on = on && l.at(Place{Priority: p}, l.keys.queue(p, 0), l.keys.queue(p+1, 0))
+	lower := l.keys.origin("")
+	for key, value := range kv.Range(f.store, lower, l.keys.make(originKind+1, 0)) {
+		origin := string(key[len(lower):])
+		o, err := decodeOrigin(value)
+		if err != nil {
+			return fmt.Errorf("read an origin of %s: %w", name, err)
+		}
+		for p := range priorities {
+			on = on && l.at(Place{Origin: origin, Priority: p}, l.keys.queue(o.id, p, 0), l.keys.queue(o.id, p+1, 0))
+		}
+		on = on && l.at(Place{Origin: origin, Again: true}, l.keys.retry(o.id, 0, 0), l.keys.retry(o.id+1, 0, 0))
 	}
-	on = on && l.at(Place{Again: true}, l.keys.retry(0, 0), l.keys.retriesEnd())
 	for _, c := range []class{trial, free, whenIdle} {
 		on = on && l.groups(c)
 	}
@@ -193,6 +203,7 @@ func (l *look) at(place Place, lower, upper []byte) (on bool) {
 		case place.Again:
 			place.ReadyAt = moment(l.keys.retryMS(e.key))
 		case place.Group != "":
+			place.Origin, _ = originOf(e.Target.Url)
 			e.Target.Group, place.Priority = place.Group, int(e.Priority)
 		}
 		if !l.visit(place, e.Request) {

@@ -17,10 +17,13 @@ import (
 //	l MS8 DOMAIN                   when the first lease of domains ends
 //	v OFFSET8 INDEX DOMAIN         visits out, by the offset of their release
 //	d DOMAIN 0                     the domain's record
+//	d DOMAIN 0 n HOST              what is remembered of a host
 //	d DOMAIN 0 o ORIGIN            what is known of an origin
 //	d DOMAIN 0 p ORIGIN            its robots rules
-//	d DOMAIN 0 q PRIORITY SEQ8     queues
-//	d DOMAIN 0 t MS8 SEQ8          retries, by the time they wait for
+//	d DOMAIN 0 r PRIORITY ID4      the name of an origin with URLs that may go out
+//	d DOMAIN 0 s MS8 ID4           the name of an origin that waits for a time
+//	d DOMAIN 0 u ID4 PRIORITY SEQ8 queues of the origin with that id
+//	d DOMAIN 0 y ID4 MS8 SEQ8      its retries, by the time they wait for
 //	d DOMAIN 0 v OFFSET8 INDEX     the requests of a visit that is out
 //	d DOMAIN 0 g GROUP             the record of a group
 //	d DOMAIN 0 h CLASS GROUP       nothing; groups that hold URLs, by how they are served
@@ -33,10 +36,13 @@ const (
 	leaseKey     = 'l'
 	releaseKey   = 'v'
 	domainKey    = 'd'
+	hostKind     = 'n'
 	originKind   = 'o'
 	policyKind   = 'p'
-	queueKind    = 'q'
-	retryKind    = 't'
+	readyKind    = 'r'
+	waitingKind  = 's'
+	queueKind    = 'u'
+	retryKind    = 'y'
 	requestsKind = 'v'
 	groupKind    = 'g'
 	servedKind   = 'h'
@@ -61,20 +67,36 @@ func (k keys) origin(name string) []byte { return append(k.make(originKind, len(
 
 func (k keys) policy(origin string) []byte { return append(k.make(policyKind, len(origin)), origin...) }
 
-func (k keys) queue(priority int, seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(k.make(queueKind, 9), byte(priority)), seq)
+func (k keys) host(name string) []byte { return append(k.make(hostKind, len(name)), name...) }
+
+func (k keys) queue(id uint32, priority int, seq uint64) []byte {
+	key := binary.BigEndian.AppendUint32(k.make(queueKind, 13), id)
+	return binary.BigEndian.AppendUint64(append(key, byte(priority)), seq)
 }
 
 // retry is the key of a retry; its order is that of time, then of arrival.
-func (k keys) retry(ms int64, seq uint64) []byte {
-	key := binary.BigEndian.AppendUint64(k.make(retryKind, 16), uint64(ms))
+func (k keys) retry(id uint32, ms int64, seq uint64) []byte {
+	key := binary.BigEndian.AppendUint32(k.make(retryKind, 20), id)
+	key = binary.BigEndian.AppendUint64(key, uint64(ms))
 	return binary.BigEndian.AppendUint64(key, seq)
 }
 
-func (k keys) retriesEnd() []byte { return k.make(retryKind+1, 0) }
-
 // retryMS is the time in a key that retry made.
 func (k keys) retryMS(key []byte) int64 {
+	return int64(binary.BigEndian.Uint64(key[len(k.prefix)+5:]))
+}
+
+func (k keys) ready(priority int, id uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(k.make(readyKind, 5), byte(priority)), id)
+}
+
+func (k keys) waiting(ms int64, id uint32) []byte {
+	key := binary.BigEndian.AppendUint64(k.make(waitingKind, 12), uint64(ms))
+	return binary.BigEndian.AppendUint32(key, id)
+}
+
+// waitingMS is the time in a key that waiting made.
+func (k keys) waitingMS(key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key[len(k.prefix)+1:]))
 }
 

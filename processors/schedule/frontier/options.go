@@ -28,10 +28,11 @@ type Options struct {
 	// MaxOrigins bounds the origins of a domain; URLs of further ones are
 	// refused.
 	MaxOrigins int
-	// BreakerFailures is how many failures in a row open a domain's breaker.
+	// BreakerFailures is how many failures in a row open the breaker of a host, or of an
+	// origin to which no connection can be made: only probes go out.
 	BreakerFailures uint32
-	// BreakerCycles is how often it opens before the queue is given up.
-	BreakerCycles uint32
+	// GiveUpAfter is how long a host may be down before its URLs are given up.
+	GiveUpAfter time.Duration
 	// Allowed tells whether rules, those in force for its origin, let our
 	// agent fetch the canonical url. The same rules come as the same pointer
 	// as long as they are cached.
@@ -52,9 +53,9 @@ func DefaultOptions() Options {
 		ResponseFactor:  1,
 		PerDomain:       1,
 		Window:          512,
-		MaxOrigins:      1000,
+		MaxOrigins:      250_000,
 		BreakerFailures: 5,
-		BreakerCycles:   5,
+		GiveUpAfter:     7 * 24 * time.Hour,
 	}
 }
 
@@ -73,8 +74,10 @@ func (o Options) Validate() error {
 		return fmt.Errorf("frontier: window of %d visits", o.Window)
 	case o.MaxOrigins < 1:
 		return fmt.Errorf("frontier: at most %d origins per domain", o.MaxOrigins)
-	case o.BreakerFailures < 1 || o.BreakerCycles < 1:
-		return errors.New("frontier: a breaker needs at least one failure and one cycle")
+	case o.BreakerFailures < 1:
+		return errors.New("frontier: a breaker needs at least one failure")
+	case o.GiveUpAfter < 0:
+		return fmt.Errorf("frontier: hosts are given up after %v", o.GiveUpAfter)
 	case o.Allowed == nil:
 		return errors.New("frontier: nothing tells what robots rules allow")
 	}

@@ -25,9 +25,16 @@ const (
 	maxSkew = time.Hour
 )
 
-// origin is what a domain knows of one scheme, host and port. The zero value
-// is one that was never asked.
+// origin is what a domain knows of one scheme, host and port, and the URLs of it that
+// wait. The zero value is one that was never heard of.
 type origin struct {
+	// id is its number in its domain, from 1 on: the keys of its URLs begin with it.
+	id      uint32
+	queues  [priorities]queue
+	retries retries
+	// at is where it has entries in the indexes of its domain; see places.go.
+	at place
+
 	// asked: a robots visit for it is out. answered: another domain has answered since,
 	// before the report that the visit was redirected there.
 	asked, answered bool
@@ -39,9 +46,11 @@ type origin struct {
 	fetchedMS, ttlMS int64
 	crawlDelayMS     uint32
 	hash             string
-	// failures in a row to get robots.txt; it is asked for again at retryMS.
-	failures uint32
-	retryMS  int64
+	// failures in a row to get robots.txt since failingMS; it is asked for again at
+	// retryMS.
+	failures  uint32
+	failingMS int64
+	retryMS   int64
 	// refuse is the reason with which URLs are settled until then.
 	refuse string
 	// referred: another domain is asked for it, and answers by then.
@@ -49,10 +58,52 @@ type origin struct {
 	// kept: the last rules hold until then.
 	kept bool
 	// missing: the name of its host does not exist. Without refuse that is to be
-	// confirmed at retryMS.
+	// confirmed at retryMS. Only events of earlier versions say so: now hosts are missing.
 	missing bool
-	// health has the failures that count for this origin alone.
+	// health has the failures to connect, which count for this origin alone.
 	health health
+}
+
+// queue is a first-in-first-out queue: its entries have the sequence numbers
+// [head, tail), without a gap, so that neither end has to be searched for.
+type queue struct{ head, tail uint64 }
+
+func (q queue) len() uint64 { return q.tail - q.head }
+
+type retries struct {
+	count uint64
+	// headMS is the time of the first, where scans begin: entries that left
+	// leave traces in the store that would have to be stepped over.
+	headMS int64
+	// seq is the number of the next one to come.
+	seq uint64
+}
+
+// queued is the number of its URLs that were not released since they were admitted.
+func (o *origin) queued() (n uint64) {
+	for _, q := range o.queues {
+		n += q.len()
+	}
+	return n
+}
+
+// held is the number of its URLs in queues and retries.
+func (o *origin) held() uint64 { return o.queued() + o.retries.count }
+
+// down tells whether it or its host failed so often that only probes go out.
+func (o *origin) down(h *host) bool {
+	return h.breaker.Open || o.health.breaker.Open || o.failures >= robotsDown && o.refuse == "" && !o.kept
+}
+
+// robotsDown is how many failures in a row to get robots.txt make an origin down.
+const robotsDown = 5
+
+// downURLs is what an origin adds to the gauge of URLs that wait for hosts that are down.
+func (o *origin) downURLs(h *host) int64 {
+	if !o.down(h) {
+		return 0
+	}
+	return int64(o.held())
 }
 
 // Standing is whether URLs of an origin may go out, as far as its robots.txt is
@@ -98,12 +149,15 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 	o.answered = o.asked // not for long, if this is from the report of the visit
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
 		if !r.Missing && (!r.Referred || o.referred) { // one that is answered fails or not with its answer
-			o.failures++
+			if o.failures++; o.failures == 1 {
+				o.failingMS = nowMS
+			}
 		}
 		o.retryMS, o.refuse, o.referred, o.kept, o.missing = r.RetryMs, r.Refuse, r.Referred, r.Kept, r.Missing
 		return
 	}
 	*o = origin{
+		id: o.id, queues: o.queues, retries: o.retries, at: o.at,
 		asked:        o.asked,
 		answered:     o.answered,
 		reached:      true,
@@ -152,26 +206,45 @@ func (o *origin) keepable(nowMS int64) bool {
 	return o.fetchedMS > 0 && age < maxKept.Milliseconds() && age >= -maxSkew.Milliseconds()
 }
 
+// fields are the fields of a record. What few origins have is behind a flag.
 func (o *origin) fields(f *kv.Fields) {
-	unhealthy := o.health != health{}
-	f.Bools(&o.asked, &o.reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing, &unhealthy)
+	unhealthy, retried := o.health != (health{}), o.retries != (retries{})
+	troubled := o.failures > 0 || o.retryMS != 0 || o.refuse != ""
+	f.Bools(
+		&o.asked, &o.reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing,
+		&unhealthy, &retried, &troubled,
+	)
+	f.Uint32(&o.id)
+	for i := range o.queues {
+		q := &o.queues[i]
+		n := q.len()
+		f.Uint(&q.head)
+		f.Uint(&n)
+		q.tail = q.head + n
+	}
+	f.Byte(&o.at.ready)
+	f.Int(&o.at.waitMS)
 	f.Int(&o.fetchedMS)
 	f.Int(&o.ttlMS)
 	f.Uint32(&o.crawlDelayMS)
 	f.String(&o.hash)
-	f.Uint32(&o.failures)
-	f.Int(&o.retryMS)
-	f.String(&o.refuse)
-	if h := &o.health; unhealthy {
-		f.Uint32(&h.breaker.Failures)
-		f.Uint32(&h.breaker.Cycles)
-		f.Bools(&h.breaker.Open)
-		f.Int(&h.failedMS)
-		f.Int(&h.waitMS)
+	if retried {
+		f.Uint(&o.retries.count)
+		f.Int(&o.retries.headMS)
+		f.Uint(&o.retries.seq)
+	}
+	if troubled {
+		f.Uint32(&o.failures)
+		f.Int(&o.failingMS)
+		f.Int(&o.retryMS)
+		f.String(&o.refuse)
+	}
+	if unhealthy {
+		o.health.fields(f)
 	}
 }
 
-func (o *origin) encode() []byte { return kv.Encode(48+len(o.hash)+len(o.refuse), o.fields) }
+func (o *origin) encode() []byte { return kv.Encode(64+len(o.hash)+len(o.refuse), o.fields) }
 
 func decodeOrigin(b []byte) (*origin, error) {
 	o := &origin{}

@@ -120,7 +120,7 @@ func TestOptionsValidate(t *testing.T) {
 		"window":    func(o *Options) { o.Window = 0 },
 		"origins":   func(o *Options) { o.MaxOrigins = 0 },
 		"breaker":   func(o *Options) { o.BreakerFailures = 0 },
-		"cycle":     func(o *Options) { o.BreakerCycles = 0 },
+		"given up":  func(o *Options) { o.GiveUpAfter = -time.Second },
 		"allow":     func(o *Options) { o.Allowed = nil },
 	} {
 		opts := testOptions()

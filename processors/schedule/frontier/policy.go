@@ -29,8 +29,7 @@ func (p *plan) robotsHad(name string, o *origin, rules *weftpb.Robots) time.Dura
 // a failure.
 func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 	learned := p.robotsMissing(name, status)
-	if _, ok := politeness.RetryRobots(o.failures+1, o.reached, 0); o.referred && !ok {
-		p.giveOriginUp(learned, o)
+	if o.referred && p.giveOriginUp(learned, o) {
 		return
 	}
 	learned.Referred = true
@@ -41,20 +40,13 @@ func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 // not pass gives the origin up at once.
 func (p *plan) robotsFailed(name string, o *origin, status uint32, verdict politeness.Verdict, retryAfter time.Duration) {
 	learned := p.robotsMissing(name, status)
-	if verdict.Missing {
-		p.nameMissing(learned, o.missing, verdict.Reason)
-		return
-	}
-	if !verdict.Retry {
+	switch {
+	case !verdict.Retry:
 		learned.Refuse = verdict.Reason
 		learned.RetryMs = p.nowMS + politeness.RefusedFor.Milliseconds()
-		return
+	case !p.giveOriginUp(learned, o):
+		learned.RetryMs = p.nowMS + politeness.RetryRobots(o.failures+1, retryAfter).Milliseconds()
 	}
-	if wait, ok := politeness.RetryRobots(o.failures+1, o.reached, retryAfter); ok {
-		learned.RetryMs = p.nowMS + wait.Milliseconds()
-		return
-	}
-	p.giveOriginUp(learned, o)
 }
 
 // robotsMissing begins the fact that a robots.txt cannot be fetched.
@@ -66,22 +58,25 @@ func (p *plan) robotsMissing(name string, status uint32) *weftpb.OriginRules {
 	return learned
 }
 
-// nameMissing learns that the name of an origin's host was not found. It is
-// looked up once more; when that look-up says the same, URLs are refused by name.
-func (p *plan) nameMissing(learned *weftpb.OriginRules, confirmed bool, reason string) {
-	learned.Missing = true
-	learned.RetryMs = p.nowMS + politeness.ConfirmAfter.Milliseconds()
-	if confirmed {
-		learned.Refuse = reason
-		learned.RetryMs = p.nowMS + politeness.RefusedFor.Milliseconds()
+// giveOriginUp tells whether robots.txt was asked for in vain for so long that, for a
+// while, the last rules hold again, or, if they are too old, URLs are refused.
+func (p *plan) giveOriginUp(learned *weftpb.OriginRules, o *origin) bool {
+	since := time.Duration(0)
+	if o.failures > 0 {
+		since = time.Duration(p.nowMS-o.failingMS) * time.Millisecond
 	}
+	switch {
+	case o.keepable(p.nowMS) && since >= keptAfter:
+		learned.Kept = true
+	case o.failures > 0 && since >= p.f.opts.GiveUpAfter:
+		learned.Refuse = ReasonUnreachable
+	default:
+		return false
+	}
+	learned.RetryMs = p.nowMS + politeness.RefusedFor.Milliseconds()
+	return true
 }
 
-// giveOriginUp decides after the last try: for a while the last rules hold again, or, if
-// they are too old, URLs are refused.
-func (p *plan) giveOriginUp(learned *weftpb.OriginRules, o *origin) {
-	learned.RetryMs = p.nowMS + politeness.RefusedFor.Milliseconds()
-	if learned.Kept = o.keepable(p.nowMS); !learned.Kept {
-		learned.Refuse = ReasonUnreachable
-	}
-}
+// keptAfter is how long a robots.txt that was had before is asked for before the last
+// rules hold again.
+const keptAfter = 3 * time.Hour

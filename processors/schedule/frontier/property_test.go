@@ -155,7 +155,7 @@ func (w *world) bookSettlement(s *weftpb.Settlement) {
 		if delete(v.open, s.Index); len(v.open) == 0 {
 			delete(w.out, s.Visit)
 		}
-		if v.visit.Robots || s.RetryMs != 0 {
+		if v.visit.Robots || v.visit.Check || s.RetryMs != 0 {
 			return
 		}
 		url = v.visit.Requests[s.Index].Target.Url
@@ -182,6 +182,10 @@ func (w *world) bookRelease(domain string, v *weftpb.Visit) {
 		o.open[uint32(i)] = true
 		origin, _ := originOf(q.Target.Url)
 		switch {
+		case v.Check:
+			if !v.Probe || len(v.Requests) != 1 {
+				w.t.Fatalf("check %v", v)
+			}
 		case v.Robots:
 			if q.Target.Url != origin+"/robots.txt" || len(v.Requests) != 1 {
 				w.t.Fatalf("robots visit %v", v)
@@ -464,7 +468,7 @@ func randomOptions(t *rapid.T) Options {
 	opts.PerDomain = rapid.SampledFrom([]int{1, 1, 3}).Draw(t, "per domain")
 	opts.Window = rapid.SampledFrom([]int{1, 2, 512}).Draw(t, "window")
 	opts.MaxOrigins = rapid.SampledFrom([]int{2, 1000}).Draw(t, "origins")
-	opts.BreakerCycles = rapid.SampledFrom([]uint32{1, 5}).Draw(t, "cycles")
+	opts.GiveUpAfter = rapid.SampledFrom([]time.Duration{0, time.Minute, 7 * 24 * time.Hour}).Draw(t, "give up after")
 	return opts
 }
 

@@ -1,9 +1,11 @@
 package frontier
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
@@ -24,32 +26,10 @@ const (
 	readWork = 64
 )
 
-// advance releases what may go out, refuses what may not, and settles the queue of a
-// domain whose breaker opened too often.
+// advance releases what may go out, and refuses what may not.
 func (p *plan) advance() {
-	p.cursors = newCursors(&p.fold, p.givenUp())
-	if p.givenUp() {
-		p.giveUp()
-		return
-	}
+	p.groups = newGroupFronts(&p.fold)
 	for p.mayRelease() && p.releaseNext() {
-	}
-}
-
-// givenUp tells whether the domain's URLs are given up now. When the last wait of its
-// breaker is over, one more probe goes out.
-func (p *plan) givenUp() bool {
-	return p.d.breaker.GaveUp(p.f.opts.BreakerCycles) && p.nowMS < p.d.nextMS
-}
-
-// giveUp settles a chunk of everything that is queued.
-func (p *plan) giveUp() {
-	for p.chunkLeft() {
-		c := p.cursors.front(p.d.turn)
-		if c == nil {
-			return
-		}
-		p.refuse(c, ReasonBreaker)
 	}
 }
 
@@ -61,9 +41,7 @@ func (p *plan) mayRelease() bool {
 	switch {
 	case p.paused, p.d.nextMS > p.nowMS, p.bytes > eventBytes, !p.chunkLeft():
 		return false
-	case out >= p.f.opts.PerDomain, out > 0 && p.d.breaker.Open, out > 0 && p.blocked:
-		return false
-	case window >= int64(p.f.opts.Window):
+	case out >= p.f.opts.PerDomain, window >= int64(p.f.opts.Window):
 		return false
 	case p.ticked || 2*window < int64(p.f.opts.Window):
 		return true
@@ -73,107 +51,223 @@ func (p *plan) mayRelease() bool {
 	return first > uint64(p.nowMS) || p.d.dueMS != 0 && first == uint64(p.d.dueMS)
 }
 
+// candidate is the URL that is served next, if it may go out.
+type candidate struct {
+	request *weftpb.Request
+	// name of its origin.
+	name   string
+	origin *origin
+	host   *host
+	// turn is the domain's turn after it.
+	turn uint32
+	// from is its place in a group, nil if it is in none.
+	from *front
+}
+
+// pop makes the next URL of the same place the one at the front.
+func (p *plan) pop(c *candidate) {
+	if c.from != nil {
+		c.from.pop()
+		return
+	}
+	p.pull(c.request.Target.GetUrl(), c.request.Priority, c.request.Again)
+}
+
+// next returns the URL that is served next, nil when there is none. URLs of origins whose
+// time to wait is over come first, then those of the other origins and of groups, by the
+// weights of their priorities. The origins that have URLs of a priority are served in
+// turn. If a group shares the turns of a priority, the shorter of the two goes first, and
+// trials go before both.
+func (p *plan) next() *candidate {
+	c := &candidate{turn: p.d.turn}
+	if d := p.d; d.waiting > 0 && (d.waitMS <= p.nowMS || absurd(d.waitMS, p.nowMS)) {
+		return p.nextOf(c, p.nextWaiting(), nil)
+	}
+	g := &p.groups
+	tried, freed := g.trials.fill(), g.free.fill()
+	priority, turn, ok := serve(p.d.turn, func(n int) bool {
+		return p.d.ready[n] > 0 || tried && n == trialPriority || freed && n == freePriority
+	})
+	c.turn = turn
+	switch {
+	case !ok && g.idle && g.whenIdle.fill():
+		c.from = &g.whenIdle.front
+	case !ok:
+		return nil
+	case tried && priority == trialPriority:
+		c.from = &g.trials.front
+	case freed && priority == freePriority && (p.d.ready[priority] == 0 || g.free.count <= p.d.held):
+		c.from = &g.free.front
+	default:
+		return p.nextOf(c, p.nextReadyName(priority), &priority)
+	}
+	if p.err != nil {
+		return nil
+	}
+	c.request = c.from.ahead[0]
+	c.name, _ = originOf(c.request.Target.GetUrl())
+	c.origin, _ = p.origin(c.name)
+	c.host = p.host(hostOf(c.name))
+	return c
+}
+
+// nextReadyName is nextReady, which need not look if there is only the one that was served
+// last.
+func (p *plan) nextReadyName(priority int) string {
+	name := p.latest[priority]
+	if o := p.origins[name]; p.d.ready[priority] > 1 || o == nil || o.at.ready&(1<<priority) == 0 {
+		name = p.nextReady(priority, p.served[priority])
+		p.latest[priority] = name
+	}
+	return name
+}
+
+// nextOf completes c with the URL of an origin that is served next: the first of its
+// retries if its time has come, otherwise of the queue of a priority, nil meaning the one
+// whose turn it is.
+func (p *plan) nextOf(c *candidate, name string, priority *int) *candidate {
+	c.name = name
+	c.origin, _ = p.origin(name)
+	c.host = p.host(hostOf(name))
+	r := c.origin.retries
+	again := r.count > 0 && (r.headMS <= p.nowMS || absurd(r.headMS, p.nowMS))
+	switch {
+	case again:
+		c.turn = p.d.turn
+		priority = new(int)
+	case priority == nil:
+		n, turn, ok := serve(p.d.turn, func(n int) bool { return c.origin.queues[n].len() > 0 })
+		if c.turn, priority = turn, &n; !ok {
+			again = true // after a clock was set back
+		}
+	}
+	if c.request = p.first(c.origin, *priority, again); c.request == nil {
+		return nil
+	}
+	if !again {
+		c.request.Priority = uint32(*priority)
+		p.served[*priority] = c.origin.id
+	}
+	return c
+}
+
 // releaseNext collects the next visit. It reports false when there is none.
 func (p *plan) releaseNext() bool {
 	var (
 		requests []*weftpb.Request
 		delay    = p.delay(0)
 		size     int
-		probe    = p.d.breaker.Open
 	)
 collect:
-	for size < visitBytes && p.chunkLeft() && len(requests) < visitSize(delay, probe) {
-		c := p.cursors.front(p.d.turn)
+	for size < visitBytes && p.chunkLeft() && len(requests) < politeness.VisitSize(delay) {
+		c := p.next()
 		if c == nil {
 			break
 		}
-		name, ok := originOf(c.request.Target.GetUrl())
-		if !ok {
+		probe := c.host.breaker.Open || c.origin.health.breaker.Open
+		switch {
+		case c.name == "":
 			p.refuse(c, ReasonInvalidURL)
 			continue
-		}
-		o := p.lookupOrigin(name)
-		if p.putOffForOrigin(c, o.health) {
+		case c.host.refuses(p.nowMS):
+			p.refuse(c, c.host.refuse)
 			continue
+		case c.origin.health.refuse != "" && waits(c.origin.health.waitMS, p.nowMS):
+			p.refuse(c, c.origin.health.refuse)
+			continue
+		case c.origin.id > uint32(p.f.opts.MaxOrigins), c.origin.id == 0 && p.d.origins >= uint32(p.f.opts.MaxOrigins):
+			p.refuse(c, ReasonTooManyOrigins)
+			continue
+		case c.from != nil && p.putOffInGroup(c):
+			continue
+		case probe && len(requests) > 0:
+			break collect
 		}
-		alone := o.health.breaker.Open && !isReferral(c.request)
-		if alone && len(requests) > 0 {
-			break
-		}
-		robotsAre := o.standing(p.nowMS)
+		robotsAre := c.origin.standing(p.nowMS)
 		if isReferral(c.request) {
 			robotsAre = InForce // robots rules do not apply to a robots.txt
 		}
 		switch robotsAre {
-		case Unasked:
-			switch {
-			case len(requests) > 0:
+		case Unasked, Waiting, Referred: // what still waits was reached by a clock that was set back
+			if len(requests) > 0 {
 				break collect
-			case !o.recorded && p.d.origins+uint64(p.asked) >= uint64(p.f.opts.MaxOrigins):
-				p.refuse(c, ReasonTooManyOrigins)
-			default:
-				p.releaseRobots(name, o, delay, probe || alone)
-				return true
 			}
-		case Asking:
-			p.blocked = true
-			break collect
-		case Referred:
-			p.blocked, p.answerMS = true, o.retryMS
-			break collect
-		case Waiting:
-			p.putOff(c, o.retryMS)
+			p.releaseRobots(c, delay, probe)
+			return true
 		case Refused:
-			p.refuse(c, o.refuse)
+			p.refuse(c, c.origin.refuse)
 		case InForce:
-			slower := max(delay, p.delay(o.crawlDelayMS))
-			if len(requests) >= visitSize(slower, probe) {
+			slower := max(delay, p.delay(c.origin.crawlDelayMS))
+			if len(requests) >= politeness.VisitSize(slower) {
 				break collect
 			}
-			if forbidden := p.forbidden(name, o, c.request); forbidden != "" {
+			if forbidden := p.forbidden(c); forbidden != "" {
 				p.refuse(c, forbidden)
 				continue
 			}
 			delay = slower
+			if c.host.checks() {
+				p.releaseCheck(c, delay)
+				return true
+			}
 			requests = append(requests, c.request)
 			size += targetBytes(c.request.Target)
 			p.d.turn = c.turn
-			c.pop()
-			if alone {
-				probe = true
-				p.probed(name, o, delay)
-				break collect
+			p.pop(c)
+			p.probed(c.name, delay)
+			if probe {
+				p.bytes += size
+				p.emit(&weftpb.Visit{Requests: requests, Probe: true}, delay)
+				return true
 			}
+		default: // its place says that it does not wait
+			p.fail(fmt.Errorf("read origin %s: it is %s: %w", c.name, robotsAre, kv.ErrValue))
+			return false
 		}
 	}
 	if len(requests) == 0 {
 		return false
 	}
 	p.bytes += size
-	p.emit(&weftpb.Visit{Requests: requests, Probe: probe}, delay)
+	p.emit(&weftpb.Visit{Requests: requests}, delay)
 	return true
 }
 
-func visitSize(delay time.Duration, probe bool) int {
-	if probe {
-		return 1
+// putOffInGroup puts off the URL at the front of a group if its origin waits. It tells
+// whether it did. URLs that are in no group wait with their origin.
+func (p *plan) putOffInGroup(c *candidate) bool {
+	standing := c.origin.standing(p.nowMS)
+	switch {
+	case waits(c.host.waitMS, p.nowMS):
+		p.putOff(c, c.host.waitMS)
+	case waits(c.origin.health.waitMS, p.nowMS):
+		p.putOff(c, c.origin.health.waitMS)
+	case standing == Asking:
+		p.putOff(c, p.nowMS)
+	case standing == Waiting, standing == Referred:
+		p.putOff(c, c.origin.retryMS)
+	default:
+		return false
 	}
-	return politeness.VisitSize(delay)
+	return true
 }
 
 // releaseRobots releases a visit for an origin's robots.txt. The URL that
 // needs it stays at the front of its queue.
-func (p *plan) releaseRobots(name string, o *knownOrigin, delay time.Duration, probe bool) {
-	if !o.recorded {
-		p.asked++
-	}
-	o.asked = true
-	delay = max(delay, p.delay(o.crawlDelayMS))
-	if o.health.breaker.Open {
-		p.probed(name, o, delay)
-	}
-	request := &weftpb.Request{Target: &weftpb.Target{Url: name + "/robots.txt"}}
+func (p *plan) releaseRobots(c *candidate, delay time.Duration, probe bool) {
+	p.change(c.name, func(o *origin) { o.asked = true })
+	delay = max(delay, p.delay(c.origin.crawlDelayMS))
+	p.probed(c.name, delay)
+	request := &weftpb.Request{Target: &weftpb.Target{Url: c.name + "/robots.txt"}}
 	p.emit(&weftpb.Visit{Robots: true, Requests: []*weftpb.Request{request}, Probe: probe}, delay)
+}
+
+// releaseCheck releases a visit that asks whether a host answers, for a page that was
+// fetched before. The URL whose turn it was stays at the front of its queue.
+func (p *plan) releaseCheck(c *candidate, delay time.Duration) {
+	request := &weftpb.Request{Target: &weftpb.Target{Url: c.host.answeredURL}}
+	p.probed(c.name, delay)
+	p.emit(&weftpb.Visit{Check: true, Probe: true, Requests: []*weftpb.Request{request}}, delay)
 }
 
 func (p *plan) emit(v *weftpb.Visit, delay time.Duration) {
@@ -188,20 +282,17 @@ func (p *plan) refuse(c *candidate, reason string) {
 	if isReferral(c.request) {
 		reason = ReasonRobots
 	}
-	c.pop()
+	p.pop(c)
 	p.countChunk(c)
 	p.ev.Settled = append(p.ev.Settled, &weftpb.Settlement{
 		Url: c.request.Target.GetUrl(), Reason: reason, Priority: c.request.Priority, Again: c.request.Again, Group: c.request.Target.Group,
 	})
 }
 
-// putOff moves the URL at the front to the retries.
+// putOff moves the URL at the front of a group to the retries of its origin.
 func (p *plan) putOff(c *candidate, retryMS int64) {
-	c.pop()
+	p.pop(c)
 	p.countChunk(c)
-	if len(p.ev.Deferred) == 0 || retryMS < p.deferredTo {
-		p.deferredTo = retryMS
-	}
 	p.ev.Deferred = append(p.ev.Deferred, &weftpb.Deferral{Request: c.request, RetryMs: retryMS})
 }
 
@@ -218,59 +309,30 @@ func (p *plan) chunkLeft() bool {
 	return p.chunk < chunkURLs && p.chunkBytes < chunkBytes && p.work < chunkWork
 }
 
-// stalled tells whether all URLs that were looked at wait for their origin. Then the
-// domain waits too, instead of moving a whole queue to the retries. It does not wait
-// if another origin answered last, because URLs of that origin may follow.
-func (p *plan) stalled() bool {
-	n := len(p.ev.Deferred)
-	if p.chunkLeft() || n < p.chunk || len(p.ev.Released) > 0 {
-		return false
-	}
-	name, _ := originOf(p.ev.Deferred[n-1].Request.Target.GetUrl())
-	return p.d.answeredBy == 0 || p.d.answeredBy == originHash(name)
-}
-
-// knownOrigin is an origin as the plan sees it; recorded tells whether it has a record,
-// and judged whether its rules were asked.
-type knownOrigin struct {
-	*origin
-	recorded, judged bool
-}
-
-func (p *plan) lookupOrigin(name string) *knownOrigin {
-	if o, ok := p.origins[name]; ok {
-		return o
-	}
-	o, heard := p.origin(name)
-	if p.origins == nil {
-		p.origins = map[string]*knownOrigin{}
-	}
-	found := &knownOrigin{origin: o, recorded: heard}
-	p.origins[name] = found
-	return found
-}
-
 // forbidden returns the reason why the rules in force of an origin refuse a URL, empty if
 // they allow it, and counts the work. The count does not depend on which rules are
 // cached, because a decision must not. Reading the rules of the first origin is free,
 // because every event may have to read one.
-func (p *plan) forbidden(name string, o *knownOrigin, q *weftpb.Request) (reason string) {
-	if o.unrestricted || isReferral(q) {
+func (p *plan) forbidden(c *candidate) (reason string) {
+	if c.origin.unrestricted || isReferral(c.request) {
 		return ""
 	}
-	rules := p.rulesOf(name, o.origin)
+	rules := p.rulesOf(c.name, c.origin)
 	if p.err != nil {
 		return ""
 	}
-	if !o.judged {
-		if o.judged = true; p.judged > 0 {
+	if !p.judged[c.name] {
+		if p.judged == nil {
+			p.judged = map[string]bool{}
+		} else {
 			p.work += readWork * len(rules.robots.GetRules())
 		}
-		p.judged++
+		p.judged[c.name] = true
 	}
-	p.work += rules.wildcards * len(q.Target.GetUrl())
+	url := c.request.Target.GetUrl()
+	p.work += rules.wildcards * len(url)
 	switch {
-	case p.f.opts.Allowed(rules.robots, q.Target.GetUrl()):
+	case p.f.opts.Allowed(rules.robots, url):
 		return ""
 	case p.f.opts.Unheld != nil && p.f.opts.Unheld(rules.robots):
 		return ReasonTooManyRules

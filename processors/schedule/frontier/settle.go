@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -35,9 +34,12 @@ func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 	s := settling{plan: p, id: v.Visit, visit: p.d.visits[i]}
 	s.delay = max(milliseconds(s.visit.delayMS), p.delay(0))
 	s.requests = p.requestsOf(s.visit)
-	if s.visit.robots {
+	switch {
+	case s.visit.robots:
 		s.robots(v)
-	} else {
+	case s.visit.check:
+		s.check(v)
+	default:
 		s.pages(v)
 	}
 	if p.err != nil || len(p.ev.Settled) == 0 {
@@ -56,12 +58,8 @@ type settling struct {
 	requests []*weftpb.Request
 	delay    time.Duration
 
-	failed bool
-	// stops: a failure is held against the domain.
-	stops bool
 	// At least one request was made, and reached a server.
 	made, reached bool
-	retryAfter    time.Duration
 }
 
 func (s *settling) pages(v *weftpb.Visited) {
@@ -71,22 +69,33 @@ func (s *settling) pages(v *weftpb.Visited) {
 		}
 		verdict, request := judge(o), s.requests[o.Index]
 		name, _ := originOf(request.Target.GetUrl())
-		s.learnHealth(name, verdict, o, isReferral(request))
+		probed := s.visit.probe && s.failing(name)
+		s.made = s.made || !verdict.Unmade
+		s.learn(name, verdict, o, request.Target.GetUrl())
 		switch {
 		case verdict.Unmade:
 			s.settled(o.Index, o, "", -1)
 		case isReferral(request):
 			// Its Crawl-delay may have been learned since the visit went out: its host
 			// queue does not know of it.
-			if o, _ := s.origin(name); !verdict.Unreached {
-				s.retryAfter = max(s.retryAfter, milliseconds(o.crawlDelayMS))
+			if to, _ := s.origin(name); !verdict.Unreached {
+				s.rest(milliseconds(to.crawlDelayMS))
 			}
 			s.settled(o.Index, o, ReasonRobots, 0) // the other domain has the answer, and refers again if it needs to
 		case verdict.Missing:
-			s.missing(name, o, verdict.Reason)
+			if h := s.host(hostOf(name)); h.refuses(s.nowMS) {
+				s.settled(o.Index, o, h.refuse, 0)
+			} else {
+				s.settled(o.Index, o, verdict.Reason, -1)
+			}
+		case probed && verdict.Retry && o.Status == 0:
+			// The host is down, and the URL keeps its attempts. The next probe is another URL.
+			s.later(name, o, verdict.Reason).Kept = true
+		case verdict.Throttled > 0 && request.Throttled < verdict.Throttled:
+			s.later(name, o, verdict.Reason).Throttled = true
 		case verdict.Retry:
 			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
-			if !ok {
+			if !ok || verdict.Throttled > 0 {
 				s.settled(o.Index, o, politeness.GaveUp(verdict.Reason), 0)
 				continue
 			}
@@ -95,8 +104,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 			s.settled(o.Index, o, verdict.Reason, 0)
 		}
 	}
-	// A failure ends the visit, whether or not its end was still reported.
-	if !v.Done && !s.failed {
+	if !v.Done {
 		return
 	}
 	for i := range s.visit.count {
@@ -106,24 +114,25 @@ func (s *settling) pages(v *weftpb.Visited) {
 	}
 }
 
-// missing settles a page whose host's name was not found, although the robots.txt was
-// fetched before. The origin waits for a second look-up, which asks for robots.txt.
-// Until then the URL waits too.
-func (s *settling) missing(name string, outcome *weftpb.Outcome, reason string) {
-	if _, again := politeness.Retry(s.requests[outcome.Index].Attempt+1, 0); !again {
-		s.settled(outcome.Index, outcome, reason, 0)
+// failing tells whether an origin or its host failed, and has not answered since.
+func (s *settling) failing(name string) bool {
+	o, _ := s.origin(name)
+	return o.health.breaker.Failures > 0 || s.host(hostOf(name)).failing()
+}
+
+// check settles a visit that asked whether a host answers.
+func (s *settling) check(v *weftpb.Visited) {
+	switch {
+	case len(v.Outcomes) == 0 && !v.Done:
+		return
+	case len(v.Outcomes) == 0 || judge(v.Outcomes[0]).Unmade:
+		s.settled(0, nil, ReasonCheck, -1)
 		return
 	}
-	o, _ := s.origin(name)
-	retryMS := o.retryMS
-	if !o.missing || retryMS <= s.nowMS || absurd(retryMS, s.nowMS) {
-		retryMS = s.nowMS + politeness.ConfirmAfter.Milliseconds()
-		known := func(r *weftpb.OriginRules) bool { return r.Origin == name }
-		if !slices.ContainsFunc(s.ev.Rules, known) {
-			s.nameMissing(s.robotsMissing(name, 0), false, reason)
-		}
-	}
-	s.settled(outcome.Index, outcome, reason, retryMS)
+	name, _ := originOf(s.requests[0].Target.GetUrl())
+	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], "")
+	s.settled(0, v.Outcomes[0], ReasonCheck, 0)
+	s.made = true
 }
 
 // robots settles a robots visit and learns from it.
@@ -142,34 +151,37 @@ func (s *settling) robots(v *weftpb.Visited) {
 		return
 	}
 	s.settled(0, outcome, ReasonRobots, 0)
+	s.made = true
 	name, _ := originOf(s.requests[0].Target.GetUrl())
 	o, _ := s.origin(name)
+	answered := politeness.Verdict{Health: politeness.Answered}
 	switch {
 	case v.Rules.GetReferred():
-		s.learnHealth(name, politeness.Verdict{Health: politeness.Answered}, outcome, false)
+		s.learn(name, answered, outcome, "")
 		if !o.answered {
 			s.robotsReferred(name, o, rules.GetStatus())
 		}
 	case had(rules):
-		s.learnHealth(name, politeness.Verdict{Health: politeness.Answered}, outcome, false)
+		s.learn(name, answered, outcome, "")
 		s.delay = max(s.delay, s.robotsHad(name, o, rules))
+	case v.Rules.GetRedirected() && verdict.Unreached:
+		// The name that does not exist, or is refused, is that of another origin.
+		s.learn(name, politeness.Verdict{}, outcome, "")
+		s.robotsFailed(name, o, rules.GetStatus(), politeness.Verdict{Retry: true}, retryAfter(outcome))
+	case verdict.Missing:
+		s.learn(name, verdict, outcome, "")
 	default:
-		if v.Rules.GetRedirected() && verdict.Unreached {
-			// The name that does not exist, or is refused, is that of another origin.
-			verdict = politeness.Verdict{Retry: true}
-		}
-		if verdict.Health == politeness.Answered {
-			// The server answered, but not with a robots.txt.
-			verdict = politeness.Verdict{Retry: true, Health: politeness.Failed}
-		}
 		health := verdict
-		if outcome.GetStatus() != 0 && o.keepable(s.nowMS) {
-			// The server is there, and its pages will be asked for under the last
-			// rules. A breaker would give them up before that.
-			health.Health = politeness.Unknown
-			s.retryAfter = max(s.retryAfter, retryAfter(outcome))
+		if outcome.GetStatus() != 0 {
+			// The server is there, but has no robots.txt for us: its origin waits, as
+			// its robots.txt has waits of its own. Of a host only requests for fewer
+			// requests are news.
+			verdict.Retry = true
+			if health.Throttled == 0 || o.keepable(s.nowMS) {
+				health.Health = politeness.Unknown
+			}
 		}
-		s.learnHealth(name, health, outcome, false)
+		s.learn(name, health, outcome, "")
 		s.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
 }
@@ -177,7 +189,6 @@ func (s *settling) robots(v *weftpb.Visited) {
 // settled adds a settlement: the end of the request, or with retryMS that it
 // is queued again.
 func (s *settling) settled(index uint32, o *weftpb.Outcome, reason string, retryMS int64) {
-	s.made = s.made || retryMS >= 0
 	s.visit.open &^= 1 << index
 	s.ev.Settled = append(s.ev.Settled, &weftpb.Settlement{
 		Visit: s.id, Index: index, Reason: reason, RetryMs: retryMS, Attempt: attempt(o),
@@ -195,40 +206,60 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 	}
 }
 
-// learnHealth takes over what an outcome says about an origin.
-func (s *settling) learnHealth(name string, v politeness.Verdict, o *weftpb.Outcome, referral bool) {
+// later queues a request again, after other URLs of its origin had their turn. It returns
+// the settlement.
+func (s *settling) later(name string, o *weftpb.Outcome, reason string) *weftpb.Settlement {
+	first, _ := politeness.Retry(1, 0)
+	from, _ := s.origin(name)
+	waitMS := max(s.host(hostOf(name)).waitMS, from.health.waitMS, s.nowMS)
+	s.settled(o.Index, o, reason, waitMS+first.Milliseconds())
+	return s.ev.Settled[len(s.ev.Settled)-1]
+}
+
+// learn takes over what an outcome says about an origin and its host. url is that of the
+// page, empty if it was not a page.
+func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, url string) {
 	if o.GetStatus() != 0 {
 		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
 	}
 	s.reached = s.reached || !v.Unmade && !v.Unreached
-	switch v.Health {
-	case politeness.Answered:
-		s.answered(name)
-		s.failed, s.stops = false, false
-	case politeness.Failed:
-		s.failed, s.retryAfter = true, max(s.retryAfter, retryAfter(o))
-		s.stops = s.plan.failed(name, s.visit.robots, referral, s.visit.probe, s.delay)
+	probe, check := s.visit.probe && s.failing(name), s.visit.check
+	switch {
+	case v.Missing:
+		s.nameMissing(hostOf(name), v.Reason)
+	case v.Health == politeness.Answered:
+		if o.GetStatus() < 200 || o.GetStatus() > 299 || o.GetErrorClass() != "" {
+			url = ""
+		}
+		s.answered(name, url, check)
+	case v.Health != politeness.Failed:
+	case v.Throttled > 0:
+		after := retryAfter(o)
+		s.throttle(hostOf(name), probe, after > 0 || o.GetStatus() == 429, s.delay, after)
+	case v.Unit == politeness.Origin:
+		s.failedOrigin(name, probe, s.delay)
+	default:
+		s.failedHost(hostOf(name), probe, check, s.delay, retryAfter(o))
 	}
 }
 
-// pace sets the time of the next release: after an end of a visit, or when the
-// domain is in trouble. An earlier, longer wait holds. A visit of which nothing
-// was made is not released again at once, or a fetcher that cannot work and the
-// scheduler would keep each other busy. One that reached no server delays
-// nothing.
+// rest makes the domain wait for longer than its delay.
+func (s *settling) rest(wait time.Duration) {
+	s.d.nextMS = max(s.d.nextMS, s.nowMS+wait.Milliseconds())
+}
+
+// pace sets the time of the next release after the end of a visit. An earlier, longer
+// wait holds. A visit of which nothing was made is not released again at once, or a
+// fetcher that cannot work and the scheduler would keep each other busy. One that reached
+// no server delays nothing.
 func (s *settling) pace(now time.Time) {
-	if s.visit.open != 0 && !s.failed && s.retryAfter == 0 || s.made && !s.reached {
-		return
+	switch {
+	case s.visit.open != 0:
+	case !s.made:
+		s.rest(politeness.UnmadePause)
+	case s.reached:
+		s.d.nextMS = max(s.d.nextMS, politeness.NextRelease(now, s.delay).UnixMilli())
 	}
-	var wait time.Duration
-	if s.stops || !s.failed {
-		wait = s.d.breaker.Wait(s.delay)
-	}
-	if !s.made {
-		wait = max(wait, politeness.UnmadePause)
-	}
-	next := politeness.NextRelease(now, s.delay, wait, s.retryAfter)
-	s.d.nextMS = max(s.d.nextMS, next.UnixMilli())
 }
 
 func judge(o *weftpb.Outcome) politeness.Verdict {

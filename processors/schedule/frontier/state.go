@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -66,15 +67,17 @@ type DomainState struct {
 	Out    int64
 	// Origins known.
 	Origins uint64
+	// Waiting is the number of origins that wait for a time, the first of them until
+	// WaitAt.
+	Waiting uint64
+	WaitAt  time.Time
 	// DueAt is when it is looked at again, NextAt the earliest release, LeaseAt
 	// the end of the first lease, and RetryAt the time of the first retry; zero
 	// if there is none.
 	DueAt, NextAt, LeaseAt, RetryAt time.Time
-	// Failures in a row, and whether and how often the breaker opened.
-	Failures, BreakerCycles uint32
-	BreakerOpen             bool
-	// Response is the time of the last response.
-	Response time.Duration
+	// Response is the time of the last response, Learnt the delay that was learnt because
+	// servers asked for fewer requests.
+	Response, Learnt time.Duration
 }
 
 // DomainState returns the state of a domain.
@@ -85,17 +88,23 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 	}
 	d := x.d
 	s := DomainState{
-		State: Empty, Retries: d.retries.count, Origins: d.origins,
+		State: Empty, Origins: uint64(d.origins), Waiting: d.waiting, WaitAt: moment(d.waitMS),
 		DueAt: moment(d.dueMS), NextAt: moment(d.nextMS), LeaseAt: moment(d.leaseMS),
-		Failures: d.breaker.Failures, BreakerCycles: d.breaker.Cycles, BreakerOpen: d.breaker.Open,
-		Response: milliseconds(d.responseMS),
-		Grouped:  d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
+		Response: milliseconds(d.responseMS), Learnt: milliseconds(d.learntMS),
+		Grouped: d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
 	}
-	for p, q := range d.queues {
-		s.Queued[p] = q.len()
-	}
-	if d.retries.count > 0 {
-		s.RetryAt = moment(d.retries.headMS)
+	for _, value := range kv.Range(f.store, x.keys.origin(""), x.keys.make(originKind+1, 0)) {
+		o, err := decodeOrigin(value)
+		if err != nil {
+			return s, fmt.Errorf("read an origin of %s: %w", name, err)
+		}
+		for p, q := range o.queues {
+			s.Queued[p] += q.len()
+		}
+		s.Retries += o.retries.count
+		if at := moment(o.retries.headMS); o.retries.count > 0 && (s.RetryAt.IsZero() || at.Before(s.RetryAt)) {
+			s.RetryAt = at
+		}
 	}
 	for _, v := range d.visits {
 		s.Visits = append(s.Visits, VisitID(f.opts.Partition, v.offset, v.index))

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 // an input at a time, the indented lines below it are what was decided. -update
 // rewrites the indented lines.
 //
-//	> options delay=1s per-domain=1 window=512 origins=1000 cycles=5
+//	> options delay=1s per-domain=1 window=512 origins=1000 give-up=168h
 //	> TIME admit DOMAIN URL[,depth[,via]]…      a record of deduped
 //	> TIME many DOMAIN N PREFIX                 N URLs, PREFIX1 to PREFIXN
 //	> TIME aside DOMAIN GROUP FROM TO PREFIX    URLs of a group, PREFIXfrom to PREFIXto
@@ -112,8 +112,8 @@ func (l *timeline) options(words []string) {
 			opts.Window = n
 		case "origins":
 			opts.MaxOrigins = n
-		case "cycles":
-			opts.BreakerCycles = uint32(n)
+		case "give-up":
+			opts.GiveUpAfter = l.duration(value)
 		default:
 			l.t.Fatalf("no option %s", name)
 		}
@@ -321,7 +321,7 @@ func (l *timeline) event(domain string, at Moment, decide func(Moment) (*weftpb.
 		l.t.Fatal(err)
 	}
 	l.printf("%s is %s: due %s, next %s, lease %s; queued %v, retries %d, out %d%s%s", domain, s.State,
-		l.time(s.DueAt), l.time(s.NextAt), l.time(s.LeaseAt), s.Queued, s.Retries, s.Out, aside(s), l.breaker(s))
+		l.time(s.DueAt), l.time(s.NextAt), l.time(s.LeaseAt), s.Queued, s.Retries, s.Out, aside(s), learnt(s))
 }
 
 // aside is what waits in groups, if anything does.
@@ -335,14 +335,11 @@ func aside(s DomainState) (text string) {
 	return text
 }
 
-func (l *timeline) breaker(s DomainState) string {
-	switch {
-	case s.BreakerOpen:
-		return fmt.Sprintf("; %d failures, breaker open, cycle %d", s.Failures, s.BreakerCycles)
-	case s.Failures > 0:
-		return fmt.Sprintf("; %d failures", s.Failures)
+func learnt(s DomainState) string {
+	if s.Learnt == 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("; a delay of %v was learnt", s.Learnt)
 }
 
 func (l *timeline) print(ev *weftpb.Scheduled) {
@@ -377,6 +374,9 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 		l.printf("%s failed at %s: %d failures, breaker open %v, cycle %d, waits until %s",
 			h.Origin, l.ms(h.FailedMs), h.Failures, h.BreakerOpen, h.BreakerCycles, l.ms(h.WaitMs))
 	}
+	for _, h := range ev.Hosts {
+		l.printf("%s", l.host(h))
+	}
 	l.printSettled(ev.Settled)
 	if n := len(ev.Deferred); n > 0 {
 		l.printf("deferred %d URLs, the first %s to %s", n, ev.Deferred[0].Request.Target.Url, l.ms(ev.Deferred[0].RetryMs))
@@ -386,6 +386,9 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 		kind := ""
 		if v.Robots {
 			kind += " robots"
+		}
+		if v.Check {
+			kind += " check"
 		}
 		if v.Probe {
 			kind += " probe"
@@ -400,6 +403,25 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 			l.printf("  … %d in all", n)
 		}
 	}
+}
+
+// host is what an event says of a host.
+func (l *timeline) host(h *weftpb.HostHealth) string {
+	if h.Failures == 0 && !h.Missing {
+		return fmt.Sprintf("%s answers; a check asks for %q, broken pages %d", h.Host, h.AnsweredUrl, h.BrokenPages)
+	}
+	text := fmt.Sprintf("%s waits until %s: %d failures since %s, breaker open %v, cycle %d",
+		h.Host, l.ms(h.WaitMs), h.Failures, l.ms(h.FailingSinceMs), h.BreakerOpen, h.BreakerCycles)
+	if h.Missing {
+		text = fmt.Sprintf("%s has no such name, waits until %s", h.Host, l.ms(h.WaitMs))
+	}
+	if h.Throttled > 0 {
+		text += fmt.Sprintf(", throttled %d", h.Throttled)
+	}
+	if h.Refuse != "" {
+		text += ", refuse " + h.Refuse
+	}
+	return text
 }
 
 // notHad is what an event says besides of a robots.txt that is not had.
@@ -433,7 +455,11 @@ func (l *timeline) printSettled(settled []*weftpb.Settlement) {
 		case s.RetryMs < 0:
 			l.printf("queued again %s", what)
 		case s.RetryMs > 0:
-			l.printf("retry %s at %s: %s", what, l.ms(s.RetryMs), s.Reason)
+			kept := ""
+			if s.Throttled || s.Kept {
+				kept = ", its attempts are kept"
+			}
+			l.printf("retry %s at %s: %s%s", what, l.ms(s.RetryMs), s.Reason, kept)
 		default:
 			l.printf("settled %s: %s", what, s.Reason)
 		}

@@ -21,11 +21,11 @@ func (x *fold) settle(s *weftpb.Settlement) {
 		return
 	}
 	switch {
-	case v.robots:
+	case v.aside():
 	case s.RetryMs == 0:
 		x.end(s.Reason)
 	default:
-		x.again(*v, s.Index, s.RetryMs)
+		x.again(*v, s)
 	}
 	v.open &^= 1 << s.Index
 	x.g.out--
@@ -42,8 +42,8 @@ func (x *fold) expire(id string) {
 	}
 	v := x.d.visits[at]
 	for i := range v.count {
-		if v.isOpen(i) && !v.robots {
-			x.again(v, i, -1)
+		if v.isOpen(i) && !v.aside() {
+			x.again(v, &weftpb.Settlement{Index: i, RetryMs: -1})
 		}
 	}
 	x.g.out -= v.unsettled()
@@ -56,16 +56,21 @@ func (x *fold) renew(r *weftpb.Renewal) {
 	}
 }
 
-// again puts a request of a visit among the retries: at a time and with its
-// attempt counted, or, with -1, at once and without.
-func (x *fold) again(v visit, index uint32, retryMS int64) {
-	q := x.requestsOf(v)[index]
-	if retryMS < 0 {
-		retryMS = x.nowMS
-	} else {
+// again puts a request of a visit among the retries: at a time and with its attempt
+// counted, or, with -1, at once and without. If the server asked for fewer requests, that
+// is counted instead.
+func (x *fold) again(v visit, s *weftpb.Settlement) {
+	q, at := x.requestsOf(v)[s.Index], s.RetryMs
+	switch {
+	case at < 0:
+		at = x.nowMS
+	case s.Kept:
+	case s.Throttled:
+		q.Throttled++
+	default:
 		q.Attempt++
 	}
-	x.retry(q, retryMS)
+	x.retry(q, at)
 }
 
 // close ends a visit whose requests are all settled.
@@ -73,9 +78,7 @@ func (x *fold) close(at int) {
 	v := x.d.visits[at]
 	if v.robots {
 		name, _ := originOf(x.requestsOf(v)[0].Target.GetUrl())
-		o, _ := x.origin(name)
-		o.asked, o.answered = false, false
-		x.setOrigin(name, o)
+		x.change(name, func(o *origin) { o.asked, o.answered = false, false })
 	}
 	x.store.Delete(x.keys.requests(v))
 	x.d.visits = append(x.d.visits[:at:at], x.d.visits[at+1:]...)
@@ -85,7 +88,7 @@ func (x *fold) close(at int) {
 
 func (x *fold) release(r *weftpb.Visit, index uint32) {
 	n := uint32(len(r.Requests))
-	if n == 0 || n > maxRequests || r.Robots && n > 1 {
+	if n == 0 || n > maxRequests || (r.Robots || r.Check) && n > 1 {
 		x.impossible("visit %s of %d requests", r.Id, n)
 		return
 	}
@@ -94,19 +97,14 @@ func (x *fold) release(r *weftpb.Visit, index uint32) {
 	}
 	v := visit{
 		offset: x.offset, index: index, count: n, open: uint32(1<<n - 1),
-		leaseMS: r.LeaseMs, delayMS: r.DelayMs, robots: r.Robots, probe: r.Probe,
+		leaseMS: r.LeaseMs, delayMS: r.DelayMs, robots: r.Robots, probe: r.Probe, check: r.Check,
 	}
 	if r.Robots {
 		name, ok := originOf(r.Requests[0].GetTarget().GetUrl())
 		if !ok {
 			x.impossible("visit %s asks %q for robots.txt", r.Id, r.Requests[0].GetTarget().GetUrl())
 		}
-		o, heard := x.origin(name)
-		if !heard {
-			x.d.origins++
-		}
-		o.asked = true
-		x.setOrigin(name, o)
+		x.change(name, func(o *origin) { o.asked = true })
 	}
 	x.store.Set(x.keys.requests(v), encodeRequests(r.Requests))
 	x.d.visits = append(x.d.visits, v)

@@ -11,6 +11,10 @@ import (
 // most URLs have none, and then they cost nothing.
 const viaBits = 4
 
+// attemptBits are the bits of Request.attempt, which shares its field with throttled for
+// the same reason.
+const attemptBits = 8
+
 // requestFields are the fields of a request without its place (Again, Target.Group).
 func requestFields(f *kv.Fields, q *weftpb.Request) {
 	if q.Target == nil {
@@ -19,7 +23,9 @@ func requestFields(f *kv.Fields, q *weftpb.Request) {
 	t := q.Target
 	f.Uint32(&q.Priority)
 	f.Require(q.Priority < priorities)
-	f.Uint32(&q.Attempt)
+	tries := uint64(q.Throttled)<<attemptBits | uint64(q.Attempt)
+	f.Uint(&tries)
+	q.Attempt, q.Throttled = uint32(tries&(1<<attemptBits-1)), uint32(tries>>attemptBits)
 	f.Uint32(&q.Round)
 	f.Uint32(&t.Depth)
 	way := uint64(t.Redirects)<<viaBits | uint64(t.Via)

@@ -23,7 +23,8 @@ func drawRequest(t *rapid.T) *weftpb.Request {
 			Redirects: rapid.Uint32().Draw(t, "redirects"),
 		},
 		Priority: rapid.Uint32Range(0, priorities-1).Draw(t, "priority"),
-		Attempt:  rapid.Uint32().Draw(t, "attempt"), Round: rapid.Uint32().Draw(t, "round"),
+		Attempt:  rapid.Uint32Range(0, 255).Draw(t, "attempt"), Round: rapid.Uint32().Draw(t, "round"),
+		Throttled: rapid.Uint32().Draw(t, "throttled"),
 	}
 }
 
@@ -31,23 +32,19 @@ func drawDomain(t *rapid.T) *domain {
 	small := rapid.Uint64Range(0, 1<<40)
 	ms := rapid.Int64()
 	d := &domain{
-		retries: retries{small.Draw(t, "count"), ms.Draw(t, "head"), small.Draw(t, "seq")},
-		origins: small.Draw(t, "origins"), dueMS: ms.Draw(t, "due"), leaseMS: ms.Draw(t, "lease"), nextMS: ms.Draw(t, "next"),
-		breaker: politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: rapid.Bool().Draw(t, "open")},
-		turn:    rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
+		origins: rapid.Uint32().Draw(t, "origins"), held: small.Draw(t, "held"),
+		waiting: small.Draw(t, "waiting"), waitMS: ms.Draw(t, "wait"),
+		dueMS: ms.Draw(t, "due"), leaseMS: ms.Draw(t, "lease"), nextMS: ms.Draw(t, "next"),
+		turn: rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"), learntMS: rapid.Uint32().Draw(t, "learnt"),
 	}
-	if rapid.Bool().Draw(t, "answered") {
-		d.answeredBy, d.answeredMS, d.unhealthy = rapid.Uint64().Draw(t, "answered by"), ms.Draw(t, "answered"), small.Draw(t, "unhealthy")
-	}
-	for i := range d.queues {
-		head := small.Draw(t, "head")
-		d.queues[i] = queue{head, head + small.Draw(t, "length")}
+	for p := range priorities {
+		d.ready[p], d.served[p] = small.Draw(t, "ready"), rapid.Uint32().Draw(t, "served")
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "visits") {
 		d.visits = append(d.visits, visit{
 			offset: ms.Draw(t, "offset"), index: rapid.Uint32().Draw(t, "index"), count: rapid.Uint32().Draw(t, "requests"),
 			open: rapid.Uint32().Draw(t, "bits"), leaseMS: ms.Draw(t, "lease"), delayMS: rapid.Uint32().Draw(t, "delay"),
-			robots: rapid.Bool().Draw(t, "robots"), probe: rapid.Bool().Draw(t, "probe"),
+			robots: rapid.Bool().Draw(t, "robots"), probe: rapid.Bool().Draw(t, "probe"), check: rapid.Bool().Draw(t, "check"),
 		})
 	}
 	for c := range d.groups.counts {
@@ -69,20 +66,48 @@ func drawGroup(t *rapid.T) *group {
 
 func drawOrigin(t *rapid.T) *origin {
 	ms := rapid.Int64()
-	var h health
-	if rapid.Bool().Draw(t, "unhealthy") {
-		h = health{politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures")}, ms.Draw(t, "failed"), ms.Draw(t, "waits")}
-	}
-	return &origin{
+	small := rapid.Uint64Range(0, 1<<40)
+	o := &origin{
+		id: rapid.Uint32().Draw(t, "id"), at: place{uint8(rapid.IntRange(0, 15).Draw(t, "ready")), ms.Draw(t, "until")},
 		asked: rapid.Bool().Draw(t, "asked"), reached: rapid.Bool().Draw(t, "reached"), unrestricted: rapid.Bool().Draw(t, "free"),
 		fetchedMS: ms.Draw(t, "fetched"), ttlMS: ms.Draw(t, "ttl"), crawlDelayMS: rapid.Uint32().Draw(t, "delay"),
-		hash: rapid.String().Draw(t, "hash"), failures: rapid.Uint32().Draw(t, "failures"), retryMS: ms.Draw(t, "retry"),
-		refuse: rapid.String().Draw(t, "refuse"), missing: rapid.Bool().Draw(t, "missing"), health: h,
+		hash: rapid.String().Draw(t, "hash"), retryMS: ms.Draw(t, "retry"),
+		refuse: rapid.String().Draw(t, "refuse"), missing: rapid.Bool().Draw(t, "missing"),
 	}
+	if rapid.Bool().Draw(t, "unhealthy") {
+		o.health = health{
+			politeness.Breaker{Failures: rapid.Uint32().Draw(t, "failures")}, ms.Draw(t, "failed"), ms.Draw(t, "since"), ms.Draw(t, "waits"),
+			rapid.String().Draw(t, "refuse"),
+		}
+	}
+	if o.failures = rapid.Uint32Range(0, 3).Draw(t, "failures"); o.failures > 0 {
+		o.failingMS = ms.Draw(t, "failing")
+	}
+	if rapid.Bool().Draw(t, "retried") {
+		o.retries = retries{small.Draw(t, "count"), ms.Draw(t, "head"), small.Draw(t, "seq")}
+	}
+	for i := range o.queues {
+		head := small.Draw(t, "head")
+		o.queues[i] = queue{head, head + small.Draw(t, "length")}
+	}
+	return o
+}
+
+func drawHost(t *rapid.T) *host {
+	ms := rapid.Int64()
+	h := &host{
+		waitMS: ms.Draw(t, "wait"), missing: rapid.Bool().Draw(t, "missing"), refuse: rapid.String().Draw(t, "refuse"),
+		answeredURL: rapid.String().Draw(t, "answered"), brokenPages: rapid.Uint32().Draw(t, "broken"),
+	}
+	if rapid.Bool().Draw(t, "failing") {
+		h.breaker = politeness.Breaker{Failures: rapid.Uint32Range(1, 9).Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: true}
+		h.sinceMS, h.throttled = ms.Draw(t, "since"), rapid.Uint32().Draw(t, "throttled")
+	}
+	return h
 }
 
 func TestValuesRoundTrip(t *testing.T) {
-	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, gauges{}, health{}, groupCounts{}, group{})
+	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, place{}, host{}, gauges{}, health{}, groupCounts{}, group{})
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawRequest(t)
 		if got, err := decodeRequest(encodeRequest(q)); err != nil || !proto.Equal(got, q) {
@@ -99,6 +124,10 @@ func TestValuesRoundTrip(t *testing.T) {
 		o := drawOrigin(t)
 		if got, err := decodeOrigin(o.encode()); err != nil || !cmp.Equal(got, o, unexported) {
 			t.Fatalf("origin: %s (%v)", cmp.Diff(o, got, unexported), err)
+		}
+		h := drawHost(t)
+		if got, err := decodeHost(h.encode()); err != nil || !cmp.Equal(got, h, unexported) {
+			t.Fatalf("host: %s (%v)", cmp.Diff(h, got, unexported), err)
 		}
 		aside := drawGroup(t)
 		if got, err := decodeGroup(aside.encode()); err != nil || !cmp.Equal(got, aside, unexported) {
@@ -128,7 +157,7 @@ func TestCutValues(t *testing.T) {
 		for name, value := range map[string][]byte{
 			"request": encodeRequest(drawRequest(t)), "domain": drawDomain(t).encode(), "origin": drawOrigin(t).encode(),
 			"requests": encodeRequests([]*weftpb.Request{drawRequest(t)}), "gauges": gauges{queued: 7}.encode(), "more gauges": gauges{queued: 7, withdrawn: 1}.encode(),
-			"group": drawGroup(t).encode(),
+			"group": drawGroup(t).encode(), "host": drawHost(t).encode(),
 		} {
 			cut := append([]byte{}, value[:rapid.IntRange(0, len(value)-1).Draw(t, "cut")]...)
 			for _, bad := range [][]byte{cut, append(value, 0)} {
@@ -152,6 +181,8 @@ func decodeAs(name string, b []byte) (err error) {
 		_, err = decodeOrigin(b)
 	case "group":
 		_, err = decodeGroup(b)
+	case "host":
+		_, err = decodeHost(b)
 	case "gauges", "more gauges":
 		_, err = decodeGauges(b)
 	}
@@ -193,6 +224,11 @@ func FuzzDecode(f *testing.F) {
 		}
 		if origin, ok := originOf(string(b)); ok && !strings.HasPrefix(string(b), origin) {
 			t.Errorf("the origin of %q is %q", b, origin)
+		}
+		if h, err := decodeHost(b); err == nil {
+			if again, err := decodeHost(h.encode()); err != nil || *again != *h {
+				t.Errorf("host %+v is read back as %+v, %v", h, again, err)
+			}
 		}
 		if g, err := decodeGroup(b); err == nil {
 			if again, err := decodeGroup(g.encode()); err != nil || *again != *g {

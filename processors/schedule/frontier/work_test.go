@@ -117,14 +117,14 @@ func TestDisallowedQueueKeepsNobodyWaiting(t *testing.T) {
 }
 
 // TestRulesOfManyOrigins holds that an event reads the long rules of two origins at
-// most, whether or not they are cached, and short ones of as many as it likes.
+// most, whether or not they are cached, and short ones of many.
 func TestRulesOfManyOrigins(t *testing.T) {
 	for name, test := range map[string]struct {
-		rules string
-		want  int
+		rules       string
+		least, most int
 	}{
-		"long":  {strings.Repeat("-/private\n", maxRulesBytes/10), 2},
-		"short": {"-/private\n", chunkURLs},
+		"long":  {strings.Repeat("-/private\n", maxRulesBytes/10), 2, 2},
+		"short": {"-/private\n", 30, chunkURLs},
 	} {
 		c := newCrowd(t, test.rules)
 		var urls []string
@@ -137,8 +137,8 @@ func TestRulesOfManyOrigins(t *testing.T) {
 			c.turn("a.example")
 			most = max(most, c.most)
 		}
-		if most != test.want {
-			t.Errorf("%s: %d URLs were judged by one event, not %d", name, most, test.want)
+		if most < test.least || most > test.most {
+			t.Errorf("%s: %d URLs were judged by one event, not %d to %d", name, most, test.least, test.most)
 		}
 	}
 }

@@ -1,0 +1,224 @@
+package frontier
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/politeness"
+)
+
+// host is what a domain remembers of one host, which its origins share. A host of which
+// nothing is to be remembered is the zero value and has no record.
+type host struct {
+	breaker politeness.Breaker
+	// Nothing goes out before waitMS. sinceMS is its first failure since its last
+	// answer.
+	waitMS, sinceMS int64
+	// missing: its name does not exist. Without refuse that is to be confirmed at waitMS.
+	missing bool
+	// refuse is the reason with which URLs are settled until waitMS.
+	refuse string
+	// answeredURL is a page that was fetched; see check.
+	answeredURL string
+	// brokenPages is how often in a row a check was answered after pages had failed.
+	brokenPages uint32
+	// throttled is how often in a row it asked for fewer requests.
+	throttled uint32
+}
+
+// failing tells whether its last answer was followed by a failure.
+func (h *host) failing() bool { return h.breaker.Failures > 0 }
+
+// refuses tells whether its URLs are settled now.
+func (h *host) refuses(nowMS int64) bool { return h.refuse != "" && waits(h.waitMS, nowMS) }
+
+// waits tells whether something waits for a time. A time that is absurd is none.
+func waits(untilMS, nowMS int64) bool { return untilMS > nowMS && !absurd(untilMS, nowMS) }
+
+// limit is how many failures in a row open the breaker: byDefault, doubled each time that
+// a check showed that it was pages that failed.
+func (h *host) limit(byDefault uint32) uint32 { return byDefault << min(h.brokenPages, maxBrokenPages) }
+
+// maxBrokenPages bounds the doubling of host.limit.
+const maxBrokenPages = 6
+
+func (h *host) record(name string) *weftpb.HostHealth {
+	return &weftpb.HostHealth{
+		Host: name, Failures: h.breaker.Failures, BreakerCycles: h.breaker.Cycles, BreakerOpen: h.breaker.Open,
+		WaitMs: h.waitMS, FailingSinceMs: h.sinceMS, Missing: h.missing, Refuse: h.refuse,
+		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled,
+	}
+}
+
+func hostOfRecord(r *weftpb.HostHealth) host {
+	return host{
+		breaker: politeness.Breaker{Failures: r.Failures, Cycles: r.BreakerCycles, Open: r.BreakerOpen},
+		waitMS:  r.WaitMs, sinceMS: r.FailingSinceMs, missing: r.Missing, refuse: r.Refuse,
+		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled,
+	}
+}
+
+func (h *host) fields(f *kv.Fields) {
+	failing := h.breaker.Failures > 0
+	f.Bools(&h.breaker.Open, &h.missing, &failing)
+	f.Int(&h.waitMS)
+	f.String(&h.refuse)
+	f.String(&h.answeredURL)
+	if failing {
+		f.Uint32(&h.breaker.Failures)
+		f.Uint32(&h.breaker.Cycles)
+		f.Int(&h.sinceMS)
+		f.Uint32(&h.throttled)
+	}
+	f.Uint32(&h.brokenPages)
+}
+
+func (h *host) encode() []byte { return kv.Encode(16+len(h.refuse)+len(h.answeredURL), h.fields) }
+
+func decodeHost(b []byte) (*host, error) {
+	h := &host{}
+	if b == nil {
+		return h, nil
+	}
+	return h, kv.Decode(b, h.fields)
+}
+
+// hostOf returns the host of an origin.
+func hostOf(origin string) string {
+	_, rest, _ := strings.Cut(origin, "://")
+	if end := strings.LastIndexByte(rest, ':'); end > strings.LastIndexByte(rest, ']') {
+		rest = rest[:end]
+	}
+	return rest
+}
+
+// host reads what is remembered of a host. Only changeHost changes it.
+func (x *fold) host(name string) *host {
+	if h, ok := x.hosts[name]; ok {
+		return h
+	}
+	h, err := decodeHost(x.store.Get(x.keys.host(name)))
+	if err != nil {
+		x.fail(fmt.Errorf("read host %s: %w", name, err))
+	}
+	if x.hosts == nil {
+		x.hosts = map[string]*host{}
+	}
+	x.hosts[name] = h
+	return h
+}
+
+// changeHost folds what is remembered of a host from now on, and moves its origins to
+// their places.
+func (x *fold) changeHost(r *weftpb.HostHealth) {
+	h, after := x.host(r.GetHost()), hostOfRecord(r)
+	if *h == after {
+		return
+	}
+	names := x.originsOf(r.Host)
+	for _, name := range names {
+		x.g.down -= x.origins[name].downURLs(h)
+	}
+	*h = after
+	for _, name := range names {
+		x.g.down += x.origins[name].downURLs(h)
+		x.place(name, x.origins[name])
+		x.touch(name)
+	}
+	if x.changedHosts == nil {
+		x.changedHosts = map[string]bool{}
+	}
+	x.changedHosts[r.Host] = true
+}
+
+// originsOf returns the names of the known origins of a host.
+func (x *fold) originsOf(host string) (names []string) {
+	known := func(name string) {
+		if o, _ := x.origin(name); o.id > 0 && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, scheme := range []string{"http://", "https://"} {
+		known(scheme + host)
+		for key := range kv.Range(x.store, x.keys.origin(scheme+host+":"), x.keys.origin(scheme+host+";")) {
+			known(string(key[len(x.keys.origin("")):]))
+		}
+	}
+	for name := range x.origins {
+		if hostOf(name) == host {
+			known(name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// HostState is what is known of a host.
+type HostState struct {
+	Host string
+	// URLs are those that wait in the queues and retries of its origins.
+	URLs uint64
+	// Failures in a row since Since; Down: they are so many that only probes go out.
+	// Nothing goes out before WaitAt. Refuse is the reason with which URLs are settled
+	// until then.
+	Failures      uint32
+	Down          bool
+	Since, WaitAt time.Time
+	Refuse        string
+	// Missing: its name does not exist, as one look-up said, or, with Refuse, two.
+	Missing bool
+	// Throttled is how often in a row it asked for fewer requests.
+	Throttled uint32
+	// BrokenPages: it answers, and some of its pages do not.
+	BrokenPages bool
+}
+
+// Hosts returns the hosts of a domain, in the order of their names.
+func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
+	x, err := openFold(f.store, f.opts.Partition, domain, 0, now.UnixMilli())
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*HostState{}
+	lower := x.keys.origin("")
+	for key := range kv.Range(f.store, lower, x.keys.make(originKind+1, 0)) {
+		name := string(key[len(lower):])
+		o, _ := x.origin(name)
+		h := x.host(hostOf(name))
+		s := byName[hostOf(name)]
+		if s == nil {
+			s = &HostState{
+				Host: hostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(h.waitMS),
+				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, BrokenPages: h.brokenPages > 0,
+			}
+			byName[s.Host] = s
+		}
+		s.URLs += o.held()
+		if o.down(h) {
+			s.Down = true
+			if s.Since.IsZero() {
+				s.Since = moment(max(o.health.sinceMS, o.failingMS))
+			}
+			if at := moment(max(h.waitMS, o.health.waitMS, o.retryMS)); at.After(s.WaitAt) {
+				s.WaitAt = at
+			}
+			s.Failures = max(s.Failures, o.health.breaker.Failures, o.failures)
+		}
+	}
+	states := make([]HostState, 0, len(byName))
+	for _, s := range byName {
+		states = append(states, *s)
+	}
+	slices.SortFunc(states, func(a, b HostState) int { return strings.Compare(a.Host, b.Host) })
+	return states, x.err
+}
+
+// Down tells whether a host is down: its breaker is open.
+func (f *Frontier) Down(domain, name string) bool {
+	h, err := decodeHost(f.store.Get(keysOf(domain).host(name)))
+	return err == nil && h.breaker.Open
+}
