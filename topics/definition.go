@@ -75,6 +75,9 @@ type Definition struct {
 	DelayMS int64 `json:"delay_ms"`
 	// PerDomain is how many visits of a domain may be out at once.
 	PerDomain int `json:"per_domain"`
+	// GiveUpAfterMS is how long a host may be down before its URLs are given up,
+	// milliseconds; 0: 7 days.
+	GiveUpAfterMS int64 `json:"give_up_after_ms,omitempty"`
 
 	// Duplicates is what happens to pages whose text another page had before:
 	// KeepDuplicates, DropDuplicateText or IgnoreDuplicates; empty: the first.

@@ -50,6 +50,9 @@ func checkBodies(d topics.Definition) error {
 func FrontierOptions(d topics.Definition) frontier.Options {
 	opts := frontier.DefaultOptions()
 	opts.Delay, opts.PerDomain = time.Duration(d.DelayMS)*time.Millisecond, d.PerDomain
+	if d.GiveUpAfterMS != 0 {
+		opts.GiveUpAfter = time.Duration(d.GiveUpAfterMS) * time.Millisecond
+	}
 	opts.Allowed, opts.Unheld = robots.Judge(), robots.Unheld
 	return opts
 }

@@ -47,8 +47,8 @@ func (w *world) checkDrained() {
 			}
 		case len(u.outcomes) != 1:
 			w.violate("lost", "%s has the outcomes %q", url, u.outcomes)
-		case u.tried > maxAttempts:
-			w.violate("budget", "%s was tried %d times", url, u.tried)
+		case u.attempts > maxAttempts:
+			w.violate("budget", "%s was tried %d times", url, u.attempts)
 		default:
 			w.checkURL(h, url, u)
 		}

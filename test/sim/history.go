@@ -36,6 +36,7 @@ type fate struct {
 	queued   int
 	group    string
 	tried    int
+	attempts int
 	outcomes []string
 	// In parsed.
 	parsed bool
@@ -130,12 +131,15 @@ func (h *history) readScheduled(s *weftpb.Scheduled, visits map[string]*weftpb.V
 			url = v.Requests[done.Index].Target.Url
 			if done.Attempt != nil {
 				h.of(url).tried++
+				if !v.Check && !done.Throttled && !done.Kept {
+					h.of(url).attempts++
+				}
 			}
 			if done.RetryMs != 0 || v.Robots {
 				continue
 			}
 		}
-		if done.Reason != frontier.ReasonRobots {
+		if done.Reason != frontier.ReasonRobots && done.Reason != frontier.ReasonCheck {
 			h.of(url).outcomes = append(h.of(url).outcomes, done.Reason)
 		}
 	}

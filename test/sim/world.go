@@ -90,7 +90,7 @@ func newWorld(c Case, lines *[]string) *world {
 	w.bugs = bugs{w: w, latest: map[topicPartition]int64{}, maybe: map[int32]uint64{}, absent: map[string]bool{}}
 	w.env = stage.Env{Names: w.names, Meter: stage.NoMeter{}, Definition: topics.Definition{
 		Version: topics.DefinitionVersion, Crawl: "sim", Partitions: partitions, Scope: "any", MaxDepth: -1,
-		DelayMS: delay.Milliseconds(), PerDomain: c.perDomain(), MaxPages: c.MaxPages, MaxPagesPerDomain: c.PagesPerDomain,
+		DelayMS: delay.Milliseconds(), PerDomain: c.perDomain(), GiveUpAfterMS: giveUpAfter.Milliseconds(), MaxPages: c.MaxPages, MaxPagesPerDomain: c.PagesPerDomain,
 		UserAgent: product + "/1",
 	}}
 	if c.MaxDepth > 0 {
@@ -160,6 +160,10 @@ func (w *world) define(p *process, name topics.Stage) ledger.Processor {
 	return processors.Find(w.names, name).Define(env, &p.diskLow)
 }
 
+// giveUpAfter is how long a host may be down: longer than any fault, so that nothing of a
+// healthy site is given up.
+const giveUpAfter = 6 * time.Hour
+
 // frontier returns a frontier on a state, to look at.
 func (w *world) frontier(partition int32, store kv.Store) *frontier.Frontier {
 	opts := settings.FrontierOptions(w.env.Definition)
@@ -192,7 +196,7 @@ func (w *world) trace(format string, args ...any) {
 }
 
 // patience is how long after the last fault a crawl may take to drain.
-const patience = 4 * time.Hour
+const patience = 12 * time.Hour
 
 // run runs the events until the crawl is drained, an invariant is violated, or the
 // drained crawl is overdue.
