@@ -78,10 +78,8 @@ func (s *state) Decide(in ledger.InputRecord, now time.Time, offset int64) ([]by
 		return nil, err
 	}
 	event, err := s.frontier.Settle(in.Key, &v, s.moment(now, offset))
-	for _, h := range event.GetHosts() {
-		if h.BreakerOpen && !s.frontier.Down(in.Key, h.Host) {
-			s.env.Meter.Tripped()
-		}
+	for range s.frontier.Opened(in.Key, event) {
+		s.env.Meter.Tripped()
 	}
 	return encode(event, err)
 }

@@ -32,7 +32,8 @@ type fate struct {
 	variant          string
 	depth            int
 	// In scheduled: how often the URL was queued, the group in which it waits, how
-	// often it was asked for (as a robots.txt, too), and its outcomes.
+	// often it was asked for (as a robots.txt, too), how many of these were attempts, and
+	// its outcomes.
 	queued   int
 	group    string
 	tried    int

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
 )
 
 // sized answers with as many bytes as the path says, with or without saying so

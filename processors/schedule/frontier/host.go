@@ -217,8 +217,18 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 	return states, x.err
 }
 
-// Down tells whether a host is down: its breaker is open.
-func (f *Frontier) Down(domain, name string) bool {
-	h, err := decodeHost(f.store.Get(keysOf(domain).host(name)))
-	return err == nil && h.breaker.Open
+// Opened is how many breakers an event opens that is not folded yet.
+func (f *Frontier) Opened(domain string, ev *weftpb.Scheduled) (n int) {
+	k := keysOf(domain)
+	for _, r := range ev.GetHosts() {
+		if h, err := decodeHost(f.store.Get(k.host(r.Host))); r.BreakerOpen && err == nil && !h.breaker.Open {
+			n++
+		}
+	}
+	for _, r := range ev.GetHealth() {
+		if o, err := decodeOrigin(f.store.Get(k.origin(r.Origin))); r.BreakerOpen && err == nil && !o.health.breaker.Open {
+			n++
+		}
+	}
+	return n
 }
