@@ -62,3 +62,15 @@ func DomainOf(url string) string {
 	}
 	return BundledSuffixes().Domain(u.Hostname())
 }
+
+// HostOf returns the host of a canonical absolute URL, or of an origin, without its port.
+func HostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	if port := strings.LastIndexByte(rest, ':'); port > strings.LastIndexByte(rest, ']') {
+		rest = rest[:port]
+	}
+	return rest
+}

@@ -52,3 +52,14 @@ func BenchmarkDomain(b *testing.B) {
 		})
 	}
 }
+
+func TestHostOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://www.a.example/x?y#z": "www.a.example", "http://a.example:8080": "a.example", "http://[::1]:80/": "[::1]",
+		"http://[::1]": "[::1]", "https://a.example?q=http://b": "a.example", "": "", "/x": "",
+	} {
+		if got := HostOf(url); got != want {
+			t.Errorf("HostOf(%q) = %q, want %q", url, got, want)
+		}
+	}
+}

@@ -48,10 +48,11 @@ func FetchedOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Fetche
 // AnswerOf is what an exchange means for the rest of its visit.
 func AnswerOf(x *httpclient.Exchange) hostqueue.Answer {
 	verdict := politeness.Judge(uint32(x.Status), string(x.Class))
-	if verdict.Health != politeness.Failed {
-		return hostqueue.Answer{Unreached: verdict.Unreached} // the Retry-After of a success asks for nothing
+	answer := hostqueue.Answer{Failed: verdict.Health == politeness.Failed || verdict.Missing, Unreached: verdict.Unreached}
+	if answer.Failed {
+		answer.RetryAfter = x.RetryAfter // that of a success asks for nothing
 	}
-	return hostqueue.Answer{Stop: true, RetryAfter: x.RetryAfter}
+	return answer
 }
 
 // Report collects the outcomes of one visit. It says when a part of them is to be

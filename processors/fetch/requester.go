@@ -126,13 +126,16 @@ func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) host
 	within, landed, ok := q.partitions.inFlight(v.Partition).begin(ctx)
 	if ok {
 		q.env.Meter.Slots(1)
-		q.witness.begin(v)
-		if IsRobots(v, i) {
+		q.witness.begin(v, i)
+		switch {
+		case IsRobots(v, i):
 			answer = q.robots(ctx, within, v, i)
-		} else {
+		case v.Check:
+			answer = q.check(ctx, within, v, i)
+		default:
 			answer = q.page(ctx, within, v, i)
 		}
-		q.witness.end(v, answer)
+		q.witness.end(v, i, answer)
 		q.env.Meter.Slots(-1)
 	}
 	q.backlog.release(v)
@@ -170,6 +173,51 @@ func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int)
 		report.update(func(r *Report) *weftpb.Visited { return r.Close(outcome, time.Now()) })
 	})
 	return AnswerOf(x)
+}
+
+// check makes a request that asks whether a host answers. Its exchange is kept for
+// archives, without a body that is too large for a record, and makes no page.
+func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
+	x := q.checked(within, v.Requests[i].Target.Url)
+	defer x.Release()
+	report := q.reporter.of(ctx, v)
+	if Undone(x) {
+		report.add(undone(within, i, x))
+		return hostqueue.Answer{Stop: true}
+	}
+	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+	if int64(len(x.Body)) > q.env.Definition.LargeBody() {
+		x.Body, x.Truncated = nil, true
+	}
+	outcome := x.Outcome()
+	outcome.Index = uint32(i)
+	if x.Status == 0 {
+		report.add(outcome)
+		return AnswerOf(x)
+	}
+	report.update(func(r *Report) *weftpb.Visited {
+		r.Open()
+		return nil
+	})
+	q.fetched.Send(q.life, q.output(v.Domain, WithoutPage(x)), func(_ *kgo.Record, err error) {
+		if err != nil {
+			q.fail(err)
+			return
+		}
+		report.update(func(r *Report) *weftpb.Visited { return r.Close(outcome, time.Now()) })
+	})
+	return AnswerOf(x)
+}
+
+// checked makes the exchange of a check. A panic is its outcome.
+func (q *requester) checked(ctx context.Context, url string) (x *httpclient.Exchange) {
+	began := time.Now()
+	defer func() {
+		if cause := recover(); cause != nil {
+			x = q.panicked(url, began, cause)
+		}
+	}()
+	return q.http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
 }
 
 // exchange makes the exchange of request i of v, and its record in fetched. A panic is
@@ -240,38 +288,50 @@ func undone(within context.Context, i int, x *httpclient.Exchange) *weftpb.Outco
 	return Skip(i)
 }
 
+// Skip reports that a request is not made, because its host must not be asked.
+func (q *requester) Skip(ctx context.Context, v *hostqueue.Visit, i int) {
+	q.reporter.of(ctx, v).add(Skip(i))
+}
+
 // Finish reports the end of a visit. Requests from rest on were not begun.
 func (q *requester) Finish(ctx context.Context, v *hostqueue.Visit, rest int) {
 	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Finish(rest, time.Now()) })
 }
 
-// witness counts requests that begin when their domain should be left alone. It shares
-// nothing with the host queues, which decide when requests begin.
+// witness counts requests that begin when their domain or host should be left alone. It
+// shares nothing with the host queues, which decide when requests begin.
 type witness struct {
 	env       stage.Env
 	perDomain int
 
-	mu   sync.Mutex
-	core politeness.Witness
+	mu      sync.Mutex
+	domains politeness.Witness
+	hosts   politeness.Witness // of what they asked for with Retry-After
 }
 
-func (w *witness) begin(v *hostqueue.Visit) {
+func (w *witness) begin(v *hostqueue.Visit, i int) {
+	now := time.Now()
 	w.mu.Lock()
-	violation := w.core.Begin(v.Domain, time.Now(), w.perDomain)
+	violation := w.domains.Begin(v.Domain, now, w.perDomain)
+	if early := w.hosts.Begin(v.Host(i), now, w.perDomain); violation == politeness.None {
+		violation = early
+	}
 	w.mu.Unlock()
 	if violation != politeness.None {
 		w.env.Meter.Hurried(violation)
-		w.env.Logger.Error("a request began when its domain should have been left alone",
+		w.env.Logger.Error("a request began when its domain or host should have been left alone",
 			"domain", v.Domain, "violation", violation, "visit", v.Id)
 	}
 }
 
-func (w *witness) end(v *hostqueue.Visit, answer hostqueue.Answer) {
-	delay := max(time.Duration(v.DelayMs)*time.Millisecond, answer.RetryAfter)
+func (w *witness) end(v *hostqueue.Visit, i int, answer hostqueue.Answer) {
+	delay := max(time.Duration(v.DelayMs)*time.Millisecond, answer.Rest)
 	if answer.Unreached {
 		delay = 0
 	}
+	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.core.End(v.Domain, time.Now(), delay)
+	w.domains.End(v.Domain, now, delay)
+	w.hosts.End(v.Host(i), now, answer.RetryAfter)
 }

@@ -61,7 +61,7 @@ func RobotsOf(asked *weftpb.Target, redirects int, last *httpclient.Exchange, pr
 	}
 	outcome.Rules = learned
 	// A Crawl-delay holds from the response on that asks for it.
-	outcome.Answer.RetryAfter = max(outcome.Answer.RetryAfter, time.Duration(rules.GetCrawlDelayMs())*time.Millisecond)
+	outcome.Answer.Rest = time.Duration(rules.GetCrawlDelayMs()) * time.Millisecond
 	return outcome
 }
 
@@ -149,7 +149,7 @@ func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i in
 	for _, x := range hops {
 		if x.Status != 0 {
 			left.Add(1)
-			q.fetched.Send(q.life, q.output(v.Domain, RobotsFetched(x)), acknowledged)
+			q.fetched.Send(q.life, q.output(v.Domain, WithoutPage(x)), acknowledged)
 		}
 	}
 	if learned.Elsewhere != nil {
@@ -160,8 +160,9 @@ func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i in
 	return learned.Answer
 }
 
-// RobotsFetched is the record in fetched of an exchange for a robots.txt.
-func RobotsFetched(x *httpclient.Exchange) *weftpb.Fetched {
+// WithoutPage is the record in fetched of an exchange that is not for a URL of the crawl:
+// that for a robots.txt, or a check.
+func WithoutPage(x *httpclient.Exchange) *weftpb.Fetched {
 	record := x.Fetched()
 	record.Id, record.Request = urls.PageID(x.URL, 0), &weftpb.Request{Target: &weftpb.Target{Url: x.URL}}
 	return &weftpb.Fetched{Robots: record}

@@ -120,7 +120,7 @@ func TestRobotsElsewhere(t *testing.T) {
 		answer.Robots.GetRules() != "-/x\n" || len(third.Elsewhere.Outcomes) != 1 || third.Elsewhere.Visit != "" {
 		t.Errorf("the answer to %s is %v", third.Domain, third.Elsewhere)
 	}
-	if third.Answer.RetryAfter != 0 {
+	if third.Answer.Rest != 0 {
 		t.Errorf("the third waits for the first one's Crawl-delay: %v", third.Answer)
 	}
 

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -37,12 +38,12 @@ func (w *world) checkRequest(q *queue, before []*access, a *access, p *page) {
 
 // checkPace checks when a request begins. Each request takes one of the domain's
 // connections, from its start until the delay after its end is over. There must be
-// a free one. A Retry-After holds for all connections.
+// a free one. A Retry-After holds for all connections to its host.
 func (w *world) checkPace(before []*access, a *access) {
 	var open, paced, crawlDelayed []*access
 	for _, b := range before[max(0, len(before)-recent):] {
 		gap := a.start - b.end
-		if b.end >= 0 && a.instance == b.instance && gap < b.retryAfter {
+		if b.end >= 0 && a.instance == b.instance && sameHost(a, b) && gap < b.retryAfter {
 			w.violate("early", "%s is asked %v after %s, whose answer had Retry-After %v", a.url, gap, b.url, b.retryAfter)
 		}
 		switch {
@@ -63,6 +64,10 @@ func (w *world) checkPace(before []*access, a *access) {
 	case len(open)+len(paced)+len(crawlDelayed) >= most:
 		w.violate("early", "%s is asked %v after %s, Crawl-delay is %v", a.url, a.start-crawlDelayed[0].end, crawlDelayed[0].url, a.origin.crawlDelay)
 	}
+}
+
+func sameHost(a, b *access) bool {
+	return urls.HostOf(a.origin.name) == urls.HostOf(b.origin.name)
 }
 
 // recent is how many earlier requests to a domain are looked at: more than can

@@ -48,6 +48,10 @@ func (q *queue) serve() {
 		q.wake(step.Until.Sub(q.instance.proc.mono()))
 	case hostqueue.Ask:
 		q.awaitGate(step)
+	case hostqueue.Skip:
+		q.report(step.Visit).Add(fetch.Skip(step.Index))
+		q.Skipped()
+		q.wake(0)
 	case hostqueue.Finish:
 		report := q.report(step.Visit)
 		q.write(step.Visit, report.Finish(step.Index, q.instance.proc.mono()))
@@ -158,6 +162,11 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 		return hostqueue.Answer{Stop: true}
 	case fetch.IsRobots(v, i):
 		return q.robots(v, i, x, report)
+	case v.Check:
+		outcome := x.Outcome()
+		outcome.Index = uint32(i)
+		report.Add(outcome)
+		return fetch.AnswerOf(x)
 	}
 	record := fetch.FetchedOf(v, i, x)
 	report.Open()

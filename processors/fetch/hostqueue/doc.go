@@ -15,6 +15,10 @@
 // [Queue] is pure. It decides what a host queue does next, and is told the time.
 // [Queues] gives each Queue a goroutine, a clock and slots.
 //
+// A host that fails stops only itself: the further requests of the visit that go to it
+// are skipped, and so are, in all visits, requests to a host that asked for none
+// (Retry-After). The requests to other hosts of the domain are made.
+//
 // A visit that waits has no slot: slots count open requests. A request that hangs
 // leaves its slot after a while and goes on in a place of its own, so that servers
 // that do not answer do not delay servers that do. There is a bound for both. The

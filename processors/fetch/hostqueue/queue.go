@@ -2,11 +2,13 @@ package hostqueue
 
 import (
 	"context"
+	"maps"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // Visit is a released visit, with what its owner knows of it.
@@ -46,13 +48,17 @@ func (v *Visit) settled(i int) bool {
 	return v.late[uint32(i)]
 }
 
-// Answer is what an exchange means for the rest of its visit.
+// Answer is what an exchange means for the requests that follow.
 type Answer struct {
-	// Stop ends the visit. The domain failed, and the scheduler decides when it
-	// is asked again.
+	// Stop ends the visit: the request could not be made.
 	Stop bool
-	// RetryAfter is how long the server asked for no request.
+	// Failed: the host failed, and the scheduler decides when it is asked again. The
+	// requests of the visit that go to other hosts are made.
+	Failed bool
+	// RetryAfter is how long the host asked for no request. It holds for all visits.
 	RetryAfter time.Duration
+	// Rest is how long the domain must be left alone, if that is longer than the delay.
+	Rest time.Duration
 	// Unreached: the request reached no server, and no delay runs from its end.
 	Unreached bool
 }
@@ -69,14 +75,17 @@ type Queue struct {
 	next    int // request of the current visit to be looked at next
 	rest    int // requests of the current visit from here on were not begun
 	stopped bool
+	failed  map[string]bool // hosts that failed in the current visit
 
-	notBefore  time.Time
-	retryAfter *retryAfter // shared with the domain's other queues; nil: never asked for
+	notBefore time.Time
+	told      *told // shared with the domain's other queues; nil: nothing
 }
 
-// retryAfter is what a domain asked for with Retry-After. It holds for all its
-// queues.
-type retryAfter struct{ until time.Time }
+// told is what servers of a domain told all its queues.
+type told struct {
+	rest       time.Time            // the domain is left alone until then
+	retryAfter map[string]time.Time // hosts are left alone until then
+}
 
 // queued is a visit. It is dropped when its context ends.
 type queued struct {
@@ -97,6 +106,9 @@ const (
 	Wait
 	// Ask for request Index of Visit; then call Made, or Drop.
 	Ask
+	// Skip request Index of Visit, because its host must not be asked now; then call
+	// Skipped.
+	Skip
 	// Finish Visit, of which requests from Index on were not begun; then call Drop.
 	Finish
 )
@@ -127,24 +139,32 @@ func Choose(most int, queue func(nth int) (waiting int, open bool)) int {
 	return best
 }
 
-// Join makes q another queue of the domain of other. A Retry-After that one of
-// them receives holds for both.
-func (q *Queue) Join(other *Queue) { q.retryAfter = other.shared() }
+// Join makes q another queue of the domain of other. What servers tell one of them holds
+// for both.
+func (q *Queue) Join(other *Queue) { q.told = other.shared() }
 
-func (q *Queue) shared() *retryAfter {
-	if q.retryAfter == nil {
-		q.retryAfter = new(retryAfter)
+func (q *Queue) shared() *told {
+	if q.told == nil {
+		q.told = &told{retryAfter: map[string]time.Time{}}
 	}
-	return q.retryAfter
+	return q.told
 }
 
 // free is the earliest start of a request.
 func (q *Queue) free() time.Time {
-	if q.retryAfter != nil && q.retryAfter.until.After(q.notBefore) {
-		return q.retryAfter.until
+	if q.told != nil {
+		return later(q.notBefore, q.told.rest)
 	}
 	return q.notBefore
 }
+
+// silent tells whether a host must not be asked.
+func (q *Queue) silent(host string, now time.Time) bool {
+	return q.failed[host] || q.told != nil && q.told.retryAfter[host].After(now)
+}
+
+// Host returns the host of request i.
+func (v *Visit) Host(i int) string { return urls.HostOf(v.Requests[i].GetTarget().GetUrl()) }
 
 // Add queues a visit.
 func (q *Queue) Add(ctx context.Context, v *Visit) { q.waiting = append(q.waiting, queued{ctx, v}) }
@@ -159,7 +179,7 @@ func (q *Queue) Next(now time.Time) Step {
 		if q.current == nil {
 			first := q.waiting[0]
 			q.waiting = q.waiting[1:]
-			q.current, q.next, q.rest, q.stopped = &first, 0, 0, false
+			q.current, q.next, q.rest, q.stopped, q.failed = &first, 0, 0, false, nil
 			if earliest := first.visit.NotBefore; earliest.After(q.notBefore) {
 				q.notBefore = earliest
 			}
@@ -177,6 +197,8 @@ func (q *Queue) Next(now time.Time) Step {
 		switch free := q.free(); {
 		case q.stopped || q.next == len(v.Requests):
 			step.Kind, step.Index = Finish, q.rest
+		case q.silent(v.Host(q.next), now):
+			step.Kind = Skip
 		case free.After(now):
 			step.Kind, step.Until = Wait, free
 		default:
@@ -184,10 +206,23 @@ func (q *Queue) Next(now time.Time) Step {
 		}
 		return step
 	}
-	if free := q.free(); free.After(now) {
-		return Step{Kind: Idle, Until: free}
+	until := q.free()
+	if q.told != nil {
+		for _, told := range q.told.retryAfter {
+			until = later(until, told)
+		}
+	}
+	if until.After(now) {
+		return Step{Kind: Idle, Until: until}
 	}
 	return Step{Kind: Over}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // Made books that the request that was asked for ended at now. stretch is the
@@ -198,12 +233,37 @@ func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
 	if !answer.Unreached {
 		q.notBefore = now.Add(delay)
 	}
-	if until := now.Add(answer.RetryAfter); answer.RetryAfter > 0 && until.After(q.shared().until) {
-		q.retryAfter.until = until
+	if until := now.Add(answer.Rest); answer.Rest > 0 && until.After(q.shared().rest) {
+		q.told.rest = until
 	}
+	host := q.current.visit.Host(q.next)
+	if answer.RetryAfter > 0 {
+		q.silence(host, now, answer.RetryAfter)
+	}
+	if answer.Failed {
+		if q.failed == nil {
+			q.failed = map[string]bool{}
+		}
+		q.failed[host] = true
+	}
+	q.Skipped()
+	q.stopped = answer.Stop
+}
+
+// silence notes that a host asked for no request, and forgets the hosts that may be asked
+// again.
+func (q *Queue) silence(host string, now time.Time, wait time.Duration) {
+	hosts := q.shared().retryAfter
+	maps.DeleteFunc(hosts, func(_ string, until time.Time) bool { return !until.After(now) })
+	if until := now.Add(wait); until.After(hosts[host]) {
+		hosts[host] = until
+	}
+}
+
+// Skipped books that the request that was to be asked or skipped is over.
+func (q *Queue) Skipped() {
 	q.next++
 	q.rest = q.next
-	q.stopped = answer.Stop
 }
 
 // Drop ends the current visit.

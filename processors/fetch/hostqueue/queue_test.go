@@ -34,16 +34,17 @@ func TestQueueTimeline(t *testing.T) {
 	}{
 		{0, "ask a 0", made(2, hostqueue.Answer{})},
 		{2, "wait 3 a", nil},
-		{3, "ask a 2", made(4, hostqueue.Answer{RetryAfter: 5 * time.Second})},
+		{3, "ask a 2", made(4, hostqueue.Answer{Rest: 5 * time.Second})},
 		{4, "finish a 3", q.Drop},
 		{4, "wait 9 b", drop},
 		{9, "wait 20 c", nil},
 		{20, "ask c 0", made(21, hostqueue.Answer{Unreached: true})},
 		{21, "ask c 1", made(22, hostqueue.Answer{})},
-		{23, "ask c 2", made(24, hostqueue.Answer{Stop: true})},
-		{24, "finish c 3", q.Drop},
-		{24, "idle 25", nil},
-		{25, "over", nil},
+		{23, "ask c 2", made(24, hostqueue.Answer{Failed: true, RetryAfter: 9 * time.Second})},
+		{24, "skip c 3", q.Skipped},
+		{24, "finish c 4", q.Drop},
+		{24, "idle 33", nil},
+		{33, "over", nil},
 	} {
 		step := q.Next(start.Add(time.Duration(c.at) * time.Second))
 		if got := shown(step, start); got != c.want {
@@ -59,14 +60,14 @@ func TestQueueTimeline(t *testing.T) {
 }
 
 func shown(s hostqueue.Step, start time.Time) string {
-	kind := map[hostqueue.Kind]string{hostqueue.Over: "over", hostqueue.Idle: "idle", hostqueue.Wait: "wait", hostqueue.Ask: "ask", hostqueue.Finish: "finish"}[s.Kind]
+	kind := map[hostqueue.Kind]string{hostqueue.Over: "over", hostqueue.Idle: "idle", hostqueue.Wait: "wait", hostqueue.Ask: "ask", hostqueue.Skip: "skip", hostqueue.Finish: "finish"}[s.Kind]
 	until := int(s.Until.Sub(start).Seconds())
 	switch {
 	case s.Kind == hostqueue.Idle:
 		return fmt.Sprint(kind, " ", until)
 	case s.Kind == hostqueue.Wait:
 		return fmt.Sprint(kind, " ", until, " ", s.Visit.Id)
-	case slices.Contains([]hostqueue.Kind{hostqueue.Ask, hostqueue.Finish}, s.Kind):
+	case slices.Contains([]hostqueue.Kind{hostqueue.Ask, hostqueue.Skip, hostqueue.Finish}, s.Kind):
 		return fmt.Sprint(kind, " ", s.Visit.Id, " ", s.Index)
 	}
 	return kind

@@ -16,6 +16,8 @@ type Requester interface {
 	Gate(ctx context.Context, v *Visit) error
 	// Request makes v.Requests[i].
 	Request(ctx context.Context, v *Visit, i int) Answer
+	// Skip reports that v.Requests[i] is not made, because its host must not be asked.
+	Skip(ctx context.Context, v *Visit, i int)
 	// Finish reports that no further request of v is made. Requests from index
 	// rest on were not begun.
 	Finish(ctx context.Context, v *Visit, rest int)
@@ -157,6 +159,9 @@ func (s *Queues) serve(q *queue) {
 			}
 		case Ask:
 			s.ask(q, step)
+		case Skip:
+			s.requester.Skip(step.Context, step.Visit, step.Index)
+			s.change(q.Skipped)
 		case Finish:
 			s.requester.Finish(step.Context, step.Visit, step.Index)
 			s.change(q.Drop)

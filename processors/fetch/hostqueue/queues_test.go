@@ -22,6 +22,7 @@ type web struct {
 	open     int
 	most     int
 	finished map[string]int // rest by visit
+	skipped  []string       // visit and index
 	answer   func(v *hostqueue.Visit, i int) hostqueue.Answer
 	gate     func(ctx context.Context) error
 }
@@ -52,6 +53,12 @@ func (w *web) Request(_ context.Context, v *hostqueue.Visit, i int) hostqueue.An
 		return w.answer(v, i)
 	}
 	return hostqueue.Answer{}
+}
+
+func (w *web) Skip(_ context.Context, v *hostqueue.Visit, i int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.skipped = append(w.skipped, v.Id+" "+strconv.Itoa(i))
 }
 
 func (w *web) Finish(_ context.Context, v *hostqueue.Visit, rest int) {
@@ -116,12 +123,12 @@ func TestWaitingCostsNoSlot(t *testing.T) {
 	})
 }
 
-func TestStopRetryAfterAndNotBefore(t *testing.T) {
+func TestStopRestAndNotBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answer = func(v *hostqueue.Visit, i int) hostqueue.Answer {
 			if v.Id == "a" && i == 1 {
-				return hostqueue.Answer{Stop: true, RetryAfter: time.Minute}
+				return hostqueue.Answer{Stop: true, Rest: time.Minute}
 			}
 			return hostqueue.Answer{}
 		}
@@ -135,10 +142,10 @@ func TestStopRetryAfterAndNotBefore(t *testing.T) {
 		l.Wait()
 		spans := w.log["d"]
 		if len(spans) != 2 || spans[0].start.Sub(began) != 5*time.Second {
-			t.Fatalf("requests %v, want one 5 s after the start and one after Retry-After", spans)
+			t.Fatalf("requests %v, want one 5 s after the start and one after the rest", spans)
 		}
 		if gap := spans[1].start.Sub(spans[0].end); gap < time.Minute {
-			t.Errorf("asked again %v after Retry-After of a minute", gap)
+			t.Errorf("asked again %v after a rest of a minute", gap)
 		}
 		if w.finished["a"] != 2 {
 			t.Errorf("rest of a begins at %d, want 2", w.finished["a"])
@@ -214,13 +221,13 @@ func TestCloseEndsTheWaitForADelay(t *testing.T) {
 	})
 }
 
-// A Retry-After holds for all queues of the domain, also for one that opens later.
-func TestRetryAfterSilencesTheDomain(t *testing.T) {
+// What servers ask of the domain holds for all its queues, also for one that opens later.
+func TestRestSilencesTheDomain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answer = func(v *hostqueue.Visit, _ int) hostqueue.Answer {
 			if v.Id == "hears" {
-				return hostqueue.Answer{RetryAfter: time.Minute}
+				return hostqueue.Answer{Rest: time.Minute}
 			}
 			return hostqueue.Answer{}
 		}
@@ -238,8 +245,48 @@ func TestRetryAfterSilencesTheDomain(t *testing.T) {
 		}
 		for _, s := range spans[2:] {
 			if gap := s.start.Sub(spans[0].end); gap < time.Minute {
-				t.Errorf("asked again %v after Retry-After of a minute", gap)
+				t.Errorf("asked again %v after a rest of a minute", gap)
 			}
+		}
+	})
+}
+
+// A host that fails, or asks for no request, is not asked: its requests are skipped, in this
+// visit or in all of them, and those of other hosts are made.
+func TestAHostThatFailsIsSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		var asked []string
+		w.answer = func(v *hostqueue.Visit, i int) hostqueue.Answer {
+			asked = append(asked, v.Id+" "+strconv.Itoa(i))
+			switch {
+			case v.Id == "a" && v.Host(i) == "sick.d":
+				return hostqueue.Answer{Failed: true}
+			case v.Host(i) == "busy.d":
+				return hostqueue.Answer{Failed: true, RetryAfter: time.Minute}
+			}
+			return hostqueue.Answer{}
+		}
+		hosts := func(id string, hosts ...string) *hostqueue.Visit {
+			v := visit("d", id, len(hosts), time.Second)
+			for i, host := range hosts {
+				v.Requests[i].Target.Url = "https://" + host + "/" + strconv.Itoa(i)
+			}
+			return v
+		}
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		l.Start(t.Context(), hosts("a", "sick.d", "well.d", "sick.d", "busy.d:8080", "well.d", "busy.d"))
+		l.Start(t.Context(), hosts("b", "sick.d", "busy.d", "well.d"))
+		time.Sleep(30 * time.Second)
+		l.Start(t.Context(), hosts("c", "busy.d"))
+		time.Sleep(time.Minute)
+		l.Start(t.Context(), hosts("d", "busy.d"))
+		l.Wait()
+		if want := []string{"a 0", "a 1", "a 3", "a 4", "b 0", "b 2", "d 0"}; !slices.Equal(asked, want) {
+			t.Errorf("asked for %v, want %v", asked, want)
+		}
+		if want := []string{"a 2", "a 5", "b 1", "c 0"}; !slices.Equal(w.skipped, want) {
+			t.Errorf("skipped %v, want %v", w.skipped, want)
 		}
 	})
 }

@@ -89,3 +89,5 @@ func TestHangingHostsDelayNoOthers(t *testing.T) {
 		})
 	}
 }
+
+func (*mixed) Skip(context.Context, *hostqueue.Visit, int) {}

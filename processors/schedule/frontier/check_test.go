@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/test/memstore"
 )
 
@@ -159,7 +160,7 @@ func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int
 		var o *origin
 		var h *host
 		if o, err = decodeOrigin(value); err == nil {
-			h, err = decodeHost(s.Get(keys.host(hostOf(name))))
+			h, err = decodeHost(s.Get(keys.host(urls.HostOf(name))))
 		}
 		if err != nil {
 			return false

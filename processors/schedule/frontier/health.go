@@ -7,6 +7,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/kv"
 	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // What a failure is held against is the table of politeness.Judge: an origin, if no
@@ -72,7 +73,7 @@ func (p *plan) setHealth(name string, h health) {
 // answered notes that an origin answered. page is the URL of a page that was fetched,
 // empty if it was something else.
 func (p *plan) answered(name, page string, check bool) {
-	host := hostOf(name)
+	host := urls.HostOf(name)
 	before := p.host(host)
 	after := *before
 	after.breaker, after.waitMS, after.sinceMS = before.breaker.Answered(), 0, 0
@@ -109,9 +110,9 @@ func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 	}
 	h.refuse = p.givesUp(h.breaker, h.sinceMS)
 	p.setHealth(name, h)
-	if host := *p.host(hostOf(name)); host.missing {
+	if host := *p.host(urls.HostOf(name)); host.missing {
 		host.missing, host.refuse, host.waitMS = false, "", 0
-		p.setHost(hostOf(name), host)
+		p.setHost(urls.HostOf(name), host)
 	}
 }
 
@@ -192,9 +193,9 @@ func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
 // probed notes that one request is released to find out whether an origin and its host
 // answer again. Until it is settled the next one waits as if it had failed.
 func (p *plan) probed(name string, delay time.Duration) {
-	if h := *p.host(hostOf(name)); h.failing() {
+	if h := *p.host(urls.HostOf(name)); h.failing() {
 		h.waitMS, h.refuse = p.nowMS+max(h.wait(delay), politeness.FirstBackoff).Milliseconds(), ""
-		p.setHost(hostOf(name), h)
+		p.setHost(urls.HostOf(name), h)
 	}
 	if o, _ := p.origin(name); o.health != (health{}) {
 		h := o.health

@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/kv"
 	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // host is what a domain remembers of one host, which its origins share. A host of which
@@ -87,15 +88,6 @@ func decodeHost(b []byte) (*host, error) {
 	return h, kv.Decode(b, h.fields)
 }
 
-// hostOf returns the host of an origin.
-func hostOf(origin string) string {
-	_, rest, _ := strings.Cut(origin, "://")
-	if end := strings.LastIndexByte(rest, ':'); end > strings.LastIndexByte(rest, ']') {
-		rest = rest[:end]
-	}
-	return rest
-}
-
 // host reads what is remembered of a host. Only changeHost changes it.
 func (x *fold) host(name string) *host {
 	if h, ok := x.hosts[name]; ok {
@@ -149,7 +141,7 @@ func (x *fold) originsOf(host string) (names []string) {
 		}
 	}
 	for name := range x.origins {
-		if hostOf(name) == host {
+		if urls.HostOf(name) == host {
 			known(name)
 		}
 	}
@@ -188,11 +180,11 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 	for key := range kv.Range(f.store, lower, x.keys.make(originKind+1, 0)) {
 		name := string(key[len(lower):])
 		o, _ := x.origin(name)
-		h := x.host(hostOf(name))
-		s := byName[hostOf(name)]
+		h := x.host(urls.HostOf(name))
+		s := byName[urls.HostOf(name)]
 		if s == nil {
 			s = &HostState{
-				Host: hostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(h.waitMS),
+				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(h.waitMS),
 				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, BrokenPages: h.brokenPages > 0,
 			}
 			byName[s.Host] = s

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // Two indexes of a domain say which of its origins has a URL that may go out: so no
@@ -64,7 +65,7 @@ func placeOf(o *origin, h *host) (at place) {
 
 // place moves an origin to where it belongs.
 func (x *fold) place(name string, o *origin) {
-	to := placeOf(o, x.host(hostOf(name)))
+	to := placeOf(o, x.host(urls.HostOf(name)))
 	for p := range priorities {
 		bit := uint8(1) << p
 		switch {
@@ -125,7 +126,7 @@ func (x *fold) origin(name string) (o *origin, heard bool) {
 // its place.
 func (x *fold) change(name string, change func(*origin)) {
 	o, heard := x.origin(name)
-	h := x.host(hostOf(name))
+	h := x.host(urls.HostOf(name))
 	held, down := o.held(), o.downURLs(h)
 	if !heard {
 		x.d.origins++

@@ -7,6 +7,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/kv"
 	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // An event stays under 512 KiB by construction: releases end at eventBytes,
@@ -107,7 +108,7 @@ func (p *plan) next() *candidate {
 	c.request = c.from.ahead[0]
 	c.name, _ = originOf(c.request.Target.GetUrl())
 	c.origin, _ = p.origin(c.name)
-	c.host = p.host(hostOf(c.name))
+	c.host = p.host(urls.HostOf(c.name))
 	return c
 }
 
@@ -128,7 +129,7 @@ func (p *plan) nextReadyName(priority int) string {
 func (p *plan) nextOf(c *candidate, name string, priority *int) *candidate {
 	c.name = name
 	c.origin, _ = p.origin(name)
-	c.host = p.host(hostOf(name))
+	c.host = p.host(urls.HostOf(name))
 	r := c.origin.retries
 	again := r.count > 0 && (r.headMS <= p.nowMS || absurd(r.headMS, p.nowMS))
 	switch {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // Settle decides on outcomes of a visit. It returns nil when they change nothing: the
@@ -83,7 +84,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 			}
 			s.settled(o.Index, o, ReasonRobots, 0) // the other domain has the answer, and refers again if it needs to
 		case verdict.Missing:
-			if h := s.host(hostOf(name)); h.refuses(s.nowMS) {
+			if h := s.host(urls.HostOf(name)); h.refuses(s.nowMS) {
 				s.settled(o.Index, o, h.refuse, 0)
 			} else {
 				s.settled(o.Index, o, verdict.Reason, -1)
@@ -117,7 +118,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 // failing tells whether an origin or its host failed, and has not answered since.
 func (s *settling) failing(name string) bool {
 	o, _ := s.origin(name)
-	return o.health.breaker.Failures > 0 || s.host(hostOf(name)).failing()
+	return o.health.breaker.Failures > 0 || s.host(urls.HostOf(name)).failing()
 }
 
 // check settles a visit that asked whether a host answers.
@@ -211,7 +212,7 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 func (s *settling) later(name string, o *weftpb.Outcome, reason string) *weftpb.Settlement {
 	first, _ := politeness.Retry(1, 0)
 	from, _ := s.origin(name)
-	waitMS := max(s.host(hostOf(name)).waitMS, from.health.waitMS, s.nowMS)
+	waitMS := max(s.host(urls.HostOf(name)).waitMS, from.health.waitMS, s.nowMS)
 	s.settled(o.Index, o, reason, waitMS+first.Milliseconds())
 	return s.ev.Settled[len(s.ev.Settled)-1]
 }
@@ -226,7 +227,7 @@ func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, u
 	probe, check := s.visit.probe && s.failing(name), s.visit.check
 	switch {
 	case v.Missing:
-		s.nameMissing(hostOf(name), v.Reason)
+		s.nameMissing(urls.HostOf(name), v.Reason)
 	case v.Health == politeness.Answered:
 		if o.GetStatus() < 200 || o.GetStatus() > 299 || o.GetErrorClass() != "" {
 			url = ""
@@ -235,11 +236,11 @@ func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, u
 	case v.Health != politeness.Failed:
 	case v.Throttled > 0:
 		after := retryAfter(o)
-		s.throttle(hostOf(name), probe, after > 0 || o.GetStatus() == 429, s.delay, after)
+		s.throttle(urls.HostOf(name), probe, after > 0 || o.GetStatus() == 429, s.delay, after)
 	case v.Unit == politeness.Origin:
 		s.failedOrigin(name, probe, s.delay)
 	default:
-		s.failedHost(hostOf(name), probe, check, s.delay, retryAfter(o))
+		s.failedHost(urls.HostOf(name), probe, check, s.delay, retryAfter(o))
 	}
 }
 
