@@ -36,6 +36,14 @@ func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 	learned.RetryMs = p.nowMS + referralWait.Milliseconds()
 }
 
+// elsewhere is the verdict on a robots.txt that redirects to where there is none: no such
+// name, or an address that must not be asked. The host of the origin itself is there, so
+// this is asked as often as a URL.
+func elsewhere(o *origin) politeness.Verdict {
+	_, again := politeness.Retry(o.failures+1, 0)
+	return politeness.Verdict{Retry: again, Reason: ReasonUnreachable}
+}
+
 // robotsFailed decides when robots.txt is asked for again. An error that does
 // not pass gives the origin up at once.
 func (p *plan) robotsFailed(name string, o *origin, status uint32, verdict politeness.Verdict, retryAfter time.Duration) {

@@ -71,7 +71,7 @@ func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 		}
 		verdict := judge(outcome)
 		if verdict.Unmade || verdict.Missing || verdict.Health == politeness.Answered {
-			verdict = politeness.Verdict{Retry: true}
+			verdict = elsewhere(o)
 		}
 		p.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
