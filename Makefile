@@ -64,17 +64,17 @@ check: build $(GOTESTSUM) ## What to run while you work: build, lint, the short 
 	$(MAKE) --no-print-directory lint
 	$(GOTEST) -vet=off -short ./...
 
-# The long tests wait more than they compute. Beside them runs, at the lowest priority,
-# what computes and has no clock: linters, the checks of the deploy files, and the
-# compiler for the race tests, which come after it.
+# The long tests wait more than they compute. Beside the tests runs, at the lowest
+# priority, what computes and has no clock: the compiler for the race tests, which come
+# last, linters, and the checks of the deploy files.
 .PHONY: test
 test: ready ## All that CI runs: build, lint, long tests, deploy files, short tests under the race detector
 	@nice -n 19 $(MAKE) --no-print-directory -k beside >$(TOOLS)/beside.log 2>&1 & beside=$$!; \
 	trap 'kill $$beside 2>/dev/null || true' EXIT; \
 	$(MAKE) --no-print-directory long; \
+	$(MAKE) --no-print-directory short; \
 	wait $$beside || { cat $(TOOLS)/beside.log; exit 1; }; \
-	cat $(TOOLS)/beside.log; \
-	$(MAKE) --no-print-directory short
+	cat $(TOOLS)/beside.log
 
 # What tests need. It is fetched while the program is built.
 .PHONY: ready
@@ -83,7 +83,7 @@ ready: $(GOTESTSUM)
 	@$(MAKE) --no-print-directory $(VERSITYGW)
 
 .PHONY: beside
-beside: lint race-build deploy-check
+beside: race-build lint deploy-check
 
 .PHONY: race-build
 race-build:

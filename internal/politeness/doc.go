@@ -16,9 +16,14 @@
 // # Errors
 //
 // Judge says what an outcome means for the URL (settled, or tried again) and for its
-// server (it answered, it failed, or neither). A request that reached no server says
-// nothing about it and costs no delay. The status of an error decides, even if its page
-// could not be read. Failures in a row double the wait. Five open the breaker, which
-// lets one probe through from time to time. An answer closes it. A breaker that opened
-// too often gives up.
+// server (it answered, it failed, or neither), and what a failure is held against:
+//
+//	origin  no connection could be made: refused, timed out, TLS
+//	host    it did not answer, or not to the end; 5xx; 429 and 503, which ask for time
+//	URL     its attempts, except where the host asked for time
+//
+// A request that reached no server says nothing about it and costs no delay. The status of
+// an error decides, even if its page could not be read. Failures in a row double the wait.
+// Five open the breaker, which lets one probe through from time to time. An answer closes
+// it. testdata/verdicts.txt has the whole table.
 package politeness

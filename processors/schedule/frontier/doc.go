@@ -14,29 +14,52 @@
 // gauges and timing into the event. Apply must come to the same gauges; otherwise the
 // event is impossible.
 //
+// # The units
+//
+//	URL      its attempts
+//	origin   scheme, host and port: queues and retries; robots.txt; failures to connect
+//	host     failures in a row, back-off, breaker, Retry-After, whether its name exists
+//	domain   the registrable domain: the rate (one visit at a time, the delay between
+//	         two requests), fairness between its origins
+//
+// What fails waits alone. The next visit of its domain goes to an origin that is ready.
+// The table of politeness.Judge says what each outcome is held against.
+//
 // # The journey of a URL
 //
 //	from              to        when
-//	(new)             a queue   it is admitted; Priority says which of the four
+//	(new)             a queue   it is admitted; Priority says which of the four of its origin
 //	a queue, retries  a visit   it is at the front and may go out
-//	a queue, retries  retries   its origin's robots.txt cannot be fetched now, or its
-//	                            origin failed and waits alone
-//	a queue, retries  settled   it is refused: robots.txt, too many origins, breaker,
-//	                            no such name
+//	a queue, retries  settled   it is refused: robots.txt, too many origins, no such
+//	                            name, a host that was down for too long
 //	(new)             a group   it is admitted, perhaps as a variant of a known URL
 //	a group           a queue   it is recalled: it must be fetched itself
+//	a group           retries   its turn came while its origin waits
 //	a group           any       as from a queue, unless the group is withdrawn
 //	a visit           settled   it has an outcome that ends it
 //	a visit           retries   it failed and may be tried again, it was not made, or
 //	                            the lease ended
 //
 // Each URL is admitted once; dedupe ensures this. From then on it is in exactly one
-// place: a queue, the retries, a group, a visit that is out, or settled. URLs leave
-// queues and retries only at the front. Retries that are ready come first, then the
-// queues by the weights 8:4:2:1. A URL at the front that cannot go out is settled or
-// put off. One event settles or puts off at most 200 of them, so that an event stays
-// below 512 KiB whatever the queue holds; and fewer if their robots rules cost much
-// time, so that no domain keeps the partition for itself.
+// place: a queue or the retries of its origin, a group, a visit that is out, or settled.
+// URLs leave queues and retries only at the front. Of an origin, retries that are ready
+// come first. Between the origins of a domain and its groups, priorities have the weights
+// 8:4:2:1, and the origins with URLs of a priority are served in turn. One event settles
+// or puts off at most 200 URLs, so that an event stays below 512 KiB whatever the queue
+// holds; and fewer if their robots rules cost much time, so that no domain keeps the
+// partition for itself.
+//
+// # The places of an origin
+//
+// An origin with URLs is in at most one of two indexes of its domain (places.go):
+//
+//	ready    URLs of it may go out
+//	waiting  until a time: its host failed or asked for time, no connection could be
+//	         made to it, its robots.txt could not be fetched, or all its URLs are retries
+//	neither  its robots.txt is being fetched
+//
+// Its place follows from its record and that of its host, and from no clock. An origin
+// whose time has come is served before those that are ready.
 //
 // # The states of a domain
 //
@@ -49,9 +72,9 @@
 //
 //	from   to     when
 //	empty  out    Admit, if a visit may go out at once
-//	empty  due    Admit, if not: delay, back-off, breaker, window, full disk
+//	empty  due    Admit, if not: delay, window, full disk, all its hosts wait
 //	due    out    Tick at its time, when the window has room; Admit
-//	due    due    Tick: some URLs were refused or put off, and there are more
+//	due    due    Tick: some URLs were refused, and there are more
 //	due    empty  Tick: all other URLs were refused
 //	out    out    Settle: more of the visit is out, or the next one is released;
 //	              Tick at the end of a lease: released again
@@ -59,7 +82,7 @@
 //	out    empty  Settle: nothing is left
 //
 // So a domain cannot be forgotten: not when robots.txt forbids all its URLs, not while
-// its breaker is open, and not when a report is lost. If more than one visit per domain
+// all its hosts are down, and not when a report is lost. If more than one visit per domain
 // is allowed, a domain that is out may also be due for another visit.
 //
 // A visit is released together with the outcomes of the one before, if the remaining
@@ -81,12 +104,11 @@
 // Rules hold for 24 h at most.
 //
 // A robots.txt that cannot be fetched forbids everything (RFC 9309 section 2.3.1.4). The
-// URLs of the origin are put off, some at a time, so that other origins of the domain
-// are served. After the last try the last rules hold on, an hour at a time, until they
-// are 30 days old. If there are none, URLs are settled as robots_unreachable for an
-// hour. An error that does not pass, such as an address that must not be asked, is used
-// as the reason at once. A name that does not exist is looked up once more, ten seconds
-// later, and then is the reason.
+// origin waits, longer after each failure. If there were rules before, they hold on after
+// three hours, an hour at a time, until they are 30 days old. If there are none, URLs are
+// settled as robots_unreachable once that has lasted for as long as a host may be down
+// (Options.GiveUpAfter). An error that does not pass, such as an address that must not be
+// asked, is used as the reason at once.
 //
 // A robots.txt that redirects to another domain is fetched by that domain, within its
 // delays: see referral.go. The domain of the origin is due when the answer should have
@@ -94,9 +116,19 @@
 //
 // # Failure
 //
-//   - A failure of an origin stops its domain only if no other origin of the domain has
-//     answered since the last failure of this one. Otherwise this origin waits alone
-//     (health.go). A request that reached no server stops nothing.
+//   - A host or origin that failed gets one request at a time, and each failure doubles
+//     the wait before the next one. Five in a row open its breaker: it is down, and only
+//     probes go out, after waits of up to an hour. Its URLs keep their place. What
+//     cannot be answered by a host that is down is not a failed attempt of a URL.
+//   - The first probe, and every other one, is a check: it asks for a page that was
+//     fetched before. If that is answered, pages are broken and not the host: its URLs go
+//     out again, and more failures in a row open the breaker the next time.
+//   - A host that was down for Options.GiveUpAfter is given up: its URLs are settled as
+//     gave_up_breaker until the next probe.
+//   - A host that asks for fewer requests (429, 503) is left alone. Its URLs keep their
+//     attempts, and the domain learns a delay.
+//   - A name that does not exist is looked up once more, ten seconds later, and then its
+//     URLs are settled for an hour. That costs the domain no delay.
 //   - A visit whose lease is over is released again with a new id. What it had settled
 //     stays settled. Outcomes settle by visit id. An id that is not out changes nothing,
 //     so reports may be repeated and may come late.
@@ -116,7 +148,7 @@
 // # Costs
 //
 // Queues are ranges of sequence numbers, and the indexes remember where they begin, so
-// no decision searches: an event of a domain with ten million URLs costs as much as one
-// of a domain with ten. Memory holds only caches: robots rules, within a bound, and the
+// no decision searches: an event of a domain with ten million URLs, or with 100,000
+// hosts, costs as much as one of a domain with ten. Memory holds only caches: robots rules, within a bound, and the
 // first key of each index.
 package frontier
