@@ -19,6 +19,7 @@ type load struct {
 	offset int64
 	hold   bool
 	out    []outVisit // in the order in which they are answered
+	hosts  int        // of each domain
 	urls   int
 	robots int // robots visits answered
 }
@@ -28,11 +29,11 @@ type outVisit struct {
 	visit  *weftpb.Visit
 }
 
-func newLoad(tb testing.TB, domains, queued, window int) *load {
+func newLoad(tb testing.TB, domains, hosts, queued, window int) *load {
 	opts := DefaultOptions()
 	opts.Window = window
 	opts.Allowed = func(*weftpb.Robots, string) bool { return true }
-	l := &load{tb: tb, store: openPebble(tb), now: time.UnixMilli(1_700_000_000_000)}
+	l := &load{tb: tb, store: openPebble(tb), now: time.UnixMilli(1_700_000_000_000), hosts: hosts}
 	l.f = New(opts, l.store)
 	l.hold = true
 	for round := 0; round < queued; round += 200 {
@@ -41,7 +42,7 @@ func newLoad(tb testing.TB, domains, queued, window int) *load {
 		}
 	}
 	l.hold = false
-	for l.robots < domains {
+	for l.robots < domains*hosts {
 		l.serve(1000)
 	}
 	// What loading left to compact would be counted against the larger load.
@@ -77,7 +78,7 @@ func (l *load) admit(domain string, n int) {
 	for i := range targets {
 		l.urls++
 		targets[i] = &weftpb.Target{
-			Url:   fmt.Sprintf("https://%s/documentation/reference/section-%d/page-%d.html", domain, l.urls%97, l.urls),
+			Url:   fmt.Sprintf("https://h%d.%s/documentation/reference/section-%d/page-%d.html", l.urls%l.hosts, domain, l.urls%97, l.urls),
 			Depth: uint32(l.urls % 7), Via: weftpb.Via_VIA_LINK,
 		}
 	}
@@ -134,16 +135,53 @@ func (l *load) serve(n int) {
 // of their medians is reported: growth, at most 1.5. Half of ten domains are
 // out at a time, as of many domains the window lets out only some.
 func BenchmarkDecide(b *testing.B) {
-	queued, domains := 10_000_000, 100_000
+	queued, domains, hosts := 10_000_000, 100_000, 100_000
 	if testing.Short() {
-		queued, domains = queued/10, domains/10
+		queued, domains, hosts = queued/10, domains/10, hosts/10
 	}
 	b.Run(fmt.Sprintf("queued=10,%d", queued), func(b *testing.B) {
-		growth(b, newLoad(b, 1, 10, 512), newLoad(b, 1, queued, 512))
+		growth(b, newLoad(b, 1, 1, 10, 512), newLoad(b, 1, 1, queued, 512))
 	})
 	b.Run(fmt.Sprintf("domains=10,%d", domains), func(b *testing.B) {
-		growth(b, newLoad(b, 10, 40, 5), newLoad(b, domains, 40, 512))
+		growth(b, newLoad(b, 10, 1, 40, 5), newLoad(b, domains, 1, 40, 512))
 	})
+	b.Run(fmt.Sprintf("hosts=100,%d", hosts), func(b *testing.B) {
+		growth(b, newLoad(b, 1, 100, 10*hosts, 512), newLoad(b, 1, hosts, 10*hosts, 512))
+	})
+}
+
+// BenchmarkRoom measures how many bytes of the store a queued URL, a host and a domain are,
+// for few and for many of them: the sizes of tables on disk, compacted.
+func BenchmarkRoom(b *testing.B) {
+	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			for b.Loop() {
+				urls := room(b, 1, 1, n)
+				b.ReportMetric(float64(urls)/float64(n), "bytes/URL")
+				if n > 100_000 {
+					continue
+				}
+				hosts := room(b, 1, n, n) - urls
+				b.ReportMetric(float64(hosts)/float64(n), "bytes/host")
+				b.ReportMetric(float64(room(b, n, 1, 1)-urls)/float64(n), "bytes/domain")
+			}
+		})
+	}
+}
+
+// room is the size of a store with so many domains, hosts of each, and URLs of each domain.
+func room(b *testing.B, domains, hosts, queued int) uint64 {
+	l := &load{tb: b, store: openPebble(b), now: time.UnixMilli(1_700_000_000_000), hosts: hosts, hold: true}
+	l.f = New(testOptions(), l.store)
+	for d := range domains {
+		for left := queued; left > 0; left -= 200 {
+			l.admit(fmt.Sprintf("domain-%d.example", d), min(left, 200))
+		}
+	}
+	l.store.must(l.store.db.Flush())
+	l.store.must(l.store.db.Compact(b.Context(), []byte{0}, []byte{0xff}, true))
+	m := l.store.db.Metrics()
+	return m.DiskSpaceUsage()
 }
 
 // slice is how many URLs are served in one measurement.

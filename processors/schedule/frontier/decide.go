@@ -106,8 +106,9 @@ type plan struct {
 	groups groupFronts
 	// served is domain.served as this decision goes on.
 	served [priorities]uint32
-	// latest is the name of the origin that nextReadyName returned last.
+	// latest is the name of the origin that nextReadyName returned last, runs how often.
 	latest [priorities]string
+	runs   [priorities]int
 	// refusals and deferrals are bounded together, in number and in size.
 	chunk, chunkBytes int
 	// judged has the origins whose rules were asked, work is what that cost; see

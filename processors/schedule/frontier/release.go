@@ -112,15 +112,20 @@ func (p *plan) next() *candidate {
 	return c
 }
 
-// nextReadyName is nextReady, which need not look if there is only the one that was served
-// last.
+// run is how many URLs of a priority are served of one origin before it is the turn of the
+// next one: they share a connection, and the records that a decision reads.
+const run = 8
+
+// nextReadyName returns the origin that is served next of those with URLs of a priority.
 func (p *plan) nextReadyName(priority int) string {
 	name := p.latest[priority]
-	if o := p.origins[name]; p.d.ready[priority] > 1 || o == nil || o.at.ready&(1<<priority) == 0 {
-		name = p.nextReady(priority, p.served[priority])
-		p.latest[priority] = name
+	o := p.origins[name]
+	still := o != nil && o.at.ready&(1<<priority) != 0
+	if p.runs[priority]++; still && (p.runs[priority] <= run || p.d.ready[priority] == 1) {
+		return name
 	}
-	return name
+	p.latest[priority], p.runs[priority] = p.nextReady(priority, p.served[priority]), 1
+	return p.latest[priority]
 }
 
 // nextOf completes c with the URL of an origin that is served next: the first of its
