@@ -275,8 +275,10 @@ type HostHealth struct {
 	// How often in a row such a probe was answered although pages had failed: then more
 	// failures in a row open the breaker.
 	BrokenPages uint32 `protobuf:"varint,10,opt,name=broken_pages,json=brokenPages,proto3" json:"broken_pages,omitempty"`
-	// How often in a row it asked for fewer requests (429, 503 with Retry-After).
-	Throttled     uint32 `protobuf:"varint,11,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	// How often in a row it asked for fewer requests (429, 503).
+	Throttled uint32 `protobuf:"varint,11,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	// The delay that was learnt because it asked for fewer requests, milliseconds.
+	LearntDelayMs uint32 `protobuf:"varint,12,opt,name=learnt_delay_ms,json=learntDelayMs,proto3" json:"learnt_delay_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -384,6 +386,13 @@ func (x *HostHealth) GetBrokenPages() uint32 {
 func (x *HostHealth) GetThrottled() uint32 {
 	if x != nil {
 		return x.Throttled
+	}
+	return 0
+}
+
+func (x *HostHealth) GetLearntDelayMs() uint32 {
+	if x != nil {
+		return x.LearntDelayMs
 	}
 	return 0
 }
@@ -1494,10 +1503,8 @@ type Timing struct {
 	ResponseMs uint32 `protobuf:"varint,7,opt,name=response_ms,json=responseMs,proto3" json:"response_ms,omitempty"`
 	// Of earlier versions: the origin that answered last, as the FNV-1a hash of its name,
 	// and when, milliseconds since 1970.
-	AnsweredBy uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
-	AnsweredMs int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
-	// The delay that was learnt because servers asked for fewer requests, milliseconds.
-	LearntDelayMs uint32 `protobuf:"varint,10,opt,name=learnt_delay_ms,json=learntDelayMs,proto3" json:"learnt_delay_ms,omitempty"`
+	AnsweredBy    uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
+	AnsweredMs    int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1595,13 +1602,6 @@ func (x *Timing) GetAnsweredMs() int64 {
 	return 0
 }
 
-func (x *Timing) GetLearntDelayMs() uint32 {
-	if x != nil {
-		return x.LearntDelayMs
-	}
-	return 0
-}
-
 var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
@@ -1624,7 +1624,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x06health\x18\f \x03(\v2\x15.weft.v1.OriginHealthR\x06health\x12&\n" +
 	"\x06groups\x18\r \x03(\v2\x0e.weft.v1.GroupR\x06groups\x12+\n" +
 	"\brecalled\x18\x0e \x03(\v2\x0f.weft.v1.RecallR\brecalled\x12)\n" +
-	"\x05hosts\x18\x0f \x03(\v2\x13.weft.v1.HostHealthR\x05hosts\"\xdf\x02\n" +
+	"\x05hosts\x18\x0f \x03(\v2\x13.weft.v1.HostHealthR\x05hosts\"\x87\x03\n" +
 	"\n" +
 	"HostHealth\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
@@ -1638,7 +1638,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\fanswered_url\x18\t \x01(\tR\vansweredUrl\x12!\n" +
 	"\fbroken_pages\x18\n" +
 	" \x01(\rR\vbrokenPages\x12\x1c\n" +
-	"\tthrottled\x18\v \x01(\rR\tthrottled\"0\n" +
+	"\tthrottled\x18\v \x01(\rR\tthrottled\x12&\n" +
+	"\x0flearnt_delay_ms\x18\f \x01(\rR\rlearntDelayMs\"0\n" +
 	"\x06Recall\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\"\x84\x02\n" +
@@ -1735,7 +1736,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fACCESS_RULES\x10\x01\x12\x14\n" +
 	"\x10ACCESS_ALLOW_ALL\x10\x02\x12\x17\n" +
-	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\xbd\x02\n" +
+	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\x95\x02\n" +
 	"\x06Timing\x12\x15\n" +
 	"\x06due_ms\x18\x01 \x01(\x03R\x05dueMs\x12\x17\n" +
 	"\anext_ms\x18\x02 \x01(\x03R\x06nextMs\x12\x1a\n" +
@@ -1748,9 +1749,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\vanswered_by\x18\b \x01(\x06R\n" +
 	"answeredBy\x12\x1f\n" +
 	"\vanswered_ms\x18\t \x01(\x03R\n" +
-	"answeredMs\x12&\n" +
-	"\x0flearnt_delay_ms\x18\n" +
-	" \x01(\rR\rlearntDelayMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"answeredMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_scheduled_proto_rawDescOnce sync.Once

@@ -11,7 +11,7 @@ import (
 // Delay is the time between two requests to a domain, and where it comes from.
 type Delay struct {
 	MS int64 `json:"ms"`
-	// Cause is the largest part: configured, crawl_delay, response_time or learnt.
+	// Cause is the largest part: configured, crawl_delay or response_time.
 	Cause string `json:"cause"`
 	// The parts: the delay of the definition, the longest Crawl-delay of an origin with
 	// rules in force, and the time of the last response.
@@ -19,12 +19,10 @@ type Delay struct {
 	CrawlDelayMS int64  `json:"crawl_delay_ms,omitempty"`
 	Origin       string `json:"crawl_delay_origin,omitempty"`
 	ResponseMS   int64  `json:"response_ms,omitempty"`
-	// LearntMS is what was learnt because servers asked for fewer requests.
-	LearntMS int64 `json:"learnt_ms,omitempty"`
 }
 
-func delayOf(opts frontier.Options, response, learnt time.Duration, origins []frontier.OriginState) Delay {
-	d := Delay{ConfiguredMS: opts.Delay.Milliseconds(), ResponseMS: response.Milliseconds(), LearntMS: learnt.Milliseconds()}
+func delayOf(opts frontier.Options, response time.Duration, origins []frontier.OriginState) Delay {
+	d := Delay{ConfiguredMS: opts.Delay.Milliseconds(), ResponseMS: response.Milliseconds()}
 	for _, o := range origins {
 		if ms := o.CrawlDelay.Milliseconds(); o.Standing == frontier.InForce && ms > d.CrawlDelayMS {
 			d.CrawlDelayMS, d.Origin = ms, o.Name
@@ -32,10 +30,7 @@ func delayOf(opts frontier.Options, response, learnt time.Duration, origins []fr
 	}
 	crawlDelay := ms(d.CrawlDelayMS)
 	delay := politeness.Delay(opts.Delay, crawlDelay, opts.ResponseFactor, response)
-	if d.MS = delay.Milliseconds(); learnt > delay {
-		d.MS, d.Cause = d.LearntMS, "learnt"
-		return d
-	}
+	d.MS = delay.Milliseconds()
 	switch delay {
 	case opts.Delay:
 		d.Cause = "configured"
@@ -54,8 +49,6 @@ func (d Delay) reason() string {
 		return "Crawl-delay of " + d.Origin
 	case "response_time":
 		return "as long as its last response took"
-	case "learnt":
-		return "learnt, since its servers asked for fewer requests"
 	}
 	return "configured"
 }

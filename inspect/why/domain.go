@@ -162,7 +162,7 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 	s.Attempts = f.attempts
 	if f.begins > 0 {
 		s.State, s.WaitReason = StateTrimmed, WaitReason{Cause: Unknown, Text: "the beginning of its ledger was trimmed"}
-		s.Delay = delayOf(a.frontier, 0, 0, nil)
+		s.Delay = delayOf(a.frontier, 0, nil)
 		s.NextAt = moment(f.trace.nextMS)
 		s.Unknown = append(s.Unknown, fmt.Sprintf(
 			"scheduled/%d begins at %d: queues, robots rules and outcomes are not known any more", s.Partition, f.begins))

@@ -105,7 +105,7 @@ func (a *Asker) domainView(f *frontier.Frontier, domain string, t trace, around 
 	if h.hosts, err = f.Hosts(domain, c.now); err != nil {
 		return h, err
 	}
-	h.delay = delayOf(a.frontier, h.state.Response, h.state.Learnt, h.origins)
+	h.delay = delayOf(a.frontier, h.state.Response, h.origins)
 	return h, nil
 }
 

@@ -3,7 +3,7 @@ package politeness
 import "time"
 
 // A server that asks for fewer requests (429, or 503 with Retry-After) is left alone for a
-// while, and its domain learns a longer delay: it doubles each time that a server begins
+// while, and gets a longer delay of its own: it doubles each time that the server begins
 // to ask, and shrinks by a little with every answer. So a crawl finds the rate that is
 // permitted and stays near it.
 

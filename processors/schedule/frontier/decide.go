@@ -197,8 +197,7 @@ func (p *plan) ready() int64 {
 
 // delay is the domain's delay, with an origin's Crawl-delay.
 func (p *plan) delay(crawlDelayMS uint32) time.Duration {
-	delay := politeness.Delay(p.f.opts.Delay, milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
-	return max(delay, milliseconds(p.d.learntMS))
+	return politeness.Delay(p.f.opts.Delay, milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
 }
 
 func milliseconds(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }

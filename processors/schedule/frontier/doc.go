@@ -126,7 +126,7 @@
 //   - A host that was down for Options.GiveUpAfter is given up: its URLs are settled as
 //     gave_up_breaker until the next probe.
 //   - A host that asks for fewer requests (429, 503) is left alone. Its URLs keep their
-//     attempts, and the domain learns a delay.
+//     attempts, and it gets a longer delay of its own, which is learnt.
 //   - A name that does not exist is looked up once more, ten seconds later, and then its
 //     URLs are settled for an hour. That costs the domain no delay.
 //   - A visit whose lease is over is released again with a new id. What it had settled

@@ -37,9 +37,7 @@ type domain struct {
 	nextMS     int64
 	turn       uint32
 	responseMS uint32
-	// learntMS is the delay that was learnt because servers asked for fewer requests.
-	learntMS uint32
-	groups   groupCounts
+	groups     groupCounts
 }
 
 // visit is what a domain's record remembers of a visit that is out. Its id is
@@ -88,14 +86,12 @@ func (d *domain) firstLease() int64 {
 
 // timing is the part that an event carries whole.
 func (d *domain) timing(dueMS int64) *weftpb.Timing {
-	return &weftpb.Timing{
-		DueMs: dueMS, NextMs: d.nextMS, Turn: d.turn, ResponseMs: d.responseMS, LearntDelayMs: d.learntMS,
-	}
+	return &weftpb.Timing{DueMs: dueMS, NextMs: d.nextMS, Turn: d.turn, ResponseMs: d.responseMS}
 }
 
 // setTiming takes over an event's timing but for DueMs, which is an index too.
 func (d *domain) setTiming(t *weftpb.Timing) {
-	d.nextMS, d.turn, d.responseMS, d.learntMS = t.NextMs, t.Turn, t.ResponseMs, t.LearntDelayMs
+	d.nextMS, d.turn, d.responseMS = t.NextMs, t.Turn, t.ResponseMs
 }
 
 func (d *domain) fields(f *kv.Fields) {
@@ -112,7 +108,6 @@ func (d *domain) fields(f *kv.Fields) {
 	f.Int(&d.nextMS)
 	f.Uint32(&d.turn)
 	f.Uint32(&d.responseMS)
-	f.Uint32(&d.learntMS)
 	kv.List(f, &d.visits, maxPerDomain, func(v *visit) { v.fields(f) })
 	grouped := d.groups != (groupCounts{})
 	f.Bools(&grouped)

@@ -78,6 +78,9 @@ func (p *plan) answered(name, page string, check bool) {
 	after := *before
 	after.breaker, after.waitMS, after.sinceMS = before.breaker.Answered(), 0, 0
 	after.missing, after.refuse, after.throttled = false, "", 0
+	if after.learntMS = politeness.AfterAnswer(before.learntMS); after.learntMS > 0 {
+		after.waitMS = p.nowMS + int64(after.learntMS)
+	}
 	if after.answeredURL == "" {
 		after.answeredURL = page
 	}
@@ -93,7 +96,6 @@ func (p *plan) answered(name, page string, check bool) {
 	if o, heard := p.origin(name); heard && o.health != (health{}) {
 		p.setHealth(name, health{})
 	}
-	p.d.learntMS = politeness.AfterAnswer(p.d.learntMS)
 }
 
 // failedOrigin notes that no connection to an origin could be made.
@@ -126,7 +128,7 @@ func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time
 	if h.sinceMS == 0 {
 		h.sinceMS = p.nowMS
 	}
-	until := p.nowMS + max(h.wait(delay), retryAfter).Milliseconds()
+	until := p.nowMS + max(h.wait(delay), retryAfter, milliseconds(h.learntMS)).Milliseconds()
 	if h.throttled > 0 {
 		until = max(until, h.waitMS) // another request may have been told to wait longer
 	}
@@ -154,12 +156,12 @@ func (h *host) checks() bool {
 }
 
 // throttle notes that a host asked for fewer requests. paced: it says so of all requests,
-// not only of this one; then the domain's delay grows, once until the host answers again.
+// not only of this one; then the delay that is learnt grows, once until it answers again.
 func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	h.throttled = min(h.throttled, 1<<20) + 1
 	if paced && h.throttled == 1 {
-		p.d.learntMS = politeness.AfterThrottle(p.d.learntMS, delay)
+		h.learntMS = politeness.AfterThrottle(h.learntMS, delay)
 	}
 	p.setHost(name, h)
 	p.failedHost(name, probe, false, delay, max(retryAfter, politeness.ThrottleWait(h.throttled)))
@@ -190,11 +192,12 @@ func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
 	return ""
 }
 
-// probed notes that one request is released to find out whether an origin and its host
-// answer again. Until it is settled the next one waits as if it had failed.
+// probed notes that one request is released to an origin that failed, or whose host did, or
+// asked for fewer requests. Until it is settled the next one waits as if it had failed.
 func (p *plan) probed(name string, delay time.Duration) {
-	if h := *p.host(urls.HostOf(name)); h.failing() {
-		h.waitMS, h.refuse = p.nowMS+max(h.wait(delay), politeness.FirstBackoff).Milliseconds(), ""
+	if h := *p.host(urls.HostOf(name)); h.failing() || h.learntMS > 0 {
+		wait := max(h.wait(delay), milliseconds(h.learntMS)+politeness.FirstBackoff)
+		h.waitMS, h.refuse = p.nowMS+wait.Milliseconds(), ""
 		p.setHost(urls.HostOf(name), h)
 	}
 	if o, _ := p.origin(name); o.health != (health{}) {

@@ -27,8 +27,9 @@ type host struct {
 	answeredURL string
 	// brokenPages is how often in a row a check was answered after pages had failed.
 	brokenPages uint32
-	// throttled is how often in a row it asked for fewer requests.
-	throttled uint32
+	// throttled is how often in a row it asked for fewer requests, learntMS the delay that
+	// was learnt from that.
+	throttled, learntMS uint32
 }
 
 // failing tells whether its last answer was followed by a failure.
@@ -51,7 +52,7 @@ func (h *host) record(name string) *weftpb.HostHealth {
 	return &weftpb.HostHealth{
 		Host: name, Failures: h.breaker.Failures, BreakerCycles: h.breaker.Cycles, BreakerOpen: h.breaker.Open,
 		WaitMs: h.waitMS, FailingSinceMs: h.sinceMS, Missing: h.missing, Refuse: h.refuse,
-		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled,
+		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled, LearntDelayMs: h.learntMS,
 	}
 }
 
@@ -59,7 +60,7 @@ func hostOfRecord(r *weftpb.HostHealth) host {
 	return host{
 		breaker: politeness.Breaker{Failures: r.Failures, Cycles: r.BreakerCycles, Open: r.BreakerOpen},
 		waitMS:  r.WaitMs, sinceMS: r.FailingSinceMs, missing: r.Missing, refuse: r.Refuse,
-		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled,
+		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled, learntMS: r.LearntDelayMs,
 	}
 }
 
@@ -76,6 +77,7 @@ func (h *host) fields(f *kv.Fields) {
 		f.Uint32(&h.throttled)
 	}
 	f.Uint32(&h.brokenPages)
+	f.Uint32(&h.learntMS)
 }
 
 func (h *host) encode() []byte { return kv.Encode(16+len(h.refuse)+len(h.answeredURL), h.fields) }
@@ -163,8 +165,10 @@ type HostState struct {
 	Refuse        string
 	// Missing: its name does not exist, as one look-up said, or, with Refuse, two.
 	Missing bool
-	// Throttled is how often in a row it asked for fewer requests.
+	// Throttled is how often in a row it asked for fewer requests, Learnt the delay
+	// between requests to it that was learnt from that.
 	Throttled uint32
+	Learnt    time.Duration
 	// BrokenPages: it answers, and some of its pages do not.
 	BrokenPages bool
 }
@@ -185,7 +189,7 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 		if s == nil {
 			s = &HostState{
 				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(h.waitMS),
-				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, BrokenPages: h.brokenPages > 0,
+				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, Learnt: milliseconds(h.learntMS), BrokenPages: h.brokenPages > 0,
 			}
 			byName[s.Host] = s
 		}

@@ -75,9 +75,8 @@ type DomainState struct {
 	// the end of the first lease, and RetryAt the time of the first retry; zero
 	// if there is none.
 	DueAt, NextAt, LeaseAt, RetryAt time.Time
-	// Response is the time of the last response, Learnt the delay that was learnt because
-	// servers asked for fewer requests.
-	Response, Learnt time.Duration
+	// Response is the time of the last response.
+	Response time.Duration
 }
 
 // DomainState returns the state of a domain.
@@ -90,8 +89,8 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 	s := DomainState{
 		State: Empty, Origins: uint64(d.origins), Waiting: d.waiting, WaitAt: moment(d.waitMS),
 		DueAt: moment(d.dueMS), NextAt: moment(d.nextMS), LeaseAt: moment(d.leaseMS),
-		Response: milliseconds(d.responseMS), Learnt: milliseconds(d.learntMS),
-		Grouped: d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
+		Response: milliseconds(d.responseMS),
+		Grouped:  d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
 	}
 	for _, value := range kv.Range(f.store, x.keys.origin(""), x.keys.make(originKind+1, 0)) {
 		o, err := decodeOrigin(value)

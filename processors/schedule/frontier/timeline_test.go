@@ -320,8 +320,8 @@ func (l *timeline) event(domain string, at Moment, decide func(Moment) (*weftpb.
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.printf("%s is %s: due %s, next %s, lease %s; queued %v, retries %d, out %d%s%s", domain, s.State,
-		l.time(s.DueAt), l.time(s.NextAt), l.time(s.LeaseAt), s.Queued, s.Retries, s.Out, aside(s), learnt(s))
+	l.printf("%s is %s: due %s, next %s, lease %s; queued %v, retries %d, out %d%s", domain, s.State,
+		l.time(s.DueAt), l.time(s.NextAt), l.time(s.LeaseAt), s.Queued, s.Retries, s.Out, aside(s))
 }
 
 // aside is what waits in groups, if anything does.
@@ -333,13 +333,6 @@ func aside(s DomainState) (text string) {
 		text += fmt.Sprintf(", withdrawn %d", s.Withdrawn)
 	}
 	return text
-}
-
-func learnt(s DomainState) string {
-	if s.Learnt == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; a delay of %v was learnt", s.Learnt)
 }
 
 func (l *timeline) print(ev *weftpb.Scheduled) {
@@ -408,7 +401,11 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 // host is what an event says of a host.
 func (l *timeline) host(h *weftpb.HostHealth) string {
 	if h.Failures == 0 && !h.Missing {
-		return fmt.Sprintf("%s answers; a check asks for %q, broken pages %d", h.Host, h.AnsweredUrl, h.BrokenPages)
+		text := fmt.Sprintf("%s answers; a check asks for %q, broken pages %d", h.Host, h.AnsweredUrl, h.BrokenPages)
+		if h.LearntDelayMs > 0 {
+			text += fmt.Sprintf(", %d ms between requests, the next at %s", h.LearntDelayMs, l.ms(h.WaitMs))
+		}
+		return text
 	}
 	text := fmt.Sprintf("%s waits until %s: %d failures since %s, breaker open %v, cycle %d",
 		h.Host, l.ms(h.WaitMs), h.Failures, l.ms(h.FailingSinceMs), h.BreakerOpen, h.BreakerCycles)
@@ -417,6 +414,9 @@ func (l *timeline) host(h *weftpb.HostHealth) string {
 	}
 	if h.Throttled > 0 {
 		text += fmt.Sprintf(", throttled %d", h.Throttled)
+	}
+	if h.LearntDelayMs > 0 {
+		text += fmt.Sprintf(", %d ms between requests", h.LearntDelayMs)
 	}
 	if h.Refuse != "" {
 		text += ", refuse " + h.Refuse

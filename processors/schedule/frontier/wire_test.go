@@ -35,7 +35,7 @@ func drawDomain(t *rapid.T) *domain {
 		origins: rapid.Uint32().Draw(t, "origins"), held: small.Draw(t, "held"),
 		waiting: small.Draw(t, "waiting"), waitMS: ms.Draw(t, "wait"),
 		dueMS: ms.Draw(t, "due"), leaseMS: ms.Draw(t, "lease"), nextMS: ms.Draw(t, "next"),
-		turn: rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"), learntMS: rapid.Uint32().Draw(t, "learnt"),
+		turn: rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
 	}
 	for p := range priorities {
 		d.ready[p], d.served[p] = small.Draw(t, "ready"), rapid.Uint32().Draw(t, "served")
@@ -97,7 +97,7 @@ func drawHost(t *rapid.T) *host {
 	ms := rapid.Int64()
 	h := &host{
 		waitMS: ms.Draw(t, "wait"), missing: rapid.Bool().Draw(t, "missing"), refuse: rapid.String().Draw(t, "refuse"),
-		answeredURL: rapid.String().Draw(t, "answered"), brokenPages: rapid.Uint32().Draw(t, "broken"),
+		learntMS: rapid.Uint32().Draw(t, "learnt"), answeredURL: rapid.String().Draw(t, "answered"), brokenPages: rapid.Uint32().Draw(t, "broken"),
 	}
 	if rapid.Bool().Draw(t, "failing") {
 		h.breaker = politeness.Breaker{Failures: rapid.Uint32Range(1, 9).Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: true}
