@@ -88,7 +88,6 @@ func serveSick(t *testing.T, o webserver.SickOptions) (*webserver.SickServer, ma
 // Healthy hosts share their domains with sick hosts of every kind and with dead names, and
 // link to all of them. All pages of the healthy hosts are fetched, each once.
 func TestSickHostsHarmOnlyThemselves(t *testing.T) {
-	t.Skip("until hosts have queues of their own")
 	t.Parallel()
 	web, healthy := serveSick(t, webserver.SickOptions{Domains: 3, Healthy: 6, Dead: 30, Pages: 40})
 	crawlSick(t, web, healthy, time.Minute)
@@ -109,7 +108,6 @@ func TestSickHostsYieldTheirPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for hosts that come back")
 	}
-	t.Skip("until hosts have queues of their own")
 	t.Parallel()
 	web, wanted := serveSick(t, webserver.SickOptions{
 		Pages: 20, Permits: 10, Window: 5 * time.Second, OutageFrom: 2 * time.Second, OutageUntil: 12 * time.Second, BusyUntil: 5 * time.Second,
