@@ -23,6 +23,9 @@ type partition struct {
 	// cutOff counts, by URL, requests that ended when another fetcher took the
 	// partition over.
 	cutOff map[string]int
+	// uncounted counts, by URL, requests that were made and are no attempts: checks, and
+	// those to hosts that were down or asked for fewer requests.
+	uncounted map[string]int
 	// astray: the gauges were wrong once, and later gauges are not judged.
 	astray bool
 }
@@ -45,8 +48,10 @@ type domain struct {
 
 // visit is a visit that is out.
 type visit struct {
-	domain   *domain
-	robots   bool
+	domain *domain
+	robots bool
+	// aside: the request is not for a URL of the crawl, but for a robots.txt or a check.
+	aside    bool
 	requests []*weftpb.Request
 	open     uint32 // bit i: request i has no outcome
 	delayMS  uint32
@@ -228,7 +233,7 @@ func (p *partition) expire(s *step, id string) {
 	for i, q := range v.requests {
 		switch {
 		case v.open&(1<<i) == 0:
-		case v.robots:
+		case v.aside:
 			p.carry(s, out, settled)
 		case isReferral(q):
 			p.carry(s, out, retrying)
@@ -264,13 +269,17 @@ func (p *partition) settle(s *step, t *weftpb.Settlement) {
 		return
 	}
 	q, to := v.requests[t.Index], retrying
-	if v.robots || t.RetryMs == 0 {
+	if v.aside || t.RetryMs == 0 {
 		to = settled
 	}
 	url := q.GetTarget().GetUrl()
-	if v.robots || isReferral(q) {
+	switch {
+	case v.aside || isReferral(q):
 		p.carry(s, out, to)
-	} else {
+		if !v.robots && t.Attempt != nil {
+			p.uncounted[url]++
+		}
+	default:
 		p.attempted(s, url, t, to)
 	}
 	p.paced(s, v, url, t)
@@ -289,6 +298,10 @@ func (p *partition) attempted(s *step, url string, t *weftpb.Settlement, to plac
 		if t.Attempt != nil {
 			p.cutOff[url]++
 		}
+		return
+	}
+	if t.Throttled || t.Kept {
+		p.uncounted[url]++
 		return
 	}
 	p.mark(url, func(e *entry) {

@@ -44,7 +44,7 @@ func (l *ledgers) read(ctx context.Context) error {
 		l.partitions[number] = &partition{
 			judge: l.judge, number: number, whole: b.Start == 0,
 			chain:   newChain(l.outcome, l.names.Inputs(topics.Schedule)),
-			domains: map[string]*domain{}, visits: map[string]*visit{}, cutOff: map[string]int{},
+			domains: map[string]*domain{}, visits: map[string]*visit{}, cutOff: map[string]int{}, uncounted: map[string]int{},
 		}
 		l.dedupe[number] = newChain(l.outcome, l.names.Inputs(topics.Dedupe))
 	}

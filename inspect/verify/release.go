@@ -80,17 +80,17 @@ func (p *partition) learn(s *step, r *weftpb.OriginRules) {
 
 func (p *partition) release(s *step, r *weftpb.Visit, index int) {
 	v := &visit{
-		domain: s.domain, robots: r.Robots, requests: r.Requests, open: uint32(1)<<len(r.Requests) - 1,
+		domain: s.domain, robots: r.Robots, aside: r.Robots || r.Check, requests: r.Requests, open: uint32(1)<<len(r.Requests) - 1,
 		delayMS: r.DelayMs, responseMS: s.ev.GetTiming().GetResponseMs(),
 		offset: s.record.Offset, epoch: s.epoch, id: s.record.Offset<<8 | int64(index),
 	}
-	if len(r.Requests) == 0 || len(r.Requests) > politeness.MaxVisit || r.Robots && len(r.Requests) > 1 {
+	if len(r.Requests) == 0 || len(r.Requests) > politeness.MaxVisit || v.aside && len(r.Requests) > 1 {
 		p.violate(s, KindImpossibleStep, "", s.says("releases visit %s", r.Id), "a visit of %d requests", len(r.Requests))
 		return
 	}
 	for _, q := range r.Requests {
 		switch {
-		case r.Robots:
+		case v.aside:
 			p.carry(s, settled, out)
 		case isReferral(q):
 			p.carry(s, front(q.Again), out)

@@ -163,12 +163,16 @@ func (s *site) judgeDomain(domain string, log []request) {
 		if s.denied(r, at, known) {
 			s.violate(KindLogDenied, domain, "it was asked for, and robots.txt denied it", r, "asks for it")
 		}
-		switch asked[r.host+r.path]++; {
-		case !known:
+		asked[r.host+r.path]++
+		if !known {
 			s.unknown(domain, r)
-		case asked[r.host+r.path] > int(e.attempts)+s.down.partitions[e.partition].cutOff[at.name+r.path]:
+			continue
+		}
+		in := s.down.partitions[e.partition]
+		switch more := asked[r.host+r.path] - int(e.attempts) - in.uncounted[at.name+r.path]; {
+		case more > in.cutOff[at.name+r.path]:
 			s.extra++
-		case asked[r.host+r.path] > int(e.attempts):
+		case more > 0:
 			s.cutOff++
 		}
 	}
