@@ -203,8 +203,8 @@ func (d *formerDomain) fields(f *kv.Fields) {
 type formerOrigin struct{ origin }
 
 func (o *formerOrigin) fields(f *kv.Fields) {
-	var unhealthy bool
-	f.Bools(&o.asked, &o.reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing, &unhealthy)
+	var reached, unhealthy bool
+	f.Bools(&o.asked, &reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing, &unhealthy)
 	f.Int(&o.fetchedMS)
 	f.Int(&o.ttlMS)
 	f.Uint32(&o.crawlDelayMS)

@@ -38,8 +38,6 @@ type origin struct {
 	// asked: a robots visit for it is out. answered: another domain has answered since,
 	// before the report that the visit was redirected there.
 	asked, answered bool
-	// reached: its robots.txt was fetched once.
-	reached bool
 	// unrestricted: there are no rules to look at.
 	unrestricted bool
 	// fetchedMS and ttlMS tell how long the rules hold; 0: there are none.
@@ -160,7 +158,6 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 		id: o.id, queues: o.queues, retries: o.retries, at: o.at,
 		asked:        o.asked,
 		answered:     o.answered,
-		reached:      true,
 		unrestricted: r.Robots.GetAccess() == weftpb.Robots_ACCESS_ALLOW_ALL,
 		fetchedMS:    nowMS,
 		ttlMS:        r.Robots.GetTtlMs(),
@@ -211,7 +208,7 @@ func (o *origin) fields(f *kv.Fields) {
 	unhealthy, retried := o.health != (health{}), o.retries != (retries{})
 	troubled := o.failures > 0 || o.retryMS != 0 || o.refuse != ""
 	f.Bools(
-		&o.asked, &o.reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing,
+		&o.asked, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing,
 		&unhealthy, &retried, &troubled,
 	)
 	f.Uint32(&o.id)

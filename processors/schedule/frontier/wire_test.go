@@ -69,7 +69,7 @@ func drawOrigin(t *rapid.T) *origin {
 	small := rapid.Uint64Range(0, 1<<40)
 	o := &origin{
 		id: rapid.Uint32().Draw(t, "id"), at: place{uint8(rapid.IntRange(0, 15).Draw(t, "ready")), ms.Draw(t, "until")},
-		asked: rapid.Bool().Draw(t, "asked"), reached: rapid.Bool().Draw(t, "reached"), unrestricted: rapid.Bool().Draw(t, "free"),
+		asked: rapid.Bool().Draw(t, "asked"), unrestricted: rapid.Bool().Draw(t, "free"),
 		fetchedMS: ms.Draw(t, "fetched"), ttlMS: ms.Draw(t, "ttl"), crawlDelayMS: rapid.Uint32().Draw(t, "delay"),
 		hash: rapid.String().Draw(t, "hash"), retryMS: ms.Draw(t, "retry"),
 		refuse: rapid.String().Draw(t, "refuse"), missing: rapid.Bool().Draw(t, "missing"),
