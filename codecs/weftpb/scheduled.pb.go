@@ -1503,8 +1503,11 @@ type Timing struct {
 	ResponseMs uint32 `protobuf:"varint,7,opt,name=response_ms,json=responseMs,proto3" json:"response_ms,omitempty"`
 	// Of earlier versions: the origin that answered last, as the FNV-1a hash of its name,
 	// and when, milliseconds since 1970.
-	AnsweredBy    uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
-	AnsweredMs    int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
+	AnsweredBy uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
+	AnsweredMs int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
+	// The last visit was for an origin whose time to wait was over. The next one goes to
+	// those that need not wait.
+	Waited        bool `protobuf:"varint,10,opt,name=waited,proto3" json:"waited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1600,6 +1603,13 @@ func (x *Timing) GetAnsweredMs() int64 {
 		return x.AnsweredMs
 	}
 	return 0
+}
+
+func (x *Timing) GetWaited() bool {
+	if x != nil {
+		return x.Waited
+	}
+	return false
 }
 
 var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
@@ -1736,7 +1746,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fACCESS_RULES\x10\x01\x12\x14\n" +
 	"\x10ACCESS_ALLOW_ALL\x10\x02\x12\x17\n" +
-	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\x95\x02\n" +
+	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\xad\x02\n" +
 	"\x06Timing\x12\x15\n" +
 	"\x06due_ms\x18\x01 \x01(\x03R\x05dueMs\x12\x17\n" +
 	"\anext_ms\x18\x02 \x01(\x03R\x06nextMs\x12\x1a\n" +
@@ -1749,7 +1759,9 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\vanswered_by\x18\b \x01(\x06R\n" +
 	"answeredBy\x12\x1f\n" +
 	"\vanswered_ms\x18\t \x01(\x03R\n" +
-	"answeredMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"answeredMs\x12\x16\n" +
+	"\x06waited\x18\n" +
+	" \x01(\bR\x06waitedB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_scheduled_proto_rawDescOnce sync.Once

@@ -58,8 +58,8 @@
 //	         made to it, its robots.txt could not be fetched, or all its URLs are retries
 //	neither  its robots.txt is being fetched
 //
-// Its place follows from its record and that of its host, and from no clock. An origin
-// whose time has come is served before those that are ready.
+// Its place follows from its record and that of its host, and from no clock. Origins
+// whose time has come are served first in every other visit.
 //
 // # The states of a domain
 //

@@ -37,7 +37,9 @@ type domain struct {
 	nextMS     int64
 	turn       uint32
 	responseMS uint32
-	groups     groupCounts
+	// waited: the last visit was for an origin whose time to wait was over.
+	waited bool
+	groups groupCounts
 }
 
 // visit is what a domain's record remembers of a visit that is out. Its id is
@@ -86,12 +88,12 @@ func (d *domain) firstLease() int64 {
 
 // timing is the part that an event carries whole.
 func (d *domain) timing(dueMS int64) *weftpb.Timing {
-	return &weftpb.Timing{DueMs: dueMS, NextMs: d.nextMS, Turn: d.turn, ResponseMs: d.responseMS}
+	return &weftpb.Timing{DueMs: dueMS, NextMs: d.nextMS, Turn: d.turn, ResponseMs: d.responseMS, Waited: d.waited}
 }
 
 // setTiming takes over an event's timing but for DueMs, which is an index too.
 func (d *domain) setTiming(t *weftpb.Timing) {
-	d.nextMS, d.turn, d.responseMS = t.NextMs, t.Turn, t.ResponseMs
+	d.nextMS, d.turn, d.responseMS, d.waited = t.NextMs, t.Turn, t.ResponseMs, t.Waited
 }
 
 func (d *domain) fields(f *kv.Fields) {
@@ -110,7 +112,7 @@ func (d *domain) fields(f *kv.Fields) {
 	f.Uint32(&d.responseMS)
 	kv.List(f, &d.visits, maxPerDomain, func(v *visit) { v.fields(f) })
 	grouped := d.groups != (groupCounts{})
-	f.Bools(&grouped)
+	f.Bools(&grouped, &d.waited)
 	if grouped {
 		d.groups.fields(f)
 	}

@@ -63,6 +63,8 @@ type candidate struct {
 	turn uint32
 	// from is its place in a group, nil if it is in none.
 	from *front
+	// waited: its origin waited until now.
+	waited bool
 }
 
 // pop makes the next URL of the same place the one at the front.
@@ -74,30 +76,36 @@ func (p *plan) pop(c *candidate) {
 	p.pull(c.request.Target.GetUrl(), c.request.Priority, c.request.Again)
 }
 
-// next returns the URL that is served next, nil when there is none. URLs of origins whose
-// time to wait is over come first, then those of the other origins and of groups, by the
-// weights of their priorities. The origins that have URLs of a priority are served in
+// next returns the URL that is served next, nil when there is none. In every other visit
+// URLs of origins whose time to wait is over come first, so that origins that fail again and
+// again stop nobody. Then come those of the other origins and of groups, by the weights of
+// their priorities. The origins that have URLs of a priority are served in
 // turn. If a group shares the turns of a priority, the shorter of the two goes first, and
 // trials go before both.
 func (p *plan) next() *candidate {
-	c := &candidate{turn: p.d.turn}
-	if d := p.d; d.waiting > 0 && (d.waitMS <= p.nowMS || absurd(d.waitMS, p.nowMS)) {
+	c, d := &candidate{turn: p.d.turn}, p.d
+	over := d.waiting > 0 && (d.waitMS <= p.nowMS || absurd(d.waitMS, p.nowMS))
+	if over && !d.waited {
+		c.waited = true
 		return p.nextOf(c, p.nextWaiting(), nil)
 	}
 	g := &p.groups
 	tried, freed := g.trials.fill(), g.free.fill()
 	priority, turn, ok := serve(p.d.turn, func(n int) bool {
-		return p.d.ready[n] > 0 || tried && n == trialPriority || freed && n == freePriority
+		return d.ready[n] > 0 || tried && n == trialPriority || freed && n == freePriority
 	})
 	c.turn = turn
 	switch {
+	case !ok && over:
+		c.waited = true
+		return p.nextOf(c, p.nextWaiting(), nil)
 	case !ok && g.idle && g.whenIdle.fill():
 		c.from = &g.whenIdle.front
 	case !ok:
 		return nil
 	case tried && priority == trialPriority:
 		c.from = &g.trials.front
-	case freed && priority == freePriority && (p.d.ready[priority] == 0 || g.free.count <= p.d.held):
+	case freed && priority == freePriority && (d.ready[priority] == 0 || g.free.count <= d.held):
 		c.from = &g.free.front
 	default:
 		return p.nextOf(c, p.nextReadyName(priority), &priority)
@@ -163,6 +171,7 @@ func (p *plan) releaseNext() bool {
 		requests []*weftpb.Request
 		delay    = p.delay(0)
 		size     int
+		waited   bool
 	)
 collect:
 	for size < visitBytes && p.chunkLeft() && len(requests) < politeness.VisitSize(delay) {
@@ -198,6 +207,7 @@ collect:
 			if len(requests) > 0 {
 				break collect
 			}
+			p.d.waited = c.waited
 			p.releaseRobots(c, delay, probe)
 			return true
 		case Refused:
@@ -213,16 +223,19 @@ collect:
 			}
 			delay = slower
 			if c.host.checks() {
+				p.d.waited = c.waited
 				p.releaseCheck(c, delay)
 				return true
 			}
 			requests = append(requests, c.request)
+			waited = waited || c.waited
 			size += targetBytes(c.request.Target)
 			p.d.turn = c.turn
 			p.pop(c)
 			p.probed(c.name, delay)
 			if probe {
 				p.bytes += size
+				p.d.waited = waited
 				p.emit(&weftpb.Visit{Requests: requests, Probe: true}, delay)
 				return true
 			}
@@ -235,6 +248,7 @@ collect:
 		return false
 	}
 	p.bytes += size
+	p.d.waited = waited
 	p.emit(&weftpb.Visit{Requests: requests}, delay)
 	return true
 }

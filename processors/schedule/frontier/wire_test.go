@@ -35,7 +35,7 @@ func drawDomain(t *rapid.T) *domain {
 		origins: rapid.Uint32().Draw(t, "origins"), held: small.Draw(t, "held"),
 		waiting: small.Draw(t, "waiting"), waitMS: ms.Draw(t, "wait"),
 		dueMS: ms.Draw(t, "due"), leaseMS: ms.Draw(t, "lease"), nextMS: ms.Draw(t, "next"),
-		turn: rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
+		waited: rapid.Bool().Draw(t, "waited"), turn: rapid.Uint32().Draw(t, "turn"), responseMS: rapid.Uint32().Draw(t, "response"),
 	}
 	for p := range priorities {
 		d.ready[p], d.served[p] = small.Draw(t, "ready"), rapid.Uint32().Draw(t, "served")
