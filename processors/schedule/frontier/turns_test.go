@@ -40,7 +40,7 @@ func TestSickHostsTakeEveryOtherTurn(t *testing.T) {
 	apply(f.Admit(domain, targets(urls), at()))
 	requests, fetched := 0, 0
 	for ; fetched < pages && requests < 20*hosts; now = now.Add(time.Second) {
-		for len(out) > 0 {
+		for len(out) > 0 && fetched < pages {
 			v := out[0]
 			out = out[1:]
 			report := &weftpb.Visited{Visit: v.Id, Done: true}
