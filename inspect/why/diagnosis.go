@@ -176,12 +176,12 @@ var abouts = map[Cause]struct{ text, advice string }{
 	Retrying:   {"Only URLs that failed, and are tried again later, are left in %s.", ""},
 	BackingOff: {"After failures, a while without requests holds back %s.", "weft why DOMAIN tells the last errors."},
 	RetryAfter: {
-		"A server asked for a longer pause (Retry-After), which holds back %s.",
+		"Servers that asked for fewer requests hold back %s.",
 		"Ask for less: a longer --delay, or fewer --per-domain.",
 	},
 	Breaker: {
-		"An open breaker, after five failures in a row, holds back %s.",
-		"A probe asks from time to time. weft why DOMAIN tells the last errors.",
+		"Hosts that are down hold back %s.",
+		"A probe asks from time to time whether they answer. weft why DOMAIN tells which hosts, and the last errors.",
 	},
 	Window: {
 		"The window holds back %s, which are due: as many visits of their partition are out as may be.",

@@ -66,6 +66,8 @@ type Host struct {
 	Missing bool `json:"missing,omitempty"`
 	// Throttled is how often in a row it asked for fewer requests.
 	Throttled uint32 `json:"throttled,omitempty"`
+	// LearntMS is the delay between requests to it that was learnt from that.
+	LearntMS int64 `json:"learnt_ms,omitempty"`
 }
 
 // DomainQueues are the sizes of a domain's queues.
@@ -91,6 +93,7 @@ type Visit struct {
 	Unsettled  int       `json:"unsettled"`
 	Robots     bool      `json:"robots,omitempty"`
 	Probe      bool      `json:"probe,omitempty"`
+	Check      bool      `json:"check,omitempty"`
 	// Place of the URL of the question, from 1.
 	Place int `json:"place,omitempty"`
 }
@@ -98,7 +101,7 @@ type Visit struct {
 func (f *folded) visit(v frontier.VisitOut) Visit {
 	return Visit{
 		ID: v.ID, ReleasedAt: f.released[v.ID].at, LeaseAt: v.LeaseAt.UTC(), DelayMS: v.Delay.Milliseconds(),
-		Requests: len(v.Requests), Unsettled: v.Unsettled(), Robots: v.Robots, Probe: v.Probe,
+		Requests: len(v.Requests), Unsettled: v.Unsettled(), Robots: v.Robots, Probe: v.Probe, Check: v.Check,
 	}
 }
 
@@ -185,7 +188,8 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 		if told := (Host{
 			Host: host.Host, URLs: int64(host.URLs), Failures: host.Failures, Down: host.Down, SinceAt: host.Since.UTC(),
 			WaitAt: host.WaitAt.UTC(), Refuse: host.Refuse, Missing: host.Missing, Throttled: host.Throttled,
-		}); host.Failures > 0 || host.Missing {
+			LearntMS: host.Learnt.Milliseconds(),
+		}); host.Failures > 0 || host.Missing || host.Learnt > 0 {
 			s.Hosts = append(s.Hosts, told)
 		}
 	}

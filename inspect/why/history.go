@@ -80,8 +80,8 @@ type history struct {
 	steps  []Step
 	visits map[string]uint32 // visits with the URL, and its index in them
 	rules  *weftpb.Robots    // of its origin, in force last
-	// missing: the name of its host was not found. waitMS is until when only its origin
-	// waits.
+	// missing: the name of its host was not found. waitMS is until when its host or
+	// origin waits.
 	missing bool
 	waitMS  int64
 	// aside is the group in which the URL waits, "" if it does not wait; withdrawn are
@@ -126,7 +126,7 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 		if o.Origin != h.url.Origin() {
 			continue
 		}
-		h.missing = o.Missing
+		h.missing = h.missing || o.Missing
 		if !o.Unchanged && o.Robots.GetAccess() != weftpb.Robots_ACCESS_DISALLOW_ALL {
 			h.rules = o.Robots
 		}
@@ -134,6 +134,11 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 	for _, o := range ev.Health {
 		if o.Origin == h.url.Origin() {
 			h.waitMS = o.WaitMs
+		}
+	}
+	for _, host := range ev.Hosts {
+		if host.Host == urls.HostOf(url) {
+			h.missing, h.waitMS = host.Missing, host.WaitMs
 		}
 	}
 	for _, s := range ev.Settled {
@@ -147,7 +152,7 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 	}
 	for _, v := range ev.Released {
 		for i, q := range v.Requests {
-			if t := q.GetTarget(); !v.Robots && t.GetUrl() == url && t.Via != weftpb.Via_VIA_ROBOTS {
+			if t := q.GetTarget(); !v.Robots && !v.Check && t.GetUrl() == url && t.Via != weftpb.Via_VIA_ROBOTS {
 				h.visits[v.Id], h.aside = uint32(i), ""
 				add(Step{What: Released, Visit: v.Id, Requests: len(v.Requests), DelayMS: int64(v.DelayMs)})
 			}
@@ -177,10 +182,10 @@ const (
 // waitsFor is the reason why the URL is put off until a time.
 func (h *history) waitsFor(retryMS int64) string {
 	switch {
-	case h.waitMS == retryMS:
-		return waitsForOrigin
 	case h.missing:
 		return waitsForName
+	case h.waitMS == retryMS:
+		return waitsForOrigin
 	}
 	return ""
 }

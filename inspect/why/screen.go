@@ -138,7 +138,7 @@ var words = map[string]map[string]string{
 	"put off": {
 		"":             "robots.txt cannot be fetched",
 		waitsForName:   "the name of its host was not found, and is looked up once more",
-		waitsForOrigin: "its origin failed, and waits while the rest of the domain goes on",
+		waitsForOrigin: "its host failed, and waits while the rest of the domain goes on",
 	},
 	"refused": { // without a request
 		frontier.ReasonDisallowed:     "robots.txt of its origin forbids it",
@@ -158,10 +158,6 @@ var words = map[string]map[string]string{
 		string(frontier.Unasked): "to be fetched", string(frontier.Asking): "being fetched",
 		string(frontier.Referred): "being fetched from another domain", string(frontier.Waiting): "cannot be fetched, URLs wait",
 		string(frontier.Refused): "cannot be fetched, URLs are refused", string(frontier.InForce): "in force",
-	},
-	"missing": { // while the name of a host does not exist
-		string(frontier.Unasked): "to be looked up again", string(frontier.Asking): "being looked up again",
-		string(frontier.Waiting): "to be looked up once more, URLs wait", string(frontier.Refused): "URLs are refused",
 	},
 }
 

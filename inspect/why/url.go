@@ -90,8 +90,10 @@ type URLStory struct {
 
 // Queue is the place of a URL that waits.
 type Queue struct {
-	// Name is seed, sitemap, shallow, deep, retries or aside.
-	Name string `json:"name"`
+	// Name is seed, sitemap, shallow, deep, retries or aside; all but the last are queues
+	// of an origin.
+	Name   string `json:"name"`
+	Origin string `json:"origin"`
 	// Ahead of it in the same queue, and Pending in its whole domain.
 	Ahead   int64 `json:"ahead"`
 	Pending int64 `json:"pending"`
@@ -106,8 +108,6 @@ type Verdict struct {
 	Allowed  bool              `json:"allowed"`
 	// Rule is the line that decides; empty if there is none.
 	Rule string `json:"rule,omitempty"`
-	// Missing: the name of the origin's host did not exist at the last look-up.
-	Missing bool `json:"missing,omitempty"`
 }
 
 // URL returns the story of a URL at the time now. Sentences have times of zone.
@@ -269,11 +269,11 @@ func (a *Asker) tellPlace(ctx context.Context, s *URLStory, f *folded, around lo
 	if err != nil {
 		return err
 	}
-	waitReason := view.waitReason()
+	waitReason := view.reasonOf(urls.HostOf(s.URL))
 	s.WaitReason = &waitReason
 	for _, v := range view.visits {
 		for i, q := range v.Requests {
-			if v.Open[i] && !v.Robots && q.GetTarget().GetUrl() == s.URL {
+			if v.Open[i] && !v.Robots && !v.Check && q.GetTarget().GetUrl() == s.URL {
 				visit := f.visit(v)
 				visit.Place = i + 1
 				s.State, s.Visit = StateOut, &visit
@@ -286,7 +286,7 @@ func (a *Asker) tellPlace(ctx context.Context, s *URLStory, f *folded, around lo
 			return true
 		}
 		s.State = StateQueued
-		s.Queue = &Queue{Name: queueNames[place.Priority], Ahead: int64(place.Ahead), Pending: view.pending()}
+		s.Queue = &Queue{Name: queueNames[place.Priority], Origin: place.Origin, Ahead: int64(place.Ahead), Pending: view.pending()}
 		switch {
 		case place.Again:
 			s.State, s.Queue.Name, s.Queue.ReadyAt = StateRetry, "retries", place.ReadyAt.UTC()

@@ -179,7 +179,7 @@ func (h domainView) out() WaitReason {
 			v.ID, span(h.now.Sub(next)))
 	case v.Robots:
 		return because(Robots, "%s is being fetched", v.Requests[0].GetTarget().GetUrl())
-	case v.Probe:
+	case v.Probe || v.Check:
 		asked, _ := urls.Parse(v.Requests[0].GetTarget().GetUrl())
 		return because(Breaker, "%s is down, and one request is out to see whether it answers again", asked.Origin())
 	case v.Delay > 0 && next.After(h.now):
@@ -232,26 +232,50 @@ func (h domainView) unreachable() (first frontier.OriginState, ok bool) {
 
 // hostWaits explains a domain in which the first host that is due waits by itself.
 func (h domainView) hostWaits() (WaitReason, bool) {
-	at := h.state.DueAt
 	for _, host := range h.hosts {
-		if !host.WaitAt.Equal(at) || !host.WaitAt.After(h.now) {
-			continue
-		}
-		switch {
-		case host.Missing:
-			return because(Robots, "the name %s was not found; it is looked up once more %s", host.Host, h.When(at)).until(at), true
-		case host.Throttled > 0:
-			return because(RetryAfter, "%s asked for fewer requests (%s in a row); the next request to it is %s",
-				host.Host, plural(int64(host.Throttled), "time"), h.When(at)).until(at), true
-		case host.Down:
-			return because(Breaker, "%s is down: it failed %s in a row; the next probe is %s",
-				host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true
-		case host.Failures > 0:
-			return because(BackingOff, "%s failed %s in a row; the next request to it is %s",
-				host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true
+		if host.WaitAt.Equal(h.state.DueAt) {
+			if reason, ok := h.hostReason(host); ok {
+				return reason, true
+			}
 		}
 	}
 	return WaitReason{}, false
+}
+
+// hostReason explains why a host waits by itself, if it does.
+func (h domainView) hostReason(host frontier.HostState) (WaitReason, bool) {
+	at := host.WaitAt
+	switch {
+	case !at.After(h.now) || host.Refuse != "":
+		return WaitReason{}, false
+	case host.Missing:
+		return because(Robots, "the name %s was not found; it is looked up once more %s", host.Host, h.When(at)).until(at), true
+	case host.Throttled > 0:
+		return because(RetryAfter, "%s asked for fewer requests (%s in a row); the next request to it is %s",
+			host.Host, plural(int64(host.Throttled), "time"), h.When(at)).until(at), true
+	case host.Down:
+		return because(Breaker, "%s is down: it failed %s in a row; the next probe is %s",
+			host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true
+	case host.Failures > 0:
+		return because(BackingOff, "%s failed %s in a row; the next request to it is %s",
+			host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true
+	case host.Learnt > 0:
+		return because(Delaying, "%s between two requests to %s, which asked for fewer; the next one is %s",
+			span(host.Learnt), host.Host, h.When(at)).until(at), true
+	}
+	return WaitReason{}, false
+}
+
+// reasonOf explains why a URL of a host waits: its host does, or its domain.
+func (h domainView) reasonOf(name string) WaitReason {
+	if h.state.State != frontier.Empty && !h.paused() && !h.loop.idle(topics.Schedule) {
+		for _, host := range h.hosts {
+			if reason, ok := h.hostReason(host); ok && host.Host == name {
+				return reason
+			}
+		}
+	}
+	return h.waitReason()
 }
 
 // overdue explains a domain that is due.

@@ -67,6 +67,7 @@ func TestHolds(t *testing.T) {
 		{"out without delay", out(ago(0), frontier.VisitOut{}), func(h *domainView) { h.visits[0].Delay = 0 }, Asking},
 		{"out for robots.txt", out(ago(0), frontier.VisitOut{Robots: true}), nil, Robots},
 		{"out as a probe", out(ago(0), frontier.VisitOut{Probe: true}), nil, Breaker},
+		{"out as a check", out(ago(0), frontier.VisitOut{Probe: true, Check: true}), nil, Breaker},
 		{"out without a sign", out(ago(time.Minute), frontier.VisitOut{}), nil, Fetch},
 		{"out beyond its lease", out(ago(time.Hour), frontier.VisitOut{LeaseAt: ago(time.Minute)}), nil, Schedule},
 		{"out with a slow server", out(ago(time.Minute), frontier.VisitOut{}), func(h *domainView) { h.state.Response = time.Minute }, Delaying},
@@ -86,18 +87,21 @@ func TestHolds(t *testing.T) {
 
 func TestWaits(t *testing.T) {
 	later := noon.Add(10 * time.Second)
+	hosts := func(hosts ...frontier.HostState) func(*domainView) {
+		return func(h *domainView) { h.hosts = hosts }
+	}
 	for _, test := range []struct {
 		name   string
 		change func(*domainView)
 		want   Cause
 	}{
 		{"delay", nil, Delaying},
-		{"back-off", func(h *domainView) { h.state.Failures, h.trace.nextSetMS = 4, later.Add(-8*time.Second).UnixMilli() }, BackingOff},
-		{"Retry-After", func(h *domainView) { h.state.Failures, h.trace.nextSetMS = 1, noon.UnixMilli() }, RetryAfter},
-		{"breaker", func(h *domainView) {
-			h.state.BreakerOpen, h.state.Failures, h.state.BreakerCycles = true, 5, 1
-			h.trace.nextSetMS = later.Add(-30 * time.Second).UnixMilli()
-		}, Breaker},
+		{"back-off", hosts(frontier.HostState{Host: "sick", Failures: 4, WaitAt: later}), BackingOff},
+		{"a host that waits for longer", hosts(frontier.HostState{Host: "sick", Failures: 4, WaitAt: later.Add(time.Hour)}), Delaying},
+		{"fewer requests", hosts(frontier.HostState{Host: "busy", Failures: 1, Throttled: 1, WaitAt: later}), RetryAfter},
+		{"a learnt delay", hosts(frontier.HostState{Host: "busy", Learnt: time.Second, WaitAt: later}), Delaying},
+		{"a host that is down", hosts(frontier.HostState{Host: "well"}, frontier.HostState{Host: "sick", Down: true, Failures: 5, WaitAt: later}), Breaker},
+		{"no such name", hosts(frontier.HostState{Host: "gone", Missing: true, WaitAt: later}), Robots},
 		{"retries", func(h *domainView) { h.state.NextAt, h.state.Retries = noon, 1 }, Retrying},
 		{"robots.txt", func(h *domainView) {
 			h.origins = []frontier.OriginState{{Name: "https://example.com", Standing: frontier.Waiting, RetryAt: later}}
@@ -145,5 +149,18 @@ func TestDelayCauses(t *testing.T) {
 		if d := delayOf(opts, test.response, test.origins); d.MS != test.ms || d.Cause != test.cause {
 			t.Errorf("%v, %v, %v: %d ms, %s; want %d ms, %s", test.configured, test.response, test.origins, d.MS, d.Cause, test.ms, test.cause)
 		}
+	}
+}
+
+// TestReasonOfAHost holds that a URL whose host waits is told that, and others what their
+// domain waits for.
+func TestReasonOfAHost(t *testing.T) {
+	h := out(noon, frontier.VisitOut{})
+	h.hosts = []frontier.HostState{{Host: "sick.example.com", Down: true, Failures: 5, WaitAt: noon.Add(time.Minute)}}
+	if got := h.reasonOf("sick.example.com"); got.Cause != Breaker {
+		t.Errorf("a URL of the host that is down is held by %q", got.Cause)
+	}
+	if got := h.reasonOf("example.com"); got.Cause != Delaying {
+		t.Errorf("a URL of the other host is held by %q", got.Cause)
 	}
 }

@@ -37,10 +37,10 @@ type VisitOut struct {
 	// Offset of the event that released it.
 	Offset int64
 	// LeaseAt is the end of its lease, Delay the time between its requests.
-	LeaseAt       time.Time
-	Delay         time.Duration
-	Robots, Probe bool
-	Requests      []*weftpb.Request
+	LeaseAt              time.Time
+	Delay                time.Duration
+	Robots, Probe, Check bool
+	Requests             []*weftpb.Request
 	// Open tells of each request that it has no outcome yet.
 	Open []bool
 }
@@ -65,7 +65,7 @@ func (f *Frontier) Visits(name string) ([]VisitOut, error) {
 	for _, v := range x.d.visits {
 		o := VisitOut{
 			ID: VisitID(f.opts.Partition, v.offset, v.index), Offset: v.offset, LeaseAt: moment(v.leaseMS),
-			Delay: milliseconds(v.delayMS), Robots: v.robots, Probe: v.probe, Requests: x.requestsOf(v), Open: make([]bool, v.count),
+			Delay: milliseconds(v.delayMS), Robots: v.robots, Probe: v.probe, Check: v.check, Requests: x.requestsOf(v), Open: make([]bool, v.count),
 		}
 		for i := range o.Open {
 			o.Open[i] = v.isOpen(uint32(i))
