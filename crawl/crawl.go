@@ -19,7 +19,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Run runs a whole crawl in this process until it is drained, full, asked to stop or ctx ends.
+// Run runs a whole crawl in this process until it is drained, full, asked to stop or ctx ends,
+// or only URLs of hosts that are down are left.
 // None of these is an error. The user can fix errors that wrap ErrUsage.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.Validate(); err != nil {
@@ -34,7 +35,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	result, err := s.run(ctx)
-	if err == nil && o.Stay != nil && (result.Ended == EndedDrained || result.Ended == EndedFull) {
+	if err == nil && o.Stay != nil && slices.Contains([]string{EndedDrained, EndedFull, EndedHostsDown}, result.Ended) {
 		if err = o.Stay(result, s.broker.Addr()); err == nil {
 			<-ctx.Done()
 		}
@@ -85,7 +86,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	s.settleVisits(ending, failed)
 	stopStages(context.Cause(failed))
 	if ended != EndedFull {
-		if ended == EndedDrained {
+		if ended == EndedDrained || ended == EndedHostsDown {
 			ending = ctx // nothing is cut off, however long the writing takes
 		}
 		s.settleFiles(ending, failed, sink)

@@ -22,13 +22,14 @@ type meter struct {
 	mu       sync.Mutex
 	last     status.Status
 	outcomes map[int32]map[string]int64
+	down     map[int32]map[string]int64
 }
 
 func newMeter(registry *prometheus.Registry) *meter {
 	if registry == nil {
 		registry = prometheus.NewRegistry()
 	}
-	return &meter{Set: metrics.New(registry), outcomes: map[int32]map[string]int64{}}
+	return &meter{Set: metrics.New(registry), outcomes: map[int32]map[string]int64{}, down: map[int32]map[string]int64{}}
 }
 
 // Page counts a page handed out.
@@ -60,13 +61,25 @@ func (m *meter) Outcomes(partition int32, outcomes map[string]int64) {
 	m.outcomes[partition] = maps.Clone(outcomes)
 }
 
-func (m *meter) total() map[string]int64 {
+// Down keeps the hosts of a partition that are down, with their URLs.
+func (m *meter) Down(partition int32, hosts map[string]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.down[partition] = maps.Clone(hosts)
+}
+
+// total returns the sums of all partitions: outcomes, and URLs of hosts that are down.
+func (m *meter) total() (outcomes, down map[string]int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sum(m.outcomes), sum(m.down)
+}
+
+func sum(byPartition map[int32]map[string]int64) map[string]int64 {
 	sum := map[string]int64{}
-	for _, outcomes := range m.outcomes {
-		for reason, n := range outcomes {
-			sum[reason] += n
+	for _, counts := range byPartition {
+		for name, n := range counts {
+			sum[name] += n
 		}
 	}
 	return sum

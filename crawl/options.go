@@ -37,6 +37,9 @@ type Options struct {
 	// address of the embedded broker, which then stays until ctx ends. nil: Run ends
 	// with the crawl.
 	Stay func(result Result, addr string) error
+	// Patience is how long the crawl waits, without a page, if all URLs that are left are of
+	// hosts that are down. 0: until they are given up.
+	Patience time.Duration
 	// Checkpoints is the store to which stateful stages send checkpoints (see blob.Open),
 	// so that another machine can go on from them; empty: checkpoints stay here.
 	Checkpoints string
@@ -150,11 +153,14 @@ type Result struct {
 	Outcomes map[string]int64
 	// Pending URLs are left for the next run.
 	Pending int64
+	// Down has the hosts that are down, with the number of their URLs that are left.
+	Down map[string]int64
 }
 
 // Why a run ended.
 const (
 	EndedDrained     = "drained"     // nothing is left to do
+	EndedHostsDown   = "waiting"     // only URLs of hosts that are down are left (Options.Patience)
 	EndedFull        = "full"        // the definition's MaxPages are written
 	EndedStopped     = "stopped"     // a control record asked for it (topics.Control)
 	EndedInterrupted = "interrupted" // the context ended

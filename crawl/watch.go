@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/inspect/status"
 	"github.com/weftcrawl/weft/internal/supervise"
@@ -27,6 +28,7 @@ func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (st
 	ticker := time.NewTicker(statusEvery)
 	defer ticker.Stop()
 	var told time.Time
+	patience := patience{limit: s.opts.Patience}
 	for {
 		select {
 		case <-ctx.Done():
@@ -61,7 +63,32 @@ func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (st
 		if status.Drained() && s.ledgersClaimed() {
 			return EndedDrained, nil
 		}
+		if patience.over(status.Gauges, time.Now()) {
+			return EndedHostsDown, nil
+		}
 	}
+}
+
+// patience tells when a crawl ends although URLs are pending: when all of them have waited for
+// hosts that are down for as long as limit, without a success; 0: never.
+type patience struct {
+	limit   time.Duration
+	fetched int64
+	since   time.Time // only such URLs are left; zero: there are others
+}
+
+func (p *patience) over(g *weftpb.Gauges, now time.Time) bool {
+	probing := !p.since.IsZero() && g.GetOut() > 0 // with the last URL of such a host
+	waiting := g.GetQueued() == g.GetDown() && (g.GetDown() > 0 || probing)
+	switch {
+	case p.limit == 0:
+	case !waiting, g.GetFetched() != p.fetched:
+		p.since = time.Time{}
+	case p.since.IsZero():
+		p.since = now
+	}
+	p.fetched = g.GetFetched()
+	return !p.since.IsZero() && now.Sub(p.since) >= p.limit
 }
 
 const readTimeout = 10 * time.Second
@@ -79,7 +106,7 @@ func (s *session) snapshot(status status.Status, sink *archive.PageSink) progres
 	return progress.Snapshot{
 		Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Errors: g.Failed,
 		Waits:  s.waits(status),
-		Queued: g.Queued, Out: g.Out, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
+		Queued: g.Queued, Out: g.Out, Down: g.Down, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
 	}
 }
 
@@ -90,7 +117,10 @@ func (s *session) waits(status status.Status) string {
 }
 
 func (s *session) result(ended string, sink *archive.PageSink) Result {
-	return Result{Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: s.meter.total(), Pending: s.meter.pending()}
+	outcomes, down := s.meter.total()
+	return Result{
+		Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: outcomes, Pending: s.meter.pending(), Down: down,
+	}
 }
 
 // observe updates the metrics of a process of stages until ctx ends.

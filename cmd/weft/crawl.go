@@ -34,6 +34,8 @@ type crawlCmd struct {
 	WARC     bool   `name:"warc" help:"Also write WARC 1.1 files to DIR/warc."`
 	Operator string `placeholder:"S" help:"Operator in WARC files: a name, perhaps with a mail address. Default: the contact."`
 	listenFlags
+	Patience time.Duration `placeholder:"DUR" default:"10m" help:"End after DUR without a page when all URLs that are left are of hosts that are down; they stay queued. 0: wait until the hosts are given up."`
+
 	Serve bool `help:"Stay after the end of the crawl, until interrupted, for clients that still read from --listen."`
 }
 
@@ -60,7 +62,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 		watch.display.Close()
 		_, err := progress.Summary{
 			Ended: result.Ended, Elapsed: time.Since(begun), Pages: result.Pages, Bytes: result.Bytes,
-			Rate: watch.rate(), Left: result.Pending, Outcomes: result.Outcomes,
+			Rate: watch.rate(), Left: result.Pending, Down: result.Down, Outcomes: result.Outcomes,
 		}.WriteTo(std.err)
 		if err != nil {
 			return fmt.Errorf("write summary: %w", err)
@@ -84,6 +86,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 			Listen:      c.Listen,
 			Listener:    c.listener(),
 			Stay:        stay,
+			Patience:    c.Patience,
 			Checkpoints: c.Checkpoints,
 			Reserve:     int64(c.DiskReserve),
 			Definition:  newDefinition(c.Crawl),
@@ -130,6 +133,8 @@ func (c *crawlCmd) check() error {
 	switch {
 	case c.Listen != "" && len(c.Brokers) > 0:
 		return usagef("--listen opens the embedded broker, which --brokers replaces")
+	case c.Patience < 0:
+		return usagef("--patience %v is negative", c.Patience)
 	case c.Listen == "" && c.Serve:
 		return usagef("--serve is for clients that come to --listen, which is not given")
 	}

@@ -43,6 +43,7 @@ type definitionFlags struct {
 	MaxURLsPerTemplate *int64   `name:"max-urls-per-template" placeholder:"N" help:"Hold back the URLs of a template beyond the first N (default 10 million), whatever their content; -1: no limit."`
 
 	Delay         *time.Duration `placeholder:"DUR" help:"Minimum time between two requests to a domain (default 1s)."`
+	GiveUpAfter   *time.Duration `placeholder:"DUR" help:"How long a host may be down before its URLs are given up (default 168h)."`
 	PerDomain     *int           `placeholder:"N" help:"Requests to a domain at the same time (default 1); use more only for your own sites."`
 	UserAgent     *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
 	Contact       *string        `placeholder:"S" help:"URL or mail address at which operators of servers reach you; part of the User-Agent."`
@@ -82,6 +83,9 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	if f.Delay != nil {
 		d.DelayMS = f.Delay.Milliseconds()
 	}
+	if f.GiveUpAfter != nil {
+		d.GiveUpAfterMS = f.GiveUpAfter.Milliseconds()
+	}
 	if f.StripParam != nil {
 		// After the default rules, so that they can be exceptions from these.
 		d.StripParams = append(urls.DefaultStrip(), f.StripParam...)
@@ -89,7 +93,7 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	flags, fields := reflect.ValueOf(f), reflect.ValueOf(&d).Elem()
 	for i := range flags.NumField() {
 		name, given := flags.Type().Field(i).Name, flags.Field(i)
-		if given.IsNil() || name == "Delay" || name == "StripParam" {
+		if given.IsNil() || name == "Delay" || name == "GiveUpAfter" || name == "StripParam" {
 			continue
 		}
 		if given.Kind() == reflect.Pointer {
@@ -137,6 +141,8 @@ func (f definitionFlags) check() error {
 		return usagef("--trap-evidence %d is not between -1 and %d", *f.TrapEvidence, traps.MaxEvidence)
 	case f.Delay != nil && (*f.Delay < 0 || *f.Delay > politeness.MaxDelay):
 		return usagef("--delay %v is not between 0 and %v", *f.Delay, politeness.MaxDelay)
+	case f.GiveUpAfter != nil && (*f.GiveUpAfter < time.Minute || *f.GiveUpAfter > 365*24*time.Hour):
+		return usagef("--give-up-after %v is not between 1m and 8760h", *f.GiveUpAfter)
 	case f.MaxBody != nil && int64(*f.MaxBody) > settings.MaxBody:
 		return usagef("--max-body %d is above 256MiB", *f.MaxBody)
 	case f.BodyThreshold != nil && int64(*f.BodyThreshold) > topics.LargestInRecord:

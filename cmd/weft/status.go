@@ -135,6 +135,7 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 	row("failed", now.GetFailed(), then.GetFailed())
 	row("refused", now.GetRefused(), then.GetRefused())
 	row("withdrawn", now.GetWithdrawn(), then.GetWithdrawn())
+	row("hosts down", now.GetDown(), then.GetDown())
 	if s.after.Strangers > 0 {
 		row("others' records", s.after.Strangers, s.before.Strangers)
 	}

@@ -92,6 +92,7 @@ func (s *Set) frontier(g *weftpb.Gauges) {
 	s.urls.WithLabelValues("queued").Set(float64(g.GetQueued()))
 	s.urls.WithLabelValues("out").Set(float64(g.GetOut()))
 	s.urls.WithLabelValues("withdrawn").Set(float64(g.GetWithdrawn()))
+	s.urls.WithLabelValues("down").Set(float64(g.GetDown()))
 	s.domains.WithLabelValues("out").Set(float64(g.GetDomainsOut()))
 	s.domains.WithLabelValues("waiting").Set(float64(g.GetDomains() - g.GetDomainsOut()))
 	s.visits.Set(float64(g.GetVisits()))

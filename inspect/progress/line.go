@@ -15,6 +15,7 @@ type Snapshot struct {
 	Errors int64 // exchanges without a usable response
 
 	Queued         int64 // URLs waiting in the frontier
+	Down           int64 // of these, URLs of hosts that are down
 	Out            int64 // URLs released to the fetchers
 	DomainsActive  int64 // domains with a visit out
 	DomainsWaiting int64 // domains with URLs, waiting for their turn
@@ -29,6 +30,9 @@ func Line(s Snapshot, rate float64, elapsed time.Duration) string {
 	line := fmt.Sprintf("%s  %s pages  %s/s  %s  %s queued  %s domains active  %s waiting  %s errors",
 		Clock(elapsed), Count(s.Pages), RateText(rate), Bytes(s.Bytes), Count(s.Queued+s.Out),
 		Count(s.DomainsActive), Count(s.DomainsWaiting), Count(s.Errors))
+	if s.Down > 0 {
+		line += fmt.Sprintf("  %s wait for hosts that are down", Count(s.Down))
+	}
 	if s.Waits != "" {
 		line = Clock(elapsed) + "  " + s.Waits + line[len(Clock(elapsed)):] // in front, because the end of a line may be cut
 	}

@@ -21,6 +21,8 @@ type Summary struct {
 	Pages, Bytes int64
 	// Left is the number of URLs that are still to be fetched.
 	Left int64
+	// Down has the hosts that are down, with the number of their URLs.
+	Down map[string]int64
 	// Outcomes by name, such as "fetched 200" or "gave_up_timeout".
 	Outcomes map[string]int64
 }
@@ -38,6 +40,7 @@ func (s Summary) WriteTo(w io.Writer) (int64, error) {
 	}
 	b.WriteByte('\n')
 	s.table(&b)
+	s.down(&b)
 	n, err := io.WriteString(w, b.String())
 	return int64(n), err
 }
@@ -63,6 +66,24 @@ func (s Summary) table(b *strings.Builder) {
 		}
 	}
 	row("total", total)
+}
+
+// mostDown is how many hosts that are down are named.
+const mostDown = 20
+
+// down names the hosts for which URLs wait.
+func (s Summary) down(b *strings.Builder) {
+	if len(s.Down) == 0 {
+		return
+	}
+	b.WriteString("hosts that are down, with their URLs, which stay queued; run weft crawl again to go on with them:\n")
+	for i, host := range ByCount(s.Down) {
+		if i == mostDown {
+			fmt.Fprintf(b, "  and %s more hosts\n", Count(int64(len(s.Down)-mostDown)))
+			break
+		}
+		fmt.Fprintf(b, "  %s  %s\n", host, Count(s.Down[host]))
+	}
 }
 
 // ByCount returns the names that have counts, the most frequent first.

@@ -86,6 +86,7 @@ func sum(partitions []*weftpb.Gauges) *weftpb.Gauges {
 		total.Failed += g.GetFailed()
 		total.Refused += g.GetRefused()
 		total.Withdrawn += g.GetWithdrawn()
+		total.Down += g.GetDown()
 	}
 	return total
 }

@@ -138,6 +138,7 @@ func (h *history) count(ev *weftpb.Scheduled, old int32, p *part) {
 	g.Failed += is.GetFailed() - was.GetFailed()
 	g.Refused += is.GetRefused() - was.GetRefused()
 	g.Withdrawn += is.GetWithdrawn() - was.GetWithdrawn()
+	g.Down += is.GetDown() - was.GetDown()
 	ev.Gauges = proto.CloneOf(g)
 }
 

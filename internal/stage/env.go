@@ -89,6 +89,8 @@ type Meter interface {
 	// Outcomes reports, when this process gives a partition up, how many of its URLs
 	// were settled since the crawl began, by reason.
 	Outcomes(partition int32, outcomes map[string]int64)
+	// Down reports at the same moment how many URLs wait for each host that is down.
+	Down(partition int32, hosts map[string]int64)
 }
 
 // NoMeter is a Meter that counts nothing.
@@ -107,6 +109,7 @@ func (silence) Slots(int)                                                 {}
 func (silence) Hurried(politeness.Violation)                              {}
 func (silence) Tripped()                                                  {}
 func (silence) Outcomes(int32, map[string]int64)                          {}
+func (silence) Down(int32, map[string]int64)                              {}
 
 // Producer makes a client that writes records of the loop, each to the partition that
 // the record names.

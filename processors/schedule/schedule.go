@@ -144,5 +144,8 @@ func (s *state) Apply(domain string, body []byte, offset int64) error {
 
 func (s *state) Begins(offset int64) { s.begins = offset }
 
-// Close reports what became of the partition's URLs.
-func (s *state) Close() { s.env.Meter.Outcomes(s.partition, s.frontier.Outcomes()) }
+// Close reports what became of the partition's URLs, and which wait for hosts that are down.
+func (s *state) Close() {
+	s.env.Meter.Outcomes(s.partition, s.frontier.Outcomes())
+	s.env.Meter.Down(s.partition, s.frontier.Down())
+}

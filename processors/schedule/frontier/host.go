@@ -213,6 +213,24 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 	return states, x.err
 }
 
+// Down returns how many URLs wait for each host that is down.
+func (f *Frontier) Down() map[string]int64 {
+	down := map[string]int64{}
+	if g, err := readGauges(f.store); err != nil || g.down == 0 {
+		return down
+	}
+	f.Domains(func(domain string) bool {
+		hosts, err := f.Hosts(domain, time.Time{})
+		for _, h := range hosts {
+			if h.Down && h.URLs > 0 {
+				down[h.Host] = int64(h.URLs)
+			}
+		}
+		return err == nil
+	})
+	return down
+}
+
 // Opened is how many breakers an event opens that is not folded yet.
 func (f *Frontier) Opened(domain string, ev *weftpb.Scheduled) (n int) {
 	k := keysOf(domain)
