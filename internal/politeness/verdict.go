@@ -22,9 +22,10 @@ const (
 type Unit uint8
 
 const (
-	// Host: all origins of the host wait.
+	// Host means that all origins of the host wait.
 	Host Unit = iota
-	// Origin: the scheme, host and port to which no connection could be made.
+	// Origin means that only the scheme, host and port waits to which no connection
+	// could be made.
 	Origin
 )
 

@@ -74,7 +74,7 @@ func (m *migration) run() error {
 	if err := kv.Decode(m.store.Get(m.keys.record()), d.fields); err != nil {
 		return err
 	}
-	m.store.Set(m.keys.record(), d.domain.encode())
+	m.store.Set(m.keys.record(), d.encode())
 	if err := m.fold(m.origins); err != nil {
 		return err
 	}
