@@ -160,9 +160,9 @@ func (w *world) define(p *process, name topics.Stage) ledger.Processor {
 	return processors.Find(w.names, name).Define(env, &p.diskLow)
 }
 
-// giveUpAfter is how long a host may be down: longer than any fault, so that nothing of a
-// healthy site is given up.
-const giveUpAfter = 6 * time.Hour
+// giveUpAfter is how long a host may be down. Hosts of healthy sites fail too seldom to be
+// down.
+const giveUpAfter = 10 * time.Minute
 
 // frontier returns a frontier on a state, to look at.
 func (w *world) frontier(partition int32, store kv.Store) *frontier.Frontier {
@@ -196,7 +196,7 @@ func (w *world) trace(format string, args ...any) {
 }
 
 // patience is how long after the last fault a crawl may take to drain.
-const patience = 12 * time.Hour
+const patience = 4 * time.Hour
 
 // run runs the events until the crawl is drained, an invariant is violated, or the
 // drained crawl is overdue.

@@ -76,7 +76,7 @@ func (p *plan) giveOriginUp(learned *weftpb.OriginRules, o *origin) bool {
 	switch {
 	case o.keepable(p.nowMS) && since >= keptAfter:
 		learned.Kept = true
-	case o.failures > 0 && since >= p.f.opts.GiveUpAfter:
+	case o.failures >= robotsDown && since >= p.f.opts.GiveUpAfter:
 		learned.Refuse = ReasonUnreachable
 	default:
 		return false
