@@ -69,6 +69,8 @@ var neighbours = map[string][]string{
 	"internal/robots":    {"internal/httpfield", "internal/urls"},
 	"internal/topiclog":  {"ledger"},
 
+	"processors/fetch/hostqueue":  {"processors/fetch/slots"},
+	"processors/fetch/httpclient": {"processors/fetch/slots"},
 	"processors/parse/duplicates": {"processors/parse/simhash"},
 
 	"inspect/metrics":  {"inspect/status"},
@@ -102,7 +104,7 @@ var alone = []string{"examples", "deploy"}
 var pure = []string{"internal/httpfield", "internal/kv", "internal/mediatype", "internal/politeness", "internal/robots", "internal/urls", "inspect/plan"}
 
 var effects = []string{
-	"processors/fetch/httpclient", "processors/fetch/hostqueue", "processors/fetch/lease",
+	"processors/fetch/httpclient", "processors/fetch/hostqueue", "processors/fetch/lease", "processors/fetch/slots",
 	"processors/parse/duplicates", "processors/archive/jsonl", "processors/archive/warc",
 }
 

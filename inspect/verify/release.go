@@ -163,8 +163,8 @@ func (d *domain) originOf(url string) *origin {
 
 func (p *partition) paced(s *step, v *visit, url string, t *weftpb.Settlement) {
 	made := t.GetAttempt()
-	if made.GetStartedMs() == 0 {
-		return
+	if made.GetStartedMs() == 0 || politeness.Judge(made.Status, made.ErrorClass).Unreached {
+		return // no server was asked
 	}
 	a := attempt{
 		start: made.StartedMs * 1000, end: made.StartedMs*1000 + made.TotalUs, visit: v.id,

@@ -122,6 +122,10 @@ func TestStories(t *testing.T) {
 			s.told(4).Timing.ResponseMs = 3000
 			s.told(4).Released[0].DelayMs = 3000
 		},
+		"a name is looked up within the delay": func(s *story) {
+			next := s.told(3).Settled[0].Attempt.StartedMs
+			s.told(2).Settled[0].Attempt = &weftpb.Attempt{StartedMs: next - 10, TotalUs: 5_000, ErrorClass: "dns_not_found"}
+		},
 		"another origin has a Crawl-delay": func(s *story) {
 			other := "http://www.a.test"
 			s.told(2).Rules = append(s.told(2).Rules, &weftpb.OriginRules{Origin: other, Robots: rules(60)})

@@ -42,7 +42,7 @@ func newTestLife(t *testing.T, partitions int32) testLife {
 	}
 	t.Cleanup(logs.Close)
 	c := clients{fetched: fetched, visited: visited, logs: logs}
-	l := newLife(t.Context(), nil, env, Options{BacklogBytes: 1, Queues: hostqueue.Defaults()}, nil, new(atomic.Bool), c)
+	l := newLife(t.Context(), nil, env, Options{BacklogBytes: 1, Queues: hostqueue.Defaults()}, known{}, new(atomic.Bool), c)
 	t.Cleanup(func() {
 		l.assignment.partitions.end()
 		l.queues.Close()

@@ -53,6 +53,12 @@ func (c *crowd) Request(_ context.Context, v *hostqueue.Visit, _ int) hostqueue.
 	return hostqueue.Answer{}
 }
 
+func (c *crowd) LookAhead(context.Context, *hostqueue.Visit) {}
+
+func (c *crowd) LookUp(context.Context, *hostqueue.Visit, int) (hostqueue.Answer, bool) {
+	return hostqueue.Answer{}, true
+}
+
 func (c *crowd) Finish(context.Context, *hostqueue.Visit, int) {}
 
 // parse reads so many bytes a second, in order, until ctx ends.

@@ -41,7 +41,7 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 	}
 	for n, stored := range map[int]bool{0: false, 1000: false, 1001: true} {
 		q := requesterOf(server{body: bytes.Repeat([]byte("x"), n)})
-		_, outcome, out := q.exchange(t.Context(), v, 0)
+		_, outcome, out := q.exchange(t.Context(), v, 0, q.http)
 		var f weftpb.Fetched
 		if err := proto.Unmarshal(out.Value, &f); err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 	large := server{body: make([]byte, 5000)}
 	q := requesterOf(large)
 	q.http = server{body: large.body, before: q.lease.Revoke}
-	if x, _, _ := q.exchange(t.Context(), v, 0); !Undone(x) || x.Body != nil {
+	if x, _, _ := q.exchange(t.Context(), v, 0, q.http); !Undone(x) || x.Body != nil {
 		t.Errorf("without a lease: %+v", x)
 	}
 
@@ -69,7 +69,7 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan *httpclient.Exchange)
 	go func() {
-		x, _, _ := requesterOf(large).exchange(ctx, v, 0)
+		x, _, _ := requesterOf(large).exchange(ctx, v, 0, large)
 		done <- x
 	}()
 	b.Until(b.Bodies.Waiting, "no exchange waits for the store")

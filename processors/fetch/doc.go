@@ -16,9 +16,9 @@
 //
 // The way of a visit:
 //
-//	scheduled ─▶ ReleasedVisits ─▶ host queue ─▶ gate ─▶ slot ─▶ exchange ─▶ fetched
-//	                                                                            │ acknowledged
-//	                                                   visited ◀─ report ◀──────┘
+//	scheduled ─▶ ReleasedVisits ─▶ host queue ─▶ look-up ─▶ gate ─▶ slot ─▶ exchange ─▶ fetched
+//	                                                                                       │ acknowledged
+//	                                                              visited ◀─ report ◀──────┘
 //
 // The stage takes its work from the ledger and not from commits. A partition is read
 // from the offset that its last record calls oldest. An outcome is reported only after
@@ -26,7 +26,7 @@
 // none. A process that takes a partition over reports what the former owner fetched and
 // did not report.
 //
-// Read fetch.go, then released.go, requester.go and report.go for the way of a visit;
+// Read fetch.go, then released.go, lookup.go, requester.go and report.go for the way of a visit;
 // assignment.go and takeover.go for partitions that come and go; then heartbeats.go,
 // backpressure.go and robots.go. Package httpclient makes an exchange, and package lease
 // is the right to make it.

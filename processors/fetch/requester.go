@@ -53,6 +53,8 @@ func (g Gate) Opens() bool { return g.Paused || g.Permits() && !g.Full && !g.Low
 type exchanger interface {
 	Do(ctx context.Context, r httpclient.Request) *httpclient.Exchange
 	Robots(ctx context.Context, url string, permit func() bool, hop func(next string) bool) []*httpclient.Exchange
+	LookUp(ctx context.Context, url string) *httpclient.Exchange
+	LookAhead(ctx context.Context, urls []string)
 }
 
 // IsRobots tells whether request i of v is for a robots.txt: that of its own origin, or
@@ -122,21 +124,24 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 // Request makes one request of a visit, unless its partition is about to go to another
 // fetcher.
 func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
+	return q.within(ctx, v, func(within context.Context) hostqueue.Answer {
+		q.env.Meter.Slots(1)
+		defer q.env.Meter.Slots(-1)
+		q.witness.begin(v, i)
+		answer := q.make(ctx, within, v, i, lookedUp{q.http, v.LookedUp})
+		v.LookedUp = 0
+		q.witness.end(v, i, answer)
+		return answer
+	})
+}
+
+// within does something for a visit whose context is ctx, unless its partition is about
+// to go to another fetcher. What it does ends with the context within.
+func (q *requester) within(ctx context.Context, v *hostqueue.Visit, do func(within context.Context) hostqueue.Answer) hostqueue.Answer {
 	answer := hostqueue.Answer{Stop: true}
 	within, landed, ok := q.partitions.inFlight(v.Partition).begin(ctx)
 	if ok {
-		q.env.Meter.Slots(1)
-		q.witness.begin(v, i)
-		switch {
-		case IsRobots(v, i):
-			answer = q.robots(ctx, within, v, i)
-		case v.Check:
-			answer = q.check(ctx, within, v, i)
-		default:
-			answer = q.page(ctx, within, v, i)
-		}
-		q.witness.end(v, i, answer)
-		q.env.Meter.Slots(-1)
+		answer = do(within)
 	}
 	q.backlog.release(v)
 	if ok {
@@ -149,10 +154,21 @@ func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) host
 	return answer
 }
 
+// make makes a request with http, and reports it.
+func (q *requester) make(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
+	switch {
+	case IsRobots(v, i):
+		return q.robots(ctx, within, v, i, http)
+	case v.Check:
+		return q.check(ctx, within, v, i, http)
+	}
+	return q.page(ctx, within, v, i, http)
+}
+
 // page makes a request for a page. The context of its visit is ctx, and the exchange
 // ends with within.
-func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
-	x, outcome, record := q.exchange(within, v, i)
+func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
+	x, outcome, record := q.exchange(within, v, i, http)
 	report := q.reporter.of(ctx, v)
 	if Undone(x) {
 		report.add(undone(within, i, x))
@@ -177,8 +193,8 @@ func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int)
 
 // check makes a request that asks whether a host answers. Its exchange is kept for
 // archives, without a body that is too large for a record, and makes no page.
-func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
-	x := q.checked(within, v.Requests[i].Target.Url)
+func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
+	x := q.checked(within, v.Requests[i].Target.Url, http)
 	defer x.Release()
 	report := q.reporter.of(ctx, v)
 	if Undone(x) {
@@ -210,19 +226,19 @@ func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int
 }
 
 // checked makes the exchange of a check. A panic is its outcome.
-func (q *requester) checked(ctx context.Context, url string) (x *httpclient.Exchange) {
+func (q *requester) checked(ctx context.Context, url string, http exchanger) (x *httpclient.Exchange) {
 	began := time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
 			x = q.panicked(url, began, cause)
 		}
 	}()
-	return q.http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
+	return http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
 }
 
 // exchange makes the exchange of request i of v, and its record in fetched. A panic is
 // the outcome of the exchange.
-func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int) (x *httpclient.Exchange, o *weftpb.Outcome, out stage.Output) {
+func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int, http exchanger) (x *httpclient.Exchange, o *weftpb.Outcome, out stage.Output) {
 	url, began := v.Requests[i].Target.Url, time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -231,7 +247,7 @@ func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int) (x 
 			o, out = record.Outcome, q.output(v.Domain, record)
 		}
 	}()
-	x = q.http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
+	x = http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
 	defer x.Release() // then the record has the body, or a reference to it
 	if q.env.Bodies != nil && int64(len(x.Body)) > q.env.Definition.LargeBody() {
 		x = q.store(ctx, v, i, x)

@@ -141,7 +141,7 @@ func TestCutOffIsReported(t *testing.T) {
 }
 
 // wild makes exchanges that panic.
-type wild struct{}
+type wild struct{ known }
 
 func (wild) Do(context.Context, httpclient.Request) *httpclient.Exchange { panic("what a bug \xff") }
 func (wild) Robots(context.Context, string, func() bool, func(string) bool) []*httpclient.Exchange {
@@ -193,7 +193,7 @@ type watched struct {
 func (w *watched) Hurried(v politeness.Violation) { w.violations = append(w.violations, v) }
 
 // curt makes exchanges that fail at once.
-type curt struct{}
+type curt struct{ known }
 
 func (curt) Do(context.Context, httpclient.Request) *httpclient.Exchange {
 	return &httpclient.Exchange{Class: httpclient.ClassConnectRefused}

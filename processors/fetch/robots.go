@@ -109,13 +109,13 @@ func robotsStatus(x *httpclient.Exchange) int {
 // fetcher, in its host queue and with its delay; see package frontier.
 //
 // The visit's context is ctx, and the exchanges end with within.
-func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
+func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
 	report, asked := q.reporter.of(ctx, v), v.Requests[i].Target
 	if _, refusal := urls.Parse(asked.Url); refusal != urls.Accepted {
 		report.add(&weftpb.Outcome{Index: uint32(i), ErrorClass: string(httpclient.ClassInvalidURL), Error: string(refusal)})
 		return hostqueue.Answer{}
 	}
-	hops := q.robotsHops(within, v, asked)
+	hops := q.robotsHops(within, v, asked, http)
 	last := hops[len(hops)-1]
 	if Undone(last) || within.Err() != nil {
 		report.add(undone(within, i, last))
@@ -174,7 +174,7 @@ func WithoutPage(x *httpclient.Exchange) *weftpb.Fetched {
 // So another visit follows the rest of a chain, by a referral of the domain to itself.
 const robotsSpan = 30 * time.Second
 
-func (q *requester) robotsHops(ctx context.Context, v *hostqueue.Visit, asked *weftpb.Target) (hops []*httpclient.Exchange) {
+func (q *requester) robotsHops(ctx context.Context, v *hostqueue.Visit, asked *weftpb.Target, http exchanger) (hops []*httpclient.Exchange) {
 	began := time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -182,7 +182,7 @@ func (q *requester) robotsHops(ctx context.Context, v *hostqueue.Visit, asked *w
 		}
 	}()
 	_, followed, _ := robotsAsked(asked)
-	return q.http.Robots(ctx, asked.Url, q.permitted, func(next string) bool {
+	return http.Robots(ctx, asked.Url, q.permitted, func(next string) bool {
 		u, refusal := urls.Parse(next)
 		if refusal != urls.Accepted || followed >= httpclient.MaxRobotsRedirects || urls.DomainOf(u.String()) != v.Domain || time.Since(began) > robotsSpan {
 			return false

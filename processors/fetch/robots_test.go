@@ -178,8 +178,8 @@ func TestSlowRedirectsOfRobots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				q := &requester{http: slowChain{took: c.took}}
-				hops := q.robotsHops(t.Context(), &hostqueue.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}, own)
+				q := new(requester)
+				hops := q.robotsHops(t.Context(), &hostqueue.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}, own, slowChain{took: c.took})
 				if len(hops) != c.exchanges {
 					t.Errorf("%d exchanges, want %d", len(hops), c.exchanges)
 				}

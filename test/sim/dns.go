@@ -3,6 +3,10 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 )
 
 // addDNSFailures gives sites what real ones link to: host names that do not exist,
@@ -44,14 +48,23 @@ func (b *web) linkToMissingName(rng *rand.Rand, s *site, all []string) {
 	}
 }
 
-// lookupFails tells whether a look-up does not find the host name.
-func (o *origin) lookupFails() bool {
-	if o == nil {
-		return true
+// lookUp returns the exchange that fails because the host of a URL is not found, or nil,
+// and how long the look-up takes: as a rule the answer is in the cache.
+func (b *web) lookUp(url string) (*httpclient.Exchange, time.Duration) {
+	took := time.Duration(0)
+	if b.w.chance(20) {
+		took = b.w.between(5*time.Millisecond, 3*time.Second)
 	}
-	if o.dnsMisses > 0 {
+	target, _ := urls.Parse(url)
+	switch o, p := b.hosts[target.Origin()], b.pages[url]; {
+	case o == nil:
+		return &httpclient.Exchange{URL: url, Class: httpclient.ClassDNSNotFound}, took
+	case o.dnsMisses > 0:
 		o.dnsMisses--
-		return true
+		return &httpclient.Exchange{URL: url, Class: httpclient.ClassDNSNotFound}, took
+	case p != nil && p.failures > 0 && p.failing == httpclient.ClassDNSError:
+		p.failures--
+		return &httpclient.Exchange{URL: url, Class: httpclient.ClassDNSError}, took
 	}
-	return false
+	return nil, took
 }

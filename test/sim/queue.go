@@ -46,6 +46,8 @@ func (q *queue) serve() {
 		}
 	case hostqueue.Idle, hostqueue.Wait:
 		q.wake(step.Until.Sub(q.instance.proc.mono()))
+	case hostqueue.LookUp:
+		q.lookUp(step)
 	case hostqueue.Ask:
 		q.awaitGate(step)
 	case hostqueue.Skip:
@@ -58,6 +60,34 @@ func (q *queue) serve() {
 		q.Drop()
 		q.wake(0)
 	}
+}
+
+// lookUp looks up the host of a request. A request whose host is not found is over.
+func (q *queue) lookUp(step hostqueue.Step) {
+	v, i := step.Visit, step.Index
+	url, started := v.Requests[i].Target.Url, q.instance.proc.wall()
+	x, took := q.w.web.lookUp(url)
+	q.asking = true
+	q.instance.after(took, func() {
+		q.asking = false
+		defer q.wake(0)
+		switch {
+		case q.Next(q.instance.proc.mono()) != step:
+			return
+		case x == nil:
+			q.Found()
+			return
+		case !q.gate().Permits():
+			x = &httpclient.Exchange{URL: url, Class: httpclient.ClassLeaseLost}
+		default:
+			x.Started, x.Total = started, took
+			target, _ := urls.Parse(url)
+			x = q.w.bugs.exchange(target.Origin(), x)
+		}
+		answer := q.w.bugs.answer(q.outcome(v, i, x))
+		answer.Unreached = true
+		q.Made(q.instance.proc.mono(), answer, 0)
+	})
 }
 
 // awaitGate waits until the gate opens, and then for the connection.

@@ -246,10 +246,6 @@ func (b *web) ask(r *request, v *hostqueue.Visit) (*httpclient.Exchange, time.Du
 	if b.w.chance(20) {
 		took = b.w.between(200*time.Millisecond, 2*time.Second)
 	}
-	if o.lookupFails() {
-		x.Class = httpclient.ClassDNSNotFound
-		return x, took
-	}
 	p := b.pages[r.url]
 	switch {
 	case o.site.down, o.down:

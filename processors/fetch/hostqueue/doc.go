@@ -8,9 +8,9 @@
 // arrives in between still waits. With PerDomain above one a domain has as many
 // queues. Only the owner of a site should ask for that.
 //
-//	visit ─▶ queue ─▶ wait for the delay ─▶ wait for the gate ─▶ take a slot ─▶ request
-//	           ▲                                                                  │
-//	           └──────────── not before: end + delay × (1 + jitter) ◄─────────────┘
+//	visit ─▶ queue ─▶ look up the host ─▶ wait for the delay ─▶ wait for the gate ─▶ take a slot ─▶ request
+//	           ▲                                                                                      │
+//	           └────────────────────── not before: end + delay × (1 + jitter) ◄───────────────────────┘
 //
 // [Queue] is pure. It decides what a host queue does next, and is told the time.
 // [Queues] gives each Queue a goroutine, a clock and slots.
@@ -19,14 +19,18 @@
 // are skipped, and so are, in all visits, requests to a host that asked for none
 // (Retry-After). The requests to other hosts of the domain are made.
 //
-// A visit that waits has no slot: slots count open requests. A request that hangs
-// leaves its slot after a while and goes on in a place of its own, so that servers
-// that do not answer do not delay servers that do. There is a bound for both. The
-// gate stops requests while parse is too far behind, or while it is uncertain
-// whether the lease holds.
+// The host of a request is looked up before anything is waited for. A host that is not
+// found ends the request: no slot was taken, no delay was waited for, and none follows.
+// The hosts of a visit are also looked up ahead, when the visit is started.
+//
+// A visit that waits, for whatever it is, has no slot: slots count open requests. A
+// request that hangs leaves its slot after a while and goes on in a place of its own, so
+// that servers that do not answer do not delay servers that do. There is a bound for both
+// (package slots). The gate stops requests while parse is too far behind, or while it is
+// uncertain whether the lease holds.
 //
 // A visit whose context ends is dropped without a report. Its partition belongs to
 // another process, or this process stops and finds the visit in the ledger again.
 //
-// Read queue.go, then queues.go, then slots.go.
+// Read queue.go, then queues.go.
 package hostqueue

@@ -19,6 +19,8 @@ func ExampleQueue() {
 		step := q.Next(now)
 		at := now.Sub(start)
 		switch step.Kind {
+		case hostqueue.LookUp:
+			q.Found()
 		case hostqueue.Ask:
 			fmt.Println(at, "ask for request", step.Index)
 			now = now.Add(time.Second)

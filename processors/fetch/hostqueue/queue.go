@@ -22,6 +22,9 @@ type Visit struct {
 	// NotBefore is the earliest start of its first request. After a takeover this
 	// process does not know when the last request was made.
 	NotBefore time.Time
+	// LookedUp is how long the next request has waited for look-ups of its host. It is
+	// the Requester's.
+	LookedUp time.Duration
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started
@@ -72,8 +75,9 @@ type Answer struct {
 type Queue struct {
 	waiting []queued
 	current *queued
-	next    int // request of the current visit to be looked at next
-	rest    int // requests of the current visit from here on were not begun
+	next    int  // request of the current visit to be looked at next
+	rest    int  // requests of the current visit from here on were not begun
+	found   bool // the host of the next request has addresses
 	stopped bool
 	failed  map[string]bool // hosts that failed in the current visit
 
@@ -104,6 +108,9 @@ const (
 	Idle
 	// Wait for Until, or the end of Context.
 	Wait
+	// LookUp the host of request Index of Visit; then call Found, or Made if the host
+	// has no address.
+	LookUp
 	// Ask for request Index of Visit; then call Made, or Drop.
 	Ask
 	// Skip request Index of Visit, because its host must not be asked now; then call
@@ -179,7 +186,7 @@ func (q *Queue) Next(now time.Time) Step {
 		if q.current == nil {
 			first := q.waiting[0]
 			q.waiting = q.waiting[1:]
-			q.current, q.next, q.rest, q.stopped, q.failed = &first, 0, 0, false, nil
+			q.current, q.next, q.rest, q.found, q.stopped, q.failed = &first, 0, 0, false, false, nil
 			if earliest := first.visit.NotBefore; earliest.After(q.notBefore) {
 				q.notBefore = earliest
 			}
@@ -190,8 +197,7 @@ func (q *Queue) Next(now time.Time) Step {
 			continue
 		}
 		for !q.stopped && q.next < len(v.Requests) && v.settled(q.next) {
-			q.next++
-			q.rest = q.next
+			q.Skipped()
 		}
 		step := Step{Visit: v, Context: ctx, Index: q.next}
 		switch free := q.free(); {
@@ -199,6 +205,8 @@ func (q *Queue) Next(now time.Time) Step {
 			step.Kind, step.Index = Finish, q.rest
 		case q.silent(v.Host(q.next), now):
 			step.Kind = Skip
+		case !q.found:
+			step.Kind = LookUp
 		case free.After(now):
 			step.Kind, step.Until = Wait, free
 		default:
@@ -224,6 +232,9 @@ func later(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// Found books that the host of the next request has addresses.
+func (q *Queue) Found() { q.found = true }
 
 // Made books that the request that was asked for ended at now. stretch is the
 // part by which the delay is made longer.
@@ -263,7 +274,7 @@ func (q *Queue) silence(host string, now time.Time, wait time.Duration) {
 // Skipped books that the request that was to be asked or skipped is over.
 func (q *Queue) Skipped() {
 	q.next++
-	q.rest = q.next
+	q.rest, q.found = q.next, false
 }
 
 // Drop ends the current visit.

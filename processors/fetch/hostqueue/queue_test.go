@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 )
 
@@ -47,6 +48,10 @@ func TestQueueTimeline(t *testing.T) {
 		{33, "over", nil},
 	} {
 		step := q.Next(start.Add(time.Duration(c.at) * time.Second))
+		if step.Kind == hostqueue.LookUp {
+			q.Found()
+			step = q.Next(start.Add(time.Duration(c.at) * time.Second))
+		}
 		if got := shown(step, start); got != c.want {
 			t.Fatalf("at %d it says %q, want %q", c.at, got, c.want)
 		}
@@ -88,5 +93,38 @@ func TestChooseOpensQueuesBeforeVisitsWait(t *testing.T) {
 		if got != c.want {
 			t.Errorf("of %v it chose %d, want %d", c.waiting, got, c.want)
 		}
+	}
+}
+
+// The host of a request is looked up before its delay. A request whose host is not found
+// is over, and costs the domain nothing.
+func TestHostIsLookedUpBeforeTheDelay(t *testing.T) {
+	now := time.Unix(0, 0)
+	v := &hostqueue.Visit{Domain: "d", Visit: &weftpb.Visit{Id: "v", DelayMs: 60_000}}
+	for _, host := range []string{"a", "dead", "dead", "broken", "b"} {
+		v.Requests = append(v.Requests, &weftpb.Request{Target: &weftpb.Target{Url: "http://" + host + ".d/"}})
+	}
+	var q hostqueue.Queue
+	q.Add(t.Context(), v)
+	made := func(answer hostqueue.Answer) func() { return func() { q.Made(now, answer, 0) } }
+	for n, c := range []struct {
+		kind  hostqueue.Kind
+		index int
+		do    func()
+	}{
+		{hostqueue.LookUp, 0, q.Found},
+		{hostqueue.Ask, 0, made(hostqueue.Answer{})},
+		{hostqueue.LookUp, 1, made(hostqueue.Answer{Failed: true, Unreached: true})},
+		{hostqueue.Skip, 2, q.Skipped},
+		{hostqueue.LookUp, 3, made(hostqueue.Answer{Unreached: true})},
+		{hostqueue.LookUp, 4, q.Found},
+		{hostqueue.Wait, 4, func() { now = now.Add(time.Minute) }},
+		{hostqueue.Ask, 4, made(hostqueue.Answer{})},
+		{hostqueue.Finish, 5, q.Drop},
+	} {
+		if step := q.Next(now); step.Kind != c.kind || step.Index != c.index {
+			t.Fatalf("step %d is %v, want %v of %d", n, step, c.kind, c.index)
+		}
+		c.do()
 	}
 }

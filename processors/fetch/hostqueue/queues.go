@@ -6,11 +6,21 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/weftcrawl/weft/processors/fetch/slots"
 )
 
 // Requester makes the requests and reports them. Many goroutines call its methods,
 // but for one visit only one at a time.
 type Requester interface {
+	// LookAhead begins to look up the hosts of v, so that LookUp need not wait. It
+	// does not wait itself.
+	LookAhead(ctx context.Context, v *Visit)
+	// LookUp returns when the addresses of the host of v.Requests[i] are known. It is
+	// called before the delay is waited for, and before a slot is taken. found is false
+	// when they cannot be known: then the outcome of the request is reported, and
+	// answer is what it means.
+	LookUp(ctx context.Context, v *Visit, i int) (answer Answer, found bool)
 	// Gate returns when a request of v may be made now, or an error when the
 	// visit must be dropped. It is called before a slot is taken.
 	Gate(ctx context.Context, v *Visit) error
@@ -63,7 +73,7 @@ func (o Options) Validate() error {
 type Queues struct {
 	opts       Options
 	requester  Requester
-	slots      *slots
+	slots      *slots.Slots
 	goroutines sync.WaitGroup
 	life       context.Context // of queues that only wait for a delay
 	end        context.CancelFunc
@@ -86,7 +96,7 @@ type queue struct {
 
 // New returns host queues that have no visits.
 func New(opts Options, requester Requester) *Queues {
-	s := &Queues{opts: opts, requester: requester, slots: newSlots(opts), queues: map[queueKey]*queue{}}
+	s := &Queues{opts: opts, requester: requester, slots: slots.New(opts.Slots, opts.Hanging, opts.Patience), queues: map[queueKey]*queue{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -102,6 +112,7 @@ func (s *Queues) Close() {
 // Start adds v to a queue of its domain, which it opens if needed. It does not
 // wait.
 func (s *Queues) Start(ctx context.Context, v *Visit) {
+	s.requester.LookAhead(ctx, v)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := queueKey{v.Domain, Choose(s.opts.PerDomain, func(nth int) (waiting int, open bool) {
@@ -131,7 +142,7 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 }
 
 // Open returns the number of requests being made.
-func (s *Queues) Open() int { return s.slots.open() }
+func (s *Queues) Open() int { return s.slots.Open() }
 
 // serve does what a queue says until it is over. Then it forgets the queue.
 func (s *Queues) serve(q *queue) {
@@ -157,6 +168,10 @@ func (s *Queues) serve(q *queue) {
 			case <-time.After(time.Until(step.Until)):
 			case <-step.Context.Done():
 			}
+		case LookUp:
+			if s.lookUp(q, step) {
+				s.change(q.Found)
+			}
 		case Ask:
 			s.ask(q, step)
 		case Skip:
@@ -169,15 +184,30 @@ func (s *Queues) serve(q *queue) {
 	}
 }
 
+// lookUp looks up the host of a request. A request whose host is not found is over: it
+// reached no server.
+func (s *Queues) lookUp(q *queue, step Step) (found bool) {
+	answer, found := s.requester.LookUp(step.Context, step.Visit, step.Index)
+	if !found {
+		answer.Unreached = true
+		s.change(func() { q.Made(time.Now(), answer, 0) })
+	}
+	return found
+}
+
 // ask makes a request, when the gate and a slot allow it. It makes none if the
-// request was settled while it waited, or its visit ended.
+// request was settled while it waited, or its visit ended. What was looked up before the
+// delay may be too old after it. Then the host is looked up again, without a slot.
 func (s *Queues) ask(q *queue, step Step) {
 	if s.requester.Gate(step.Context, step.Visit) != nil {
 		s.change(q.Drop)
 		return
 	}
+	if !s.lookUp(q, step) {
+		return
+	}
 	var answer *Answer
-	inSlot := s.slots.use(step.Context, func() {
+	inSlot := s.slots.Use(step.Context, func() {
 		var changed bool
 		s.change(func() { changed = q.Next(time.Now()) != step })
 		if !changed {

@@ -25,11 +25,26 @@ type web struct {
 	skipped  []string       // visit and index
 	answer   func(v *hostqueue.Visit, i int) hostqueue.Answer
 	gate     func(ctx context.Context) error
+	lookUp   func(ctx context.Context, v *hostqueue.Visit, i int) (hostqueue.Answer, bool)
+	ahead    []string // visits whose hosts were looked up ahead
 }
 
 type span struct{ start, end time.Time }
 
 func newWeb() *web { return &web{log: map[string][]span{}, finished: map[string]int{}} }
+
+func (w *web) LookAhead(_ context.Context, v *hostqueue.Visit) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ahead = append(w.ahead, v.Id)
+}
+
+func (w *web) LookUp(ctx context.Context, v *hostqueue.Visit, i int) (hostqueue.Answer, bool) {
+	if w.lookUp == nil {
+		return hostqueue.Answer{}, true
+	}
+	return w.lookUp(ctx, v, i)
+}
 
 func (w *web) Gate(ctx context.Context, _ *hostqueue.Visit) error {
 	if w.gate != nil {
@@ -305,4 +320,69 @@ func TestPerDomainQueues(t *testing.T) {
 			t.Errorf("at most %d at once, %d finished; want 3 and 9", w.most, len(w.finished))
 		}
 	})
+}
+
+// While names are looked up there is no slot for it, whatever hangs; a name that does not
+// exist waits for no delay, and none runs after it.
+func TestLookUpsHoldNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.lookUp = func(ctx context.Context, v *hostqueue.Visit, i int) (hostqueue.Answer, bool) {
+			switch v.Host(i) {
+			case "hangs":
+				<-ctx.Done()
+				return hostqueue.Answer{Stop: true}, false
+			case "gone":
+				return hostqueue.Answer{Failed: true}, false
+			}
+			return hostqueue.Answer{}, true
+		}
+		opts := hostqueue.Defaults()
+		opts.Slots, opts.Hanging = 1, 0
+		l := hostqueue.New(opts, w)
+		hanging, end := context.WithCancel(t.Context())
+		for i := range 20 {
+			l.Start(hanging, visitOf("h"+strconv.Itoa(i), "h", time.Second, "http://hangs/"))
+		}
+		began := time.Now()
+		l.Start(t.Context(), visitOf("d", "a", time.Hour, "http://gone/1", "http://gone/2", "http://www.d/", "http://gone/3"))
+		time.Sleep(10 * time.Second)
+		if spans := w.log["d"]; len(spans) != 1 || spans[0].start != began {
+			t.Errorf("requests %v, want one at once", spans)
+		}
+		if !slices.Equal(w.skipped, []string{"a 1", "a 3"}) {
+			t.Errorf("skipped %v", w.skipped)
+		}
+		if w.finished["a"] != 4 || l.Open() != 0 || len(w.ahead) != 21 {
+			t.Errorf("finished %v, %d slots in use, %d visits looked up ahead", w.finished, l.Open(), len(w.ahead))
+		}
+		end()
+		l.Close()
+	})
+}
+
+// What was looked up before a long wait is looked up again after it, before the slot.
+func TestLookUpAfterTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		waited := false
+		w.gate = func(context.Context) error { waited = true; return nil }
+		w.lookUp = func(context.Context, *hostqueue.Visit, int) (hostqueue.Answer, bool) {
+			return hostqueue.Answer{}, !waited
+		}
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		l.Start(t.Context(), visit("d", "a", 1, 0))
+		l.Wait()
+		if len(w.log) != 0 || w.finished["a"] != 1 {
+			t.Errorf("requests %v, finished %v", w.log, w.finished)
+		}
+	})
+}
+
+func visitOf(domain, id string, delay time.Duration, urls ...string) *hostqueue.Visit {
+	v := visit(domain, id, 0, delay)
+	for _, url := range urls {
+		v.Requests = append(v.Requests, &weftpb.Request{Target: &weftpb.Target{Url: url}})
+	}
+	return v
 }

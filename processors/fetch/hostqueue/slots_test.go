@@ -20,6 +20,12 @@ type mixed struct {
 	ended      []string
 }
 
+func (*mixed) LookAhead(context.Context, *hostqueue.Visit) {}
+
+func (*mixed) LookUp(context.Context, *hostqueue.Visit, int) (hostqueue.Answer, bool) {
+	return hostqueue.Answer{}, true
+}
+
 func (*mixed) Gate(context.Context, *hostqueue.Visit) error { return nil }
 
 func (m *mixed) Request(_ context.Context, v *hostqueue.Visit, _ int) hostqueue.Answer {

@@ -16,6 +16,8 @@ const h2Window = 512 << 10
 // Client makes exchanges. It is safe for concurrent use.
 type Client struct {
 	options      Options
+	dialer       *dialer
+	ahead        ahead
 	transport    *http.Transport
 	fresh        *http.Transport // each request on a new connection
 	stale        stale           // origins that are asked by fresh
@@ -59,6 +61,8 @@ func New(o Options) (*Client, error) {
 	fresh.DisableKeepAlives = true
 	return &Client{
 		options:      o,
+		dialer:       d,
+		ahead:        ahead{resolver: d.resolver},
 		bodies:       newBodies(o),
 		transport:    transport,
 		fresh:        fresh,

@@ -98,14 +98,9 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 		return nil, failf(ClassPortRefused, "port %d is that of another protocol than HTTP", port)
 	}
 	started := time.Now()
-	name := ""
-	addrs := make([]netip.Addr, 0, 1)
-	if literal, err := netip.ParseAddr(host); err == nil {
-		addrs = append(addrs, literal)
-	} else if isLocalhost(host) {
-		addrs = append(addrs, netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback())
-	} else {
-		name = d.absolute(host)
+	name := d.name(host)
+	addrs := d.own(host)
+	if name != "" {
 		if addrs, err = d.resolver.lookup(ctx, name); err != nil {
 			return nil, err
 		}
@@ -126,6 +121,22 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 		return nil, err
 	}
 	return newConn(raw, raw.RemoteAddr().String()), nil
+}
+
+// name is what a resolver is asked for; empty: the addresses of host are its own.
+func (d *dialer) name(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil || isLocalhost(host) {
+		return ""
+	}
+	return d.absolute(host)
+}
+
+// own returns the addresses of a host for which no resolver is asked.
+func (d *dialer) own(host string) []netip.Addr {
+	if literal, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{literal}
+	}
+	return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 }
 
 // absolute returns the name to look up. Public names end with a dot. Without it, resolvers

@@ -18,6 +18,11 @@
 // and headers are kept when the header was read, even if the body failed. A body that
 // failed is dropped: half a page parsed is worse than a page asked for again.
 //
+// [Client.LookUp] does the look-up before the exchange, and [Client.LookAhead] long before
+// it, so that a name that does not exist, or whose servers are silent, holds up nothing
+// but itself. Few names are looked up at once; those that hang do not count (package
+// slots).
+//
 // Redirects are resolved and reported, not followed. The target is another URL, perhaps of
 // another domain, with rules and a delay of its own. Only [Client.Robots] follows
 // redirects, and asks its caller before each.
@@ -96,6 +101,6 @@
 //
 // client.go is the way of an exchange; request.go and response.go are what goes out and
 // comes back; attempt.go and conn.go watch one exchange on its connection; dial.go,
-// resolve.go and public.go make connections; body.go, coding.go, limits.go and
+// lookup.go, resolve.go and public.go make connections; body.go, coding.go, limits.go and
 // bodymemory.go read bodies; class.go names failures.
 package httpclient

@@ -97,6 +97,9 @@ type Options struct {
 	// DNSNames bounds the number of names kept, each with those of its addresses that
 	// are dialled.
 	DNSNames int
+	// DNSLookups bounds the names that are looked up at once. A look-up that takes longer
+	// than a second does not count; there may be 512 of those.
+	DNSLookups int
 }
 
 // Resolver looks up the addresses of a name; *net.Resolver is one. The network is "ip", or
@@ -125,6 +128,7 @@ func DefaultOptions() Options {
 		DNSTTL:              5 * time.Minute,
 		DNSNegativeTTL:      5 * time.Second,
 		DNSNames:            100_000,
+		DNSLookups:          64,
 	}
 }
 
@@ -157,6 +161,7 @@ func (o Options) Validate() error {
 		{"MaxIdleConns", int64(o.MaxIdleConns), 0},
 		{"MaxIdleConnsPerHost", int64(o.MaxIdleConnsPerHost), 1},
 		{"DNSNames", int64(o.DNSNames), 2},
+		{"DNSLookups", int64(o.DNSLookups), 2},
 	} {
 		if n.value < n.least {
 			return fmt.Errorf("fetch: %s is %d, must be at least %d", n.name, n.value, n.least)

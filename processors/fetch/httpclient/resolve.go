@@ -11,6 +11,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
+
+	"github.com/weftcrawl/weft/processors/fetch/slots"
 )
 
 // resolver caches the answers of a Resolver, and asks it once for callers that want the same
@@ -26,11 +28,20 @@ type resolver struct {
 	now         func() time.Time
 	answers     *lru.Cache[string, answer]
 	flights     singleflight.Group
+	slots       *slots.Slots
+	most        int // of the slots
 
 	// Look-ups outlive the caller that began them, because other callers wait for
 	// them too. They end with the client.
 	life context.Context
 }
+
+// Look-ups that take longer than lookUpPatience give their slot to others. Each may have
+// two sockets open.
+const (
+	lookUpPatience = time.Second
+	hangingLookUps = 512
+)
 
 type answer struct {
 	addrs   []netip.Addr // see worthKeeping; empty: the name does not exist
@@ -51,6 +62,8 @@ func newResolver(life context.Context, o Options) *resolver {
 		timeout:     o.ConnectTimeout,
 		now:         time.Now,
 		answers:     answers,
+		slots:       slots.New(o.DNSLookups, hangingLookUps, lookUpPatience),
+		most:        o.DNSLookups,
 		life:        life,
 	}
 }
@@ -62,11 +75,7 @@ func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error
 	if known, ok := r.answers.Get(name); ok && r.now().Before(known.expires) {
 		return known.result(name)
 	}
-	flight := r.flights.DoChan(name, func() (any, error) {
-		ctx, cancel := context.WithTimeout(r.life, r.timeout)
-		defer cancel()
-		return r.fetch(ctx, name)
-	})
+	flight := r.flights.DoChan(name, func() (any, error) { return r.fly(name) })
 	select {
 	case <-ctx.Done():
 		if cause := context.Cause(ctx); cause != errConnectTimeout {
@@ -79,6 +88,25 @@ func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error
 		}
 		return result.Val.(answer).result(name)
 	}
+}
+
+// known tells whether a look-up would be answered from the cache.
+func (r *resolver) known(name string) bool {
+	known, ok := r.answers.Peek(name)
+	return ok && r.now().Before(known.expires)
+}
+
+// fly waits for a slot and looks a name up.
+func (r *resolver) fly(name string) (got answer, err error) {
+	inSlot := r.slots.Use(r.life, func() {
+		ctx, cancel := context.WithTimeout(r.life, r.timeout)
+		defer cancel()
+		got, err = r.fetch(ctx, name)
+	})
+	if !inSlot {
+		err = failf(ClassDNSError, "look up %s: %w", name, context.Cause(r.life))
+	}
+	return got, err
 }
 
 // fetch asks the resolver and keeps the answer.
