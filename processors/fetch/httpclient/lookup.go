@@ -108,7 +108,7 @@ func (a *ahead) work() {
 			return
 		}
 		if !a.resolver.known(name) {
-			_, _ = a.resolver.lookup(next, name) // LookUp says what is wrong
+			_, _ = a.resolver.answer(next, name) // LookUp says what is wrong
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/weftcrawl/weft/internal/politeness"
 )
 
 // RobotsBytes is how much of a robots.txt is read: the least that RFC 9309
@@ -85,15 +87,18 @@ type Options struct {
 	// RootCAs verify servers' certificates; nil: the system's.
 	RootCAs *x509.CertPool
 
-	// Resolver looks names up; nil: Go's own resolver.
+	// Resolver looks names up; it may be a TTLResolver. Nil: Go's own resolver.
 	Resolver Resolver
-	// DNSTTL is how long addresses are kept. Go's resolver hides the TTL of
-	// the records.
-	DNSTTL time.Duration
-	// DNSNegativeTTL is how long a name that does not exist is remembered. It must be
-	// shorter than politeness.ConfirmAfter, or there is no second look-up. Failures of
-	// resolvers are not remembered.
-	DNSNegativeTTL time.Duration
+	// DNSTTL is how long addresses are kept whose records' TTL is not known: those of the
+	// hosts file, for instance. All others are kept as long as their records say, at least
+	// DNSMinTTL and at most DNSMaxTTL.
+	DNSTTL, DNSMinTTL, DNSMaxTTL time.Duration
+	// DNSNegativeTTL is the least time for which a name that does not exist is remembered.
+	// Its zone says for how long (RFC 2308), at most DNSNegativeMaxTTL. The first such
+	// answer is forgotten before politeness.ConfirmAfter is over, because the second
+	// look-up must ask. So DNSNegativeTTL must be shorter. Failures of resolvers are not
+	// remembered.
+	DNSNegativeTTL, DNSNegativeMaxTTL time.Duration
 	// DNSNames bounds the number of names kept, each with those of its addresses that
 	// are dialled.
 	DNSNames int
@@ -107,6 +112,13 @@ type Options struct {
 // *net.DNSError with IsNotFound set.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error)
+}
+
+// TTLResolver is a Resolver that knows how long its answers hold. A negative ttl is not
+// known. With "does not exist" it is how long that holds.
+type TTLResolver interface {
+	Resolver
+	LookupTTL(ctx context.Context, network, name string) (addrs []netip.Addr, ttl time.Duration, err error)
 }
 
 // DefaultOptions returns the options of a polite crawler of the public web.
@@ -126,7 +138,10 @@ func DefaultOptions() Options {
 		MaxIdleConnsPerHost: 2,
 		WantBody:            Documents,
 		DNSTTL:              5 * time.Minute,
+		DNSMinTTL:           5 * time.Second,
+		DNSMaxTTL:           24 * time.Hour,
 		DNSNegativeTTL:      5 * time.Second,
+		DNSNegativeMaxTTL:   time.Hour,
 		DNSNames:            100_000,
 		DNSLookups:          64,
 	}
@@ -144,6 +159,7 @@ func (o Options) Validate() error {
 		{"BodyRateWindow", o.BodyRateWindow},
 		{"IdleTimeout", o.IdleTimeout},
 		{"DNSTTL", o.DNSTTL},
+		{"DNSMinTTL", o.DNSMinTTL},
 		{"DNSNegativeTTL", o.DNSNegativeTTL},
 	} {
 		if d.value <= 0 {
@@ -166,6 +182,15 @@ func (o Options) Validate() error {
 		if n.value < n.least {
 			return fmt.Errorf("fetch: %s is %d, must be at least %d", n.name, n.value, n.least)
 		}
+	}
+	if o.DNSMaxTTL < o.DNSMinTTL {
+		return fmt.Errorf("fetch: DNSMaxTTL is %v, must be at least DNSMinTTL, %v", o.DNSMaxTTL, o.DNSMinTTL)
+	}
+	if o.DNSNegativeMaxTTL < o.DNSNegativeTTL {
+		return fmt.Errorf("fetch: DNSNegativeMaxTTL is %v, must be at least DNSNegativeTTL, %v", o.DNSNegativeMaxTTL, o.DNSNegativeTTL)
+	}
+	if o.DNSNegativeTTL >= politeness.ConfirmAfter {
+		return fmt.Errorf("fetch: DNSNegativeTTL is %v, must be less than %v", o.DNSNegativeTTL, politeness.ConfirmAfter)
 	}
 	for _, text := range o.AllowNetworks {
 		if _, err := ParseNetwork(text); err != nil {

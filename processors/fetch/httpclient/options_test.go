@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/mediatype"
+	"github.com/weftcrawl/weft/internal/politeness"
 )
 
 func TestValidate(t *testing.T) {
@@ -19,6 +20,11 @@ func TestValidate(t *testing.T) {
 		"IdleTimeout":         func(o *Options) { o.IdleTimeout = 0 },
 		"DNSTTL":              func(o *Options) { o.DNSTTL = 0 },
 		"DNSNegativeTTL":      func(o *Options) { o.DNSNegativeTTL = 0 },
+		"must be less than":   func(o *Options) { o.DNSNegativeTTL = politeness.ConfirmAfter },
+		"DNSMinTTL":           func(o *Options) { o.DNSMinTTL = 0 },
+		"DNSMaxTTL":           func(o *Options) { o.DNSMaxTTL = time.Second },
+		"DNSNegativeMaxTTL":   func(o *Options) { o.DNSNegativeMaxTTL = time.Second },
+		"DNSLookups":          func(o *Options) { o.DNSLookups = 1 },
 		"MaxBodyBytes":        func(o *Options) { o.MaxBodyBytes = 0 },
 		"MaxHeaderBytes":      func(o *Options) { o.MaxHeaderBytes = 100 },
 		"MaxIdleConns":        func(o *Options) { o.MaxIdleConns = -1 },

@@ -7,29 +7,30 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/processors/fetch/slots"
 )
 
 // resolver caches the answers of a Resolver, and asks it once for callers that want the same
-// name at the same time. An entry has addresses, kept for ttl, or says "does not exist", kept
-// for negativeTTL. Failures are not kept, so that the next attempt asks again. A name may have
-// thousands of addresses; only those that are dialled are kept.
+// name at the same time. An entry has addresses, or says "does not exist"; see lifetimes for
+// how long it is kept. Failures are not kept, so that the next attempt asks again. A name may
+// have thousands of addresses; only those that are dialled are kept.
 type resolver struct {
-	ask         Resolver
-	reach       reach
-	ttl         time.Duration
-	negativeTTL time.Duration
-	timeout     time.Duration // of one look-up
-	now         func() time.Time
-	answers     *lru.Cache[string, answer]
-	flights     singleflight.Group
-	slots       *slots.Slots
-	most        int // of the slots
+	ask       TTLResolver
+	reach     reach
+	lifetimes lifetimes
+	timeout   time.Duration // of one look-up
+	now       func() time.Time
+	answers   *lru.Cache[string, *answer]
+	flights   singleflight.Group
+	slots     *slots.Slots
+	most      int // of the slots
 
 	// Look-ups outlive the caller that began them, because other callers wait for
 	// them too. They end with the client.
@@ -43,37 +44,66 @@ const (
 	hangingLookUps = 512
 )
 
+// answer is never changed, but for told.
 type answer struct {
 	addrs   []netip.Addr // see worthKeeping; empty: the name does not exist
+	came    time.Time
 	expires time.Time
+	told    atomic.Bool // a caller knows it who needs it
 }
 
 func newResolver(life context.Context, o Options) *resolver {
-	ask := o.Resolver
-	if ask == nil {
-		ask = families{&net.Resolver{PreferGo: true}}
-	}
-	answers, _ := lru.New[string, answer](o.DNSNames) // fails only without room
+	answers, _ := lru.New[string, *answer](o.DNSNames) // fails only without room
 	return &resolver{
-		ask:         ask,
-		reach:       o.reach(),
-		ttl:         o.DNSTTL,
-		negativeTTL: o.DNSNegativeTTL,
-		timeout:     o.ConnectTimeout,
-		now:         time.Now,
-		answers:     answers,
-		slots:       slots.New(o.DNSLookups, hangingLookUps, lookUpPatience),
-		most:        o.DNSLookups,
-		life:        life,
+		ask:   resolverOf(o),
+		reach: o.reach(),
+		lifetimes: lifetimes{
+			unknown: o.DNSTTL, least: o.DNSMinTTL, most: o.DNSMaxTTL,
+			negative: o.DNSNegativeTTL, mostNegative: o.DNSNegativeMaxTTL,
+		},
+		timeout: o.ConnectTimeout,
+		now:     time.Now,
+		answers: answers,
+		slots:   slots.New(o.DNSLookups, hangingLookUps, lookUpPatience),
+		most:    o.DNSLookups,
+		life:    life,
 	}
+}
+
+func resolverOf(o Options) TTLResolver {
+	switch r := o.Resolver.(type) {
+	case nil:
+		return newObserved(new(net.Dialer).DialContext)
+	case TTLResolver:
+		return r
+	}
+	return withoutTTL{o.Resolver}
+}
+
+// withoutTTL is a Resolver that does not know how long its answers hold.
+type withoutTTL struct{ Resolver }
+
+func (w withoutTTL) LookupTTL(ctx context.Context, network, name string) ([]netip.Addr, time.Duration, error) {
+	addrs, err := w.LookupNetIP(ctx, network, name)
+	return addrs, unknownTTL, err
 }
 
 // lookup returns the addresses of name that are worth keeping, at least one. Its errors are of
 // class dns_not_found or dns_error, or the context's cause. The caller must not change the
 // slice.
 func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
+	got, err := r.answer(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	got.told.Store(true)
+	return got.result(name)
+}
+
+// answer returns what is known of name, and asks for it if nothing is.
+func (r *resolver) answer(ctx context.Context, name string) (*answer, error) {
 	if known, ok := r.answers.Get(name); ok && r.now().Before(known.expires) {
-		return known.result(name)
+		return known, nil
 	}
 	flight := r.flights.DoChan(name, func() (any, error) { return r.fly(name) })
 	select {
@@ -86,7 +116,7 @@ func (r *resolver) lookup(ctx context.Context, name string) ([]netip.Addr, error
 		if result.Err != nil {
 			return nil, result.Err
 		}
-		return result.Val.(answer).result(name)
+		return result.Val.(*answer), nil
 	}
 }
 
@@ -97,7 +127,7 @@ func (r *resolver) known(name string) bool {
 }
 
 // fly waits for a slot and looks a name up.
-func (r *resolver) fly(name string) (got answer, err error) {
+func (r *resolver) fly(name string) (got *answer, err error) {
 	inSlot := r.slots.Use(r.life, func() {
 		ctx, cancel := context.WithTimeout(r.life, r.timeout)
 		defer cancel()
@@ -110,21 +140,60 @@ func (r *resolver) fly(name string) (got answer, err error) {
 }
 
 // fetch asks the resolver and keeps the answer.
-func (r *resolver) fetch(ctx context.Context, name string) (answer, error) {
-	addrs, err := r.ask.LookupNetIP(ctx, "ip", name)
+func (r *resolver) fetch(ctx context.Context, name string) (*answer, error) {
+	addrs, ttl, err := r.ask.LookupTTL(ctx, "ip", name)
 	switch {
 	case err == nil:
 	case isNotFound(err):
 		addrs = nil
 	default:
-		return answer{}, failf(ClassDNSError, "look up %s: %w", name, err)
+		return nil, failf(ClassDNSError, "look up %s: %w", name, err)
 	}
-	got := answer{r.worthKeeping(interleave(addrs)), r.now().Add(r.ttl)}
-	if len(got.addrs) == 0 {
-		got.expires = r.now().Add(r.negativeTTL)
+	now := r.now()
+	got := &answer{addrs: r.worthKeeping(interleave(addrs)), came: now}
+	if len(got.addrs) > 0 {
+		got.expires = now.Add(r.lifetimes.ofAddresses(ttl))
+	} else {
+		before, _ := r.answers.Peek(name)
+		got.expires = now.Add(r.lifetimes.ofNone(ttl, before.confirmedBy(now)))
 	}
 	r.answers.Add(name, got)
 	return got, nil
+}
+
+// lifetimes are how long answers are kept: as long as their records say, within bounds.
+type lifetimes struct {
+	unknown                time.Duration // of addresses whose TTL is not known
+	least, most            time.Duration // of addresses
+	negative, mostNegative time.Duration // of "does not exist"; negative is the least
+}
+
+func (l lifetimes) ofAddresses(ttl time.Duration) time.Duration {
+	if ttl < 0 {
+		return l.unknown
+	}
+	return min(max(ttl, l.least), l.most)
+}
+
+// ofNone is how long "does not exist" is kept. The scheduler has such an answer confirmed
+// after politeness.ConfirmAfter, by a look-up that must ask. So the first answer is over by
+// then, whatever its records say.
+func (l lifetimes) ofNone(ttl time.Duration, confirmed bool) time.Duration {
+	most := l.mostNegative
+	if !confirmed {
+		most = min(most, politeness.ConfirmAfter-time.Second)
+	}
+	return max(min(ttl, most), l.negative)
+}
+
+// confirmed is how long after "does not exist" the same answer confirms it. The scheduler
+// asks for that after politeness.ConfirmAfter, when the domain has its turn.
+const confirmed = 10 * time.Minute
+
+// confirmedBy tells whether the answer "does not exist" that came at now confirms the one
+// before. An answer to a look-up ahead that nobody needed is not one to be confirmed.
+func (a *answer) confirmedBy(now time.Time) bool {
+	return a != nil && len(a.addrs) == 0 && a.told.Load() && now.Sub(a.came) < confirmed
 }
 
 // families asks a Resolver that may answer "does not exist" for a name whose server is broken.
@@ -163,7 +232,7 @@ func (r *resolver) worthKeeping(addrs []netip.Addr) []netip.Addr {
 // forget drops a name whose addresses do not answer: they may have moved.
 func (r *resolver) forget(name string) { r.answers.Remove(name) }
 
-func (a answer) result(name string) ([]netip.Addr, error) {
+func (a *answer) result(name string) ([]netip.Addr, error) {
 	if len(a.addrs) == 0 {
 		return nil, failf(ClassDNSNotFound, "look up %s: no such host", strings.TrimSuffix(name, "."))
 	}

@@ -1,0 +1,238 @@
+package httpclient
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// unknownTTL is the TTL of an answer whose records were not seen.
+const unknownTTL time.Duration = -1
+
+// observed is Go's own resolver, with everything that it does: resolv.conf, search lists,
+// the hosts file, time-outs, and TCP after an answer that is cut. It does not tell how
+// long records hold. So observed reads the messages that pass on its connections.
+type observed struct {
+	resolver Resolver // its connections are those of observe
+}
+
+// dialDNS connects to a server of names, as net.Resolver.Dial does.
+type dialDNS func(ctx context.Context, network, address string) (net.Conn, error)
+
+func newObserved(dial dialDNS) observed {
+	return observed{families{&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return observe(ctx, c), nil
+	}}}}
+}
+
+func (o observed) LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error) {
+	return o.resolver.LookupNetIP(ctx, network, name)
+}
+
+// LookupTTL is that of TTLResolver.
+func (o observed) LookupTTL(ctx context.Context, network, name string) ([]netip.Addr, time.Duration, error) {
+	seen := &ttls{positive: unknownTTL, negative: unknownTTL}
+	addrs, err := o.resolver.LookupNetIP(context.WithValue(ctx, ttlsKey{}, seen), network, name)
+	seen.mu.Lock() // a question may still be open
+	defer seen.mu.Unlock()
+	if len(addrs) == 0 {
+		return addrs, seen.negative, err
+	}
+	return addrs, seen.positive, err
+}
+
+// ttls is how long the answers hold that a look-up got: the least of those with addresses,
+// and of those without. A name that has IPv4 addresses only has an answer of each kind.
+type ttls struct {
+	mu                 sync.Mutex
+	positive, negative time.Duration
+}
+
+type ttlsKey struct{}
+
+func (t *ttls) see(positive bool, ttl time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	least := &t.negative
+	if positive {
+		least = &t.positive
+	}
+	if *least == unknownTTL || ttl < *least {
+		*least = ttl
+	}
+}
+
+// observe returns a connection to a server of names that notes the TTLs of answers. Go's
+// resolver tells from the type what is a connection of datagrams.
+func observe(ctx context.Context, c net.Conn) net.Conn {
+	seen, _ := ctx.Value(ttlsKey{}).(*ttls)
+	if seen == nil {
+		return c
+	}
+	if udp, ok := c.(*net.UDPConn); ok {
+		return &datagrams{UDPConn: udp, seen: seen}
+	}
+	return &stream{Conn: c, seen: seen}
+}
+
+// datagrams is a connection with a message in each datagram.
+type datagrams struct {
+	*net.UDPConn
+	seen  *ttls
+	asked []byte
+}
+
+func (d *datagrams) Write(b []byte) (int, error) {
+	d.asked = append(d.asked[:0], b...)
+	return d.UDPConn.Write(b)
+}
+
+func (d *datagrams) Read(b []byte) (int, error) {
+	n, err := d.UDPConn.Read(b)
+	if err == nil {
+		d.seen.read(d.asked, b[:n], false)
+	}
+	return n, err
+}
+
+// stream is a connection with messages after one another, each after two bytes with its
+// length (RFC 1035 section 4.2.2).
+type stream struct {
+	net.Conn
+	seen     *ttls
+	asked    []byte
+	unparsed []byte
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	if len(b) > 2 { // the resolver writes a message at once
+		s.asked = append(s.asked[:0], b[2:]...)
+	}
+	return s.Conn.Write(b)
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	s.unparsed = append(s.unparsed, b[:n]...)
+	for len(s.unparsed) >= 2 {
+		end := 2 + int(binary.BigEndian.Uint16(s.unparsed))
+		if len(s.unparsed) < end {
+			break
+		}
+		s.seen.read(s.asked, s.unparsed[2:end], true)
+		s.unparsed = s.unparsed[end:]
+	}
+	return n, err
+}
+
+// read notes how long an answer holds. Messages that the resolver ignores are ignored:
+// those that do not answer what was asked, and a datagram that is cut. So is one that
+// cannot be read, or that says that the server has failed. whole: the message came over a
+// stream.
+func (t *ttls) read(asked, message []byte, whole bool) {
+	question, id, ok := questionOf(asked)
+	if !ok {
+		return
+	}
+	var p dnsmessage.Parser
+	h, err := p.Start(message)
+	if err != nil || !h.Response || h.ID != id || h.Truncated && !whole ||
+		h.RCode != dnsmessage.RCodeSuccess && h.RCode != dnsmessage.RCodeNameError {
+		return
+	}
+	if q, err := p.Question(); err != nil || q.Type != question.Type || q.Class != question.Class ||
+		!strings.EqualFold(q.Name.String(), question.Name.String()) || p.SkipAllQuestions() != nil {
+		return
+	}
+	chain, found, err := readAnswers(&p, question.Type)
+	switch {
+	case err != nil:
+	case found && h.RCode == dnsmessage.RCodeSuccess:
+		t.see(true, chain)
+	default:
+		ttl := readNegative(&p)
+		if chain != unknownTTL {
+			ttl = min(ttl, chain)
+		}
+		t.see(false, ttl)
+	}
+}
+
+func questionOf(asked []byte) (q dnsmessage.Question, id uint16, ok bool) {
+	var p dnsmessage.Parser
+	h, err := p.Start(asked)
+	if err != nil {
+		return q, 0, false
+	}
+	q, err = p.Question()
+	return q, h.ID, err == nil
+}
+
+// readAnswers reads the answers of a message. least is the smallest TTL of the addresses and
+// of the aliases that lead to them; found tells that there are addresses of that type.
+func readAnswers(p *dnsmessage.Parser, asked dnsmessage.Type) (least time.Duration, found bool, err error) {
+	least = unknownTTL
+	for {
+		h, err := p.AnswerHeader()
+		if err == dnsmessage.ErrSectionDone {
+			return least, found, nil
+		}
+		if err == nil {
+			err = p.SkipAnswer()
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		const dname dnsmessage.Type = 39 // RFC 6672
+		switch h.Type {
+		case asked:
+			found = true
+		case dnsmessage.TypeCNAME, dname:
+		default:
+			continue // signatures, for instance
+		}
+		if ttl := secondsOf(h.TTL); least == unknownTTL || ttl < least {
+			least = ttl
+		}
+	}
+}
+
+// readNegative is how long an answer without addresses holds, by the SOA record of its
+// authority (RFC 2308 section 5). Without that it does not hold.
+func readNegative(p *dnsmessage.Parser) time.Duration {
+	for {
+		h, err := p.AuthorityHeader()
+		if err != nil {
+			return 0
+		}
+		if h.Type != dnsmessage.TypeSOA {
+			if p.SkipAuthority() != nil {
+				return 0
+			}
+			continue
+		}
+		soa, err := p.SOAResource()
+		if err != nil {
+			return 0
+		}
+		return min(secondsOf(h.TTL), secondsOf(soa.MinTTL))
+	}
+}
+
+// secondsOf is a TTL. One with the highest bit is 0 (RFC 2181 section 8).
+func secondsOf(ttl uint32) time.Duration {
+	if ttl > 1<<31-1 {
+		return 0
+	}
+	return time.Duration(ttl) * time.Second
+}
