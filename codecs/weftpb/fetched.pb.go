@@ -316,7 +316,9 @@ type Outcome struct {
 	Error string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	// Wall clock at the start of the request, milliseconds since 1970.
 	StartedMs int64 `protobuf:"varint,5,opt,name=started_ms,json=startedMs,proto3" json:"started_ms,omitempty"`
-	// Microseconds: name resolution, connect with TLS, first byte, whole.
+	// Microseconds: the wait for the look-up of the host, connect with TLS, from the
+	// connection to the first byte, whole. dns_us may lie before started_ms, and is then
+	// not in total_us: names are looked up before the domain's delay is waited for.
 	DnsUs       int64 `protobuf:"varint,6,opt,name=dns_us,json=dnsUs,proto3" json:"dns_us,omitempty"`
 	ConnectUs   int64 `protobuf:"varint,7,opt,name=connect_us,json=connectUs,proto3" json:"connect_us,omitempty"`
 	FirstByteUs int64 `protobuf:"varint,8,opt,name=first_byte_us,json=firstByteUs,proto3" json:"first_byte_us,omitempty"`

@@ -40,6 +40,8 @@ func TestExposition(t *testing.T) {
 	s.Exchange("", 404, 0, 2*time.Millisecond, 3*time.Millisecond)
 	s.Exchange("", 999, 0, 0, 3*time.Millisecond)
 	s.Exchange(string(httpclient.ClassConnectTimeout), 0, 0, 0, 10*time.Second)
+	s.Reached(0, 0)
+	s.Reached(3*time.Millisecond, 40*time.Millisecond)
 	s.Rejected(topics.Parse, "bad_record")
 	s.Normalized("accepted", 38)
 	s.Normalized("out_of_scope", 2)

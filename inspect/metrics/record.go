@@ -47,6 +47,14 @@ func (s *Set) Exchange(class string, status int, wireBytes int64, firstByte, tot
 	}
 }
 
+// Reached notes how an exchange came to its connection, see stage.Meter.
+func (s *Set) Reached(dns, connect time.Duration) {
+	s.dns.Observe(dns.Seconds())
+	if connect > 0 {
+		s.connect.Observe(connect.Seconds())
+	}
+}
+
 // Page counts a page handed out; bytes is the size of its body.
 func (s *Set) Page(bytes int) {
 	s.pages.Inc()

@@ -18,6 +18,7 @@ type Set struct {
 	exchanges               *prometheus.CounterVec
 	wireBytes               prometheus.Counter
 	exchangeTime, firstByte prometheus.Histogram
+	dns, connect            prometheus.Histogram
 
 	rejected   *prometheus.CounterVec
 	normalized *prometheus.CounterVec
@@ -71,6 +72,8 @@ func New(registry prometheus.Registerer) *Set {
 		wireBytes:    counter("weft_exchange_wire_bytes_total", "Bytes of bodies as they came over the wire."),
 		exchangeTime: histogram("weft_exchange_seconds", "Time of HTTP exchanges."),
 		firstByte:    histogram("weft_exchange_first_byte_seconds", "Time from a connection to the first byte of a response."),
+		dns:          histogram("weft_fetch_dns_seconds", "Time that exchanges waited for the addresses of their hosts."),
+		connect:      histogram("weft_fetch_connect_seconds", "Time of connections, with TLS, of exchanges that made one."),
 
 		rejected:   counters("weft_rejected_total", "Records that a stage could not use.", "stage", "reason"),
 		normalized: counters("weft_normalized_urls_total", "URLs named by pages and seeds, accepted or refused for a reason.", "reason"),

@@ -75,6 +75,9 @@ type Meter interface {
 	// without a response; the bytes of its body on the wire; the times from the
 	// connection to the first byte of the response, and of the whole exchange.
 	Exchange(class string, status int, wireBytes int64, firstByte, total time.Duration)
+	// Reached notes how long an exchange waited for the look-up of its host, and for its
+	// connection with TLS; connect is 0 if it made none.
+	Reached(dns, connect time.Duration)
 	// Page counts a page. bytes is the size of its body.
 	Page(bytes int)
 	// Duplicate counts a page that is a duplicate of another, at a distance; 0 is the
@@ -103,6 +106,7 @@ func (silence) Normalized(string, int)                                    {}
 func (silence) Deduped(int, int, int)                                     {}
 func (silence) Ledger(topics.Stage, string)                               {}
 func (silence) Exchange(string, int, int64, time.Duration, time.Duration) {}
+func (silence) Reached(time.Duration, time.Duration)                      {}
 func (silence) Page(int)                                                  {}
 func (silence) Duplicate(int)                                             {}
 func (silence) Slots(int)                                                 {}

@@ -104,18 +104,27 @@ func TestFailedLookUpIsTheOutcome(t *testing.T) {
 type answering struct{ known }
 
 func (answering) Do(_ context.Context, r httpclient.Request) *httpclient.Exchange {
-	return &httpclient.Exchange{URL: r.URL, Status: 200, Started: time.Now(), DNS: time.Second}
+	return &httpclient.Exchange{URL: r.URL, Status: 200, Started: time.Now(), DNS: time.Second, Connect: 2 * time.Second}
 }
 
 func (answering) Robots(_ context.Context, url string, _ func() bool, _ func(string) bool) []*httpclient.Exchange {
-	return []*httpclient.Exchange{{URL: url, Status: 200, Started: time.Now(), DNS: time.Second}}
+	return []*httpclient.Exchange{{URL: url, Status: 200, Started: time.Now(), DNS: time.Second, Connect: 2 * time.Second}}
 }
+
+// stopwatch keeps the times of the last exchange.
+type stopwatch struct {
+	stagetest.Counter
+	dns, connect time.Duration
+}
+
+func (s *stopwatch) Reached(dns, connect time.Duration) { s.dns, s.connect = dns, connect }
 
 // The time that a request waited for look-ups is in its outcome, and only in that.
 func TestWaitForLookUpIsInTheOutcome(t *testing.T) {
 	for _, robots := range []bool{false, true} {
 		h := takeOver(t)
-		h.with(answering{}, func(env *stage.Env) { env.Meter = &stagetest.Counter{Reasons: map[string]int{}} })
+		meter := &stopwatch{Counter: stagetest.Counter{Reasons: map[string]int{}}}
+		h.with(answering{}, func(env *stage.Env) { env.Meter = meter })
 		v := &hostqueue.Visit{Domain: "x.example", LookedUp: 3 * time.Second, Visit: &weftpb.Visit{Id: "v", Robots: robots}}
 		for range 2 {
 			v.Requests = append(v.Requests, &weftpb.Request{Target: &weftpb.Target{Url: "http://x.example/robots.txt"}})
@@ -129,6 +138,9 @@ func TestWaitForLookUpIsInTheOutcome(t *testing.T) {
 			reported := h.reportedNow()
 			if o := reported[len(reported)-1].Outcomes; len(o) != 1 || o[0].DnsUs != want {
 				t.Errorf("robots %v, outcome %d: %v, want %d", robots, i, o, want)
+			}
+			if meter.dns.Microseconds() != want || meter.connect != 2*time.Second {
+				t.Errorf("counted as %v and %v", meter.dns, meter.connect)
 			}
 		}
 	}

@@ -174,7 +174,7 @@ func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int,
 		report.add(undone(within, i, x))
 		return hostqueue.Answer{Stop: true}
 	}
-	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+	q.count(x)
 	sent := q.backlog.send(v, len(x.Body))
 	report.update(func(r *Report) *weftpb.Visited {
 		r.Open()
@@ -201,7 +201,7 @@ func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int
 		report.add(undone(within, i, x))
 		return hostqueue.Answer{Stop: true}
 	}
-	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+	q.count(x)
 	if int64(len(x.Body)) > q.env.Definition.LargeBody() {
 		x.Body, x.Truncated = nil, true
 	}
@@ -257,6 +257,12 @@ func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int, htt
 	}
 	record := FetchedOf(v, i, x)
 	return x, record.Outcome, q.output(v.Domain, record)
+}
+
+// count counts an exchange that was made.
+func (q *requester) count(x *httpclient.Exchange) {
+	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+	q.env.Meter.Reached(x.DNS, x.Connect)
 }
 
 // store puts a body that is too large for a record into the store, and waits for it.

@@ -122,7 +122,7 @@ func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i in
 		return hostqueue.Answer{Stop: true}
 	}
 	for _, x := range hops {
-		q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+		q.count(x)
 	}
 	last, learned := q.robotsOutcome(asked, len(hops)-1, last)
 	outcome := last.Outcome()

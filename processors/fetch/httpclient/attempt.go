@@ -38,6 +38,7 @@ type attempt struct {
 
 	mu        sync.Mutex
 	dns       time.Duration
+	dialled   time.Time     // the addresses were known; zero: they are not
 	connect   time.Duration // TCP and TLS
 	gotAt     time.Time     // the connection was there
 	firstByte time.Duration // since gotAt
@@ -168,12 +169,20 @@ func (a *attempt) resolved(took time.Duration) {
 	a.dns = took
 }
 
-// connected notes the end of a dial, good or bad, that began at started.
-func (a *attempt) connected(started time.Time) {
+// connecting notes that the addresses are known, and permitted.
+func (a *attempt) connecting() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.gotAt.IsZero() { // otherwise another connection was ready before this dial
-		a.connect = time.Since(started) - a.dns
+	a.dialled = time.Now()
+}
+
+// connected notes the end of a dial, good or bad.
+func (a *attempt) connected() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	// Another connection may have been ready before this one.
+	if a.gotAt.IsZero() && !a.dialled.IsZero() {
+		a.connect = time.Since(a.dialled)
 	}
 }
 

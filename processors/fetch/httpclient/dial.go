@@ -35,7 +35,7 @@ type dialer struct {
 func (d *dialer) dial(ctx context.Context, _, hostport string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.timeout, errConnectTimeout)
 	defer cancel()
-	defer attemptOf(ctx).connected(time.Now())
+	defer attemptOf(ctx).connected()
 	c, err := d.connect(ctx, hostport)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (d *dialer) dial(ctx context.Context, _, hostport string) (net.Conn, error)
 func (d *dialer) dialTLS(ctx context.Context, _, hostport string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.timeout, errConnectTimeout)
 	defer cancel()
-	defer attemptOf(ctx).connected(time.Now())
+	defer attemptOf(ctx).connected()
 	raw, err := d.connect(ctx, hostport)
 	if err != nil {
 		return nil, err
@@ -101,15 +101,17 @@ func (d *dialer) connect(ctx context.Context, hostport string) (*conn, error) {
 	name := d.name(host)
 	addrs := d.own(host)
 	if name != "" {
-		if addrs, err = d.resolver.lookup(ctx, name); err != nil {
-			return nil, err
-		}
+		addrs, err = d.resolver.lookup(ctx, name)
 	}
 	attemptOf(ctx).resolved(time.Since(started))
+	if err != nil {
+		return nil, err
+	}
 	allowed := d.reach.allowed(addrs)
 	if len(allowed) == 0 {
 		return nil, failf(ClassAddressRefused, "%s is %s, which is not a public address (%s)", host, addrs[0], d.reach.refusal(addrs[0]))
 	}
+	attemptOf(ctx).connecting()
 	raw, err := d.race(ctx, allowed, uint16(port))
 	if err != nil {
 		if ctx.Err() != nil {

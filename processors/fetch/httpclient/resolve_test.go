@@ -184,6 +184,23 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
+// The time of a look-up is not that of a connection, whether it finds the name or not.
+func TestTimeOfLookUps(t *testing.T) {
+	s := newServer(t, func(http.ResponseWriter, *http.Request) {})
+	const slow = 50 * time.Millisecond
+	fake := &fakeResolver{hosts: map[string][]netip.Addr{"a.test": addrs("127.0.0.1")}, wait: func(context.Context) { time.Sleep(slow) }}
+	c := newClient(t, func(o *Options) { o.Resolver = fake })
+	for name, dialled := range map[string]bool{"a.test": true, "gone.test": false} {
+		x := get(t, c, "http://"+name+port(s.URL)+"/")
+		if x.DNS < slow || x.DNS > x.Total || (x.Connect > 0) != dialled || x.Connect > x.Total-x.DNS {
+			t.Errorf("%s: DNS %v, connect %v of %v", name, x.DNS, x.Connect, x.Total)
+		}
+	}
+	if x := get(t, c, "http://a.test"+port(s.URL)+"/again"); !x.Reused || x.DNS != 0 || x.Connect != 0 {
+		t.Errorf("on a kept connection: DNS %v, connect %v", x.DNS, x.Connect)
+	}
+}
+
 // Without AllowPrivate names are absolute: no search list applies.
 func TestAbsoluteNames(t *testing.T) {
 	for allow, name := range map[bool]string{true: "a.test", false: "a.test."} {
