@@ -24,9 +24,10 @@ const (
 // Fetched is one HTTP exchange with its body. Key: the domain. Written by
 // fetch; read by parse and by the WARC writer.
 //
-// With robots it is an exchange for a robots.txt, and all other fields are empty:
-// there is no page in it, and whoever does not know the field finds no URL. Only the
-// WARC writer reads it; what it says of the origin is in Visited.
+// With robots it is an exchange for a robots.txt, or a check of whether a host answers
+// (Visit.check), and all other fields are empty: there is no page in it, and a reader that
+// does not know the field finds no URL. Only the WARC writer reads it; what it says of the
+// origin or the host is in Visited.
 type Fetched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names the page: the same for a repeat of the same release or retry.
@@ -53,7 +54,8 @@ type Fetched struct {
 	// in records of earlier versions, and above 64 KiB.
 	ResponseHead []byte `protobuf:"bytes,12,opt,name=response_head,json=responseHead,proto3" json:"response_head,omitempty"`
 	RequestHead  []byte `protobuf:"bytes,13,opt,name=request_head,json=requestHead,proto3" json:"request_head,omitempty"`
-	// Of the exchange of a robots.txt: no visit, and a request with nothing but the URL.
+	// The exchange of a robots.txt, or of a check: no visit, and a request with nothing but
+	// the URL.
 	Robots        *Fetched `protobuf:"bytes,14,opt,name=robots,proto3" json:"robots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -54,6 +54,7 @@ var plantable = map[Bug]string{
 	"lease-from-answer":      "the lease runs from the answer to a heartbeat, even from a bad one",
 	"delay-from-start":       "the delay runs from the start of a request",
 	"delay-skipped":          "no delay runs from any request",
+	"silence-ignored":        "a host that asked for no request is asked in the rest of the visit",
 	"no-robots":              "robots.txt is not fetched",
 	"pause-ignored":          "a fetcher that is paused goes on",
 	"backlog-ignored":        "a fetcher does not wait for parse",
@@ -221,6 +222,9 @@ func (b *bugs) exchange(origin string, x *httpclient.Exchange) *httpclient.Excha
 // answer returns the answer to a request as its host queue sees it.
 func (b *bugs) answer(a hostqueue.Answer) hostqueue.Answer {
 	a.Unreached = a.Unreached || b.w.bug("delay-skipped")
+	if b.w.bug("silence-ignored") {
+		a.Failed, a.RetryAfter = false, 0
+	}
 	return a
 }
 

@@ -27,9 +27,11 @@
 // which readers understand, and marked WARC-Protocol: h2. Exchanges whose head is longer
 // than 64 KiB, and those that an earlier version of Weft fetched, are written so, too.
 //
-// # robots.txt
+// # robots.txt and checks
 //
-// An exchange for a robots.txt is archived like any other, and each redirect to it, too.
+// An exchange for a robots.txt is archived like any other, and each redirect to it, too. So
+// is a check, which asks for a page again to learn whether its host answers. Its body is
+// left out if it is too large for a record of fetched.
 //
 // # Identity
 //
