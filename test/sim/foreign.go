@@ -75,14 +75,15 @@ func (w *world) foreignRecord(l *log) record {
 	}
 }
 
-// copied is a record of from, or an empty one. A record is not copied to the offset
-// that it has in from: there a copy of an event would be a valid event.
+// copied is a record of from, or an empty one. An event is not copied to the offset
+// that it names: there it would be valid, whichever partition it comes from.
 func (w *world) copied(l, from *log) record {
 	if from.end() == 0 {
 		return record{}
 	}
 	r := from.records[w.rng.IntN(len(from.records))]
-	if r.offset == l.end() {
+	var ev weftpb.Event
+	if r.offset == l.end() || proto.Unmarshal(r.value, &ev) == nil && ev.Offset == l.end() {
 		return record{}
 	}
 	return r

@@ -222,9 +222,10 @@ collect:
 				continue
 			}
 			delay = slower
-			if c.host.checks() {
+			if check := p.check(c.host); check != nil {
 				p.d.waited = c.waited
-				p.releaseCheck(c, delay)
+				p.probed(c.name, delay)
+				p.releaseCheck(check, delay)
 				return true
 			}
 			requests = append(requests, c.request)
@@ -282,12 +283,26 @@ func (p *plan) releaseRobots(c *candidate, delay time.Duration, probe bool) {
 	p.emit(&weftpb.Visit{Robots: true, Requests: []*weftpb.Request{request}, Probe: probe}, delay)
 }
 
-// releaseCheck releases a visit that asks whether a host answers, for a page that was
-// fetched before. The URL whose turn it was stays at the front of its queue.
+// check returns the request that asks whether a host answers, for a page that was fetched
+// before. It is nil if it is not the time for one, or if the rules in force do not allow it.
+func (p *plan) check(h *host) *candidate {
+	if !h.checks() {
+		return nil
+	}
+	c := &candidate{request: &weftpb.Request{Target: &weftpb.Target{Url: h.answeredURL}}, host: h}
+	c.name, _ = originOf(h.answeredURL)
+	c.origin, _ = p.origin(c.name)
+	if c.origin.standing(p.nowMS) != InForce || p.forbidden(c) != "" {
+		return nil
+	}
+	return c
+}
+
+// releaseCheck releases a visit with a check. The URL whose turn it was stays at the front
+// of its queue.
 func (p *plan) releaseCheck(c *candidate, delay time.Duration) {
-	request := &weftpb.Request{Target: &weftpb.Target{Url: c.host.answeredURL}}
-	p.probed(c.name, delay)
-	p.emit(&weftpb.Visit{Check: true, Probe: true, Requests: []*weftpb.Request{request}}, delay)
+	delay = max(delay, p.delay(c.origin.crawlDelayMS))
+	p.emit(&weftpb.Visit{Check: true, Probe: true, Requests: []*weftpb.Request{c.request}}, delay)
 }
 
 func (p *plan) emit(v *weftpb.Visit, delay time.Duration) {

@@ -72,7 +72,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		name, _ := originOf(request.Target.GetUrl())
 		probed := s.visit.probe && s.failing(name)
 		s.made = s.made || !verdict.Unmade
-		s.learn(name, verdict, o, request.Target.GetUrl())
+		s.learn(name, verdict, o, page(request))
 		switch {
 		case verdict.Unmade:
 			s.settled(o.Index, o, "", -1)
@@ -113,6 +113,14 @@ func (s *settling) pages(v *weftpb.Visited) {
 			s.settled(i, nil, "", -1)
 		}
 	}
+}
+
+// page is the URL of the page that a request asks for, empty if it asks for a robots.txt.
+func page(r *weftpb.Request) string {
+	if isReferral(r) {
+		return ""
+	}
+	return r.Target.GetUrl()
 }
 
 // failing tells whether an origin or its host failed, and has not answered since.
