@@ -45,7 +45,7 @@ func (w *world) watch() {
 			w.trace("drained")
 			w.checkDrained()
 		default:
-			w.after(w.pollInterval()/2, w.watch)
+			w.after(w.between(0, w.pollInterval()/8), w.watch)
 		}
 	}
 	next(0)
