@@ -335,7 +335,10 @@ type Outcome struct {
 	// The request was not made (the visit was ended early); it is queued again.
 	// With started_ms it was made and cut off, because its partition went to
 	// another fetcher.
-	Skipped       bool `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	Skipped bool `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// Microseconds after the start, when the domain's other requests did not wait for
+	// this one any more, because it hung; 0: they waited for its end.
+	HungUs        int64 `protobuf:"varint,15,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -468,6 +471,13 @@ func (x *Outcome) GetSkipped() bool {
 	return false
 }
 
+func (x *Outcome) GetHungUs() int64 {
+	if x != nil {
+		return x.HungUs
+	}
+	return 0
+}
+
 // Visited is outcomes of one visit, without bodies. A long visit is reported
 // in parts. Key: the domain. Written by fetch, read by schedule.
 type Visited struct {
@@ -482,7 +492,10 @@ type Visited struct {
 	Rules *OriginRules `protobuf:"bytes,4,opt,name=rules,proto3" json:"rules,omitempty"`
 	// Without a visit: what another domain's robots.txt redirects to, and this
 	// domain is to be asked for (VIA_ROBOTS).
-	Referral      *Target `protobuf:"bytes,5,opt,name=referral,proto3" json:"referral,omitempty"`
+	Referral *Target `protobuf:"bytes,5,opt,name=referral,proto3" json:"referral,omitempty"`
+	// The one request that has no outcome yet hangs: the domain's other requests do not
+	// wait for it any more. A last part follows.
+	Hangs         bool `protobuf:"varint,6,opt,name=hangs,proto3" json:"hangs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -552,6 +565,13 @@ func (x *Visited) GetReferral() *Target {
 	return nil
 }
 
+func (x *Visited) GetHangs() bool {
+	if x != nil {
+		return x.Hangs
+	}
+	return false
+}
+
 var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
@@ -579,7 +599,7 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06sha256\x18\x03 \x01(\fR\x06sha256\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\x9e\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xb7\x03\n" +
 	"\aOutcome\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\rR\x06status\x12\x1f\n" +
@@ -600,13 +620,15 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"body_bytes\x18\v \x01(\x03R\tbodyBytes\x12\x1c\n" +
 	"\ttruncated\x18\f \x01(\bR\ttruncated\x12$\n" +
 	"\x0eretry_after_ms\x18\r \x01(\x03R\fretryAfterMs\x12\x18\n" +
-	"\askipped\x18\x0e \x01(\bR\askipped\"\xba\x01\n" +
+	"\askipped\x18\x0e \x01(\bR\askipped\x12\x17\n" +
+	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\"\xd0\x01\n" +
 	"\aVisited\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12,\n" +
 	"\boutcomes\x18\x02 \x03(\v2\x10.weft.v1.OutcomeR\boutcomes\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12*\n" +
 	"\x05rules\x18\x04 \x01(\v2\x14.weft.v1.OriginRulesR\x05rules\x12+\n" +
-	"\breferral\x18\x05 \x01(\v2\x0f.weft.v1.TargetR\breferralB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\breferral\x18\x05 \x01(\v2\x0f.weft.v1.TargetR\breferral\x12\x14\n" +
+	"\x05hangs\x18\x06 \x01(\bR\x05hangsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_fetched_proto_rawDescOnce sync.Once

@@ -111,7 +111,10 @@ type Scheduled struct {
 	// URLs that leave their group for the queue of their priority.
 	Recalled []*Recall `protobuf:"bytes,14,rep,name=recalled,proto3" json:"recalled,omitempty"`
 	// Hosts of which something is remembered that was not before.
-	Hosts         []*HostHealth `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
+	Hosts []*HostHealth `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
+	// Ids of visits whose last request hangs: the domain goes on without them, and
+	// nothing goes out to their hosts.
+	Hanging       []string `protobuf:"bytes,17,rep,name=hanging,proto3" json:"hanging,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -251,6 +254,13 @@ func (x *Scheduled) GetHosts() []*HostHealth {
 	return nil
 }
 
+func (x *Scheduled) GetHanging() []string {
+	if x != nil {
+		return x.Hanging
+	}
+	return nil
+}
+
 // HostHealth is what is remembered of one host, whole. Nothing but the name: nothing.
 type HostHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -279,6 +289,9 @@ type HostHealth struct {
 	Throttled uint32 `protobuf:"varint,11,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	// The delay that was learnt because it asked for fewer requests, milliseconds.
 	LearntDelayMs uint32 `protobuf:"varint,12,opt,name=learnt_delay_ms,json=learntDelayMs,proto3" json:"learnt_delay_ms,omitempty"`
+	// Nothing goes out to it before, because a request to it hangs; milliseconds since
+	// 1970.
+	HangsUntilMs  int64 `protobuf:"varint,13,opt,name=hangs_until_ms,json=hangsUntilMs,proto3" json:"hangs_until_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -393,6 +406,13 @@ func (x *HostHealth) GetThrottled() uint32 {
 func (x *HostHealth) GetLearntDelayMs() uint32 {
 	if x != nil {
 		return x.LearntDelayMs
+	}
+	return 0
+}
+
+func (x *HostHealth) GetHangsUntilMs() int64 {
+	if x != nil {
+		return x.HangsUntilMs
 	}
 	return 0
 }
@@ -997,7 +1017,10 @@ type Attempt struct {
 	Status     uint32 `protobuf:"varint,3,opt,name=status,proto3" json:"status,omitempty"`
 	ErrorClass string `protobuf:"bytes,4,opt,name=error_class,json=errorClass,proto3" json:"error_class,omitempty"`
 	// Bytes of the decoded body.
-	BodyBytes     int64 `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
+	BodyBytes int64 `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
+	// Microseconds after the start, when the domain went on without the request,
+	// because it hung; 0: the domain waited for its end.
+	HungUs        int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1063,6 +1086,13 @@ func (x *Attempt) GetErrorClass() string {
 func (x *Attempt) GetBodyBytes() int64 {
 	if x != nil {
 		return x.BodyBytes
+	}
+	return 0
+}
+
+func (x *Attempt) GetHungUs() int64 {
+	if x != nil {
+		return x.HungUs
 	}
 	return 0
 }
@@ -1616,7 +1646,7 @@ var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xef\x04\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\x89\x05\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -1634,7 +1664,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x06health\x18\f \x03(\v2\x15.weft.v1.OriginHealthR\x06health\x12&\n" +
 	"\x06groups\x18\r \x03(\v2\x0e.weft.v1.GroupR\x06groups\x12+\n" +
 	"\brecalled\x18\x0e \x03(\v2\x0f.weft.v1.RecallR\brecalled\x12)\n" +
-	"\x05hosts\x18\x0f \x03(\v2\x13.weft.v1.HostHealthR\x05hosts\"\x87\x03\n" +
+	"\x05hosts\x18\x0f \x03(\v2\x13.weft.v1.HostHealthR\x05hosts\x12\x18\n" +
+	"\ahanging\x18\x11 \x03(\tR\ahanging\"\xad\x03\n" +
 	"\n" +
 	"HostHealth\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
@@ -1649,7 +1680,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\fbroken_pages\x18\n" +
 	" \x01(\rR\vbrokenPages\x12\x1c\n" +
 	"\tthrottled\x18\v \x01(\rR\tthrottled\x12&\n" +
-	"\x0flearnt_delay_ms\x18\f \x01(\rR\rlearntDelayMs\"0\n" +
+	"\x0flearnt_delay_ms\x18\f \x01(\rR\rlearntDelayMs\x12$\n" +
+	"\x0ehangs_until_ms\x18\r \x01(\x03R\fhangsUntilMs\"0\n" +
 	"\x06Recall\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\"\x84\x02\n" +
@@ -1697,7 +1729,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
 	"\tthrottled\x18\n" +
 	" \x01(\bR\tthrottled\x12\x12\n" +
-	"\x04kept\x18\v \x01(\bR\x04kept\"\x9b\x01\n" +
+	"\x04kept\x18\v \x01(\bR\x04kept\"\xb4\x01\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -1706,7 +1738,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\verror_class\x18\x04 \x01(\tR\n" +
 	"errorClass\x12\x1d\n" +
 	"\n" +
-	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\"\xbf\x01\n" +
+	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\x12\x17\n" +
+	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\"\xbf\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +

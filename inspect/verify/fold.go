@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -44,6 +45,8 @@ type domain struct {
 	referrals map[string]bool
 	groups    groups
 	pace      pace
+	// hanging are the visits that it does not wait for.
+	hanging []*visit
 }
 
 // visit is a visit that is out.
@@ -102,6 +105,9 @@ func (p *partition) step(s *step) {
 		if t.Visit != "" {
 			p.settle(s, t)
 		}
+	}
+	for _, id := range s.ev.Hanging {
+		p.hang(s, id)
 	}
 	for _, t := range s.ev.Settled {
 		switch {
@@ -254,6 +260,9 @@ func (p *partition) lookup(s *step, id string) *visit {
 }
 
 func (p *partition) close(s *step, id string) {
+	if at := slices.Index(s.domain.hanging, p.visits[id]); at >= 0 {
+		s.domain.hanging = slices.Delete(s.domain.hanging, at, at+1)
+	}
 	delete(p.visits, id)
 	s.domain.visits--
 	p.have.visits--

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
@@ -147,12 +149,39 @@ func (p *partition) checkVisit(s *step, r *weftpb.Visit, v *visit) {
 	if !p.whole {
 		return
 	}
-	if s.domain.visits > int64(p.budgets.perDomain) {
-		p.violate(s, KindPerDomain, "", record, "%d visits are out, of at most %d", s.domain.visits, p.budgets.perDomain)
+	if out := s.domain.visits - int64(len(s.domain.hanging)); out > int64(p.budgets.perDomain) {
+		p.violate(s, KindPerDomain, "", record, "%d visits are out, of at most %d", out, p.budgets.perDomain)
+	}
+	for _, hangs := range s.domain.hanging {
+		host := hangs.hangingHost()
+		for _, q := range r.Requests {
+			if urls.HostOf(q.GetTarget().GetUrl()) == host {
+				p.violate(s, KindPerDomain, q.GetTarget().GetUrl(), record, "another request to %s hangs", host)
+			}
+		}
 	}
 	if p.have.visits > int64(p.budgets.window) {
 		p.violate(s, KindWindow, "", record, "%d visits of the partition are out, of at most %d", p.have.visits, p.budgets.window)
 	}
+}
+
+// hang folds that a domain goes on without a visit.
+func (p *partition) hang(s *step, id string) {
+	v := p.lookup(s, id)
+	switch {
+	case v == nil:
+	case bits.OnesCount32(v.open) != 1 || slices.Contains(s.domain.hanging, v):
+		p.violate(s, KindImpossibleStep, "", s.says("goes on without visit %s", id), "it does not hang at its last request")
+	case len(s.domain.hanging) == politeness.MaxHanging:
+		p.violate(s, KindPerDomain, "", s.says("goes on without visit %s", id), "%d others of the domain hang", politeness.MaxHanging)
+	default:
+		s.domain.hanging = append(s.domain.hanging, v)
+	}
+}
+
+// hangingHost is the host of the one request that has no outcome.
+func (v *visit) hangingHost() string {
+	return urls.HostOf(v.requests[bits.TrailingZeros32(v.open)].GetTarget().GetUrl())
 }
 
 // originOf is what is known of a URL's origin, nil for nothing.
@@ -170,6 +199,9 @@ func (p *partition) paced(s *step, v *visit, url string, t *weftpb.Settlement) {
 		start: made.StartedMs * 1000, end: made.StartedMs*1000 + made.TotalUs, visit: v.id,
 		delayMS: v.delayMS, responseMS: v.responseMS, crawlMS: v.crawlMS,
 		released: v.epoch, settled: s.epoch, at: s.record.Offset,
+	}
+	if made.HungUs > 0 {
+		a.end = min(a.end, a.start+made.HungUs) // the domain went on without it
 	}
 	p.shown(Delays, 1)
 	l := limits{atOnce: p.budgets.perDomain, needed: neededOfDomain, tolerance: p.tolerance}

@@ -94,6 +94,8 @@ type Visit struct {
 	Robots     bool      `json:"robots,omitempty"`
 	Probe      bool      `json:"probe,omitempty"`
 	Check      bool      `json:"check,omitempty"`
+	// Hangs: the domain does not wait for its request.
+	Hangs bool `json:"hangs,omitempty"`
 	// Place of the URL of the question, from 1.
 	Place int `json:"place,omitempty"`
 }
@@ -101,7 +103,7 @@ type Visit struct {
 func (f *folded) visit(v frontier.VisitOut) Visit {
 	return Visit{
 		ID: v.ID, ReleasedAt: f.released[v.ID].at, LeaseAt: v.LeaseAt.UTC(), DelayMS: v.Delay.Milliseconds(),
-		Requests: len(v.Requests), Unsettled: v.Unsettled(), Robots: v.Robots, Probe: v.Probe, Check: v.Check,
+		Requests: len(v.Requests), Unsettled: v.Unsettled(), Robots: v.Robots, Probe: v.Probe, Check: v.Check, Hangs: v.Hangs,
 	}
 }
 

@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/urls"
@@ -166,7 +167,7 @@ func (h domainView) out() WaitReason {
 	if h.loop.idle(topics.Fetch) {
 		return h.stopped(topics.Fetch)
 	}
-	v := h.visits[0]
+	v := h.visits[max(slices.IndexFunc(h.visits, func(v frontier.VisitOut) bool { return !v.Hangs }), 0)]
 	last := moment(max(h.trace.releasedMS, h.trace.endedMS))
 	next := last.Add(v.Delay)
 	late := h.now.Sub(next.Add(2 * h.state.Response))
@@ -174,6 +175,8 @@ func (h domainView) out() WaitReason {
 	case h.now.Sub(v.LeaseAt) > patience:
 		return because(Schedule, "visit %s was lost: its lease ran out %s ago, and the scheduler has not come to release it again",
 			v.ID, span(h.now.Sub(v.LeaseAt)))
+	case v.Hangs:
+		return because(Asking, "the request for %s hangs; other hosts of the domain do not wait for it", v.Asks())
 	case late > patience:
 		return because(Fetch, "visit %s should have gone on %s ago: its fetcher has no free slot, waits for parse, took the partition over just now, or is gone",
 			v.ID, span(h.now.Sub(next)))
@@ -248,6 +251,8 @@ func (h domainView) hostReason(host frontier.HostState) (WaitReason, bool) {
 	switch {
 	case !at.After(h.now) || host.Refuse != "":
 		return WaitReason{}, false
+	case host.HangsUntil.Equal(at):
+		return because(Asking, "a request to %s hangs, and it is asked for nothing else meanwhile", host.Host), true
 	case host.Missing:
 		return because(Robots, "the name %s was not found; it is looked up once more %s", host.Host, h.When(at)).until(at), true
 	case host.Throttled > 0:

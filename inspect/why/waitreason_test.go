@@ -68,6 +68,7 @@ func TestHolds(t *testing.T) {
 		{"out for robots.txt", out(ago(0), frontier.VisitOut{Robots: true}), nil, Robots},
 		{"out as a probe", out(ago(0), frontier.VisitOut{Probe: true}), nil, Breaker},
 		{"out as a check", out(ago(0), frontier.VisitOut{Probe: true, Check: true}), nil, Breaker},
+		{"out and hanging", out(ago(time.Minute), frontier.VisitOut{Hangs: true}), nil, Asking},
 		{"out without a sign", out(ago(time.Minute), frontier.VisitOut{}), nil, Fetch},
 		{"out beyond its lease", out(ago(time.Hour), frontier.VisitOut{LeaseAt: ago(time.Minute)}), nil, Schedule},
 		{"out with a slow server", out(ago(time.Minute), frontier.VisitOut{}), func(h *domainView) { h.state.Response = time.Minute }, Delaying},

@@ -20,6 +20,8 @@ const (
 
 	// MaxVisit is the most requests of one visit.
 	MaxVisit = 32
+	// MaxHanging is how many requests of a domain may hang while others of it are made.
+	MaxHanging = 8
 	// visitSpan is how long the delays of one visit may add up to.
 	visitSpan = 30 * time.Second
 	// maxLead is the longest time by which a visit is released early.

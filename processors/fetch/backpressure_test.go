@@ -59,6 +59,8 @@ func (c *crowd) LookUp(context.Context, *hostqueue.Visit, int) (hostqueue.Answer
 	return hostqueue.Answer{}, true
 }
 
+func (c *crowd) Hang(context.Context, *hostqueue.Visit, int, time.Time) {}
+
 func (c *crowd) Finish(context.Context, *hostqueue.Visit, int) {}
 
 // parse reads so many bytes a second, in order, until ctx ends.

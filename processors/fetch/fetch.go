@@ -93,7 +93,7 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 	reporter := &reporter{visited: c.visited, life: writing, fail: fail}
 	requester := &requester{
 		env: env, http: http, lease: right, partitions: assigned, backlog: backlog, fetched: c.fetched, reporter: reporter,
-		witness: &witness{env: env, perDomain: opts.Queues.PerDomain}, low: low, retry: opts.Heartbeat / 2,
+		witness: newWitness(env, opts.Queues.PerDomain), low: low, retry: opts.Heartbeat / 2,
 		life: writing, fail: fail,
 	}
 	queues := hostqueue.New(opts.Queues, requester)

@@ -41,8 +41,15 @@ func FetchedOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Fetche
 	request := v.Requests[i]
 	record := x.Fetched()
 	record.Id, record.Visit, record.Request = urls.PageID(request.Target.Url, request.Round), v.Id, request
-	record.Outcome.Index = uint32(i)
+	record.Outcome = OutcomeOf(v, i, x)
 	return record
+}
+
+// OutcomeOf is the outcome of the exchange that request i of v made.
+func OutcomeOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Outcome {
+	o := x.Outcome()
+	o.Index, o.HungUs = uint32(i), v.HungAfter(x.Started).Microseconds()
+	return o
 }
 
 // AnswerOf is what an exchange means for the rest of its visit.
@@ -68,6 +75,7 @@ type Report struct {
 	rules    *weftpb.OriginRules
 	waiting  int // exchanges whose records are not acknowledged
 	finished bool
+	hangs    bool      // the last request hangs, and that is not yet reported
 	last     time.Time // when the last part was written
 }
 
@@ -96,12 +104,25 @@ func (r *Report) Learn(rules *weftpb.OriginRules) { r.rules = rules }
 // Finish books that no further request of the visit is made. Requests from rest on
 // were not begun.
 func (r *Report) Finish(rest int, now time.Time) *weftpb.Visited {
+	r.skip(rest)
+	r.finished, r.hangs = true, false
+	return r.part(now, partEvery)
+}
+
+// skip books that requests from rest on are not made.
+func (r *Report) skip(rest int) {
 	for i := rest; i < len(r.visit.Requests); i++ {
 		if !r.visit.Settled[uint32(i)] {
 			r.Add(Skip(i))
 		}
 	}
-	r.finished = true
+}
+
+// Hang books that the request before rest hangs, and that its domain goes on without it.
+// Requests from rest on were not begun, and are not.
+func (r *Report) Hang(rest int, now time.Time) *weftpb.Visited {
+	r.skip(rest)
+	r.hangs = true
 	return r.part(now, partEvery)
 }
 
@@ -142,12 +163,13 @@ func (r *Report) Resume(done []*weftpb.Outcome, now time.Time) (part *weftpb.Vis
 // part returns what is known and not yet reported. It returns nil when the last part
 // is younger than age and more outcomes will come.
 func (r *Report) part(now time.Time, age time.Duration) *weftpb.Visited {
-	done := r.finished && r.waiting == 0
-	if !done && (len(r.outcomes) == 0 || now.Sub(r.last) < age) {
+	done, hangs := r.finished && r.waiting == 0, r.hangs && r.waiting == 0
+	if !done && !hangs && (len(r.outcomes) == 0 || now.Sub(r.last) < age) {
 		return nil
 	}
-	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules}
+	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules, Hangs: hangs}
 	r.outcomes, r.rules, r.last = nil, nil, now
+	r.hangs = r.hangs && !hangs
 	return part
 }
 

@@ -205,8 +205,7 @@ func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int
 	if int64(len(x.Body)) > q.env.Definition.LargeBody() {
 		x.Body, x.Truncated = nil, true
 	}
-	outcome := x.Outcome()
-	outcome.Index = uint32(i)
+	outcome := OutcomeOf(v, i, x)
 	if x.Status == 0 {
 		report.add(outcome)
 		return AnswerOf(x)
@@ -315,6 +314,12 @@ func (q *requester) Skip(ctx context.Context, v *hostqueue.Visit, i int) {
 	q.reporter.of(ctx, v).add(Skip(i))
 }
 
+// Hang reports that request i of a visit hangs, and that its domain goes on without it.
+func (q *requester) Hang(ctx context.Context, v *hostqueue.Visit, i int, at time.Time) {
+	q.witness.hang(v, at)
+	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Hang(i+1, at) })
+}
+
 // Finish reports the end of a visit. Requests from rest on were not begun.
 func (q *requester) Finish(ctx context.Context, v *hostqueue.Visit, rest int) {
 	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Finish(rest, time.Now()) })
@@ -328,13 +333,19 @@ type witness struct {
 
 	mu      sync.Mutex
 	domains politeness.Witness
-	hosts   politeness.Witness // of what they asked for with Retry-After
+	hosts   politeness.Witness        // of what they asked for with Retry-After
+	open    map[*hostqueue.Visit]bool // with a request that its domain waits for
+}
+
+func newWitness(env stage.Env, perDomain int) *witness {
+	return &witness{env: env, perDomain: perDomain, open: map[*hostqueue.Visit]bool{}}
 }
 
 func (w *witness) begin(v *hostqueue.Visit, i int) {
 	now := time.Now()
 	w.mu.Lock()
 	violation := w.domains.Begin(v.Domain, now, w.perDomain)
+	w.open[v] = true
 	if early := w.hosts.Begin(v.Host(i), now, w.perDomain); violation == politeness.None {
 		violation = early
 	}
@@ -354,6 +365,20 @@ func (w *witness) end(v *hostqueue.Visit, i int, answer hostqueue.Answer) {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.domains.End(v.Domain, now, delay)
+	if w.open[v] {
+		w.domains.End(v.Domain, now, delay)
+	}
+	delete(w.open, v)
 	w.hosts.End(v.Host(i), now, answer.RetryAfter)
+}
+
+// hang notes that the domain goes on without the request of a visit that is open, if one
+// is: a look-up may hang too.
+func (w *witness) hang(v *hostqueue.Visit, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open[v] {
+		w.domains.End(v.Domain, at, time.Duration(v.DelayMs)*time.Millisecond)
+	}
+	delete(w.open, v)
 }

@@ -109,7 +109,7 @@ func TestCutOffIsReported(t *testing.T) {
 		p := &partition{visits: newReleasedVisits(t.Context(), "scheduled", 0, 0, time.Time{}), inFlight: newInFlight()}
 		server := slowServer{begun: make(chan struct{}), answer: make(chan struct{})}
 		q := &requester{
-			env: stage.Env{Meter: slotless{}}, http: server, lease: right, partitions: new(partitions), witness: new(witness),
+			env: stage.Env{Meter: slotless{}}, http: server, lease: right, partitions: new(partitions), witness: newWitness(stage.Env{}, 1),
 			backlog: newBackpressure(nil, "", "", Options{BacklogBytes: 1}), reporter: new(reporter),
 		}
 		q.partitions.put(3, p)

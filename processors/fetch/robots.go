@@ -125,8 +125,7 @@ func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i in
 		q.count(x)
 	}
 	last, learned := q.robotsOutcome(asked, len(hops)-1, last)
-	outcome := last.Outcome()
-	outcome.Index = uint32(i)
+	outcome := OutcomeOf(v, i, last)
 	// The outcome is reported once the exchanges are in fetched, for archives, and the
 	// other domain has its record. A crash before that repeats the request.
 	report.update(func(r *Report) *weftpb.Visited {
@@ -188,9 +187,11 @@ func (q *requester) robotsHops(ctx context.Context, v *hostqueue.Visit, asked *w
 			return false
 		}
 		followed++
+		v.Rest(true)
+		defer v.Rest(false)
 		select {
 		case <-time.After(time.Duration(v.DelayMs) * time.Millisecond):
-			return true
+			return v.HungAfter(began) == 0
 		case <-ctx.Done():
 			return false
 		}

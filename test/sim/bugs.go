@@ -60,6 +60,7 @@ var plantable = map[Bug]string{
 	"backlog-ignored":        "a fetcher does not wait for parse",
 	"dead-names-fail":        "a host name that does not exist counts as a host that is down",
 	"names-remembered":       "a host name that was not found once is never looked up again",
+	"hanging-forgotten":      "a request that hangs is given back, although it goes on",
 	"stop-cuts":              "a fetcher that ends in good order cuts off the requests in flight",
 	// Limits, and the drained test.
 	"per-domain-exceeded":      "a domain has one connection more than allowed",

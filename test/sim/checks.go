@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -38,16 +39,24 @@ func (w *world) checkRequest(q *queue, before []*access, a *access, p *page) {
 
 // checkPace checks when a request begins. Each request takes one of the domain's
 // connections, from its start until the delay after its end is over. There must be
-// a free one. A Retry-After holds for all connections to its host.
+// a free one. A request that hangs has no connection of the domain, but its host is asked
+// for nothing else. A Retry-After holds for all connections to its host.
 func (w *world) checkPace(before []*access, a *access) {
 	var open, paced, crawlDelayed []*access
+	hanging := 0
 	for _, b := range before[max(0, len(before)-recent):] {
+		if b.hungAt > 0 && b.end < 0 && sameHost(a, b) {
+			w.violate("overlap", "%s is asked while %s, at the same host, hangs", a.url, b.url)
+		}
 		gap := a.start - b.end
-		if b.end >= 0 && a.instance == b.instance && sameHost(a, b) && gap < b.retryAfter {
+		if b.hungAt > 0 && b.end < 0 {
+			hanging, gap = hanging+1, a.start-b.hungAt
+		}
+		if b.end >= 0 && a.instance == b.instance && sameHost(a, b) && a.start-b.end < b.retryAfter {
 			w.violate("early", "%s is asked %v after %s, whose answer had Retry-After %v", a.url, gap, b.url, b.retryAfter)
 		}
 		switch {
-		case b.end < 0:
+		case b.end < 0 && b.hungAt == 0:
 			open = append(open, b)
 		case gap < delay:
 			paced = append(paced, b)
@@ -57,6 +66,8 @@ func (w *world) checkPace(before []*access, a *access) {
 	}
 	most := w.c.perDomain()
 	switch {
+	case hanging > politeness.MaxHanging:
+		w.violate("overlap", "%s is asked while %d requests hang", a.url, hanging)
 	case len(open) >= most:
 		w.violate("overlap", "%s is asked while %s is not answered", a.url, open[0].url)
 	case len(open)+len(paced) >= most:

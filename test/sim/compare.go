@@ -107,7 +107,7 @@ func (w *world) recount(at topicPartition, store *memstore.Store) {
 		if s.State != frontier.Empty {
 			have.Domains++
 		}
-		if s.State == frontier.Out {
+		if len(s.Visits) > 0 {
 			have.DomainsOut++
 		}
 		err = errors.Join(err, errState, errOut, errQueued, errWithdrawn)
@@ -136,7 +136,7 @@ func oneState(s frontier.DomainState) string {
 		queued += n
 	}
 	switch {
-	case len(s.Visits) > 0 && (s.State != frontier.Out || s.LeaseAt.IsZero()):
+	case (len(s.Visits) > 0) == s.LeaseAt.IsZero(), s.State == frontier.Out && len(s.Visits) == 0:
 		return "visits are out without a lease"
 	case len(s.Visits) == 0 && queued > 0 && (s.State != frontier.Due || s.DueAt.IsZero()):
 		return "URLs are queued and nothing is due"

@@ -68,11 +68,22 @@ func (q *queue) lookUp(step hostqueue.Step) {
 	url, started := v.Requests[i].Target.Url, q.instance.proc.wall()
 	x, took := q.w.web.lookUp(url)
 	q.asking = true
+	a := q.watch(step, nil)
 	q.instance.after(took, func() {
-		q.asking = false
+		a.over = true
+		if !a.hung {
+			q.asking = false
+		}
 		defer q.wake(0)
 		switch {
-		case q.Next(q.instance.proc.mono()) != step:
+		case step.Context.Err() != nil && a.hung:
+			q.hungUp(step, hostqueue.Answer{Unreached: true})
+			return
+		case !a.hung && q.Next(q.instance.proc.mono()) != step:
+			return
+		case x == nil && a.hung:
+			q.report(v).Add(fetch.Skip(i))
+			q.hungUp(step, hostqueue.Answer{Unreached: true})
 			return
 		case x == nil:
 			q.Found()
@@ -86,8 +97,65 @@ func (q *queue) lookUp(step hostqueue.Step) {
 		}
 		answer := q.w.bugs.answer(q.outcome(v, i, x))
 		answer.Unreached = true
+		if a.hung {
+			q.hungUp(step, answer)
+			return
+		}
 		q.Made(q.instance.proc.mono(), answer, 0)
 	})
+}
+
+// requestPatience is that of host queues, for servers that answer within requestTimeout.
+var requestPatience = hostqueue.Options{Patience: time.Second, Trial: 400 * time.Millisecond}
+
+// attempt is a step that may hang.
+type attempt struct {
+	queue *queue
+	step  hostqueue.Step
+	entry *access // in the access log, or nil
+
+	hung, over bool
+}
+
+// watch lets a queue go on without a step once that has taken too long, until it is over.
+func (q *queue) watch(step hostqueue.Step, entry *access) *attempt {
+	a := &attempt{queue: q, step: step, entry: entry}
+	q.instance.after(requestPatience.PatienceWith(step.Visit, step.Index), a.hang)
+	return a
+}
+
+func (a *attempt) hang() {
+	q, v := a.queue, a.step.Visit
+	now := q.instance.proc.mono()
+	switch {
+	case a.over || a.step.Context.Err() != nil:
+		return
+	case !q.Hang(now):
+		q.instance.after(requestPatience.Trial, a.hang)
+		return
+	}
+	a.hung, q.asking = true, false
+	q.w.trace("%s goes on without %s", q.instance.name, v.Requests[a.step.Index].Target.Url)
+	q.w.count("hangs")
+	if a.entry != nil {
+		a.entry.hungAt = q.w.now
+	}
+	if q.w.bug("hanging-forgotten") {
+		q.report(v).Add(fetch.Skip(a.step.Index))
+		q.hungUp(a.step, hostqueue.Answer{})
+	} else {
+		q.write(v, q.report(v).Hang(a.step.Index+1, now))
+	}
+	q.wake(0)
+}
+
+// hungUp books that a request that hung is over, and with it its visit.
+func (q *queue) hungUp(step hostqueue.Step, answer hostqueue.Answer) {
+	v, now := step.Visit, q.instance.proc.mono()
+	if step.Context.Err() == nil {
+		q.write(v, q.report(v).Finish(len(v.Requests), now))
+	}
+	q.HungUp(v, step.Index, now, answer)
 }
 
 // awaitGate waits until the gate opens, and then for the connection.
@@ -118,7 +186,7 @@ type request struct {
 	url     string
 	started time.Duration
 	entry   *access
-	over    bool
+	attempt *attempt
 }
 
 // ask makes a request, if the gate permits it at the moment when it is written.
@@ -137,13 +205,13 @@ func (q *queue) ask(step hostqueue.Step) {
 	q.inFlight = append(q.inFlight, r)
 	started := q.instance.proc.wall()
 	x, took := q.w.web.ask(r, v)
+	r.attempt = q.watch(step, r.entry)
 	q.w.trace("%s asks %s", q.instance.name, r.url)
 	x.Started, x.Total = started, took
 	q.w.after(took, func() {
 		r.end(q.w.now)
 		q.instance.run(func() {
-			if !r.over {
-				q.asking = false
+			if !r.attempt.over {
 				q.finished(r, x)
 			}
 		})
@@ -161,14 +229,12 @@ func (f *fetcher) endCancelled() {
 	for _, r := range slices.Clone(f.inFlight) {
 		if r.step.Context.Err() != nil {
 			r.end(f.w.now)
-			r.queue.asking = false
 			r.queue.finished(r, &httpclient.Exchange{URL: r.url, Class: httpclient.ClassCanceled})
 		}
 	}
 }
 
 func (q *queue) finished(r *request, x *httpclient.Exchange) {
-	r.over = true
 	q.inFlight = slices.DeleteFunc(q.inFlight, func(o *request) bool { return o == r })
 	v, i, now := r.step.Visit, r.step.Index, q.instance.proc.mono()
 	if q.w.bug("delay-from-start") {
@@ -179,7 +245,16 @@ func (q *queue) finished(r *request, x *httpclient.Exchange) {
 	}
 	target, _ := urls.Parse(r.url)
 	x = q.w.bugs.exchange(target.Origin(), x)
-	q.Made(now, q.w.bugs.answer(q.outcome(v, i, x)), 0.05*q.w.rng.Float64())
+	answer := q.w.bugs.answer(q.outcome(v, i, x))
+	if r.attempt != nil {
+		r.attempt.over = true
+	}
+	if r.attempt != nil && r.attempt.hung {
+		q.hungUp(r.step, answer)
+	} else {
+		q.asking = false
+		q.Made(now, answer, 0.05*q.w.rng.Float64())
+	}
 	q.wake(0)
 }
 
@@ -193,9 +268,7 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 	case fetch.IsRobots(v, i):
 		return q.robots(v, i, x, report)
 	case v.Check:
-		outcome := x.Outcome()
-		outcome.Index = uint32(i)
-		report.Add(outcome)
+		report.Add(fetch.OutcomeOf(v, i, x))
 		return fetch.AnswerOf(x)
 	}
 	record := fetch.FetchedOf(v, i, x)
@@ -227,8 +300,7 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 
 func (q *queue) robots(v *hostqueue.Visit, i int, x *httpclient.Exchange, report *fetch.Report) hostqueue.Answer {
 	found := fetch.RobotsOf(v.Requests[i].Target, 0, x, product)
-	outcome := x.Outcome()
-	outcome.Index = uint32(i)
+	outcome := fetch.OutcomeOf(v, i, x)
 	if found.Rules != nil {
 		report.Learn(found.Rules)
 	}

@@ -90,6 +90,7 @@ type access struct {
 	url        string
 	robots     bool
 	start, end time.Duration
+	hungAt     time.Duration // when the domain went on without it; 0: it did not
 	retryAfter time.Duration
 }
 
@@ -243,8 +244,11 @@ func (b *web) ask(r *request, v *hostqueue.Visit) (*httpclient.Exchange, time.Du
 	o := b.hosts[target.Origin()]
 	x := &httpclient.Exchange{URL: r.url}
 	took := b.w.between(5*time.Millisecond, 120*time.Millisecond)
-	if b.w.chance(20) {
+	switch {
+	case b.w.chance(20):
 		took = b.w.between(200*time.Millisecond, 2*time.Second)
+	case b.w.chance(30):
+		took = b.w.between(time.Second, requestTimeout)
 	}
 	p := b.pages[r.url]
 	switch {

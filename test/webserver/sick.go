@@ -148,10 +148,14 @@ func (s *SickServer) Entries() []Entry { return s.server.Entries() }
 // LookUps counts the questions to the name server for the name of a host.
 func (s *SickServer) LookUps(h *Host) int { return s.names.lookUps(h.Name) }
 
-// Resolver asks the name server of the web.
+// Resolver asks the name server of the web. A look-up that is given up ends at once.
 func (s *SickServer) Resolver() *net.Resolver {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp4", s.names.conn.LocalAddr().String())
+		conn, err := new(net.Dialer).DialContext(ctx, "udp4", s.names.conn.LocalAddr().String())
+		if err == nil {
+			context.AfterFunc(ctx, func() { conn.Close() })
+		}
+		return conn, err
 	}
 	return &net.Resolver{PreferGo: true, Dial: dial}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
@@ -28,6 +29,40 @@ type Visit struct {
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started
+	hung time.Time       // when its queue went on without its last request
+	// resting: its request waits for the delay before it follows a redirect, last until
+	// rested.
+	resting bool
+	rested  time.Time
+}
+
+// Rest says whether the current request of v waits for the delay before it follows a
+// redirect. It does not hang then.
+func (v *Visit) Rest(rests bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.resting, v.rested = rests, time.Now()
+}
+
+// hangsIn is how long the current request may yet take until it hangs.
+func (v *Visit) hangsIn(patience time.Duration, now time.Time) time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.resting {
+		return patience
+	}
+	return v.rested.Add(patience).Sub(now)
+}
+
+// HungAfter returns how long after its start a request was known to hang, 0 if its queue
+// waited for it.
+func (v *Visit) HungAfter(started time.Time) time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.hung.IsZero() {
+		return 0
+	}
+	return max(v.hung.Sub(started), time.Microsecond)
 }
 
 // Settle says that request i has an outcome, which a former owner reported, so
@@ -89,6 +124,7 @@ type Queue struct {
 type told struct {
 	rest       time.Time            // the domain is left alone until then
 	retryAfter map[string]time.Time // hosts are left alone until then
+	hanging    map[string]bool      // hosts to which a request hangs
 }
 
 // queued is a visit. It is dropped when its context ends.
@@ -152,7 +188,7 @@ func (q *Queue) Join(other *Queue) { q.told = other.shared() }
 
 func (q *Queue) shared() *told {
 	if q.told == nil {
-		q.told = &told{retryAfter: map[string]time.Time{}}
+		q.told = &told{retryAfter: map[string]time.Time{}, hanging: map[string]bool{}}
 	}
 	return q.told
 }
@@ -167,7 +203,7 @@ func (q *Queue) free() time.Time {
 
 // silent tells whether a host must not be asked.
 func (q *Queue) silent(host string, now time.Time) bool {
-	return q.failed[host] || q.told != nil && q.told.retryAfter[host].After(now)
+	return q.failed[host] || q.told != nil && (q.told.hanging[host] || q.told.retryAfter[host].After(now))
 }
 
 // Host returns the host of request i.
@@ -219,12 +255,18 @@ func (q *Queue) Next(now time.Time) Step {
 		for _, told := range q.told.retryAfter {
 			until = later(until, told)
 		}
+		if len(q.told.hanging) > 0 {
+			until = later(until, now.Add(hangingPause))
+		}
 	}
 	if until.After(now) {
 		return Step{Kind: Idle, Until: until}
 	}
 	return Step{Kind: Over}
 }
+
+// hangingPause is how often a queue that only waits for requests that hang looks again.
+const hangingPause = time.Second
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
@@ -239,18 +281,13 @@ func (q *Queue) Found() { q.found = true }
 // Made books that the request that was asked for ended at now. stretch is the
 // part by which the delay is made longer.
 func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
-	delay := time.Duration(q.current.visit.DelayMs) * time.Millisecond
+	delay := q.current.visit.delay()
 	delay += time.Duration(stretch * float64(delay))
 	if !answer.Unreached {
 		q.notBefore = now.Add(delay)
 	}
-	if until := now.Add(answer.Rest); answer.Rest > 0 && until.After(q.shared().rest) {
-		q.told.rest = until
-	}
 	host := q.current.visit.Host(q.next)
-	if answer.RetryAfter > 0 {
-		q.silence(host, now, answer.RetryAfter)
-	}
+	q.hear(host, now, answer)
 	if answer.Failed {
 		if q.failed == nil {
 			q.failed = map[string]bool{}
@@ -259,6 +296,48 @@ func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
 	}
 	q.Skipped()
 	q.stopped = answer.Stop
+}
+
+// hear notes what a host told all queues of its domain.
+func (q *Queue) hear(host string, now time.Time, answer Answer) {
+	if answer.Rest > 0 {
+		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))
+	}
+	if answer.RetryAfter > 0 {
+		q.silence(host, now, answer.RetryAfter)
+	}
+}
+
+func (v *Visit) delay() time.Duration { return time.Duration(v.DelayMs) * time.Millisecond }
+
+// Hang lets the queue go on, after the domain's delay, without the request that it asked
+// for, or whose host it looks up: that hangs. Until HungUp its host gets no other. The
+// further requests of its visit are not made. Hang returns false if the queue must wait,
+// because too many requests of the domain hang, or another one to the host does.
+func (q *Queue) Hang(now time.Time) bool {
+	v := q.current.visit
+	host, hanging := v.Host(q.next), q.shared().hanging
+	if len(hanging) >= politeness.MaxHanging || hanging[host] {
+		return false
+	}
+	hanging[host] = true
+	v.mu.Lock()
+	v.hung = now
+	v.mu.Unlock()
+	if q.found { // it is asked for, not looked up
+		q.notBefore = later(q.notBefore, now.Add(v.delay()))
+	}
+	q.current = nil
+	return true
+}
+
+// HungUp books that request i of v, which hung, ended at now.
+func (q *Queue) HungUp(v *Visit, i int, now time.Time, answer Answer) {
+	delete(q.told.hanging, v.Host(i))
+	if !answer.Unreached {
+		answer.Rest = max(answer.Rest, v.delay())
+	}
+	q.hear(v.Host(i), now, answer)
 }
 
 // silence notes that a host asked for no request, and forgets the hosts that may be asked

@@ -28,6 +28,10 @@ type Requester interface {
 	Request(ctx context.Context, v *Visit, i int) Answer
 	// Skip reports that v.Requests[i] is not made, because its host must not be asked.
 	Skip(ctx context.Context, v *Visit, i int)
+	// Hang reports that v.Requests[i] hangs, and that its domain goes on without it from
+	// at on. Requests after it were not begun, and are not. Finish follows when the
+	// request is over.
+	Hang(ctx context.Context, v *Visit, i int, at time.Time)
 	// Finish reports that no further request of v is made. Requests from index
 	// rest on were not begun.
 	Finish(ctx context.Context, v *Visit, rest int)
@@ -41,6 +45,9 @@ type Options struct {
 	// Patience; 1536, and 3 s. They do not delay others.
 	Hanging  int
 	Patience time.Duration
+	// Trial is the patience with a request to a host of which it is not known that it
+	// answers; 1 s.
+	Trial time.Duration
 	// PerDomain is the number of queues that a domain has; 1.
 	PerDomain int
 	// Jitter is the largest part by which a delay is stretched; 0.05.
@@ -49,7 +56,7 @@ type Options struct {
 
 // Defaults returns the options that a crawl uses unless told otherwise.
 func Defaults() Options {
-	return Options{Slots: 512, Hanging: 1536, Patience: 3 * time.Second, PerDomain: 1, Jitter: 0.05}
+	return Options{Slots: 512, Hanging: 1536, Patience: 3 * time.Second, Trial: time.Second, PerDomain: 1, Jitter: 0.05}
 }
 
 // Validate reports the first option that cannot work.
@@ -59,7 +66,7 @@ func (o Options) Validate() error {
 		return errors.New("host queues: there must be at least one slot")
 	case o.Hanging < 0:
 		return errors.New("host queues: the number of hanging requests must not be negative")
-	case o.Patience <= 0:
+	case o.Patience <= 0 || o.Trial <= 0:
 		return errors.New("host queues: patience must be positive")
 	case o.PerDomain < 1:
 		return errors.New("host queues: a domain must have at least one queue")
@@ -67,6 +74,14 @@ func (o Options) Validate() error {
 		return errors.New("host queues: jitter must be between 0 and 1")
 	}
 	return nil
+}
+
+// PatienceWith is how long a queue waits for request i of v before it goes on without it.
+func (o Options) PatienceWith(v *Visit, i int) time.Duration {
+	if v.Robots || v.Probe || v.Requests[i].GetAttempt() > 0 {
+		return o.Trial
+	}
+	return o.Patience
 }
 
 // Queues runs visits. It is safe for concurrent use.
@@ -135,6 +150,11 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 		s.goroutines.Go(func() { s.serve(q) })
 	}
 	q.Add(ctx, v)
+	q.signal()
+}
+
+// signal wakes a queue that only waits for its delay.
+func (q *queue) signal() {
 	select {
 	case q.arrived <- struct{}{}:
 	default:
@@ -144,7 +164,8 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 // Open returns the number of requests being made.
 func (s *Queues) Open() int { return s.slots.Open() }
 
-// serve does what a queue says until it is over. Then it forgets the queue.
+// serve does what a queue says until it is over. Then it forgets the queue. When a
+// request hangs, another goroutine serves the queue, and this one ends with the request.
 func (s *Queues) serve(q *queue) {
 	for {
 		s.mu.Lock()
@@ -169,11 +190,17 @@ func (s *Queues) serve(q *queue) {
 			case <-step.Context.Done():
 			}
 		case LookUp:
-			if s.lookUp(q, step) {
+			found, hung := s.lookUp(q, step)
+			if hung {
+				return
+			}
+			if found {
 				s.change(q.Found)
 			}
 		case Ask:
-			s.ask(q, step)
+			if hung := s.ask(q, step); hung {
+				return
+			}
 		case Skip:
 			s.requester.Skip(step.Context, step.Visit, step.Index)
 			s.change(q.Skipped)
@@ -185,36 +212,49 @@ func (s *Queues) serve(q *queue) {
 }
 
 // lookUp looks up the host of a request. A request whose host is not found is over: it
-// reached no server.
-func (s *Queues) lookUp(q *queue, step Step) (found bool) {
+// reached no server. One whose look-up hung is not made.
+func (s *Queues) lookUp(q *queue, step Step) (found, hung bool) {
+	a := s.watch(q, step)
 	answer, found := s.requester.LookUp(step.Context, step.Visit, step.Index)
-	if !found {
-		answer.Unreached = true
+	answer.Unreached = true
+	switch hung = a.end(); {
+	case hung && found:
+		s.requester.Skip(step.Context, step.Visit, step.Index)
+		s.hungUp(q, step, answer)
+	case hung:
+		s.hungUp(q, step, answer)
+	case !found:
 		s.change(func() { q.Made(time.Now(), answer, 0) })
 	}
-	return found
+	return found, hung
 }
 
 // ask makes a request, when the gate and a slot allow it. It makes none if the
 // request was settled while it waited, or its visit ended. What was looked up before the
 // delay may be too old after it. Then the host is looked up again, without a slot.
-func (s *Queues) ask(q *queue, step Step) {
+func (s *Queues) ask(q *queue, step Step) (hung bool) {
 	if s.requester.Gate(step.Context, step.Visit) != nil {
 		s.change(q.Drop)
-		return
+		return false
 	}
-	if !s.lookUp(q, step) {
-		return
+	if found, hung := s.lookUp(q, step); !found || hung {
+		return hung
 	}
 	var answer *Answer
 	inSlot := s.slots.Use(step.Context, func() {
 		var changed bool
 		s.change(func() { changed = q.Next(time.Now()) != step })
-		if !changed {
-			got := s.requester.Request(step.Context, step.Visit, step.Index)
-			answer = &got
+		if changed {
+			return
 		}
+		a := s.watch(q, step)
+		got := s.requester.Request(step.Context, step.Visit, step.Index)
+		answer, hung = &got, a.end()
 	})
+	if hung {
+		s.hungUp(q, step, *answer)
+		return true
+	}
 	s.change(func() {
 		switch {
 		case !inSlot:
@@ -223,6 +263,67 @@ func (s *Queues) ask(q *queue, step Step) {
 			q.Made(time.Now(), *answer, rand.Float64()*s.opts.Jitter)
 		}
 	})
+	return false
+}
+
+// hungUp books that a request that hung is over, and with it its visit.
+func (s *Queues) hungUp(q *queue, step Step, answer Answer) {
+	if step.Context.Err() == nil {
+		s.requester.Finish(step.Context, step.Visit, len(step.Visit.Requests))
+	}
+	s.change(func() { q.HungUp(step.Visit, step.Index, time.Now(), answer) })
+	q.signal()
+}
+
+// attempt is a step that may hang.
+type attempt struct {
+	queues *Queues
+	queue  *queue
+	step   Step
+	timer  *time.Timer
+
+	mu         sync.Mutex
+	hung, over bool
+}
+
+// watch lets a queue go on without a step once that has taken too long, until the step is
+// at its end.
+func (s *Queues) watch(q *queue, step Step) *attempt {
+	a := &attempt{queues: s, queue: q, step: step}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.timer = time.AfterFunc(s.opts.PatienceWith(step.Visit, step.Index), a.hang)
+	return a
+}
+
+// hang lets the queue go on without the step, now or later.
+func (a *attempt) hang() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return
+	}
+	s, v, now := a.queues, a.step.Visit, time.Now()
+	if left := v.hangsIn(s.opts.PatienceWith(v, a.step.Index), now); left > 0 {
+		a.timer.Reset(left)
+		return
+	}
+	s.change(func() { a.hung = a.queue.Hang(now) })
+	if !a.hung {
+		a.timer.Reset(s.opts.Trial)
+		return
+	}
+	s.requester.Hang(a.step.Context, v, a.step.Index, now)
+	s.goroutines.Go(func() { s.serve(a.queue) })
+}
+
+// end tells whether the queue goes on without the step, which is at its end.
+func (a *attempt) end() (hung bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+	a.timer.Stop()
+	return a.hung
 }
 
 // change does something to a queue, with mu held.

@@ -25,8 +25,11 @@ type web struct {
 	skipped  []string       // visit and index
 	answer   func(v *hostqueue.Visit, i int) hostqueue.Answer
 	gate     func(ctx context.Context) error
+	takes    func(v *hostqueue.Visit, i int) time.Duration // nil: at random
 	lookUp   func(ctx context.Context, v *hostqueue.Visit, i int) (hostqueue.Answer, bool)
 	ahead    []string // visits whose hosts were looked up ahead
+	hung     []string // visit, index, and how long after began
+	began    time.Time
 }
 
 type span struct{ start, end time.Time }
@@ -59,7 +62,11 @@ func (w *web) Request(_ context.Context, v *hostqueue.Visit, i int) hostqueue.An
 	w.open++
 	w.most = max(w.most, w.open)
 	w.mu.Unlock()
-	time.Sleep(rand.N(300 * time.Millisecond))
+	if w.takes != nil {
+		time.Sleep(w.takes(v, i))
+	} else {
+		time.Sleep(rand.N(300 * time.Millisecond))
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open--
@@ -74,6 +81,15 @@ func (w *web) Skip(_ context.Context, v *hostqueue.Visit, i int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.skipped = append(w.skipped, v.Id+" "+strconv.Itoa(i))
+}
+
+func (w *web) Hang(_ context.Context, v *hostqueue.Visit, i int, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hung = append(w.hung, v.Id+" "+strconv.Itoa(i)+" after "+v.HungAfter(w.began).String())
+	if !at.Equal(time.Now()) {
+		panic("a request hangs at another time")
+	}
 }
 
 func (w *web) Finish(_ context.Context, v *hostqueue.Visit, rest int) {
@@ -338,7 +354,7 @@ func TestLookUpsHoldNoSlot(t *testing.T) {
 			return hostqueue.Answer{}, true
 		}
 		opts := hostqueue.Defaults()
-		opts.Slots, opts.Hanging = 1, 0
+		opts.Slots, opts.Hanging, opts.Patience = 1, 0, time.Hour
 		l := hostqueue.New(opts, w)
 		hanging, end := context.WithCancel(t.Context())
 		for i := range 20 {
@@ -347,6 +363,7 @@ func TestLookUpsHoldNoSlot(t *testing.T) {
 		began := time.Now()
 		l.Start(t.Context(), visitOf("d", "a", time.Hour, "http://gone/1", "http://gone/2", "http://www.d/", "http://gone/3"))
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if spans := w.log["d"]; len(spans) != 1 || spans[0].start != began {
 			t.Errorf("requests %v, want one at once", spans)
 		}

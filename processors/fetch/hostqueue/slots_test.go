@@ -45,6 +45,8 @@ func (m *mixed) Request(_ context.Context, v *hostqueue.Visit, _ int) hostqueue.
 	return hostqueue.Answer{}
 }
 
+func (*mixed) Hang(context.Context, *hostqueue.Visit, int, time.Time) {}
+
 func (*mixed) Finish(context.Context, *hostqueue.Visit, int) {}
 
 // Far more hosts hang than there are slots, and all came first; the good ones

@@ -216,9 +216,12 @@ func TestClientKeepsTheTTL(t *testing.T) {
 		asked int
 	}{{0, 2}, {30*time.Second - 1, 2}, {1, 4}} {
 		now = now.Add(c.after)
-		if _, err := r.lookup(t.Context(), "a.test."); err != nil || asked != c.asked {
+		_, err := r.lookup(t.Context(), "a.test.")
+		mu.Lock()
+		if err != nil || asked != c.asked {
 			t.Errorf("%v: asked %d questions, want %d; %v", now.Unix(), asked, c.asked, err)
 		}
+		mu.Unlock()
 	}
 }
 

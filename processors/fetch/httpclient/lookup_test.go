@@ -55,15 +55,16 @@ func TestLookUp(t *testing.T) {
 func TestLookUpsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		open, most := 0, 0
+		open, most, takes := 0, 0, 500*time.Millisecond
 		fake := &fakeResolver{wait: func(ctx context.Context) {
 			mu.Lock()
 			open++
 			most = max(most, open)
+			wait := time.After(takes)
 			mu.Unlock()
 			select {
 			case <-ctx.Done():
-			case <-time.After(500 * time.Millisecond):
+			case <-wait:
 			}
 			mu.Lock()
 			open--
@@ -79,14 +80,19 @@ func TestLookUpsAreBounded(t *testing.T) {
 		if took := time.Since(began); most != 8 || took != 2500*time.Millisecond {
 			t.Errorf("%d at once, in %v", most, took)
 		}
-		fake.wait = func(ctx context.Context) { <-ctx.Done() } // ten seconds
+		now := func(wait time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			takes = wait
+		}
+		now(time.Hour) // ten seconds, then the context ends
 		for i := range 40 {
 			all.Go(func() { c.LookUp(t.Context(), fmt.Sprintf("http://hangs%d.test/", i)) })
 		}
 		synctest.Wait()
 		began = time.Now()
 		time.Sleep(6 * time.Second)
-		fake.wait = nil
+		now(0)
 		c.LookUp(t.Context(), "http://quick.test/")
 		if took := time.Since(began); took > 7*time.Second {
 			t.Errorf("a name waited %v for others that hang", took)

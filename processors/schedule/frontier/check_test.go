@@ -115,7 +115,7 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, count *
 	if err := checkGroups(s, keys, d, wanted); err != nil {
 		return err
 	}
-	if len(d.visits) > f.opts.PerDomain {
+	if out, hanging := d.out(); out > f.opts.PerDomain || hanging > maxHanging {
 		return fmt.Errorf("%d visits are out", len(d.visits))
 	}
 	for _, v := range d.visits {

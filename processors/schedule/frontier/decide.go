@@ -152,7 +152,8 @@ func (p *plan) conclude() (*weftpb.Scheduled, error) {
 
 // due returns when the domain is looked at again, 0 if not by time.
 func (p *plan) due() int64 {
-	d, out := p.d, len(p.d.visits)
+	d := p.d
+	out, _ := d.out()
 	if d.queued() == 0 || out >= p.f.opts.PerDomain {
 		return 0
 	}

@@ -54,7 +54,12 @@ type visit struct {
 	robots  bool
 	probe   bool
 	check   bool
+	// hangs: its last request hangs, and the domain goes on without it.
+	hangs bool
 }
+
+// maxHanging is how many visits of a domain may hang.
+const maxHanging = politeness.MaxHanging
 
 // aside tells whether its request is not for a URL of the crawl.
 func (v visit) aside() bool { return v.robots || v.check }
@@ -69,6 +74,16 @@ func (v visit) isOpen(index uint32) bool {
 func (d *domain) queued() int64 { return int64(d.held + d.groups.waiting()) }
 
 func (d *domain) pending() bool { return d.queued() > 0 || len(d.visits) > 0 }
+
+// out is the number of visits that the domain waits for, hanging that of the others.
+func (d *domain) out() (out, hanging int) {
+	for _, v := range d.visits {
+		if v.hangs {
+			hanging++
+		}
+	}
+	return len(d.visits) - hanging, hanging
+}
 
 // find returns the index in visits of the one released at offset, or -1.
 func (d *domain) find(offset int64, index uint32) int {
@@ -110,7 +125,7 @@ func (d *domain) fields(f *kv.Fields) {
 	f.Int(&d.nextMS)
 	f.Uint32(&d.turn)
 	f.Uint32(&d.responseMS)
-	kv.List(f, &d.visits, maxPerDomain, func(v *visit) { v.fields(f) })
+	kv.List(f, &d.visits, maxPerDomain+maxHanging, func(v *visit) { v.fields(f) })
 	grouped := d.groups != (groupCounts{})
 	f.Bools(&grouped, &d.waited)
 	if grouped {
@@ -125,7 +140,7 @@ func (v *visit) fields(f *kv.Fields) {
 	f.Uint32(&v.open)
 	f.Int(&v.leaseMS)
 	f.Uint32(&v.delayMS)
-	f.Bools(&v.robots, &v.probe, &v.check)
+	f.Bools(&v.robots, &v.probe, &v.check, &v.hangs)
 }
 
 func (a *groupCounts) fields(f *kv.Fields) {

@@ -107,6 +107,9 @@ func (x *fold) arrive(ev *weftpb.Scheduled) {
 			x.settle(s)
 		}
 	}
+	for _, id := range ev.Hanging {
+		x.hang(id)
+	}
 }
 
 // leave folds what was decided about the queues: URLs refused, put off and released.

@@ -30,6 +30,8 @@ type host struct {
 	// throttled is how often in a row it asked for fewer requests, learntMS the delay that
 	// was learnt from that.
 	throttled, learntMS uint32
+	// hangsMS: a request to it hangs, and nothing else goes out before.
+	hangsMS int64
 }
 
 // failing tells whether its last answer was followed by a failure.
@@ -53,6 +55,7 @@ func (h *host) record(name string) *weftpb.HostHealth {
 		Host: name, Failures: h.breaker.Failures, BreakerCycles: h.breaker.Cycles, BreakerOpen: h.breaker.Open,
 		WaitMs: h.waitMS, FailingSinceMs: h.sinceMS, Missing: h.missing, Refuse: h.refuse,
 		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled, LearntDelayMs: h.learntMS,
+		HangsUntilMs: h.hangsMS,
 	}
 }
 
@@ -61,12 +64,14 @@ func hostOfRecord(r *weftpb.HostHealth) host {
 		breaker: politeness.Breaker{Failures: r.Failures, Cycles: r.BreakerCycles, Open: r.BreakerOpen},
 		waitMS:  r.WaitMs, sinceMS: r.FailingSinceMs, missing: r.Missing, refuse: r.Refuse,
 		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled, learntMS: r.LearntDelayMs,
+		hangsMS: r.HangsUntilMs,
 	}
 }
 
 func (h *host) fields(f *kv.Fields) {
 	failing := h.breaker.Failures > 0
-	f.Bools(&h.breaker.Open, &h.missing, &failing)
+	hangs := h.hangsMS != 0
+	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs)
 	f.Int(&h.waitMS)
 	f.String(&h.refuse)
 	f.String(&h.answeredURL)
@@ -78,6 +83,9 @@ func (h *host) fields(f *kv.Fields) {
 	}
 	f.Uint32(&h.brokenPages)
 	f.Uint32(&h.learntMS)
+	if hangs {
+		f.Int(&h.hangsMS)
+	}
 }
 
 func (h *host) encode() []byte { return kv.Encode(16+len(h.refuse)+len(h.answeredURL), h.fields) }
@@ -171,6 +179,8 @@ type HostState struct {
 	Learnt    time.Duration
 	// BrokenPages: it answers, and some of its pages do not.
 	BrokenPages bool
+	// HangsUntil: a request to it hangs, and nothing else goes out before.
+	HangsUntil time.Time
 }
 
 // Hosts returns the hosts of a domain, in the order of their names.
@@ -188,8 +198,9 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 		s := byName[urls.HostOf(name)]
 		if s == nil {
 			s = &HostState{
-				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(h.waitMS),
+				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(max(h.waitMS, h.hangsMS)),
 				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, Learnt: milliseconds(h.learntMS), BrokenPages: h.brokenPages > 0,
+				HangsUntil: moment(h.hangsMS),
 			}
 			byName[s.Host] = s
 		}

@@ -40,9 +40,21 @@ type VisitOut struct {
 	LeaseAt              time.Time
 	Delay                time.Duration
 	Robots, Probe, Check bool
+	// Hangs: the domain does not wait for its request.
+	Hangs bool
 	Requests             []*weftpb.Request
 	// Open tells of each request that it has no outcome yet.
 	Open []bool
+}
+
+// Asks returns the URL of its first request without an outcome.
+func (v VisitOut) Asks() string {
+	for i, open := range v.Open {
+		if open {
+			return v.Requests[i].GetTarget().GetUrl()
+		}
+	}
+	return ""
 }
 
 // Unsettled is the number of requests without an outcome.
@@ -65,7 +77,7 @@ func (f *Frontier) Visits(name string) ([]VisitOut, error) {
 	for _, v := range x.d.visits {
 		o := VisitOut{
 			ID: VisitID(f.opts.Partition, v.offset, v.index), Offset: v.offset, LeaseAt: moment(v.leaseMS),
-			Delay: milliseconds(v.delayMS), Robots: v.robots, Probe: v.probe, Check: v.check, Requests: x.requestsOf(v), Open: make([]bool, v.count),
+			Delay: milliseconds(v.delayMS), Robots: v.robots, Probe: v.probe, Check: v.check, Hangs: v.hangs, Requests: x.requestsOf(v), Open: make([]bool, v.count),
 		}
 		for i := range o.Open {
 			o.Open[i] = v.isOpen(uint32(i))

@@ -37,14 +37,14 @@ func placeOf(o *origin, h *host) (at place) {
 	case o.retries.count > 0 && o.retries.headMS == referralMS:
 		at.waitMS = referralMS // whatever robots.txt says
 		if !refused {
-			at.waitMS = max(referralMS, h.waitMS)
+			at.waitMS = max(referralMS, h.waitMS, h.hangsMS)
 		}
 		return at
 	case o.asked:
 		return at
 	case refused:
 	default:
-		at.waitMS = max(h.waitMS, o.health.waitMS)
+		at.waitMS = max(h.waitMS, h.hangsMS, o.health.waitMS)
 		if !o.kept {
 			at.waitMS = max(at.waitMS, o.retryMS)
 		}

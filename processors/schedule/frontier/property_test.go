@@ -13,6 +13,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/test/memstore"
 )
 
@@ -49,6 +50,22 @@ type openVisit struct {
 	domain string
 	visit  *weftpb.Visit
 	open   map[uint32]bool
+	hangs  bool
+}
+
+// host is the host of the request that hangs, or the first.
+func (v *openVisit) host() string {
+	for i := range v.visit.Requests {
+		if v.open[uint32(i)] {
+			return urls.HostOf(v.visit.Requests[i].Target.Url)
+		}
+	}
+	return ""
+}
+
+// leased tells whether its lease has begun and not ended.
+func (v *openVisit) leased(now time.Time) bool {
+	return waits(v.visit.LeaseMs, now.UnixMilli())
 }
 
 var testDomains = []string{"a.example", "b.example", "c.example"}
@@ -121,6 +138,12 @@ func (w *world) book(domain string, ev *weftpb.Scheduled) {
 	}
 	for _, s := range ev.Settled {
 		w.bookSettlement(s)
+	}
+	for _, id := range ev.Hanging {
+		if v := w.out[id]; v == nil || v.hangs || len(v.open) != 1 {
+			w.t.Fatalf("visit %s hangs: %v", id, v)
+		}
+		w.out[id].hangs = true
 	}
 	for _, r := range ev.Rules {
 		if r.Robots.Access != weftpb.Robots_ACCESS_DISALLOW_ALL {
@@ -206,14 +229,21 @@ func (w *world) bookRelease(domain string, v *weftpb.Visit) {
 		w.t.Fatalf("visit %s has a lease that is over", v.Id)
 	}
 	w.out[v.Id] = o
-	here := 0
+	here, hanging := 0, 0
 	for _, other := range w.out {
-		if other.domain == domain {
+		switch {
+		case other.domain != domain:
+		case other.hangs:
+			hanging++
+			if host := other.host(); host == o.host() && other.leased(w.now) {
+				w.t.Fatalf("visit %v goes out while %v hangs", v, other.visit)
+			}
+		default:
 			here++
 		}
 	}
-	if here > w.opts.PerDomain || len(w.out) > w.opts.Window {
-		w.t.Fatalf("%d visits of %s are out, %d of all", here, domain, len(w.out))
+	if here > w.opts.PerDomain || hanging > politeness.MaxHanging || len(w.out) > w.opts.Window {
+		w.t.Fatalf("%d visits of %s are out and %d hang, %d of all", here, domain, hanging, len(w.out))
 	}
 }
 
@@ -356,7 +386,7 @@ func (w *world) randomOutcome(index uint32) *weftpb.Outcome {
 func (w *world) randomVisited() {
 	ids := append(w.outIDs(), "0-999999-0", "1-0-0", "x", "")
 	id := rapid.SampledFrom(ids).Draw(w.t, "visit")
-	v := &weftpb.Visited{Visit: id, Done: rapid.Bool().Draw(w.t, "done")}
+	v := &weftpb.Visited{Visit: id, Done: rapid.Bool().Draw(w.t, "done"), Hangs: rapid.IntRange(0, 3).Draw(w.t, "hangs") == 0}
 	domain := testDomains[0]
 	if o := w.out[id]; o != nil {
 		domain = o.domain

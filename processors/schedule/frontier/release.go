@@ -37,7 +37,8 @@ func (p *plan) advance() {
 // mayRelease tells whether one more visit may go out now.
 func (p *plan) mayRelease() bool {
 	released := len(p.ev.Released)
-	out := len(p.d.visits) + released
+	out, _ := p.d.out()
+	out += released
 	window := p.g.visits + int64(released)
 	switch {
 	case p.paused, p.d.nextMS > p.nowMS, p.bytes > eventBytes, !p.chunkLeft():
@@ -261,6 +262,8 @@ func (p *plan) putOffInGroup(c *candidate) bool {
 	switch {
 	case waits(c.host.waitMS, p.nowMS):
 		p.putOff(c, c.host.waitMS)
+	case waits(c.host.hangsMS, p.nowMS):
+		p.putOff(c, c.host.hangsMS)
 	case waits(c.origin.health.waitMS, p.nowMS):
 		p.putOff(c, c.origin.health.waitMS)
 	case standing == Asking:

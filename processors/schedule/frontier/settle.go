@@ -35,6 +35,9 @@ func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 	s := settling{plan: p, id: v.Visit, visit: p.d.visits[i]}
 	s.delay = max(milliseconds(s.visit.delayMS), p.delay(0))
 	s.requests = p.requestsOf(s.visit)
+	if s.visit.hangs {
+		s.hungUp()
+	}
 	switch {
 	case s.visit.robots:
 		s.robots(v)
@@ -43,7 +46,10 @@ func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 	default:
 		s.pages(v)
 	}
-	if p.err != nil || len(p.ev.Settled) == 0 {
+	if v.Hangs {
+		s.hang()
+	}
+	if p.err != nil || len(p.ev.Settled)+len(p.ev.Hanging) == 0 {
 		return nil, p.err
 	}
 	s.pace(at.Now)
@@ -112,6 +118,33 @@ func (s *settling) pages(v *weftpb.Visited) {
 		if s.visit.isOpen(i) {
 			s.settled(i, nil, "", -1)
 		}
+	}
+}
+
+// hang lets the domain go on without the visit, because the one request that is open
+// hangs. Its host waits: it has one request at a time.
+func (s *settling) hang() {
+	if _, hanging := s.d.out(); s.visit.unsettled() != 1 || s.visit.hangs || hanging == maxHanging {
+		return
+	}
+	s.ev.Hanging = append(s.ev.Hanging, s.id)
+	s.setHanging(s.visit.leaseMS)
+	s.made, s.reached = true, true
+}
+
+// hungUp notes that the request that hung is over.
+func (s *settling) hungUp() { s.setHanging(0) }
+
+// setHanging says until when nothing goes out to the host of the request that is open.
+func (s *settling) setHanging(untilMS int64) {
+	for i, request := range s.requests {
+		if !s.visit.isOpen(uint32(i)) {
+			continue
+		}
+		name, _ := originOf(request.Target.GetUrl())
+		h := *s.host(urls.HostOf(name))
+		h.hangsMS = untilMS
+		s.setHost(urls.HostOf(name), h)
 	}
 }
 
@@ -211,7 +244,7 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 		return nil
 	}
 	return &weftpb.Attempt{
-		StartedMs: o.StartedMs, TotalUs: o.TotalUs, Status: o.Status, ErrorClass: o.ErrorClass, BodyBytes: o.BodyBytes,
+		StartedMs: o.StartedMs, TotalUs: o.TotalUs, Status: o.Status, ErrorClass: o.ErrorClass, BodyBytes: o.BodyBytes, HungUs: o.HungUs,
 	}
 }
 
@@ -263,7 +296,7 @@ func (s *settling) rest(wait time.Duration) {
 // no server delays nothing.
 func (s *settling) pace(now time.Time) {
 	switch {
-	case s.visit.open != 0:
+	case s.visit.open != 0 && len(s.ev.Hanging) == 0:
 	case !s.made:
 		s.rest(politeness.UnmadePause)
 	case s.reached:

@@ -109,11 +109,13 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 		s.Visits = append(s.Visits, VisitID(f.opts.Partition, v.offset, v.index))
 		s.Out += v.unsettled()
 	}
-	switch {
-	case len(d.visits) > 0:
+	switch out, hanging := d.out(); {
+	case out > 0:
 		s.State = Out
 	case d.queued() > 0:
 		s.State = Due
+	case hanging > 0:
+		s.State = Out
 	}
 	return s, nil
 }

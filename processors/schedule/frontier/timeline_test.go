@@ -225,8 +225,8 @@ func targets(urls []string) []*weftpb.Target {
 func (l *timeline) visited(id string, words []string) *weftpb.Visited {
 	v := &weftpb.Visited{Visit: l.visit(id), Done: true}
 	for _, word := range words {
-		if word == "part" {
-			v.Done = false
+		if word == "part" || word == "hangs" {
+			v.Done, v.Hangs = false, word == "hangs"
 			continue
 		}
 		part := strings.Split(word, ":")
@@ -374,6 +374,9 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 	if n := len(ev.Deferred); n > 0 {
 		l.printf("deferred %d URLs, the first %s to %s", n, ev.Deferred[0].Request.Target.Url, l.ms(ev.Deferred[0].RetryMs))
 	}
+	for _, id := range ev.Hanging {
+		l.printf("%s hangs", id)
+	}
 	for _, v := range ev.Released {
 		l.last = v.Id
 		kind := ""
@@ -400,6 +403,9 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 
 // host is what an event says of a host.
 func (l *timeline) host(h *weftpb.HostHealth) string {
+	if h.HangsUntilMs > 0 {
+		return fmt.Sprintf("%s hangs until %s", h.Host, l.ms(h.HangsUntilMs))
+	}
 	if h.Failures == 0 && !h.Missing {
 		text := fmt.Sprintf("%s answers; a check asks for %q, broken pages %d", h.Host, h.AnsweredUrl, h.BrokenPages)
 		if h.LearntDelayMs > 0 {

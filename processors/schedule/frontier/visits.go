@@ -50,6 +50,18 @@ func (x *fold) expire(id string) {
 	x.close(at)
 }
 
+// hang notes that the domain goes on without a visit, whose last request hangs.
+func (x *fold) hang(id string) {
+	at, ok := x.lookup(id)
+	if !ok {
+		return
+	}
+	if _, hanging := x.d.out(); x.d.visits[at].hangs || hanging == maxHanging {
+		x.impossible("visit %s hangs too, beside %d", id, hanging)
+	}
+	x.d.visits[at].hangs = true
+}
+
 func (x *fold) renew(r *weftpb.Renewal) {
 	if at, ok := x.lookup(r.Visit); ok {
 		x.d.visits[at].leaseMS = r.LeaseMs
