@@ -46,7 +46,7 @@ type Options struct {
 	Hanging  int
 	Patience time.Duration
 	// Trial is the patience with a request to a host of which it is not known that it
-	// answers; 1 s.
+	// answers: the delay of its visit, at least 250 ms and at most Trial; 1 s.
 	Trial time.Duration
 	// PerDomain is the number of queues that a domain has; 1.
 	PerDomain int
@@ -79,10 +79,12 @@ func (o Options) Validate() error {
 // PatienceWith is how long a queue waits for request i of v before it goes on without it.
 func (o Options) PatienceWith(v *Visit, i int) time.Duration {
 	if v.Robots || v.Probe || v.Requests[i].GetAttempt() > 0 {
-		return o.Trial
+		return min(max(v.delay(), leastTrial), o.Trial)
 	}
 	return o.Patience
 }
+
+const leastTrial = 250 * time.Millisecond
 
 // Queues runs visits. It is safe for concurrent use.
 type Queues struct {

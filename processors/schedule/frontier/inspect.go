@@ -127,7 +127,7 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 		}
 		s := OriginState{
 			Name: string(key[len(lower):]), Standing: o.standing(now.UnixMilli()),
-			CrawlDelay: milliseconds(o.crawlDelayMS), Failures: o.failures, RetryAt: moment(o.retryMS), Refuse: o.refuse,
+			CrawlDelay: milliseconds(o.crawlDelayMS), Failures: o.failures, RetryAt: o.retryAt(), Refuse: o.refuse,
 			Kept: o.kept, Failing: o.health.breaker.Failures, URLs: o.held(),
 		}
 		if waits(o.health.waitMS, now.UnixMilli()) {

@@ -45,7 +45,7 @@ type origin struct {
 	crawlDelayMS     uint32
 	hash             string
 	// failures in a row to get robots.txt since failingMS; it is asked for again at
-	// retryMS.
+	// retryMS. Until it was asked for, that is the time at which it was heard of.
 	failures  uint32
 	failingMS int64
 	retryMS   int64
@@ -140,6 +140,14 @@ func (o *origin) standing(nowMS int64) Standing {
 		return Refused
 	}
 	return Waiting
+}
+
+// retryAt is when robots.txt is asked for again, zero if it has not been asked for yet.
+func (o *origin) retryAt() time.Time {
+	if o.failures == 0 && !o.referred {
+		return time.Time{}
+	}
+	return moment(o.retryMS)
 }
 
 // learn folds the facts of an event decided at nowMS.

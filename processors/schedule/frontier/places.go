@@ -23,7 +23,8 @@ type place struct {
 	// ready has bit p for URLs of priority p that may go out.
 	ready uint8
 	// waitMS is the time that it waits for, 0 if it does not. Once that has come, it
-	// is served before all others.
+	// is served in every other visit. Origins of which no robots.txt was had yet are among
+	// them: many names that pages link to do not exist, and their visits yield nothing.
 	waitMS int64
 }
 
@@ -130,7 +131,7 @@ func (x *fold) change(name string, change func(*origin)) {
 	held, down := o.held(), o.downURLs(h)
 	if !heard {
 		x.d.origins++
-		o.id = x.d.origins
+		o.id, o.retryMS = x.d.origins, x.nowMS
 	}
 	change(o)
 	x.d.held += o.held() - held
