@@ -1,6 +1,6 @@
 // Package hostqueue makes the requests of released visits. It is the last place
 // where politeness is kept. Whatever visits arrive, the requests of a domain are
-// made one after another. None starts before the domain's delay has passed since
+// made one after another, except for those that hang (below). None starts before the domain's delay has passed since
 // the end of the last response, on this process's own monotonic clock.
 //
 // A host queue is the queue of one domain's visits. It has one goroutine, from the
@@ -18,6 +18,10 @@
 // A host that fails stops only itself: the further requests of the visit that go to it
 // are skipped, and so are, in all visits, requests to a host that asked for none
 // (Retry-After). The requests to other hosts of the domain are made.
+//
+// A request that hangs stops only its host, too: the queue goes on without it, and
+// another goroutine serves the queue meanwhile. The rest of its visit is given back, and
+// requests to its host are skipped until it is over.
 //
 // The host of a request is looked up before anything is waited for. A host that is not
 // found ends the request: no slot was taken, no delay was waited for, and none follows.

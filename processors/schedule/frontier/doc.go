@@ -120,6 +120,8 @@
 //     the wait before the next one. Five in a row open its breaker: it is down, and only
 //     probes go out, after waits of up to an hour. Its URLs keep their place. What
 //     cannot be answered by a host that is down is not a failed attempt of a URL.
+//   - A request that hangs makes its host wait until it is over, and its visit is not
+//     counted as out: the domain goes on.
 //   - The first probe, and every other one, is a check: it asks for a page that was
 //     fetched before. If that is answered, pages are broken and not the host: its URLs go
 //     out again, and more failures in a row open the breaker the next time.
