@@ -41,8 +41,8 @@ type VisitOut struct {
 	Delay                time.Duration
 	Robots, Probe, Check bool
 	// Hangs: the domain does not wait for its request.
-	Hangs bool
-	Requests             []*weftpb.Request
+	Hangs    bool
+	Requests []*weftpb.Request
 	// Open tells of each request that it has no outcome yet.
 	Open []bool
 }
