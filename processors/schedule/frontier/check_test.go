@@ -48,7 +48,7 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 	)
 	for _, key := range s.Keys() {
 		switch key[0] {
-		case dueKey, leaseKey, releaseKey:
+		case dueKeys[0], dueKeys[1], dueKeys[2], dueKeys[3], leaseKey, releaseKey:
 			entries[key]++
 		case domainKey:
 			name, rest, _ := strings.Cut(key[1:], "\x00")
@@ -132,15 +132,13 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, count *
 		wanted[string(f.leases.key(uint64(d.leaseMS), []byte(name)...))]++
 	}
 	if d.dueMS != 0 {
-		wanted[string(f.due.key(uint64(d.dueMS), []byte(name)...))]++
+		wanted[string(f.due[d.dueIn].key(uint64(d.dueMS), []byte(name)...))]++
 	}
 	// Exactly one state: out, due, or empty.
-	switch {
-	case len(d.visits) > 0:
-		if f.opts.PerDomain == 1 && d.dueMS != 0 {
-			return fmt.Errorf("out, and due at %d", d.dueMS)
-		}
-	case d.queued() > 0 && d.dueMS == 0:
+	switch out, _ := d.out(); {
+	case out >= f.opts.PerDomain && d.dueMS != 0:
+		return fmt.Errorf("out, and due at %d", d.dueMS)
+	case len(d.visits) == 0 && d.queued() > 0 && d.dueMS == 0:
 		return fmt.Errorf("%d URLs queued, neither out nor due", d.queued())
 	case d.queued() == 0 && d.dueMS != 0:
 		return fmt.Errorf("empty, and due at %d", d.dueMS)
@@ -153,7 +151,7 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, count *
 func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int) (down int64, err error) {
 	var origins uint32
 	var held, waiting uint64
-	var ready [priorities]uint64
+	var ready, queued [priorities]uint64
 	var firstMS int64
 	s.Scan(keys.origin(""), keys.make(originKind+1, 0), func(key, value []byte) bool {
 		name := string(key[len(keys.origin("")):])
@@ -172,6 +170,7 @@ func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int
 			err = fmt.Errorf("origin %s is at %+v, not %+v", name, o.at, at)
 		}
 		for p, q := range o.queues {
+			queued[p] += q.len()
 			for seq := q.head; seq < q.tail; seq++ {
 				wanted[string(keys.queue(o.id, p, seq))]++
 			}
@@ -203,8 +202,8 @@ func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int
 		down += o.downURLs(h)
 		return err == nil
 	})
-	if err == nil && (origins != d.origins || held != d.held || waiting != d.waiting || firstMS != d.waitMS || ready != d.ready) {
-		err = fmt.Errorf("%d origins hold %d URLs, %d wait from %d, ready %v; the record is %+v", origins, held, waiting, firstMS, ready, d)
+	if err == nil && (origins != d.origins || held != d.held || waiting != d.waiting || firstMS != d.waitMS || ready != d.ready || queued != d.queuedBy) {
+		err = fmt.Errorf("%d origins hold %d URLs, %v in queues, %d wait from %d, ready %v; the record is %+v", origins, held, queued, waiting, firstMS, ready, d)
 	}
 	return down, err
 }

@@ -87,8 +87,9 @@
 //
 // A visit is released together with the outcomes of the one before, if the remaining
 // wait is within the lead that fetch makes up for. So a crawl without delays needs no
-// timers. When the window gets scarce, the domain that has been due for longest goes
-// first instead.
+// timers. When the window gets scarce, domains wait for their turn: each is due in one of
+// four back queues, that of the highest priority of the URLs in its queues. Those have the
+// weights 8:4:2:1, and in each the domain that has been due for longest goes first.
 //
 // # Groups
 //

@@ -17,8 +17,11 @@ const maxRequests = politeness.MaxVisit
 type domain struct {
 	// origins is the number of origins heard of, which is the id of the latest.
 	origins uint32
-	// held is the number of URLs in queues and retries of origins.
-	held uint64
+	// held is the number of URLs in queues and retries of origins, queuedBy of those in
+	// queues, by priority. uncounted: a former version wrote the record, without queuedBy.
+	held      uint64
+	queuedBy  [priorities]uint64
+	uncounted bool
 	// ready is how many origins have URLs of a priority that may go out, served the
 	// id of the one that was served last.
 	ready  [priorities]uint64
@@ -30,9 +33,10 @@ type domain struct {
 	// visits are out, oldest first.
 	visits []visit
 
-	// dueMS is the entry of the back queue, leaseMS the one of the leases: the
-	// earliest of visits. 0: none.
+	// dueMS is the entry of the back queue of priority dueIn, leaseMS the one of the
+	// leases: the earliest of visits. 0: none.
 	dueMS, leaseMS int64
+	dueIn          int
 	// nextMS is the earliest time of the next release.
 	nextMS     int64
 	turn       uint32
@@ -85,6 +89,21 @@ func (d *domain) out() (out, hanging int) {
 	return len(d.visits) - hanging, hanging
 }
 
+// backQueueByDefault is the back queue of domains that have no URLs in queues, and of all
+// domains in the records of former versions.
+const backQueueByDefault = 2
+
+// backQueue is the back queue to which the domain belongs: that of the highest priority
+// of the URLs in its queues.
+func (d *domain) backQueue() int {
+	for p, n := range d.queuedBy {
+		if n > 0 {
+			return p
+		}
+	}
+	return backQueueByDefault
+}
+
 // find returns the index in visits of the one released at offset, or -1.
 func (d *domain) find(offset int64, index uint32) int {
 	return slices.IndexFunc(d.visits, func(v visit) bool { return v.offset == offset && v.index == index })
@@ -126,11 +145,26 @@ func (d *domain) fields(f *kv.Fields) {
 	f.Uint32(&d.turn)
 	f.Uint32(&d.responseMS)
 	kv.List(f, &d.visits, maxPerDomain+maxHanging, func(v *visit) { v.fields(f) })
-	grouped := d.groups != (groupCounts{})
-	f.Bools(&grouped, &d.waited)
+	grouped, counted := d.groups != (groupCounts{}), true
+	in := uint8(d.dueIn ^ backQueueByDefault)
+	high, low := in&2 != 0, in&1 != 0
+	f.Bools(&grouped, &d.waited, &counted, &high, &low)
+	d.dueIn = (bit(high)<<1 | bit(low)) ^ backQueueByDefault
 	if grouped {
 		d.groups.fields(f)
 	}
+	if d.uncounted = !counted; counted {
+		for p := range priorities {
+			f.Uint(&d.queuedBy[p])
+		}
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (v *visit) fields(f *kv.Fields) {

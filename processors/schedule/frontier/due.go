@@ -6,8 +6,9 @@ import (
 
 // Due returns up to limit domains that Tick may have something to do for. First
 // come the domains with a visit that the ledger does not hold any more, then those
-// with a lease that ran out. Then come those that are due, the longest first, as
-// many as the window has room for.
+// with a lease that ran out. Then come those that are due, as many as the window has
+// room for: by the weights of the priorities of their URLs, and of one priority the
+// longest first.
 //
 // At the first call, and after a clock was set back, Due also looks for times that
 // are further ahead than any wait (see absurd), and names their domains.
@@ -26,17 +27,52 @@ func (f *Frontier) Due(at Moment, limit int) []string {
 	f.leases.upTo(f.store, uint64(nowMS), add)
 	if f.latest == 0 || nowMS < f.latest {
 		f.leases.beyond(f.store, uint64(nowMS+politeness.MaxLease.Milliseconds()), add)
-		f.due.beyond(f.store, uint64(nowMS+politeness.MaxWait.Milliseconds()), add)
+		for p := range f.due {
+			f.due[p].beyond(f.store, uint64(nowMS+politeness.MaxWait.Milliseconds()), add)
+		}
 	}
 	// Absurd times beyond the limit are found by the next call.
 	if f.latest = nowMS; len(domains) >= limit {
 		f.latest = 0
 	}
 	if more := min(f.windowLeft(at), limit-len(domains)); more > 0 {
-		limit = len(domains) + more
-		f.due.upTo(f.store, uint64(nowMS), add)
+		domains = append(domains, f.overdue(nowMS, more)...)
 	}
 	return domains
+}
+
+// overdue returns domains that are due: those of one priority the longest first, those of
+// different priorities by the weights of their turns.
+func (f *Frontier) overdue(nowMS int64, limit int) (domains []string) {
+	var queues [priorities][]string
+	total := 0
+	for p := range f.due {
+		f.due[p].upTo(f.store, uint64(nowMS), func(name []byte) bool {
+			queues[p] = append(queues[p], string(name))
+			return len(queues[p]) < limit
+		})
+		total += len(queues[p])
+	}
+	for range min(limit, total) {
+		var p int
+		p, f.turn, _ = serve(f.turn, func(p int) bool { return len(queues[p]) > 0 })
+		domains, queues[p] = append(domains, queues[p][0]), queues[p][1:]
+	}
+	return domains
+}
+
+// isNext tells whether no other domain that is due goes before d.
+func (f *Frontier) isNext(d *domain, nowMS int64) bool {
+	for p := range f.due {
+		first := f.due[p].first(f.store)
+		if first <= uint64(nowMS) && (d.dueMS == 0 || p != d.dueIn || first != uint64(d.dueMS)) {
+			return false
+		}
+		if d.dueMS != 0 && p == d.dueIn && first == uint64(d.dueMS) {
+			return true
+		}
+	}
+	return true
 }
 
 // cut tells whether visits are out that were released before the ledger begins.

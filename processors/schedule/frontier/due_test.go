@@ -10,7 +10,9 @@ func (f *Frontier) NextDue(at Moment) time.Time {
 	}
 	first := f.leases.first(f.store)
 	if f.windowLeft(at) > 0 {
-		first = min(first, f.due.first(f.store))
+		for p := range f.due {
+			first = min(first, f.due[p].first(f.store))
+		}
 	}
 	if first == noEntry {
 		return time.Time{}

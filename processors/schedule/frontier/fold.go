@@ -71,8 +71,28 @@ func openFold(store kv.Store, partition int32, name string, offset, nowMS int64)
 	if x.g, err = readGauges(store); err != nil {
 		return x, err
 	}
+	if x.d.uncounted {
+		x.recount()
+	}
 	x.wasPending, x.wasOut = x.d.pending(), len(x.d.visits) > 0
-	return x, nil
+	return x, x.err
+}
+
+// recount counts the URLs in queues by priority, which the record of a former version
+// does not tell.
+func (x *fold) recount() {
+	lower := x.keys.origin("")
+	for key, value := range kv.Range(x.store, lower, x.keys.make(originKind+1, 0)) {
+		o, err := decodeOrigin(value)
+		if err != nil {
+			x.fail(fmt.Errorf("read origin %s: %w", key[len(lower):], err))
+			return
+		}
+		for p, q := range o.queues {
+			x.d.queuedBy[p] += q.len()
+		}
+	}
+	x.d.uncounted = false
 }
 
 // arrive folds what came from outside: URLs, outcomes, rules, and leases that

@@ -19,8 +19,11 @@ type Frontier struct {
 	opts  Options
 	store kv.Store
 
-	// due is the back queue: one entry for every domain that is due.
-	due index
+	// due are the back queues, one for each priority: one entry for every domain that
+	// is due, in that of the highest priority of its URLs. turn is the place in the round
+	// of the priorities of Due; it is not state, as it says only who is asked first.
+	due  [priorities]index
+	turn uint32
 	// leases has one entry for every domain that is out.
 	leases index
 	// releases has one entry for every visit that is out.
@@ -60,7 +63,7 @@ func New(opts Options, store kv.Store) *Frontier {
 	return &Frontier{
 		opts:     opts,
 		store:    store,
-		due:      index{prefix: dueKey},
+		due:      backQueues(),
 		leases:   index{prefix: leaseKey},
 		releases: index{prefix: releaseKey},
 		rules:    newCache[cachedRules](rulesCacheBytes),
@@ -112,7 +115,11 @@ func (f *Frontier) Apply(domain string, ev *weftpb.Scheduled, offset int64) (err
 // save writes what a fold kept to itself.
 func (f *Frontier) save(x *fold, domain string, dueMS int64) {
 	name := []byte(domain)
-	f.move(&f.due, name, &x.d.dueMS, dueMS)
+	if in := x.d.backQueue(); in != x.d.dueIn {
+		f.move(&f.due[x.d.dueIn], name, &x.d.dueMS, 0)
+		x.d.dueIn = in
+	}
+	f.move(&f.due[x.d.dueIn], name, &x.d.dueMS, dueMS)
 	f.move(&f.leases, name, &x.d.leaseMS, x.d.firstLease())
 	for _, v := range x.ended {
 		f.releases.remove(f.store, uint64(v.offset), append([]byte{byte(v.index)}, name...)...)

@@ -115,7 +115,7 @@ func TestDamagedStore(t *testing.T) {
 	}
 	for _, key := range store.Keys() {
 		switch key[0] {
-		case dueKey, leaseKey, releaseKey, countKey:
+		case dueKeys[0], dueKeys[1], dueKeys[2], dueKeys[3], leaseKey, releaseKey, countKey:
 			continue // no values, or none that decides anything
 		}
 		damaged := store.Clone()

@@ -13,7 +13,7 @@ import (
 //
 //	g                              gauges of the partition
 //	c REASON                       URLs settled with the reason
-//	b MS8 DOMAIN                   back queue: when domains are due
+//	0|1|b|3 MS8 DOMAIN             back queues, by priority: when domains are due
 //	l MS8 DOMAIN                   when the first lease of domains ends
 //	v OFFSET8 INDEX DOMAIN         visits out, by the offset of their release
 //	d DOMAIN 0                     the domain's record
@@ -32,7 +32,6 @@ import (
 const (
 	gaugesKey    = 'g'
 	countKey     = 'c'
-	dueKey       = 'b'
 	leaseKey     = 'l'
 	releaseKey   = 'v'
 	domainKey    = 'd'
@@ -49,6 +48,17 @@ const (
 	groupedKind  = 'w'
 	placeKind    = 'x'
 )
+
+// dueKeys are the prefixes of the back queues. That of priority 2 is the one of former
+// versions, which had one for all.
+var dueKeys = [priorities]byte{'0', '1', 'b', '3'}
+
+func backQueues() (queues [priorities]index) {
+	for p, prefix := range dueKeys {
+		queues[p].prefix = prefix
+	}
+	return queues
+}
 
 type keys struct{ prefix []byte }
 

@@ -129,12 +129,19 @@ func (x *fold) change(name string, change func(*origin)) {
 	o, heard := x.origin(name)
 	h := x.host(urls.HostOf(name))
 	held, down := o.held(), o.downURLs(h)
+	var queued [priorities]uint64
+	for p, q := range o.queues {
+		queued[p] = q.len()
+	}
 	if !heard {
 		x.d.origins++
 		o.id, o.retryMS = x.d.origins, x.nowMS
 	}
 	change(o)
 	x.d.held += o.held() - held
+	for p, q := range o.queues {
+		x.d.queuedBy[p] += q.len() - queued[p]
+	}
 	x.g.queued += int64(o.held()) - int64(held)
 	x.g.down += o.downURLs(h) - down
 	x.place(name, o)

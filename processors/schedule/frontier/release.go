@@ -48,9 +48,7 @@ func (p *plan) mayRelease() bool {
 	case p.ticked || 2*window < int64(p.f.opts.Window):
 		return true
 	}
-	// The window is scarce: the domain that has waited for longest goes first.
-	first := p.f.due.first(p.f.store)
-	return first > uint64(p.nowMS) || p.d.dueMS != 0 && first == uint64(p.d.dueMS)
+	return p.f.isNext(p.d, p.nowMS) // the window is scarce
 }
 
 // candidate is the URL that is served next, if it may go out.

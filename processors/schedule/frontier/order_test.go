@@ -1,0 +1,129 @@
+package frontier
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/test/memstore"
+)
+
+// scarce is a frontier with room for one visit, and domains that all want one.
+type scarce struct {
+	tb      testing.TB
+	f       *Frontier
+	now     time.Time
+	offset  int64
+	visited [priorities]int // requests made, by the priority of what the domain has
+}
+
+func newScarce(tb testing.TB, store kv.Store) *scarce {
+	opts := testOptions()
+	opts.Window, opts.Delay, opts.ResponseFactor = 1, 20*time.Second, 0
+	return &scarce{tb: tb, f: New(opts, store), now: epoch}
+}
+
+func (s *scarce) at() Moment { return Moment{Now: s.now, Offset: s.offset} }
+
+func (s *scarce) apply(domain string, ev *weftpb.Scheduled, err error) *weftpb.Scheduled {
+	if err == nil && ev != nil {
+		err = s.f.Apply(domain, ev, s.offset)
+		s.offset++
+	}
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return ev
+}
+
+// admit queues URLs of a priority, of which the name of the domain tells.
+func (s *scarce) admit(priority, number, urls int) {
+	like := map[int]*weftpb.Target{
+		0: {Via: weftpb.Via_VIA_SEED}, 1: {Via: weftpb.Via_VIA_SITEMAP, Depth: 1},
+		2: {Via: weftpb.Via_VIA_LINK, Depth: 1}, 3: {Via: weftpb.Via_VIA_LINK, Depth: 9},
+	}[priority]
+	domain := fmt.Sprintf("%d-%d.example", priority, number)
+	var targets []*weftpb.Target
+	for i := range urls {
+		targets = append(targets, &weftpb.Target{Url: fmt.Sprintf("https://%s/%d", domain, i), Via: like.Via, Depth: like.Depth})
+	}
+	at := s.at()
+	at.Paused = true
+	ev, err := s.f.Admit(domain, targets, at)
+	s.apply(domain, ev, err)
+}
+
+// visit lets the domain whose turn it is have its visit, which is answered at once.
+func (s *scarce) visit() {
+	for _, domain := range s.f.Due(s.at(), 1) {
+		ev, err := s.f.Tick(domain, s.at())
+		s.apply(domain, ev, err)
+		for _, v := range ev.GetReleased() {
+			s.visited[domain[0]-'0'] += len(v.Requests)
+			report := &weftpb.Visited{Visit: v.Id, Done: true, Outcomes: []*weftpb.Outcome{{Status: 200}}}
+			if v.Robots {
+				report.Rules = &weftpb.OriginRules{
+					Origin: strings.TrimSuffix(v.Requests[0].Target.Url, "/robots.txt"),
+					Robots: &weftpb.Robots{Access: weftpb.Robots_ACCESS_ALLOW_ALL},
+				}
+			}
+			ev, err := s.f.Settle(domain, report, s.at())
+			s.apply(domain, ev, err)
+		}
+	}
+	s.now = s.now.Add(time.Second)
+}
+
+// TestPrioritiesHoldBetweenDomains holds that visits of different domains, when there is
+// room for one, go out by the weights of their URLs' priorities.
+func TestPrioritiesHoldBetweenDomains(t *testing.T) {
+	s := newScarce(t, &memstore.Store{})
+	for priority := range priorities {
+		for i := range 30 {
+			s.admit(priority, i, 100)
+		}
+	}
+	for range 300 {
+		s.visit()
+	}
+	if want := [priorities]int{160, 80, 40, 20}; s.visited != want {
+		t.Errorf("visits by priority: %v, want %v", s.visited, want)
+	}
+}
+
+// TestUrgentDomainComesSoon holds that a seed does not wait for the domains that waited
+// before it with less urgent URLs.
+func TestUrgentDomainComesSoon(t *testing.T) {
+	s := newScarce(t, &memstore.Store{})
+	for i := range 200 {
+		s.admit(3, i, 100)
+	}
+	s.now = s.now.Add(time.Hour)
+	s.admit(0, 0, 1)
+	for range 4 {
+		s.visit()
+	}
+	if s.visited[0] == 0 {
+		t.Errorf("visits by priority: %v", s.visited)
+	}
+}
+
+// BenchmarkOrder measures what a visit costs when there is room for one and all of 4,000
+// domains want it, and reports how many of 100 visits each priority has.
+func BenchmarkOrder(b *testing.B) {
+	s := newScarce(b, openPebble(b))
+	for priority := range priorities {
+		for i := range 1000 {
+			s.admit(priority, i, 100)
+		}
+	}
+	for b.Loop() {
+		s.visit()
+	}
+	for priority, n := range s.visited {
+		b.ReportMetric(100*float64(n)/float64(b.N), fmt.Sprintf("of-priority-%d/100", priority))
+	}
+}
