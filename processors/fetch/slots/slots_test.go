@@ -15,12 +15,17 @@ func TestHangingWorkLeavesItsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := slots.New(1, 1, time.Second)
 		began := time.Now()
-		var begun []time.Duration
-		var all sync.WaitGroup
+		var (
+			all   sync.WaitGroup
+			mu    sync.Mutex
+			begun []time.Duration
+		)
 		for range 3 {
 			all.Go(func() {
 				s.Use(t.Context(), func() {
+					mu.Lock()
 					begun = append(begun, time.Since(began))
+					mu.Unlock()
 					time.Sleep(10 * time.Second)
 				})
 			})
