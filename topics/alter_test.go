@@ -38,9 +38,6 @@ func TestAlter(t *testing.T) {
 	if diff := cmp.Diff([]topics.Difference{partitions}, left); err != nil || diff != "" {
 		t.Errorf("left by alter: %v (-want +got):\n%s", err, diff)
 	}
-	for _, altered := range created.Differences[1:] {
-		comesToHave(t, admin, altered.Topic, altered.Config, altered.Want)
-	}
 	if created, err = topics.Create(ctx, admin, spec); err != nil || len(created.Differences) != 1 {
 		t.Errorf("after alter: %+v, %v", created, err)
 	}
@@ -76,6 +73,7 @@ func TestCopiesOnThreeBrokers(t *testing.T) {
 	if left, err := topics.Alter(ctx, admin, created.Differences); err != nil || len(left) > 0 {
 		t.Errorf("alter: %v, %v", left, err)
 	}
+	// Each broker learns it by itself.
 	comesToHave(t, admin, topics.Loop("theirs").Deduped, "min.insync.replicas", "2")
 }
 

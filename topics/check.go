@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 )
@@ -141,7 +142,11 @@ func differences(ctx context.Context, admin *kadm.Client, ts []Topic, details ka
 	return differs, nil
 }
 
-// Alter changes settings that differ to the planned ones. It returns those that it
+// alterationTimeout is how long Alter waits until the brokers show what it altered.
+const alterationTimeout = 10 * time.Second
+
+// Alter changes settings that differ to the planned ones, and waits until the brokers
+// show it: the controller tells them after it has answered. It returns those that it
 // cannot change.
 func Alter(ctx context.Context, admin *kadm.Client, differs []Difference) (left []Difference, err error) {
 	var (
@@ -170,5 +175,25 @@ func Alter(ctx context.Context, admin *kadm.Client, differs []Difference) (left 
 			return left, fmt.Errorf("alter configuration of topic %s: %w", name, err)
 		}
 	}
-	return left, nil
+	return left, awaitAltered(ctx, admin, names, changes)
+}
+
+// awaitAltered waits, for alterationTimeout, until topics are described with the
+// settings that changes gives them.
+func awaitAltered(ctx context.Context, admin *kadm.Client, names []string, changes map[string][]kadm.AlterConfig) error {
+	if len(names) == 0 {
+		return nil
+	}
+	err := retryUntilAll(ctx, alterationTimeout, func() (all bool, err error) {
+		described, err := admin.DescribeTopicConfigs(ctx, names...)
+		return !slices.ContainsFunc(described, func(topic kadm.ResourceConfig) bool {
+			return slices.ContainsFunc(changes[topic.Name], func(want kadm.AlterConfig) bool {
+				return !slices.ContainsFunc(topic.Configs, func(c kadm.Config) bool { return c.Key == want.Name && c.MaybeValue() == *want.Value })
+			})
+		}), err
+	})
+	if err != nil {
+		return fmt.Errorf("describe configuration of altered topics: %w", err)
+	}
+	return nil
 }
