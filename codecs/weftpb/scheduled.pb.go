@@ -114,7 +114,10 @@ type Scheduled struct {
 	Hosts []*HostHealth `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
 	// Ids of visits whose last request hangs: the domain goes on without them, and
 	// nothing goes out to their hosts.
-	Hanging       []string `protobuf:"bytes,17,rep,name=hanging,proto3" json:"hanging,omitempty"`
+	Hanging []string `protobuf:"bytes,17,rep,name=hanging,proto3" json:"hanging,omitempty"`
+	// Origins that are down and are asked again at once, because nobody decided for a
+	// while: the waits of them and of their hosts are over.
+	Woken         []string `protobuf:"bytes,18,rep,name=woken,proto3" json:"woken,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -257,6 +260,13 @@ func (x *Scheduled) GetHosts() []*HostHealth {
 func (x *Scheduled) GetHanging() []string {
 	if x != nil {
 		return x.Hanging
+	}
+	return nil
+}
+
+func (x *Scheduled) GetWoken() []string {
+	if x != nil {
+		return x.Woken
 	}
 	return nil
 }
@@ -1646,7 +1656,7 @@ var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\x89\x05\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\x9f\x05\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -1665,7 +1675,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x06groups\x18\r \x03(\v2\x0e.weft.v1.GroupR\x06groups\x12+\n" +
 	"\brecalled\x18\x0e \x03(\v2\x0f.weft.v1.RecallR\brecalled\x12)\n" +
 	"\x05hosts\x18\x0f \x03(\v2\x13.weft.v1.HostHealthR\x05hosts\x12\x18\n" +
-	"\ahanging\x18\x11 \x03(\tR\ahanging\"\xad\x03\n" +
+	"\ahanging\x18\x11 \x03(\tR\ahanging\x12\x14\n" +
+	"\x05woken\x18\x12 \x03(\tR\x05woken\"\xad\x03\n" +
 	"\n" +
 	"HostHealth\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +

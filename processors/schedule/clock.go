@@ -16,13 +16,16 @@ type partitionClock struct {
 	decided func() time.Time
 	// ownedSince is that of frontier.Moment.
 	ownedSince time.Time
+	// wokenAt is that of frontier.Moment.
+	wokenAt time.Time
 
 	machine time.Time // its clock at the last reading; zero: there was none
 	now     time.Time
 }
 
 // leap is a step of the machine's clock that no work explains: the clock was set,
-// or the machine slept.
+// or the machine slept. It is also how long nobody decides before hosts that are down
+// are asked again.
 const leap = time.Minute
 
 // read returns the time at a reading of the machine's clock.
@@ -31,14 +34,19 @@ func (c *partitionClock) read(machine time.Time) time.Time {
 	switch {
 	case c.machine.IsZero():
 		c.now = machine
-		if c.decided != nil && c.decided().After(machine) {
-			c.now = c.decided()
+		if c.decided != nil && !c.decided().IsZero() {
+			if c.decided().After(machine) {
+				c.now = c.decided()
+			}
+			if machine.Sub(c.decided()) > leap {
+				c.wokenAt = c.now
+			}
 		}
 		c.ownedSince = c.now
 	case machine.After(c.machine):
 		c.now = c.now.Add(machine.Sub(c.machine))
 		if machine.Sub(c.machine) > leap {
-			c.ownedSince = c.now
+			c.ownedSince, c.wokenAt = c.now, c.now
 		}
 	}
 	c.machine = machine

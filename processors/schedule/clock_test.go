@@ -33,6 +33,40 @@ func TestPartitionClock(t *testing.T) {
 	}
 }
 
+// Hosts that are down are asked again after a time in which nobody decided, be it between two
+// runs or because the machine slept.
+func TestPartitionClockWakes(t *testing.T) {
+	epoch := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		name    string
+		decided time.Duration // before the first reading; 0: never
+		clock   []time.Duration
+		want    time.Duration // -1: never
+	}{
+		{"a new crawl", 0, []time.Duration{0, time.Second}, -1},
+		{"started again at once", time.Second, []time.Duration{0, time.Second}, -1},
+		{"started again later", 2 * time.Minute, []time.Duration{0, time.Second}, 0},
+		{"slept", time.Second, []time.Duration{0, time.Second, time.Hour, time.Hour + time.Second}, time.Hour},
+		{"set back before it began", -time.Hour, []time.Duration{0, time.Second}, -1},
+	} {
+		var decided time.Time
+		if tt.decided != 0 {
+			decided = epoch.Add(-tt.decided)
+		}
+		c := partitionClock{decided: func() time.Time { return decided }}
+		for _, clock := range tt.clock {
+			c.read(epoch.Add(clock))
+		}
+		var want time.Time
+		if tt.want >= 0 {
+			want = epoch.Add(tt.want)
+		}
+		if !c.wokenAt.Equal(want) {
+			t.Errorf("%s: woken at %v, want %v", tt.name, c.wokenAt, want)
+		}
+	}
+}
+
 // Whatever the machine's clock does, the partition's never goes back, and is never
 // slower than the machine's.
 func TestPartitionClockNeverGoesBack(t *testing.T) {

@@ -118,7 +118,7 @@ func (s *state) moment(now time.Time, offset int64) frontier.Moment {
 	}
 	now = s.clock.read(now)
 	return frontier.Moment{
-		Now: now, OwnedSince: s.clock.ownedSince, Offset: offset, Begins: s.begins,
+		Now: now, OwnedSince: s.clock.ownedSince, WokenAt: s.clock.wokenAt, Offset: offset, Begins: s.begins,
 		Paused: s.diskLow.Load() || s.env.Pauses.Control().PausesReleases(),
 	}
 }

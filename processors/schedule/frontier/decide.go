@@ -3,6 +3,7 @@ package frontier
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -67,15 +68,19 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 			p.ev.Expired = append(p.ev.Expired, id)
 		}
 	}
+	if i := slices.Index(f.sleeping, domain); i >= 0 {
+		f.sleeping = slices.Delete(f.sleeping, i, i+1)
+		p.ev.Woken = p.toWake()
+	}
 	isDue := p.d.dueMS != 0 && (p.d.dueMS <= p.nowMS || absurd(p.d.dueMS, p.nowMS))
-	if !isDue && len(p.ev.Expired) == 0 && len(p.ev.Renewed) == 0 {
+	if !isDue && len(p.ev.Expired)+len(p.ev.Renewed)+len(p.ev.Woken) == 0 {
 		return nil, nil
 	}
 	ev, err := p.conclude()
 	if err != nil {
 		return nil, err
 	}
-	idle := len(ev.Expired) == 0 && len(ev.Renewed) == 0 && len(ev.Released) == 0 && len(ev.Settled) == 0 && len(ev.Deferred) == 0
+	idle := len(ev.Expired)+len(ev.Renewed)+len(ev.Woken)+len(ev.Released)+len(ev.Settled)+len(ev.Deferred) == 0
 	if idle && ev.Timing.DueMs == p.nowMS {
 		return nil, nil
 	}

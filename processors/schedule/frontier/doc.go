@@ -128,6 +128,8 @@
 //     out again, and more failures in a row open the breaker the next time.
 //   - A host that was down for Options.GiveUpAfter is given up: its URLs are settled as
 //     gave_up_breaker until the next probe.
+//   - After a time in which nobody decided, hosts that are down are asked again at once:
+//     see wake.go.
 //   - A host that asks for fewer requests (429, 503) is left alone. Its URLs keep their
 //     attempts, and it gets a longer delay of its own, which is learnt.
 //   - A name that does not exist is looked up once more, ten seconds later, and then its

@@ -6,9 +6,9 @@ import (
 
 // Due returns up to limit domains that Tick may have something to do for. First
 // come the domains with a visit that the ledger does not hold any more, then those
-// with a lease that ran out. Then come those that are due, as many as the window has
-// room for: by the weights of the priorities of their URLs, and of one priority the
-// longest first.
+// with a lease that ran out, and those to wake (see asleep). Then come those that are due,
+// as many as the window has room for: by the weights of the priorities of their URLs, and
+// of one priority the longest first.
 //
 // At the first call, and after a clock was set back, Due also looks for times that
 // are further ahead than any wait (see absurd), and names their domains.
@@ -25,6 +25,8 @@ func (f *Frontier) Due(at Moment, limit int) []string {
 		f.releases.upTo(f.store, uint64(at.Begins-1), func(visit []byte) bool { return add(visit[1:]) })
 	}
 	f.leases.upTo(f.store, uint64(nowMS), add)
+	sleeping := f.asleep(at)
+	domains = append(domains, sleeping[:min(len(sleeping), limit-len(domains))]...)
 	if f.latest == 0 || nowMS < f.latest {
 		f.leases.beyond(f.store, uint64(nowMS+politeness.MaxLease.Milliseconds()), add)
 		for p := range f.due {

@@ -104,6 +104,9 @@ func (x *fold) arrive(ev *weftpb.Scheduled) {
 	for _, r := range ev.Renewed {
 		x.renew(r)
 	}
+	for _, name := range ev.Woken {
+		x.wake(name)
+	}
 	for _, g := range ev.Groups {
 		x.setState(g)
 	}

@@ -30,6 +30,9 @@ type Frontier struct {
 	releases index
 	// latest is the latest time that Due was asked with, milliseconds.
 	latest int64
+	// sleeping are the domains that are still to be woken after wokenAt; see asleep.
+	sleeping []string
+	wokenAt  time.Time
 
 	rules   *cache[cachedRules]
 	overlay overlay
@@ -51,6 +54,9 @@ type Moment struct {
 	// visit, or the next one, still has to report what it fetched. The zero time:
 	// no lease begins anew.
 	OwnedSince time.Time
+	// WokenAt is the end of the last time in which nobody decided: hosts that are down
+	// are asked again. The zero time: there was none.
+	WokenAt time.Time
 	// Begins is the first offset of the ledger. No process can make a visit that
 	// was released before it: the log was damaged there, and repaired. The lease
 	// of such a visit is over.

@@ -138,7 +138,7 @@ func (l *timeline) input(words []string) {
 		l.options(words[1:])
 		return
 	}
-	at := Moment{Now: epoch.Add(l.duration(words[0])), Paused: l.hold, OwnedSince: l.since, Begins: l.begins}
+	at := Moment{Now: epoch.Add(l.duration(words[0])), Paused: l.hold, OwnedSince: l.since, WokenAt: l.since, Begins: l.begins}
 	switch words[1] {
 	case "away": // nobody held the partition until now
 		l.since = at.Now
@@ -352,6 +352,9 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 	}
 	for _, id := range ev.Expired {
 		l.printf("expired %s", id)
+	}
+	for _, name := range ev.Woken {
+		l.printf("woken %s", name)
 	}
 	for _, r := range ev.Renewed {
 		l.printf("renewed %s, lease until %s", r.Visit, l.time(time.UnixMilli(r.LeaseMs)))
