@@ -13,13 +13,15 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// controlListener follows the control records of the crawl (topics.Control) for a process.
+// controlListener follows the control records of the crawl (topics.Control) and the settings of
+// domains for a process.
 type controlListener struct {
-	names  topics.Names
-	client []kgo.Opt
-	next   int64 // offset in config of the first record to follow
-	pauses *stage.Pauses
-	log    *slog.Logger
+	names    topics.Names
+	client   []kgo.Opt
+	next     int64 // offset in config of the first record to follow
+	pauses   *stage.Pauses
+	settings *stage.Settings
+	log      *slog.Logger
 	// stopped is closed when all stages of this process are asked to stop. The process
 	// then ends as after an interrupt, stage after stage.
 	stopped chan struct{}
@@ -28,20 +30,21 @@ type controlListener struct {
 	ends map[topics.Stage]chan struct{} // closed when only that stage is to stop
 }
 
-// newControlListener reads the present control record, for a process that runs these stages.
+// newControlListener reads the present records, for a process that runs these stages.
 func newControlListener(ctx context.Context, names topics.Names, log *slog.Logger, stages []topics.Stage, client ...kgo.Opt) (*controlListener, error) {
-	c, next, err := topics.ReadControl(ctx, names, client...)
+	orders, err := topics.ReadOrders(ctx, names, client...)
 	if err != nil {
 		return nil, err
 	}
 	d := &controlListener{
-		names: names, client: client, next: next, pauses: stage.NewPauses(c), log: log,
+		names: names, client: client, next: orders.Next, log: log,
+		pauses: stage.NewPauses(orders.Control), settings: stage.NewSettings(orders.Settings),
 		stopped: make(chan struct{}), ends: map[topics.Stage]chan struct{}{},
 	}
 	for _, s := range stages {
 		d.ends[s] = make(chan struct{})
 	}
-	if what := c.String(); what != "" {
+	if what := orders.Control.String(); what != "" {
 		log.Warn("the crawl is paused or draining; weft resume ends that", "state", what)
 	}
 	return d, nil
@@ -49,7 +52,7 @@ func newControlListener(ctx context.Context, names topics.Names, log *slog.Logge
 
 func (d *controlListener) follow(ctx context.Context) error {
 	for {
-		err := topics.FollowControl(ctx, d.names, d.next, d.apply, d.client...)
+		err := topics.FollowOrders(ctx, d.names, d.next, topics.OrderFollower{Control: d.apply, Setting: d.set}, d.client...)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -60,6 +63,11 @@ func (d *controlListener) follow(ctx context.Context) error {
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+func (d *controlListener) set(s topics.Setting) {
+	d.log.Info("setting of a domain", "domain", s.Domain, "blocked", s.Blocked, "reason", s.Reason)
+	d.settings.Set(s)
 }
 
 // apply applies a control record. Applying it again changes nothing.

@@ -20,7 +20,7 @@ import (
 )
 
 // Run runs a whole crawl in this process until it is drained, full, asked to stop or ctx ends,
-// or only URLs of hosts that are down are left.
+// or only URLs are left that wait for hosts that are down or are of blocked domains.
 // None of these is an error. The user can fix errors that wrap ErrUsage.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.Validate(); err != nil {
@@ -35,7 +35,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		return Result{}, err
 	}
 	result, err := s.run(ctx)
-	if err == nil && o.Stay != nil && slices.Contains([]string{EndedDrained, EndedFull, EndedHostsDown}, result.Ended) {
+	if err == nil && o.Stay != nil && slices.Contains([]string{EndedDrained, EndedFull, EndedHostsDown, EndedBlocked}, result.Ended) {
 		if err = o.Stay(result, s.broker.Addr()); err == nil {
 			<-ctx.Done()
 		}
@@ -86,7 +86,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	s.settleVisits(ending, failed)
 	stopStages(context.Cause(failed))
 	if ended != EndedFull {
-		if ended == EndedDrained || ended == EndedHostsDown {
+		if ended == EndedDrained || ended == EndedHostsDown || ended == EndedBlocked {
 			ending = ctx // nothing is cut off, however long the writing takes
 		}
 		s.settleFiles(ending, failed, sink)

@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/inspect/metrics"
 	"github.com/weftcrawl/weft/inspect/status"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/processors/schedule/frontier"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -83,6 +84,19 @@ func sum(byPartition map[int32]map[string]int64) map[string]int64 {
 		}
 	}
 	return sum
+}
+
+// known is the number of URLs of the crawl, 0 before the first status.
+func (m *meter) known() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return frontier.Known(m.last.Gauges)
+}
+
+func (m *meter) blocked() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last.Gauges.GetBlocked()
 }
 
 func (m *meter) pending() int64 {

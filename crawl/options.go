@@ -155,12 +155,15 @@ type Result struct {
 	Pending int64
 	// Down has the hosts that are down, with the number of their URLs that are left.
 	Down map[string]int64
+	// Blocked is the number of URLs of blocked domains that are left.
+	Blocked int64
 }
 
 // Why a run ended.
 const (
 	EndedDrained     = "drained"     // nothing is left to do
 	EndedHostsDown   = "waiting"     // only URLs of hosts that are down are left (Options.Patience)
+	EndedBlocked     = "blocked"     // only URLs of blocked domains are left (topics.Setting)
 	EndedFull        = "full"        // the definition's MaxPages are written
 	EndedStopped     = "stopped"     // a control record asked for it (topics.Control)
 	EndedInterrupted = "interrupted" // the context ended

@@ -65,7 +65,7 @@ func open(ctx context.Context, o Options, stages []topics.Stage) (*session, erro
 		s.close()
 		return nil, err
 	}
-	s.env.Pauses = s.control.pauses
+	s.env.Pauses, s.env.Settings, s.env.Known = s.control.pauses, s.control.settings, s.meter.known
 	s.env.Troubles = trouble.NewReporter(s.env.Names, s.admin, s.env.Member, s.env.Definition.Partitions)
 	return s, nil
 }

@@ -63,6 +63,9 @@ func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (st
 		if status.Drained() && s.ledgersClaimed() {
 			return EndedDrained, nil
 		}
+		if status.Blocked() {
+			return EndedBlocked, nil
+		}
 		if patience.over(status.Gauges, time.Now()) {
 			return EndedHostsDown, nil
 		}
@@ -70,7 +73,7 @@ func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (st
 }
 
 // patience tells when a crawl ends although URLs are pending: when all of them have waited for
-// hosts that are down for as long as limit, without a success; 0: never.
+// hosts that are down, or are of blocked domains, for as long as limit, without a success; 0: never.
 type patience struct {
 	limit   time.Duration
 	fetched int64
@@ -79,7 +82,7 @@ type patience struct {
 
 func (p *patience) over(g *weftpb.Gauges, now time.Time) bool {
 	probing := !p.since.IsZero() && g.GetOut() > 0 // with the last URL of such a host
-	waiting := g.GetQueued() == g.GetDown() && (g.GetDown() > 0 || probing)
+	waiting := g.GetQueued() <= g.GetDown()+g.GetBlocked() && (g.GetDown() > 0 || probing)
 	switch {
 	case p.limit == 0:
 	case !waiting, g.GetFetched() != p.fetched:
@@ -106,7 +109,7 @@ func (s *session) snapshot(status status.Status, sink *archive.PageSink) progres
 	return progress.Snapshot{
 		Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Errors: g.Failed,
 		Waits:  s.waits(status),
-		Queued: g.Queued, Out: g.Out, Down: g.Down, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
+		Queued: g.Queued, Out: g.Out, Down: g.Down, Blocked: g.Blocked, DomainsActive: g.DomainsOut, DomainsWaiting: g.Domains - g.DomainsOut,
 	}
 }
 
@@ -119,7 +122,7 @@ func (s *session) waits(status status.Status) string {
 func (s *session) result(ended string, sink *archive.PageSink) Result {
 	outcomes, down := s.meter.total()
 	return Result{
-		Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: outcomes, Pending: s.meter.pending(), Down: down,
+		Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: outcomes, Pending: s.meter.pending(), Down: down, Blocked: s.meter.blocked(),
 	}
 }
 

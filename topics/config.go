@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -38,12 +41,12 @@ func WriteDefinition(ctx context.Context, d Definition, client ...kgo.Opt) error
 			return err
 		}
 	}
-	return appendConfig(ctx, nil, d, nil, client)
+	return appendConfig(ctx, nil, d, record{}, client)
 }
 
-// appendConfig appends one record to config: a definition, and a control if there is one.
-func appendConfig(ctx context.Context, key []byte, d Definition, c *Control, client []kgo.Opt) error {
-	value, err := d.encode(c)
+// appendConfig appends one record to config.
+func appendConfig(ctx context.Context, key []byte, d Definition, r record, client []kgo.Opt) error {
+	value, err := d.encode(r)
 	if err != nil {
 		return err
 	}
@@ -88,11 +91,12 @@ func Pin(ctx context.Context, mine Definition, client ...kgo.Opt) (Definition, e
 }
 
 // history is the content of config: the first definition of a crawl, which pins, and
-// the last one, which is in force; the control for a process that begins now; and the
-// offset of the next record.
+// the last one, which is in force; the control for a process that begins now; the settings
+// of domains; and the offset of the next record.
 type history struct {
 	first, last Definition
 	control     Control
+	settings    map[string]Setting
 	next        int64
 	importing   bool // an import has begun and not ended
 }
@@ -114,7 +118,7 @@ func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error
 	if start == end {
 		return history{}, fmt.Errorf("%w: %s is empty", ErrUndefined, n.Config)
 	}
-	h := history{next: start}
+	h := history{next: start, settings: map[string]Setting{}}
 	defined := false
 	for h.next < end {
 		fetches := reader.PollFetches(ctx)
@@ -149,13 +153,18 @@ func (h *history) read(r *kgo.Record, crawl string, defined *bool) error {
 	if err != nil || d.Crawl != crawl || *defined && h.first.Agrees(d) != nil {
 		return nil
 	}
-	switch string(r.Key) {
-	case controlKey:
+	switch key := string(r.Key); {
+	case key == controlKey:
 		if c, err := decodeControl(r.Value); err == nil {
 			h.control = c.standing()
 		}
 		return nil
-	case importKey:
+	case strings.HasPrefix(key, settingKey):
+		if s, err := decodeSetting(key, r.Value); err == nil {
+			h.settings[s.Domain] = s
+		}
+		return nil
+	case key == importKey:
 		h.importing = true
 		return nil
 	}
@@ -201,7 +210,7 @@ const importKey = "import"
 // of ReadDefinition is ErrImporting.
 func BeginImport(ctx context.Context, had []Definition, client ...kgo.Opt) error {
 	for _, d := range had {
-		if err := appendConfig(ctx, []byte(importKey), d, nil, client); err != nil {
+		if err := appendConfig(ctx, []byte(importKey), d, record{}, client); err != nil {
 			return err
 		}
 	}
@@ -209,16 +218,22 @@ func BeginImport(ctx context.Context, had []Definition, client ...kgo.Opt) error
 }
 
 // FinishImport makes d the definition of a crawl that BeginImport has marked, and
-// pauses stages as they were paused where the crawl comes from. From then on the
+// pauses stages and sets domains as it was where the crawl comes from. From then on the
 // crawl exists.
-func FinishImport(ctx context.Context, d Definition, paused []Stage, client ...kgo.Opt) error {
+func FinishImport(ctx context.Context, d Definition, paused []Stage, settings map[string]Setting, client ...kgo.Opt) error {
 	if _, err := readHistory(ctx, Loop(d.Crawl), client); !errors.Is(err, ErrImporting) {
 		return errors.Join(fmt.Errorf("crawl %s is not being imported", d.Crawl), err)
 	}
 	if len(paused) > 0 {
-		if err := appendConfig(ctx, []byte(controlKey), d, &Control{Paused: paused}, client); err != nil {
+		if err := appendConfig(ctx, []byte(controlKey), d, record{Control: &Control{Paused: paused}}, client); err != nil {
 			return err
 		}
 	}
-	return appendConfig(ctx, nil, d, nil, client)
+	for _, domain := range slices.Sorted(maps.Keys(settings)) {
+		s := settings[domain]
+		if err := appendConfig(ctx, []byte(settingKey+domain), d, record{Setting: &s}, client); err != nil {
+			return err
+		}
+	}
+	return appendConfig(ctx, nil, d, record{}, client)
 }

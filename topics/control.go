@@ -92,12 +92,20 @@ func decodeControl(value []byte) (Control, error) {
 	return *r.Control, nil
 }
 
-// ReadControl returns the control for a process that begins now, and the offset in
-// config at which FollowControl goes on. The error is ErrUndefined when the crawl
-// has no definition.
-func ReadControl(ctx context.Context, n Names, client ...kgo.Opt) (Control, int64, error) {
+// Orders are what people ask of a crawl, for a process that begins now.
+type Orders struct {
+	Control Control
+	// Settings by domain.
+	Settings map[string]Setting
+	// Next is the offset in config at which FollowOrders goes on.
+	Next int64
+}
+
+// ReadOrders returns the orders in force. The error is ErrUndefined when the crawl has no
+// definition.
+func ReadOrders(ctx context.Context, n Names, client ...kgo.Opt) (Orders, error) {
 	h, err := readHistory(ctx, n, client)
-	return h.control, h.next, err
+	return Orders{h.control, h.settings, h.next}, err
 }
 
 // WriteControl appends the control that change makes of the one in force, and returns
@@ -108,12 +116,18 @@ func WriteControl(ctx context.Context, n Names, change func(Control) Control, cl
 		return Control{}, err
 	}
 	c := change(h.control)
-	return c, appendConfig(ctx, []byte(controlKey), h.last, &c, client)
+	return c, appendConfig(ctx, []byte(controlKey), h.last, record{Control: &c}, client)
 }
 
-// FollowControl calls told with every control from the offset next on, until ctx
-// ends. Then it returns nil.
-func FollowControl(ctx context.Context, n Names, next int64, told func(Control), client ...kgo.Opt) error {
+// OrderFollower is told the orders that are written.
+type OrderFollower struct {
+	Control func(Control)
+	Setting func(Setting)
+}
+
+// FollowOrders tells f every order from the offset next on, until ctx ends. Then it returns
+// nil.
+func FollowOrders(ctx context.Context, n Names, next int64, f OrderFollower, client ...kgo.Opt) error {
 	reader, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{n.Config: {0: kgo.NewOffset().At(next)}}),
 	}, client...)...)
@@ -130,12 +144,24 @@ func FollowControl(ctx context.Context, n Names, next int64, told func(Control),
 			return fmt.Errorf("follow %s: %w", n.Config, err)
 		}
 		for it := fetches.RecordIter(); !it.Done(); {
-			r := it.Next()
-			d, err1 := decodeDefinition(r.Value)
-			c, err2 := decodeControl(r.Value)
-			if string(r.Key) == controlKey && err1 == nil && err2 == nil && d.Crawl == n.Crawl { // or another program wrote it
-				told(c)
-			}
+			f.read(it.Next(), n.Crawl)
+		}
+	}
+}
+
+// read tells what a record says. One that cannot be read was written by another program.
+func (f OrderFollower) read(r *kgo.Record, crawl string) {
+	if d, err := decodeDefinition(r.Value); err != nil || d.Crawl != crawl {
+		return
+	}
+	switch key := string(r.Key); {
+	case key == controlKey:
+		if c, err := decodeControl(r.Value); err == nil {
+			f.Control(c)
+		}
+	case strings.HasPrefix(key, settingKey):
+		if s, err := decodeSetting(key, r.Value); err == nil {
+			f.Setting(s)
 		}
 	}
 }

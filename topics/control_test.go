@@ -44,12 +44,12 @@ func TestControlStandsBesideTheDefinition(t *testing.T) {
 	if err := topics.WriteDefinition(ctx, later, options...); err != nil {
 		t.Fatal(err)
 	}
-	got, next, err := topics.ReadControl(ctx, n, options...)
+	got, err := topics.ReadOrders(ctx, n, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(paused, got); diff != "" || next != 3 {
-		t.Errorf("next %d; control -want +got:\n%s", next, diff)
+	if diff := cmp.Diff(paused, got.Control); diff != "" || got.Next != 3 {
+		t.Errorf("next %d; control -want +got:\n%s", got.Next, diff)
 	}
 	change(t, ctx, n, options, topics.Control{})
 	d, err := topics.ReadDefinition(ctx, n, options...)
@@ -94,7 +94,7 @@ func TestControlWithoutACrawl(t *testing.T) {
 
 func TestStopIsAnOrderToThoseWhoRun(t *testing.T) {
 	ctx, n, options := defined(t)
-	_, next, err := topics.ReadControl(ctx, n, options...)
+	orders, err := topics.ReadOrders(ctx, n, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestStopIsAnOrderToThoseWhoRun(t *testing.T) {
 	heard := make(chan topics.Control, 10)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- topics.FollowControl(ctx, n, next, func(c topics.Control) { heard <- c }, options...)
+		ended <- topics.FollowOrders(ctx, n, orders.Next, topics.OrderFollower{Control: func(c topics.Control) { heard <- c }}, options...)
 	}()
 	if err := topics.WriteDefinition(ctx, definition(), options...); err != nil { // is no control
 		t.Fatal(err)
@@ -117,11 +117,11 @@ func TestStopIsAnOrderToThoseWhoRun(t *testing.T) {
 	case <-ctx.Done():
 		t.Fatal("a running process reads nothing")
 	}
-	got, _, err := topics.ReadControl(ctx, n, options...)
+	got, err := topics.ReadOrders(ctx, n, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(topics.Control{Paused: []topics.Stage{topics.Parse}}, got); diff != "" {
+	if diff := cmp.Diff(topics.Control{Paused: []topics.Stage{topics.Parse}}, got.Control); diff != "" {
 		t.Errorf("who begins later reads -want +got:\n%s", diff)
 	}
 	cancel()

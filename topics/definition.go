@@ -79,6 +79,14 @@ type Definition struct {
 	// milliseconds; 0: 7 days.
 	GiveUpAfterMS int64 `json:"give_up_after_ms,omitempty"`
 
+	// PerDay is how many requests a day (UTC) may be made to a domain, CrawlPerDay the
+	// budget of the crawl, which is divided among the domains by the number of their URLs,
+	// at least 100 each; 0: any number.
+	PerDay      int64 `json:"per_day,omitempty"`
+	CrawlPerDay int64 `json:"crawl_per_day,omitempty"`
+	// NoErrorBlock: domains of which most answers are errors are not blocked for a day.
+	NoErrorBlock bool `json:"no_error_block,omitempty"`
+
 	// Duplicates is what happens to pages whose text another page had before:
 	// KeepDuplicates, DropDuplicateText or IgnoreDuplicates; empty: the first.
 	Duplicates string `json:"duplicates,omitempty"`
@@ -196,15 +204,21 @@ func (d Definition) Agrees(other Definition) error {
 	return nil
 }
 
-// encode returns the value of a definition's record, or of a control's.
-func (d Definition) encode(c *Control) ([]byte, error) {
+// record is what a record of config has beside the definition: at most one of them.
+type record struct {
+	Control *Control `json:"control,omitempty"`
+	Setting *Setting `json:"setting,omitempty"`
+}
+
+// encode returns the value of a record of config.
+func (d Definition) encode(r record) ([]byte, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	value, err := json.Marshal(struct {
 		Definition
-		Control *Control `json:"control,omitempty"`
-	}{d, c})
+		record
+	}{d, r})
 	if err != nil {
 		return nil, fmt.Errorf("encode definition of crawl %q: %w", d.Crawl, err)
 	}

@@ -18,7 +18,7 @@ func TestNobodyTakesHalfAnImportForACrawl(t *testing.T) {
 	if _, err := topics.Create(ctx, admin, topics.Spec{Crawl: "weft", Partitions: 4, Replication: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := topics.FinishImport(ctx, d, nil, options...); err == nil || errors.Is(err, topics.ErrImporting) {
+	if err := topics.FinishImport(ctx, d, nil, nil, options...); err == nil || errors.Is(err, topics.ErrImporting) {
 		t.Errorf("finish what was not begun: %v", err)
 	}
 	if err := topics.BeginImport(ctx, []topics.Definition{d, d}, options...); err != nil {
@@ -35,16 +35,21 @@ func TestNobodyTakesHalfAnImportForACrawl(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := topics.FinishImport(ctx, d, []topics.Stage{topics.Parse}, options...); err != nil {
+	settings := map[string]topics.Setting{"a.example": {Domain: "a.example", Blocked: true, Reason: "asked to stop"}}
+	if err := topics.FinishImport(ctx, d, []topics.Stage{topics.Parse}, settings, options...); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := topics.Pin(ctx, d, options...); err != nil || !cmp.Equal(got, d) {
 		t.Errorf("once it is finished: %+v, %v", got, err)
 	}
-	if c, _, err := topics.ReadControl(ctx, n, options...); err != nil || !c.Pauses(topics.Parse) || c.Pauses(topics.Fetch) {
+	o, err := topics.ReadOrders(ctx, n, options...)
+	if c := o.Control; err != nil || !c.Pauses(topics.Parse) || c.Pauses(topics.Fetch) {
 		t.Errorf("control is %+v, %v", c, err)
 	}
-	if err := topics.FinishImport(ctx, d, nil, options...); err == nil {
+	if diff := cmp.Diff(settings, o.Settings); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	if err := topics.FinishImport(ctx, d, nil, nil, options...); err == nil {
 		t.Error("it can be finished again")
 	}
 }

@@ -222,7 +222,7 @@ func TestStrangersInConfig(t *testing.T) {
 	if _, err := topics.Pin(ctx, d, options...); err != nil {
 		t.Fatal(err)
 	}
-	control, next, err := topics.ReadControl(ctx, n, options...)
+	orders, err := topics.ReadOrders(ctx, n, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestStrangersInConfig(t *testing.T) {
 	defer func() { cancel(); <-followed }()
 	go func() {
 		defer close(followed)
-		if err := topics.FollowControl(following, n, next, func(c topics.Control) { told <- c }, options...); err != nil {
+		if err := topics.FollowOrders(following, n, orders.Next, topics.OrderFollower{Control: func(c topics.Control) { told <- c }}, options...); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -243,13 +243,13 @@ func TestStrangersInConfig(t *testing.T) {
 	}
 	stranger()
 	if c := <-told; !c.Pauses(topics.Fetch) {
-		t.Errorf("followed: %v after %v", c, control)
+		t.Errorf("followed: %v after %v", c, orders.Control)
 	}
 	if got, err := topics.ReadDefinition(ctx, n, options...); err != nil || got.Crawl != d.Crawl || got.Partitions != d.Partitions {
 		t.Errorf("read: %v, %v", got, err)
 	}
-	if c, _, err := topics.ReadControl(ctx, n, options...); err != nil || !c.Pauses(topics.Fetch) {
-		t.Errorf("control: %v, %v", c, err)
+	if o, err := topics.ReadOrders(ctx, n, options...); err != nil || !o.Control.Pauses(topics.Fetch) {
+		t.Errorf("control: %v, %v", o.Control, err)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestTransactionInConfig(t *testing.T) {
 		if err := client.EndTransaction(ctx, end); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := topics.ReadControl(ctx, names, options...); err != nil {
+		if _, err := topics.ReadOrders(ctx, names, options...); err != nil {
 			t.Fatal(err)
 		}
 	}

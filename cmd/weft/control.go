@@ -150,13 +150,13 @@ func (c *stopCmd) stopped(std streams) error {
 // drain lets the crawl finish what is under way. ended reports that the crawl ended by
 // itself, as an embedded one does when nothing is queued.
 func (c *openCrawl) drain(ctx context.Context, std streams, members map[topics.Stage]int) (ended bool, err error) {
-	control, _, err := topics.ReadControl(ctx, c.names, c.client()...)
+	orders, err := topics.ReadOrders(ctx, c.names, c.client()...)
 	if err != nil {
 		return false, err
 	}
 	for _, s := range topics.Stages() {
 		switch {
-		case control.Pauses(s) && s != topics.Fetch: // a paused fetch has given its visits back
+		case orders.Control.Pauses(s) && s != topics.Fetch: // a paused fetch has given its visits back
 			return false, usagef("%s is paused, so that what is under way cannot be finished: weft resume %s", s, s)
 		case members[s] == 0:
 			return false, fmt.Errorf("no process runs %s, so that what is under way cannot be finished", s)

@@ -62,7 +62,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 		watch.display.Close()
 		_, err := progress.Summary{
 			Ended: result.Ended, Elapsed: time.Since(begun), Pages: result.Pages, Bytes: result.Bytes,
-			Rate: watch.rate(), Left: result.Pending, Down: result.Down, Outcomes: result.Outcomes,
+			Rate: watch.rate(), Left: result.Pending, Down: result.Down, Blocked: result.Blocked, Outcomes: result.Outcomes,
 		}.WriteTo(std.err)
 		if err != nil {
 			return fmt.Errorf("write summary: %w", err)

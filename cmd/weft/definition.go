@@ -45,6 +45,9 @@ type definitionFlags struct {
 	Delay         *time.Duration `placeholder:"DUR" help:"Minimum time between two requests to a domain (default 1s)."`
 	GiveUpAfter   *time.Duration `placeholder:"DUR" help:"How long a host may be down before its URLs are given up (default 168h)."`
 	PerDomain     *int           `placeholder:"N" help:"Requests to a domain at the same time (default 1); use more only for your own sites."`
+	PerDay        *int64         `placeholder:"N" help:"Make at most N requests a day (UTC) to a domain; 0, the default: no limit. See weft domain."`
+	CrawlPerDay   *int64         `placeholder:"N" help:"Make about N requests a day: divided among the domains by the number of their URLs, at least 100 each; 0, the default: no limit."`
+	NoErrorBlock  *bool          `help:"Do not block domains for a day of which more than half of at least 100 answers were errors (4xx and 5xx, but 429 and 503)."`
 	UserAgent     *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
 	Contact       *string        `placeholder:"S" help:"URL or mail address at which operators of servers reach you; part of the User-Agent."`
 	AllowPrivate  *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`
@@ -160,6 +163,8 @@ func (f definitionFlags) check() error {
 		atLeast(scope.NoLimit, "--max-param-repeats", f.MaxParamRepeats, "is below -1"),
 		atLeast(-1, "--max-urls-per-template", f.MaxURLsPerTemplate, "is below -1"),
 		atLeast(1, "--per-domain", f.PerDomain, "is not positive"),
+		atLeast(0, "--per-day", f.PerDay, "is negative"),
+		atLeast(0, "--crawl-per-day", f.CrawlPerDay, "is negative"),
 		atLeast(1, "--partitions", f.Partitions, "is not positive"),
 	)
 }

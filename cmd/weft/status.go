@@ -69,8 +69,9 @@ func (c *openCrawl) status(ctx context.Context, crawl string, interval time.Dura
 	}
 	defer reader.Close()
 	reading, readCtx := errgroup.WithContext(ctx)
-	reading.Go(func() (err error) {
-		s.control, _, err = topics.ReadControl(readCtx, names, c.client()...)
+	reading.Go(func() error {
+		orders, err := topics.ReadOrders(readCtx, names, c.client()...)
+		s.control = orders.Control
 		if errors.Is(err, topics.ErrUndefined) {
 			err = nil
 		}
@@ -136,6 +137,7 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 	row("refused", now.GetRefused(), then.GetRefused())
 	row("withdrawn", now.GetWithdrawn(), then.GetWithdrawn())
 	row("hosts down", now.GetDown(), then.GetDown())
+	row("blocked", now.GetBlocked(), then.GetBlocked())
 	if s.after.Strangers > 0 {
 		row("others' records", s.after.Strangers, s.before.Strangers)
 	}

@@ -21,6 +21,56 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type DomainSetting_Priority int32
+
+const (
+	// That of its URLs.
+	DomainSetting_PRIORITY_UNSPECIFIED DomainSetting_Priority = 0
+	DomainSetting_PRIORITY_HIGH        DomainSetting_Priority = 1
+	DomainSetting_PRIORITY_LOW         DomainSetting_Priority = 2
+)
+
+// Enum value maps for DomainSetting_Priority.
+var (
+	DomainSetting_Priority_name = map[int32]string{
+		0: "PRIORITY_UNSPECIFIED",
+		1: "PRIORITY_HIGH",
+		2: "PRIORITY_LOW",
+	}
+	DomainSetting_Priority_value = map[string]int32{
+		"PRIORITY_UNSPECIFIED": 0,
+		"PRIORITY_HIGH":        1,
+		"PRIORITY_LOW":         2,
+	}
+)
+
+func (x DomainSetting_Priority) Enum() *DomainSetting_Priority {
+	p := new(DomainSetting_Priority)
+	*p = x
+	return p
+}
+
+func (x DomainSetting_Priority) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DomainSetting_Priority) Descriptor() protoreflect.EnumDescriptor {
+	return file_weft_v1_scheduled_proto_enumTypes[0].Descriptor()
+}
+
+func (DomainSetting_Priority) Type() protoreflect.EnumType {
+	return &file_weft_v1_scheduled_proto_enumTypes[0]
+}
+
+func (x DomainSetting_Priority) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DomainSetting_Priority.Descriptor instead.
+func (DomainSetting_Priority) EnumDescriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1, 0}
+}
+
 type Robots_Access int32
 
 const (
@@ -60,11 +110,11 @@ func (x Robots_Access) String() string {
 }
 
 func (Robots_Access) Descriptor() protoreflect.EnumDescriptor {
-	return file_weft_v1_scheduled_proto_enumTypes[0].Descriptor()
+	return file_weft_v1_scheduled_proto_enumTypes[1].Descriptor()
 }
 
 func (Robots_Access) Type() protoreflect.EnumType {
-	return &file_weft_v1_scheduled_proto_enumTypes[0]
+	return &file_weft_v1_scheduled_proto_enumTypes[1]
 }
 
 func (x Robots_Access) Number() protoreflect.EnumNumber {
@@ -73,7 +123,7 @@ func (x Robots_Access) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robots_Access.Descriptor instead.
 func (Robots_Access) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{15, 0}
 }
 
 // Scheduled is what the scheduler decided for one domain: URLs admitted,
@@ -117,7 +167,11 @@ type Scheduled struct {
 	Hanging []string `protobuf:"bytes,17,rep,name=hanging,proto3" json:"hanging,omitempty"`
 	// Origins that are down and are asked again at once, because nobody decided for a
 	// while: the waits of them and of their hosts are over.
-	Woken         []string `protobuf:"bytes,18,rep,name=woken,proto3" json:"woken,omitempty"`
+	Woken []string `protobuf:"bytes,18,rep,name=woken,proto3" json:"woken,omitempty"`
+	// What people ask for the domain from now on.
+	Setting *DomainSetting `protobuf:"bytes,19,opt,name=setting,proto3" json:"setting,omitempty"`
+	// The domain is blocked, because too many of its answers were errors.
+	Block         *Block `protobuf:"bytes,20,opt,name=block,proto3" json:"block,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +325,171 @@ func (x *Scheduled) GetWoken() []string {
 	return nil
 }
 
+func (x *Scheduled) GetSetting() *DomainSetting {
+	if x != nil {
+		return x.Setting
+	}
+	return nil
+}
+
+func (x *Scheduled) GetBlock() *Block {
+	if x != nil {
+		return x.Block
+	}
+	return nil
+}
+
+// DomainSetting is what people ask for one domain, whole.
+type DomainSetting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time between two requests, milliseconds; unset: that of the crawl.
+	DelayMs *int64 `protobuf:"varint,1,opt,name=delay_ms,json=delayMs,proto3,oneof" json:"delay_ms,omitempty"`
+	// Requests a day (UTC) at most; 0: as the crawl says.
+	PerDay   int64                  `protobuf:"varint,2,opt,name=per_day,json=perDay,proto3" json:"per_day,omitempty"`
+	Priority DomainSetting_Priority `protobuf:"varint,3,opt,name=priority,proto3,enum=weft.v1.DomainSetting_Priority" json:"priority,omitempty"`
+	// No request is made, for this reason.
+	Blocked bool   `protobuf:"varint,4,opt,name=blocked,proto3" json:"blocked,omitempty"`
+	Reason  string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// When people asked for it, milliseconds since 1970.
+	SetMs         int64 `protobuf:"varint,6,opt,name=set_ms,json=setMs,proto3" json:"set_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DomainSetting) Reset() {
+	*x = DomainSetting{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DomainSetting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DomainSetting) ProtoMessage() {}
+
+func (x *DomainSetting) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DomainSetting.ProtoReflect.Descriptor instead.
+func (*DomainSetting) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *DomainSetting) GetDelayMs() int64 {
+	if x != nil && x.DelayMs != nil {
+		return *x.DelayMs
+	}
+	return 0
+}
+
+func (x *DomainSetting) GetPerDay() int64 {
+	if x != nil {
+		return x.PerDay
+	}
+	return 0
+}
+
+func (x *DomainSetting) GetPriority() DomainSetting_Priority {
+	if x != nil {
+		return x.Priority
+	}
+	return DomainSetting_PRIORITY_UNSPECIFIED
+}
+
+func (x *DomainSetting) GetBlocked() bool {
+	if x != nil {
+		return x.Blocked
+	}
+	return false
+}
+
+func (x *DomainSetting) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *DomainSetting) GetSetMs() int64 {
+	if x != nil {
+		return x.SetMs
+	}
+	return 0
+}
+
+// Block says that no request is made until a time.
+type Block struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	UntilMs int64                  `protobuf:"varint,1,opt,name=until_ms,json=untilMs,proto3" json:"until_ms,omitempty"`
+	// Of so many requests so many were answered with an error.
+	Requests      int64 `protobuf:"varint,2,opt,name=requests,proto3" json:"requests,omitempty"`
+	Errors        int64 `protobuf:"varint,3,opt,name=errors,proto3" json:"errors,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Block) Reset() {
+	*x = Block{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Block) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Block) ProtoMessage() {}
+
+func (x *Block) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Block.ProtoReflect.Descriptor instead.
+func (*Block) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Block) GetUntilMs() int64 {
+	if x != nil {
+		return x.UntilMs
+	}
+	return 0
+}
+
+func (x *Block) GetRequests() int64 {
+	if x != nil {
+		return x.Requests
+	}
+	return 0
+}
+
+func (x *Block) GetErrors() int64 {
+	if x != nil {
+		return x.Errors
+	}
+	return 0
+}
+
 // HostHealth is what is remembered of one host, whole. Nothing but the name: nothing.
 type HostHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -308,7 +527,7 @@ type HostHealth struct {
 
 func (x *HostHealth) Reset() {
 	*x = HostHealth{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -320,7 +539,7 @@ func (x *HostHealth) String() string {
 func (*HostHealth) ProtoMessage() {}
 
 func (x *HostHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -333,7 +552,7 @@ func (x *HostHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostHealth.ProtoReflect.Descriptor instead.
 func (*HostHealth) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *HostHealth) GetHost() string {
@@ -438,7 +657,7 @@ type Recall struct {
 
 func (x *Recall) Reset() {
 	*x = Recall{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -450,7 +669,7 @@ func (x *Recall) String() string {
 func (*Recall) ProtoMessage() {}
 
 func (x *Recall) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -463,7 +682,7 @@ func (x *Recall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recall.ProtoReflect.Descriptor instead.
 func (*Recall) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Recall) GetUrl() string {
@@ -505,7 +724,7 @@ type OriginHealth struct {
 
 func (x *OriginHealth) Reset() {
 	*x = OriginHealth{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +736,7 @@ func (x *OriginHealth) String() string {
 func (*OriginHealth) ProtoMessage() {}
 
 func (x *OriginHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +749,7 @@ func (x *OriginHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginHealth.ProtoReflect.Descriptor instead.
 func (*OriginHealth) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *OriginHealth) GetOrigin() string {
@@ -601,7 +820,7 @@ type Renewal struct {
 
 func (x *Renewal) Reset() {
 	*x = Renewal{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +832,7 @@ func (x *Renewal) String() string {
 func (*Renewal) ProtoMessage() {}
 
 func (x *Renewal) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +845,7 @@ func (x *Renewal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewal.ProtoReflect.Descriptor instead.
 func (*Renewal) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Renewal) GetVisit() string {
@@ -665,14 +884,16 @@ type Gauges struct {
 	// URLs of groups that are withdrawn; they are not pending.
 	Withdrawn int64 `protobuf:"varint,10,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	// Of queued, the URLs of hosts whose breaker is open: the hosts are down.
-	Down          int64 `protobuf:"varint,11,opt,name=down,proto3" json:"down,omitempty"`
+	Down int64 `protobuf:"varint,11,opt,name=down,proto3" json:"down,omitempty"`
+	// Of queued, the URLs of domains that are blocked.
+	Blocked       int64 `protobuf:"varint,12,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Gauges) Reset() {
 	*x = Gauges{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +905,7 @@ func (x *Gauges) String() string {
 func (*Gauges) ProtoMessage() {}
 
 func (x *Gauges) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +918,7 @@ func (x *Gauges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gauges.ProtoReflect.Descriptor instead.
 func (*Gauges) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Gauges) GetPending() int64 {
@@ -777,6 +998,13 @@ func (x *Gauges) GetDown() int64 {
 	return 0
 }
 
+func (x *Gauges) GetBlocked() int64 {
+	if x != nil {
+		return x.Blocked
+	}
+	return 0
+}
+
 // Admission puts a URL in a queue of its domain.
 type Admission struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -787,7 +1015,7 @@ type Admission struct {
 
 func (x *Admission) Reset() {
 	*x = Admission{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +1027,7 @@ func (x *Admission) String() string {
 func (*Admission) ProtoMessage() {}
 
 func (x *Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +1040,7 @@ func (x *Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Admission.ProtoReflect.Descriptor instead.
 func (*Admission) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Admission) GetRequest() *Request {
@@ -834,7 +1062,7 @@ type Deferral struct {
 
 func (x *Deferral) Reset() {
 	*x = Deferral{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +1074,7 @@ func (x *Deferral) String() string {
 func (*Deferral) ProtoMessage() {}
 
 func (x *Deferral) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +1087,7 @@ func (x *Deferral) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferral.ProtoReflect.Descriptor instead.
 func (*Deferral) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Deferral) GetRequest() *Request {
@@ -911,7 +1139,7 @@ type Settlement struct {
 
 func (x *Settlement) Reset() {
 	*x = Settlement{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1151,7 @@ func (x *Settlement) String() string {
 func (*Settlement) ProtoMessage() {}
 
 func (x *Settlement) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1164,7 @@ func (x *Settlement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settlement.ProtoReflect.Descriptor instead.
 func (*Settlement) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Settlement) GetVisit() string {
@@ -1037,7 +1265,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1277,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1290,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Attempt) GetStartedMs() int64 {
@@ -1131,7 +1359,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1143,7 +1371,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1156,7 +1384,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Visit) GetId() string {
@@ -1229,7 +1457,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1469,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1482,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Request) GetTarget() *Target {
@@ -1332,7 +1560,7 @@ type OriginRules struct {
 
 func (x *OriginRules) Reset() {
 	*x = OriginRules{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1344,7 +1572,7 @@ func (x *OriginRules) String() string {
 func (*OriginRules) ProtoMessage() {}
 
 func (x *OriginRules) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1357,7 +1585,7 @@ func (x *OriginRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginRules.ProtoReflect.Descriptor instead.
 func (*OriginRules) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OriginRules) GetOrigin() string {
@@ -1445,7 +1673,7 @@ type Robots struct {
 
 func (x *Robots) Reset() {
 	*x = Robots{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +1685,7 @@ func (x *Robots) String() string {
 func (*Robots) ProtoMessage() {}
 
 func (x *Robots) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,7 +1698,7 @@ func (x *Robots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robots.ProtoReflect.Descriptor instead.
 func (*Robots) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Robots) GetAccess() Robots_Access {
@@ -1554,7 +1782,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1794,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1807,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{14}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Timing) GetDueMs() int64 {
@@ -1656,7 +1884,7 @@ var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\x9f\x05\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xf7\x05\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -1676,7 +1904,25 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\brecalled\x18\x0e \x03(\v2\x0f.weft.v1.RecallR\brecalled\x12)\n" +
 	"\x05hosts\x18\x0f \x03(\v2\x13.weft.v1.HostHealthR\x05hosts\x12\x18\n" +
 	"\ahanging\x18\x11 \x03(\tR\ahanging\x12\x14\n" +
-	"\x05woken\x18\x12 \x03(\tR\x05woken\"\xad\x03\n" +
+	"\x05woken\x18\x12 \x03(\tR\x05woken\x120\n" +
+	"\asetting\x18\x13 \x01(\v2\x16.weft.v1.DomainSettingR\asetting\x12$\n" +
+	"\x05block\x18\x14 \x01(\v2\x0e.weft.v1.BlockR\x05block\"\xa6\x02\n" +
+	"\rDomainSetting\x12\x1e\n" +
+	"\bdelay_ms\x18\x01 \x01(\x03H\x00R\adelayMs\x88\x01\x01\x12\x17\n" +
+	"\aper_day\x18\x02 \x01(\x03R\x06perDay\x12;\n" +
+	"\bpriority\x18\x03 \x01(\x0e2\x1f.weft.v1.DomainSetting.PriorityR\bpriority\x12\x18\n" +
+	"\ablocked\x18\x04 \x01(\bR\ablocked\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x15\n" +
+	"\x06set_ms\x18\x06 \x01(\x03R\x05setMs\"I\n" +
+	"\bPriority\x12\x18\n" +
+	"\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x11\n" +
+	"\rPRIORITY_HIGH\x10\x01\x12\x10\n" +
+	"\fPRIORITY_LOW\x10\x02B\v\n" +
+	"\t_delay_ms\"V\n" +
+	"\x05Block\x12\x19\n" +
+	"\buntil_ms\x18\x01 \x01(\x03R\auntilMs\x12\x1a\n" +
+	"\brequests\x18\x02 \x01(\x03R\brequests\x12\x16\n" +
+	"\x06errors\x18\x03 \x01(\x03R\x06errors\"\xad\x03\n" +
 	"\n" +
 	"HostHealth\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
@@ -1707,7 +1953,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x06refuse\x18\b \x01(\tR\x06refuse\":\n" +
 	"\aRenewal\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x19\n" +
-	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\x9d\x02\n" +
+	"\blease_ms\x18\x02 \x01(\x03R\aleaseMs\"\xb7\x02\n" +
 	"\x06Gauges\x12\x18\n" +
 	"\apending\x18\x01 \x01(\x03R\apending\x12\x16\n" +
 	"\x06queued\x18\x02 \x01(\x03R\x06queued\x12\x10\n" +
@@ -1721,7 +1967,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x06visits\x18\t \x01(\x03R\x06visits\x12\x1c\n" +
 	"\twithdrawn\x18\n" +
 	" \x01(\x03R\twithdrawn\x12\x12\n" +
-	"\x04down\x18\v \x01(\x03R\x04down\"7\n" +
+	"\x04down\x18\v \x01(\x03R\x04down\x12\x18\n" +
+	"\ablocked\x18\f \x01(\x03R\ablocked\"7\n" +
 	"\tAdmission\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"Q\n" +
 	"\bDeferral\x12*\n" +
@@ -1819,53 +2066,59 @@ func file_weft_v1_scheduled_proto_rawDescGZIP() []byte {
 	return file_weft_v1_scheduled_proto_rawDescData
 }
 
-var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_weft_v1_scheduled_proto_goTypes = []any{
-	(Robots_Access)(0),   // 0: weft.v1.Robots.Access
-	(*Scheduled)(nil),    // 1: weft.v1.Scheduled
-	(*HostHealth)(nil),   // 2: weft.v1.HostHealth
-	(*Recall)(nil),       // 3: weft.v1.Recall
-	(*OriginHealth)(nil), // 4: weft.v1.OriginHealth
-	(*Renewal)(nil),      // 5: weft.v1.Renewal
-	(*Gauges)(nil),       // 6: weft.v1.Gauges
-	(*Admission)(nil),    // 7: weft.v1.Admission
-	(*Deferral)(nil),     // 8: weft.v1.Deferral
-	(*Settlement)(nil),   // 9: weft.v1.Settlement
-	(*Attempt)(nil),      // 10: weft.v1.Attempt
-	(*Visit)(nil),        // 11: weft.v1.Visit
-	(*Request)(nil),      // 12: weft.v1.Request
-	(*OriginRules)(nil),  // 13: weft.v1.OriginRules
-	(*Robots)(nil),       // 14: weft.v1.Robots
-	(*Timing)(nil),       // 15: weft.v1.Timing
-	(*Group)(nil),        // 16: weft.v1.Group
-	(*Target)(nil),       // 17: weft.v1.Target
+	(DomainSetting_Priority)(0), // 0: weft.v1.DomainSetting.Priority
+	(Robots_Access)(0),          // 1: weft.v1.Robots.Access
+	(*Scheduled)(nil),           // 2: weft.v1.Scheduled
+	(*DomainSetting)(nil),       // 3: weft.v1.DomainSetting
+	(*Block)(nil),               // 4: weft.v1.Block
+	(*HostHealth)(nil),          // 5: weft.v1.HostHealth
+	(*Recall)(nil),              // 6: weft.v1.Recall
+	(*OriginHealth)(nil),        // 7: weft.v1.OriginHealth
+	(*Renewal)(nil),             // 8: weft.v1.Renewal
+	(*Gauges)(nil),              // 9: weft.v1.Gauges
+	(*Admission)(nil),           // 10: weft.v1.Admission
+	(*Deferral)(nil),            // 11: weft.v1.Deferral
+	(*Settlement)(nil),          // 12: weft.v1.Settlement
+	(*Attempt)(nil),             // 13: weft.v1.Attempt
+	(*Visit)(nil),               // 14: weft.v1.Visit
+	(*Request)(nil),             // 15: weft.v1.Request
+	(*OriginRules)(nil),         // 16: weft.v1.OriginRules
+	(*Robots)(nil),              // 17: weft.v1.Robots
+	(*Timing)(nil),              // 18: weft.v1.Timing
+	(*Group)(nil),               // 19: weft.v1.Group
+	(*Target)(nil),              // 20: weft.v1.Target
 }
 var file_weft_v1_scheduled_proto_depIdxs = []int32{
-	6,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
-	7,  // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
-	9,  // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
-	11, // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
-	13, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
-	15, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
-	8,  // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
-	5,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
-	4,  // 8: weft.v1.Scheduled.health:type_name -> weft.v1.OriginHealth
-	16, // 9: weft.v1.Scheduled.groups:type_name -> weft.v1.Group
-	3,  // 10: weft.v1.Scheduled.recalled:type_name -> weft.v1.Recall
-	2,  // 11: weft.v1.Scheduled.hosts:type_name -> weft.v1.HostHealth
-	12, // 12: weft.v1.Admission.request:type_name -> weft.v1.Request
-	12, // 13: weft.v1.Deferral.request:type_name -> weft.v1.Request
-	10, // 14: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
-	12, // 15: weft.v1.Visit.requests:type_name -> weft.v1.Request
-	17, // 16: weft.v1.Request.target:type_name -> weft.v1.Target
-	14, // 17: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
-	0,  // 18: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	9,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
+	10, // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
+	12, // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
+	14, // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
+	16, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
+	18, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
+	11, // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
+	8,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
+	7,  // 8: weft.v1.Scheduled.health:type_name -> weft.v1.OriginHealth
+	19, // 9: weft.v1.Scheduled.groups:type_name -> weft.v1.Group
+	6,  // 10: weft.v1.Scheduled.recalled:type_name -> weft.v1.Recall
+	5,  // 11: weft.v1.Scheduled.hosts:type_name -> weft.v1.HostHealth
+	3,  // 12: weft.v1.Scheduled.setting:type_name -> weft.v1.DomainSetting
+	4,  // 13: weft.v1.Scheduled.block:type_name -> weft.v1.Block
+	0,  // 14: weft.v1.DomainSetting.priority:type_name -> weft.v1.DomainSetting.Priority
+	15, // 15: weft.v1.Admission.request:type_name -> weft.v1.Request
+	15, // 16: weft.v1.Deferral.request:type_name -> weft.v1.Request
+	13, // 17: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
+	15, // 18: weft.v1.Visit.requests:type_name -> weft.v1.Request
+	20, // 19: weft.v1.Request.target:type_name -> weft.v1.Target
+	17, // 20: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
+	1,  // 21: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_scheduled_proto_init() }
@@ -1875,13 +2128,14 @@ func file_weft_v1_scheduled_proto_init() {
 	}
 	file_weft_v1_group_proto_init()
 	file_weft_v1_url_proto_init()
+	file_weft_v1_scheduled_proto_msgTypes[1].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_scheduled_proto_rawDesc), len(file_weft_v1_scheduled_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   15,
+			NumEnums:      2,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -101,6 +101,7 @@ func (s *Set) frontier(g *weftpb.Gauges) {
 	s.urls.WithLabelValues("out").Set(float64(g.GetOut()))
 	s.urls.WithLabelValues("withdrawn").Set(float64(g.GetWithdrawn()))
 	s.urls.WithLabelValues("down").Set(float64(g.GetDown()))
+	s.urls.WithLabelValues("blocked").Set(float64(g.GetBlocked()))
 	s.domains.WithLabelValues("out").Set(float64(g.GetDomainsOut()))
 	s.domains.WithLabelValues("waiting").Set(float64(g.GetDomains() - g.GetDomainsOut()))
 	s.visits.Set(float64(g.GetVisits()))

@@ -16,6 +16,7 @@ type Snapshot struct {
 
 	Queued         int64 // URLs waiting in the frontier
 	Down           int64 // of these, URLs of hosts that are down
+	Blocked        int64 // of these, URLs of blocked domains
 	Out            int64 // URLs released to the fetchers
 	DomainsActive  int64 // domains with a visit out
 	DomainsWaiting int64 // domains with URLs, waiting for their turn
@@ -32,6 +33,9 @@ func Line(s Snapshot, rate float64, elapsed time.Duration) string {
 		Count(s.DomainsActive), Count(s.DomainsWaiting), Count(s.Errors))
 	if s.Down > 0 {
 		line += fmt.Sprintf("  %s wait for hosts that are down", Count(s.Down))
+	}
+	if s.Blocked > 0 {
+		line += fmt.Sprintf("  %s of blocked domains", Count(s.Blocked))
 	}
 	if s.Waits != "" {
 		line = Clock(elapsed) + "  " + s.Waits + line[len(Clock(elapsed)):] // in front, because the end of a line may be cut

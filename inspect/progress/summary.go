@@ -23,6 +23,8 @@ type Summary struct {
 	Left int64
 	// Down has the hosts that are down, with the number of their URLs.
 	Down map[string]int64
+	// Blocked is the number of URLs of blocked domains.
+	Blocked int64
 	// Outcomes by name, such as "fetched 200" or "gave_up_timeout".
 	Outcomes map[string]int64
 }
@@ -41,6 +43,9 @@ func (s Summary) WriteTo(w io.Writer) (int64, error) {
 	b.WriteByte('\n')
 	s.table(&b)
 	s.down(&b)
+	if s.Blocked > 0 {
+		fmt.Fprintf(&b, "%s URLs of blocked domains stay queued; weft domains --blocked lists them\n", Count(s.Blocked))
+	}
 	n, err := io.WriteString(w, b.String())
 	return int64(n), err
 }

@@ -47,6 +47,12 @@ type Status struct {
 // Drained reports whether the crawl has nothing left to do.
 func (s Status) Drained() bool { return s.Left() == "" }
 
+// Blocked reports whether the crawl has nothing left but URLs of blocked domains.
+func (s Status) Blocked() bool {
+	blocked := s.Gauges.GetBlocked()
+	return len(s.Damaged) == 0 && blocked > 0 && s.Gauges.GetPending() == blocked && s.unread() == ""
+}
+
 // Left describes one thing that keeps the crawl from being drained; empty if there is
 // none.
 func (s Status) Left() string {

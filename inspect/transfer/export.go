@@ -175,11 +175,11 @@ func (e *exporter) define(ctx context.Context) (err error) {
 	if e.Definition, err = topics.ReadDefinition(ctx, e.names, e.Client...); err != nil {
 		return err
 	}
-	control, _, err := topics.ReadControl(ctx, e.names, e.Client...)
+	orders, err := topics.ReadOrders(ctx, e.names, e.Client...)
 	if err != nil {
 		return err
 	}
-	e.Paused = control.Paused
+	e.Paused, e.Settings = orders.Control.Paused, orders.Settings
 	return e.reader.Records(ctx, e.names.Config, func(r *kgo.Record) error {
 		d, ok := topics.DefinitionIn(r.Value, e.names.Crawl)
 		if ok && !slices.ContainsFunc(e.Had, func(h topics.Definition) bool { return reflect.DeepEqual(h, d) }) {

@@ -150,7 +150,7 @@ func (im *importer) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return topics.FinishImport(ctx, im.definition, im.archive.Paused, im.Client...)
+	return topics.FinishImport(ctx, im.definition, im.archive.Paused, im.archive.Settings, im.Client...)
 }
 
 func (im *importer) produce(ctx context.Context) error {

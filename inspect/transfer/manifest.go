@@ -32,10 +32,12 @@ type Manifest struct {
 	// At is when the crawl was read.
 	At time.Time `json:"at"`
 	// Definition is the one in force. Had are all definitions of the crawl, oldest first.
-	// Paused are the paused stages.
+	// Paused are the paused stages, Settings what people asked for single domains.
 	Definition topics.Definition   `json:"definition"`
 	Had        []topics.Definition `json:"had"`
 	Paused     []topics.Stage      `json:"paused,omitempty"`
+
+	Settings map[string]topics.Setting `json:"settings,omitempty"`
 	// Damaged describes the parts of the crawl that could not be read. Such an export
 	// cannot be imported.
 	Damaged []string `json:"damaged,omitempty"`

@@ -89,9 +89,11 @@ func (a *Asker) look(ctx context.Context) (loop, error) {
 	if l.members, err = status.Members(ctx, a.names, a.admin, topics.Stages()...); err != nil {
 		return l, err
 	}
-	if l.control, _, err = topics.ReadControl(ctx, a.names, a.opts.Client...); err != nil {
+	orders, err := topics.ReadOrders(ctx, a.names, a.opts.Client...)
+	if err != nil {
 		return l, err
 	}
+	l.control = orders.Control
 	if l.troubles, err = trouble.Read(ctx, a.names, a.admin, time.Now()); err != nil {
 		return l, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/dedupe/traps"
@@ -53,8 +54,24 @@ func FrontierOptions(d topics.Definition) frontier.Options {
 	if d.GiveUpAfterMS != 0 {
 		opts.GiveUpAfter = time.Duration(d.GiveUpAfterMS) * time.Millisecond
 	}
+	opts.PerDay, opts.CrawlPerDay, opts.ErrorBlock = d.PerDay, d.CrawlPerDay, !d.NoErrorBlock
 	opts.Allowed, opts.Unheld = robots.Judge(), robots.Unheld
 	return opts
+}
+
+// DomainSetting is what people ask for a domain in the form of the ledger; nil: nothing.
+func DomainSetting(s topics.Setting) *weftpb.DomainSetting {
+	if s == (topics.Setting{Domain: s.Domain}) {
+		return nil
+	}
+	r := &weftpb.DomainSetting{DelayMs: s.DelayMS, PerDay: s.PerDay, Blocked: s.Blocked, Reason: s.Reason, SetMs: s.SetAt.UnixMilli()}
+	switch s.Priority {
+	case topics.HighPriority:
+		r.Priority = weftpb.DomainSetting_PRIORITY_HIGH
+	case topics.LowPriority:
+		r.Priority = weftpb.DomainSetting_PRIORITY_LOW
+	}
+	return r
 }
 
 // URLOptions is the form of URLs that a crawl's definition asks for.

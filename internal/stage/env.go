@@ -52,6 +52,11 @@ type Env struct {
 	Clock func() time.Time
 	// Pauses of stages; nil: no stage is paused.
 	Pauses *Pauses
+	// Settings of domains; nil: there are none.
+	Settings *Settings
+	// Known returns how many URLs the crawl has in all partitions, as far as this process
+	// has heard; nil or 0: it has not.
+	Known func() int64
 	// Troubles tells the users of the crawl what keeps stages of this process from
 	// working; nil: no one is told.
 	Troubles *trouble.Reporter

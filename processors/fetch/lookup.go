@@ -32,7 +32,7 @@ func (q *requester) LookUp(ctx context.Context, v *hostqueue.Visit, i int) (answ
 	failure.DNS = v.LookedUp
 	v.LookedUp = 0
 	return q.within(ctx, v, func(within context.Context) hostqueue.Answer {
-		if !q.permitted() {
+		if !q.permit(v)() {
 			failure = &httpclient.Exchange{URL: url, Class: httpclient.ClassLeaseLost, Started: began}
 		}
 		return q.make(ctx, within, v, i, notFound{q.http, failure})

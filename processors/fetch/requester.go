@@ -27,7 +27,8 @@ type Gate struct {
 	// Leased: the group's lease holds, so that no other process may ask.
 	Leased bool
 	// Paused: people have paused the stage. Resting: the stage ends.
-	Paused, Resting bool
+	// Blocked: people have blocked the domain.
+	Paused, Resting, Blocked bool
 	// Full: parse is too far behind. Low: the disk is below its reserve, or the store
 	// of large bodies takes none at the moment.
 	Full, Low bool
@@ -35,16 +36,16 @@ type Gate struct {
 
 // Permits tells whether a request may be written. It is asked at the last moment,
 // where bytes go to the connection.
-func (g Gate) Permits() bool { return g.Leased && !g.Paused && !g.Resting }
+func (g Gate) Permits() bool { return g.Leased && !g.Paused && !g.Resting && !g.Blocked }
 
 // Opens tells whether a visit need not wait before its request. It must wait while
 // parse is too far behind, or while there is no place for a page: the visits that are
 // released already need more than the reserve, and a page that cannot be stored is
 // asked for again.
 //
-// While the stage is paused the gate opens although nothing is permitted, so that the
-// visit is given back: a pause may last longer than the visit's lease.
-func (g Gate) Opens() bool { return g.Paused || g.Permits() && !g.Full && !g.Low }
+// While the stage is paused or the domain is blocked the gate opens although nothing is
+// permitted, so that the visit is given back: that may last longer than the visit's lease.
+func (g Gate) Opens() bool { return g.Paused || g.Blocked || g.Permits() && !g.Full && !g.Low }
 
 // exchanger is the part of httpclient.Client that makes exchanges. A server decides
 // what our code meets in one. When our code panics, that is this exchange's outcome
@@ -82,12 +83,18 @@ type requester struct {
 	fail       func(error) // ends this life: a write was lost, and the ledger knows what to do again
 }
 
-// gate says what is known of a request that is about to be written.
-func (q *requester) gate() Gate {
-	return Gate{Leased: q.lease.Holds(), Paused: q.env.Pauses.Paused(topics.Fetch), Resting: q.resting.Load()}
+// gate says what is known of a request to a domain that is about to be written.
+func (q *requester) gate(domain string) Gate {
+	return Gate{
+		Leased: q.lease.Holds(), Paused: q.env.Pauses.Paused(topics.Fetch), Resting: q.resting.Load(),
+		Blocked: q.env.Settings.Of(domain).Blocked,
+	}
 }
 
-func (q *requester) permitted() bool { return q.gate().Permits() }
+// permit returns what tells whether a request of a visit may be written.
+func (q *requester) permit(v *hostqueue.Visit) func() bool {
+	return func() bool { return q.gate(v.Domain).Permits() }
+}
 
 // Gate waits until the stage's gate opens for a visit.
 func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
@@ -97,15 +104,15 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 			q.backlog.release(v)
 			return ctx.Err()
 		}
-		gate := q.gate()
+		gate := q.gate(v.Domain)
 		gate.Low = q.low.Load() || q.env.Bodies.Waiting()
 		var ready <-chan struct{} // of the backlog; other changes give no signal
-		if gate.Opens() && !gate.Paused {
+		if gate.Opens() && gate.Permits() {
 			var admitted bool
 			admitted, ready = q.backlog.admit(v)
 			gate.Full = !admitted
 		}
-		if gate.Paused {
+		if gate.Paused || gate.Blocked {
 			q.backlog.release(v) // the visit is given back
 		}
 		if gate.Opens() {
@@ -194,7 +201,7 @@ func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int,
 // check makes a request that asks whether a host answers. Its exchange is kept for
 // archives, without a body that is too large for a record, and makes no page.
 func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
-	x := q.checked(within, v.Requests[i].Target.Url, http)
+	x := q.checked(within, v, http)
 	defer x.Release()
 	report := q.reporter.of(ctx, v)
 	if Undone(x) {
@@ -225,14 +232,14 @@ func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int
 }
 
 // checked makes the exchange of a check. A panic is its outcome.
-func (q *requester) checked(ctx context.Context, url string, http exchanger) (x *httpclient.Exchange) {
-	began := time.Now()
+func (q *requester) checked(ctx context.Context, v *hostqueue.Visit, http exchanger) (x *httpclient.Exchange) {
+	url, began := v.Requests[0].Target.Url, time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
 			x = q.panicked(url, began, cause)
 		}
 	}()
-	return http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
+	return http.Do(ctx, httpclient.Request{URL: url, Permit: q.permit(v)})
 }
 
 // exchange makes the exchange of request i of v, and its record in fetched. A panic is
@@ -246,7 +253,7 @@ func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int, htt
 			o, out = record.Outcome, q.output(v.Domain, record)
 		}
 	}()
-	x = http.Do(ctx, httpclient.Request{URL: url, Permit: q.permitted})
+	x = http.Do(ctx, httpclient.Request{URL: url, Permit: q.permit(v)})
 	defer x.Release() // then the record has the body, or a reference to it
 	if q.env.Bodies != nil && int64(len(x.Body)) > q.env.Definition.LargeBody() {
 		x = q.store(ctx, v, i, x)

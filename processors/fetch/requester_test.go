@@ -32,6 +32,7 @@ func TestGate(t *testing.T) {
 		{"parse is behind", Gate{Leased: true, Full: true}, true, false},
 		{"the disk is full", Gate{Leased: true, Low: true}, true, false},
 		{"paused: the visit is given back", Gate{Leased: true, Paused: true}, false, true},
+		{"blocked: it is given back too", Gate{Leased: true, Blocked: true, Full: true}, false, true},
 		{"and whatever else there is", Gate{Paused: true, Full: true, Low: true}, false, true},
 	} {
 		if c.gate.Permits() != c.permits || c.gate.Opens() != c.opens {

@@ -181,7 +181,7 @@ func (q *requester) robotsHops(ctx context.Context, v *hostqueue.Visit, asked *w
 		}
 	}()
 	_, followed, _ := robotsAsked(asked)
-	return http.Robots(ctx, asked.Url, q.permitted, func(next string) bool {
+	return http.Robots(ctx, asked.Url, q.permit(v), func(next string) bool {
 		u, refusal := urls.Parse(next)
 		if refusal != urls.Accepted || followed >= httpclient.MaxRobotsRedirects || urls.DomainOf(u.String()) != v.Domain || time.Since(began) > robotsSpan {
 			return false

@@ -46,6 +46,7 @@ func Define(env stage.Env, diskLow *atomic.Bool) ledger.Processor {
 		Open: func(partition int32, store ledger.Store) (ledger.State, error) {
 			opts := settings.FrontierOptions(env.Definition)
 			opts.Partition = partition
+			opts.Setting = func(domain string) *weftpb.DomainSetting { return settings.DomainSetting(env.Settings.Of(domain)) }
 			if err := frontier.Migrate(store, partition); err != nil {
 				return nil, err
 			}
@@ -64,6 +65,7 @@ type state struct {
 	frontier *frontier.Frontier
 	clock    partitionClock
 	begins   int64 // the first offset of the ledger
+	asked    int   // how many settings of domains the frontier was told
 }
 
 func (s *state) Decide(in ledger.InputRecord, now time.Time, offset int64) ([]byte, error) {
@@ -99,6 +101,9 @@ func (s *state) admit(in ledger.InputRecord, now time.Time, offset int64) ([]byt
 }
 
 func (s *state) Due(now time.Time, limit int) []string {
+	domains, asked := s.env.Settings.Since(s.asked)
+	s.frontier.Ask(domains)
+	s.asked = asked
 	return s.frontier.Due(s.moment(now, 0), limit)
 }
 
@@ -117,8 +122,13 @@ func (s *state) moment(now time.Time, offset int64) frontier.Moment {
 		now = s.env.Clock()
 	}
 	now = s.clock.read(now)
+	var known int64
+	if s.env.Known != nil {
+		known = s.env.Known()
+	}
 	return frontier.Moment{
-		Now: now, OwnedSince: s.clock.ownedSince, WokenAt: s.clock.wokenAt, Offset: offset, Begins: s.begins,
+		Known: known,
+		Now:   now, OwnedSince: s.clock.ownedSince, WokenAt: s.clock.wokenAt, Offset: offset, Begins: s.begins,
 		Paused: s.diskLow.Load() || s.env.Pauses.Control().PausesReleases(),
 	}
 }

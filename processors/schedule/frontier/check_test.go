@@ -112,6 +112,9 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, count *
 		return err
 	}
 	count.down += down
+	if d.setting.blocked || d.day.blockMS != 0 {
+		count.blocked += d.queued()
+	}
 	if err := checkGroups(s, keys, d, wanted); err != nil {
 		return err
 	}

@@ -68,19 +68,22 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 			p.ev.Expired = append(p.ev.Expired, id)
 		}
 	}
+	if i := slices.Index(f.asked, domain); i >= 0 {
+		f.asked = slices.Delete(f.asked, i, i+1)
+	}
 	if i := slices.Index(f.sleeping, domain); i >= 0 {
 		f.sleeping = slices.Delete(f.sleeping, i, i+1)
 		p.ev.Woken = p.toWake()
 	}
 	isDue := p.d.dueMS != 0 && (p.d.dueMS <= p.nowMS || absurd(p.d.dueMS, p.nowMS))
-	if !isDue && len(p.ev.Expired)+len(p.ev.Renewed)+len(p.ev.Woken) == 0 {
+	if !isDue && len(p.ev.Expired)+len(p.ev.Renewed)+len(p.ev.Woken) == 0 && p.ev.Setting == nil {
 		return nil, nil
 	}
 	ev, err := p.conclude()
 	if err != nil {
 		return nil, err
 	}
-	idle := len(ev.Expired)+len(ev.Renewed)+len(ev.Woken)+len(ev.Released)+len(ev.Settled)+len(ev.Deferred) == 0
+	idle := len(ev.Expired)+len(ev.Renewed)+len(ev.Woken)+len(ev.Released)+len(ev.Settled)+len(ev.Deferred) == 0 && ev.Setting == nil
 	if idle && ev.Timing.DueMs == p.nowMS {
 		return nil, nil
 	}
@@ -105,6 +108,8 @@ type plan struct {
 	ev     *weftpb.Scheduled
 	// ticked: the domain's turn came by the back queue, not by an input.
 	ticked bool
+	// known is the number of URLs of the crawl.
+	known int64
 	// bytes is about how large the event is so far.
 	bytes int
 
@@ -133,13 +138,18 @@ func (f *Frontier) begin(domain string, at Moment) (*plan, error) {
 	if absurd(x.d.nextMS, nowMS) {
 		x.d.nextMS = nowMS + politeness.MaxWait.Milliseconds()
 	}
-	return &plan{fold: x, f: f, paused: at.Paused, ev: &weftpb.Scheduled{DecidedMs: nowMS}, served: x.d.served}, nil
+	p := &plan{fold: x, f: f, paused: at.Paused, known: at.Known, ev: &weftpb.Scheduled{DecidedMs: nowMS}, served: x.d.served}
+	if f.opts.Setting != nil {
+		p.take(f.opts.Setting(domain))
+	}
+	return p, p.err
 }
 
 // conclude folds what arrived, releases what may go out, and completes the
 // event.
 func (p *plan) conclude() (*weftpb.Scheduled, error) {
 	p.arrive(p.ev)
+	p.judgeErrors()
 	p.advance()
 	p.leave(p.ev)
 	if p.err != nil {
@@ -166,7 +176,7 @@ func (p *plan) due() int64 {
 	if ready == never {
 		return 0 // the rest is looked at when the visits that are out end
 	}
-	due := max(ready, d.nextMS)
+	due := max(ready, d.nextMS, p.heldMS())
 	switch {
 	case due > p.nowMS:
 		return due
@@ -203,7 +213,7 @@ func (p *plan) ready() int64 {
 
 // delay is the domain's delay, with an origin's Crawl-delay.
 func (p *plan) delay(crawlDelayMS uint32) time.Duration {
-	return politeness.Delay(p.f.opts.Delay, milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
+	return politeness.Delay(p.domainDelay(), milliseconds(crawlDelayMS), p.f.opts.ResponseFactor, milliseconds(p.d.responseMS))
 }
 
 func milliseconds(ms uint32) time.Duration { return time.Duration(ms) * time.Millisecond }

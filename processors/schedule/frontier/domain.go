@@ -44,6 +44,13 @@ type domain struct {
 	// waited: the last visit was for an origin whose time to wait was over.
 	waited bool
 	groups groupCounts
+
+	// setting is what people ask for it.
+	setting setting
+	// known is the number of its URLs that were ever admitted; those of former versions
+	// are not counted.
+	known uint64
+	day   day
 }
 
 // visit is what a domain's record remembers of a visit that is out. Its id is
@@ -94,8 +101,14 @@ func (d *domain) out() (out, hanging int) {
 const backQueueByDefault = 2
 
 // backQueue is the back queue to which the domain belongs: that of the highest priority
-// of the URLs in its queues.
+// of the URLs in its queues, unless people ask for another.
 func (d *domain) backQueue() int {
+	switch d.setting.priority {
+	case weftpb.DomainSetting_PRIORITY_HIGH:
+		return 0
+	case weftpb.DomainSetting_PRIORITY_LOW:
+		return priorities - 1
+	}
 	for p, n := range d.queuedBy {
 		if n > 0 {
 			return p
@@ -148,7 +161,8 @@ func (d *domain) fields(f *kv.Fields) {
 	grouped, counted := d.groups != (groupCounts{}), true
 	in := uint8(d.dueIn ^ backQueueByDefault)
 	high, low := in&2 != 0, in&1 != 0
-	f.Bools(&grouped, &d.waited, &counted, &high, &low)
+	set, metered := d.setting != (setting{}), d.known > 0 || d.day != (day{})
+	f.Bools(&grouped, &d.waited, &counted, &high, &low, &set, &metered)
 	d.dueIn = (bit(high)<<1 | bit(low)) ^ backQueueByDefault
 	if grouped {
 		d.groups.fields(f)
@@ -157,6 +171,13 @@ func (d *domain) fields(f *kv.Fields) {
 		for p := range priorities {
 			f.Uint(&d.queuedBy[p])
 		}
+	}
+	if set {
+		d.setting.fields(f)
+	}
+	if metered {
+		f.Uint(&d.known)
+		d.day.fields(f)
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 
 // Due returns up to limit domains that Tick may have something to do for. First
 // come the domains with a visit that the ledger does not hold any more, then those
-// with a lease that ran out, and those to wake (see asleep). Then come those that are due,
+// with a lease that ran out, those whose settings have changed (see Ask), and those to wake
+// (see asleep). Then come those that are due,
 // as many as the window has room for: by the weights of the priorities of their URLs, and
 // of one priority the longest first.
 //
@@ -25,8 +26,9 @@ func (f *Frontier) Due(at Moment, limit int) []string {
 		f.releases.upTo(f.store, uint64(at.Begins-1), func(visit []byte) bool { return add(visit[1:]) })
 	}
 	f.leases.upTo(f.store, uint64(nowMS), add)
-	sleeping := f.asleep(at)
-	domains = append(domains, sleeping[:min(len(sleeping), limit-len(domains))]...)
+	for _, names := range [][]string{f.asked, f.asleep(at)} {
+		domains = append(domains, names[:min(len(names), limit-len(domains))]...)
+	}
 	if f.latest == 0 || nowMS < f.latest {
 		f.leases.beyond(f.store, uint64(nowMS+politeness.MaxLease.Milliseconds()), add)
 		for p := range f.due {

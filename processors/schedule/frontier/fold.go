@@ -38,6 +38,7 @@ type fold struct {
 	err       error
 
 	wasPending, wasOut bool
+	wasBlocked         int64
 	began, ended       []visit
 	reasons            map[string]uint64 // URLs that ended, by reason
 	// requests are those of visits that were read, by offset and index.
@@ -74,7 +75,10 @@ func openFold(store kv.Store, partition int32, name string, offset, nowMS int64)
 	if x.d.uncounted {
 		x.recount()
 	}
-	x.wasPending, x.wasOut = x.d.pending(), len(x.d.visits) > 0
+	x.wasPending, x.wasOut, x.wasBlocked = x.d.pending(), len(x.d.visits) > 0, x.d.blocked()
+	if nowMS > 0 && !waits(x.d.day.blockMS, nowMS) {
+		x.d.day.blockMS = 0
+	}
 	return x, x.err
 }
 
@@ -98,6 +102,7 @@ func (x *fold) recount() {
 // arrive folds what came from outside: URLs, outcomes, rules, and leases that
 // ran out or began anew.
 func (x *fold) arrive(ev *weftpb.Scheduled) {
+	x.set(ev.Setting)
 	for _, id := range ev.Expired {
 		x.expire(id)
 	}
@@ -255,7 +260,8 @@ func (x *fold) learn(r *weftpb.OriginRules) {
 func (x *fold) count() {
 	x.g.domains += change(x.wasPending, x.d.pending())
 	x.g.domainsOut += change(x.wasOut, len(x.d.visits) > 0)
-	x.wasPending, x.wasOut = x.d.pending(), len(x.d.visits) > 0
+	x.g.blocked += x.d.blocked() - x.wasBlocked
+	x.wasPending, x.wasOut, x.wasBlocked = x.d.pending(), len(x.d.visits) > 0, x.d.blocked()
 }
 
 func change(before, after bool) int64 {

@@ -33,6 +33,8 @@ type Frontier struct {
 	// sleeping are the domains that are still to be woken after wokenAt; see asleep.
 	sleeping []string
 	wokenAt  time.Time
+	// asked are domains whose settings may have changed; see Ask.
+	asked []string
 
 	rules   *cache[cachedRules]
 	overlay overlay
@@ -54,6 +56,8 @@ type Moment struct {
 	// visit, or the next one, still has to report what it fetched. The zero time:
 	// no lease begins anew.
 	OwnedSince time.Time
+	// Known is the number of URLs of the crawl, in all partitions; 0: it is not known yet.
+	Known int64
 	// WokenAt is the end of the last time in which nobody decided: hosts that are down
 	// are asked again. The zero time: there was none.
 	WokenAt time.Time
@@ -101,6 +105,7 @@ func (f *Frontier) Apply(domain string, ev *weftpb.Scheduled, offset int64) (err
 		return err
 	}
 	x.arrive(ev)
+	x.block(ev.Block)
 	x.pullAll(ev)
 	x.leave(ev)
 	if x.err != nil {

@@ -14,6 +14,7 @@ type gauges struct {
 	domains, domainsOut     int64
 	fetched, failed, refuse int64
 	withdrawn, down         int64
+	blocked                 int64
 	// decidedMS is the latest time of a decision about a domain.
 	decidedMS int64
 }
@@ -31,6 +32,7 @@ func (g gauges) record() *weftpb.Gauges {
 		Refused:    g.refuse,
 		Withdrawn:  g.withdrawn,
 		Down:       g.down,
+		Blocked:    g.blocked,
 	}
 }
 
@@ -40,7 +42,7 @@ func (g gauges) matches(r *weftpb.Gauges) bool {
 	return r.GetPending() == g.queued+g.out && r.GetQueued() == g.queued && r.GetOut() == g.out &&
 		r.GetVisits() == g.visits && r.GetDomains() == g.domains && r.GetDomainsOut() == g.domainsOut &&
 		r.GetFetched() == g.fetched && r.GetFailed() == g.failed && r.GetRefused() == g.refuse && r.GetWithdrawn() == g.withdrawn &&
-		(r.GetDown() == g.down || r.GetDown() == 0)
+		(r.GetDown() == g.down || r.GetDown() == 0) && r.GetBlocked() == g.blocked
 }
 
 // settle counts the end of a URL.
@@ -59,10 +61,20 @@ func (g *gauges) settle(reason string) {
 // stores of earlier versions there is another number; see migrate.go.
 const byOrigin = -2
 
+// withBlocked is in its place if domains are blocked.
+const withBlocked = -3
+
 func (g *gauges) fields(f *kv.Fields) {
 	format := int64(byOrigin)
+	if g.blocked != 0 {
+		format = withBlocked
+	}
 	f.Int(&format)
-	f.Require(format == byOrigin)
+	f.Require(format == byOrigin || format == withBlocked)
+	if format == withBlocked {
+		f.Int(&g.blocked)
+		f.Require(g.blocked != 0)
+	}
 	for _, n := range []*int64{
 		&g.withdrawn, &g.down, &g.queued, &g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse, &g.decidedMS,
 	} {

@@ -33,6 +33,15 @@ type Options struct {
 	BreakerFailures uint32
 	// GiveUpAfter is how long a host may be down before its URLs are given up.
 	GiveUpAfter time.Duration
+	// PerDay is how many requests a day (UTC) may be made to a domain, CrawlPerDay the
+	// budget of the crawl that is divided among the domains (see Share); 0: any number.
+	PerDay, CrawlPerDay int64
+	// ErrorBlock: a domain of which more than half of at least 100 answers in a day were
+	// errors is blocked for a day.
+	ErrorBlock bool
+	// Setting returns what people ask for a domain, nil if nothing; nil: they ask for
+	// nothing.
+	Setting func(domain string) *weftpb.DomainSetting
 	// Allowed tells whether rules, those in force for its origin, let our
 	// agent fetch the canonical url. The same rules come as the same pointer
 	// as long as they are cached.
@@ -56,6 +65,7 @@ func DefaultOptions() Options {
 		MaxOrigins:      250_000,
 		BreakerFailures: 5,
 		GiveUpAfter:     7 * 24 * time.Hour,
+		ErrorBlock:      true,
 	}
 }
 
@@ -78,6 +88,8 @@ func (o Options) Validate() error {
 		return errors.New("frontier: a breaker needs at least one failure")
 	case o.GiveUpAfter < 0:
 		return fmt.Errorf("frontier: hosts are given up after %v", o.GiveUpAfter)
+	case o.PerDay < 0 || o.CrawlPerDay < 0:
+		return fmt.Errorf("frontier: %d requests a day per domain, %d per crawl", o.PerDay, o.CrawlPerDay)
 	case o.Allowed == nil:
 		return errors.New("frontier: nothing tells what robots rules allow")
 	}

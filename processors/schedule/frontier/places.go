@@ -236,6 +236,9 @@ func (x *fold) takeRetry(o *origin) {
 }
 
 func (x *fold) admit(q *weftpb.Request) {
+	if !isReferral(q) {
+		x.d.known++
+	}
 	switch {
 	case q.GetTarget().GetUrl() == "" || q.Priority >= priorities:
 		x.impossible("admission of %q with priority %d", q.GetTarget().GetUrl(), q.GetPriority())

@@ -41,7 +41,7 @@ func (p *plan) mayRelease() bool {
 	out += released
 	window := p.g.visits + int64(released)
 	switch {
-	case p.paused, p.d.nextMS > p.nowMS, p.bytes > eventBytes, !p.chunkLeft():
+	case p.paused, p.d.nextMS > p.nowMS, p.heldMS() > 0, p.bytes > eventBytes, !p.chunkLeft():
 		return false
 	case out >= p.f.opts.PerDomain, window >= int64(p.f.opts.Window):
 		return false
@@ -173,7 +173,7 @@ func (p *plan) releaseNext() bool {
 		waited   bool
 	)
 collect:
-	for size < visitBytes && p.chunkLeft() && len(requests) < politeness.VisitSize(delay) {
+	for left := p.left(); size < visitBytes && p.chunkLeft() && len(requests) < politeness.VisitSize(delay) && int64(len(requests)) < left; {
 		c := p.next()
 		if c == nil {
 			break

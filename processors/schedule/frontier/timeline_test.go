@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/test/memstore"
 )
@@ -32,6 +34,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 //	> TIME robots DOMAIN VISIT allow|rules|referred|redirected:CLASS|STATUS|CLASS [CRAWL-DELAY]
 //	> TIME refer DOMAIN URL ORIGIN              another domain's robots.txt redirects here
 //	> TIME answer DOMAIN ORIGIN allow|rules|STATUS|CLASS [CRAWL-DELAY]
+//	> TIME setting DOMAIN [delay=1s per-day=10 priority=high|low blocked=REASON]
 //	> TIME due                                  ticks what is due
 //	> TIME hold on|off                          the disk is nearly full
 //	> TIME away                                 nobody held the partition until now
@@ -70,7 +73,9 @@ type timeline struct {
 	store  *memstore.Store
 	offset int64
 	hold   bool
+	now    time.Time
 	since  time.Time
+	asked  map[string]*weftpb.DomainSetting
 	begins int64
 	last   string // id of the visit released last
 	out    bytes.Buffer
@@ -112,6 +117,10 @@ func (l *timeline) options(words []string) {
 			opts.Window = n
 		case "origins":
 			opts.MaxOrigins = n
+		case "per-day":
+			opts.PerDay = int64(n)
+		case "crawl-per-day":
+			opts.CrawlPerDay = int64(n)
 		case "give-up":
 			opts.GiveUpAfter = l.duration(value)
 		default:
@@ -121,6 +130,8 @@ func (l *timeline) options(words []string) {
 	if err := opts.Validate(); err != nil {
 		l.t.Fatal(err)
 	}
+	l.asked = map[string]*weftpb.DomainSetting{}
+	opts.Setting = func(domain string) *weftpb.DomainSetting { return l.asked[domain] }
 	l.store = &memstore.Store{}
 	l.f = New(opts, l.store)
 }
@@ -138,6 +149,7 @@ func (l *timeline) input(words []string) {
 		l.options(words[1:])
 		return
 	}
+	l.now = epoch.Add(l.duration(words[0]))
 	at := Moment{Now: epoch.Add(l.duration(words[0])), Paused: l.hold, OwnedSince: l.since, WokenAt: l.since, Begins: l.begins}
 	switch words[1] {
 	case "away": // nobody held the partition until now
@@ -149,6 +161,10 @@ func (l *timeline) input(words []string) {
 		return
 	case "hold":
 		l.hold = words[2] == "on"
+		return
+	case "setting":
+		l.asked[words[2]] = l.setting(words[3:], at.Now)
+		l.f.Ask(words[2:3])
 		return
 	case "due":
 		domains := l.f.Due(at, 10)
@@ -203,6 +219,26 @@ func (l *timeline) input(words []string) {
 		l.t.Fatalf("no input %s", words[1])
 		return nil, nil
 	})
+}
+
+func (l *timeline) setting(words []string, at time.Time) *weftpb.DomainSetting {
+	s := &weftpb.DomainSetting{SetMs: at.UnixMilli()}
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "delay":
+			s.DelayMs = proto.Int64(l.duration(value).Milliseconds())
+		case "per-day":
+			s.PerDay, _ = strconv.ParseInt(value, 10, 64)
+		case "priority":
+			s.Priority = weftpb.DomainSetting_Priority(weftpb.DomainSetting_Priority_value["PRIORITY_"+strings.ToUpper(value)])
+		case "blocked":
+			s.Blocked, s.Reason = true, value
+		default:
+			l.t.Fatalf("no setting %s", name)
+		}
+	}
+	return s
 }
 
 func targets(urls []string) []*weftpb.Target {
@@ -263,7 +299,7 @@ func (l *timeline) outcome(word string) *weftpb.Outcome {
 	}
 	word, took, timed := strings.Cut(word, "@")
 	if status, err := strconv.Atoi(word); err == nil {
-		o := &weftpb.Outcome{Status: uint32(status), TotalUs: 100_000}
+		o := &weftpb.Outcome{Status: uint32(status), TotalUs: 100_000, StartedMs: l.now.UnixMilli()}
 		if timed {
 			o.TotalUs = l.duration(took).Microseconds()
 		}
@@ -352,6 +388,16 @@ func (l *timeline) print(ev *weftpb.Scheduled) {
 	}
 	for _, id := range ev.Expired {
 		l.printf("expired %s", id)
+	}
+	if s := ev.Setting; s != nil {
+		delay := "-"
+		if s.DelayMs != nil {
+			delay = milliseconds(uint32(*s.DelayMs)).String()
+		}
+		l.printf("setting: delay %s, per day %d, %s, blocked %t %q", delay, s.PerDay, s.Priority, s.Blocked, s.Reason)
+	}
+	if b := ev.Block; b != nil {
+		l.printf("blocked until %s: %d errors of %d", l.time(time.UnixMilli(b.UntilMs)), b.Errors, b.Requests)
 	}
 	for _, name := range ev.Woken {
 		l.printf("woken %s", name)

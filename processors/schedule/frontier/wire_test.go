@@ -53,6 +53,15 @@ func drawDomain(t *rapid.T) *domain {
 	if d.groups != (groupCounts{}) {
 		d.groups.movedMS = ms.Draw(t, "moved")
 	}
+	if rapid.Bool().Draw(t, "set") {
+		d.setting = setting{
+			delayMS: ms.Draw(t, "delay"), hasDelay: true, perDay: ms.Draw(t, "per day"), priority: weftpb.DomainSetting_PRIORITY_LOW,
+			blocked: rapid.Bool().Draw(t, "blocked"), reason: rapid.String().Draw(t, "reason"), setMS: ms.Draw(t, "set at"),
+		}
+	}
+	if d.known = rapid.Uint64Range(0, 3).Draw(t, "known"); d.known > 0 {
+		d.day = day{ms.Draw(t, "day"), 3, 2, 1, ms.Draw(t, "blocked until")}
+	}
 	return d
 }
 
@@ -107,7 +116,7 @@ func drawHost(t *rapid.T) *host {
 }
 
 func TestValuesRoundTrip(t *testing.T) {
-	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, place{}, host{}, gauges{}, health{}, groupCounts{}, group{})
+	unexported := cmp.AllowUnexported(domain{}, queue{}, retries{}, visit{}, origin{}, place{}, host{}, gauges{}, health{}, groupCounts{}, group{}, setting{}, day{})
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawRequest(t)
 		if got, err := decodeRequest(encodeRequest(q)); err != nil || !proto.Equal(got, q) {
@@ -197,6 +206,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encodeRequests([]*weftpb.Request{{Target: &weftpb.Target{Url: "https://a.example/"}}}))
 	f.Add(gauges{queued: 1, out: 2}.encode())
 	f.Add(gauges{queued: 1, withdrawn: 2}.encode())
+	f.Add(gauges{queued: 1, blocked: 1}.encode())
 	f.Add((&group{count: 2, tail: 2, allowed: 16}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if d, err := decodeDomain(b); err == nil {

@@ -1,0 +1,104 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/politeness"
+)
+
+// What people ask for one domain comes from outside of the ledger. A decision compares it
+// with the domain's record, and says in its event what has changed: so the ledger tells
+// which setting was in force for which visit, and the fold needs nothing else.
+
+// setting is what people ask for a domain. The zero value asks for nothing.
+type setting struct {
+	// delayMS is the time between two requests; hasDelay: it is not that of the crawl.
+	delayMS  int64
+	hasDelay bool
+	perDay   int64
+	priority weftpb.DomainSetting_Priority
+	blocked  bool
+	reason   string
+	setMS    int64
+}
+
+func settingOfRecord(r *weftpb.DomainSetting) setting {
+	return setting{
+		delayMS: r.GetDelayMs(), hasDelay: r != nil && r.DelayMs != nil, perDay: r.GetPerDay(), priority: r.GetPriority(),
+		blocked: r.GetBlocked(), reason: r.GetReason(), setMS: r.GetSetMs(),
+	}
+}
+
+func (s *setting) fields(f *kv.Fields) {
+	f.Bools(&s.hasDelay, &s.blocked)
+	f.Int(&s.delayMS)
+	f.Int(&s.perDay)
+	priority := uint8(s.priority)
+	f.Byte(&priority)
+	s.priority = weftpb.DomainSetting_Priority(priority)
+	f.String(&s.reason)
+	f.Int(&s.setMS)
+	f.Require(*s != (setting{}))
+}
+
+// take makes what people ask for the domain part of a decision, if it has changed.
+func (p *plan) take(asked *weftpb.DomainSetting) {
+	if settingOfRecord(asked) == p.d.setting {
+		return
+	}
+	if p.ev.Setting = asked; asked == nil {
+		p.ev.Setting = &weftpb.DomainSetting{}
+	}
+	p.set(p.ev.Setting)
+}
+
+// set folds what people ask for the domain. Their word ends an automatic block.
+func (x *fold) set(r *weftpb.DomainSetting) {
+	if r == nil {
+		return
+	}
+	if _, known := weftpb.DomainSetting_Priority_name[int32(r.Priority)]; !known || r.GetDelayMs() < 0 || r.PerDay < 0 {
+		x.impossible("setting %v", r)
+	}
+	if x.d.setting = settingOfRecord(r); !r.Blocked {
+		x.d.day.blockMS = 0
+	}
+}
+
+// Ask notes that the settings of some domains have changed. The next Due names those that
+// the partition has.
+func (f *Frontier) Ask(domains []string) {
+	for _, name := range domains {
+		if f.store.Get(keysOf(name).record()) != nil {
+			f.asked = append(f.asked, name)
+		}
+	}
+}
+
+// blockLook is how often a domain is looked at that people have blocked. It is due then, so
+// that it is in one of the states.
+const blockLook = politeness.MaxWait
+
+// heldMS is the time before which nothing of the domain may go out, because it is blocked or
+// has spent what it may ask for in a day; 0: it is not held.
+func (p *plan) heldMS() int64 {
+	switch d := p.d; {
+	case d.setting.blocked:
+		return p.nowMS + blockLook.Milliseconds()
+	case waits(d.day.blockMS, p.nowMS):
+		return d.day.blockMS
+	case p.left() <= 0:
+		return midnight(p.nowMS)
+	}
+	return 0
+}
+
+// domainDelay is the configured time between two requests of the domain.
+func (p *plan) domainDelay() time.Duration {
+	if s := p.d.setting; s.hasDelay {
+		return time.Duration(s.delayMS) * time.Millisecond
+	}
+	return p.f.opts.Delay
+}
