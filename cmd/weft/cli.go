@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// cli is the grammar of the command line. Every flag but --version is also WEFT_… in
-// the environment and a key of the --config file. The command line wins over the
+// cli is the grammar of the command line. Every flag but --version, and what weft domain
+// sets, is also WEFT_… in the environment and a key of the --config file. The command line wins over the
 // environment, and the environment over the file. kong calls Run of the chosen command.
 type cli struct {
 	Config    configFile `placeholder:"FILE" help:"YAML file of flags."`
@@ -27,6 +27,8 @@ type cli struct {
 	Stop     stopCmd     `cmd:"" help:"End the crawl's processes, or some of its stages, as Ctrl-C does; --drain first finishes what is under way."`
 	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or write them back with --replay."`
 	Why      whyCmd      `cmd:"" help:"Explain the state of a URL or a domain, or why the crawl is slow."`
+	Domain   domainCmd   `cmd:"" help:"Show a domain, or set its delay, its requests a day and its priority, or block it."`
+	Domains  domainsCmd  `cmd:"" help:"List the domains of a crawl with what became of their URLs."`
 	Traps    trapsCmd    `cmd:"" help:"List the traps and the URLs that they hold back, or end a trap with --lift."`
 	Ledger   ledgerCmd   `cmd:"" help:"Trim the ledgers of a crawl that has remote checkpoints, or repair damaged logs."`
 	Verify   verifyCmd   `cmd:"" help:"Prove from the topics, and from a web server's own log, that no URL was lost and no request broke a domain's delay."`

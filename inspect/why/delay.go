@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 )
@@ -11,9 +12,9 @@ import (
 // Delay is the time between two requests to a domain, and where it comes from.
 type Delay struct {
 	MS int64 `json:"ms"`
-	// Cause is the largest part: configured, crawl_delay or response_time.
+	// Cause is the largest part: configured, setting, crawl_delay or response_time.
 	Cause string `json:"cause"`
-	// The parts: the delay of the definition, the longest Crawl-delay of an origin with
+	// The parts: the delay of the definition or of the domain's setting, the longest Crawl-delay of an origin with
 	// rules in force, and the time of the last response.
 	ConfiguredMS int64  `json:"configured_ms"`
 	CrawlDelayMS int64  `json:"crawl_delay_ms,omitempty"`
@@ -21,7 +22,11 @@ type Delay struct {
 	ResponseMS   int64  `json:"response_ms,omitempty"`
 }
 
-func delayOf(opts frontier.Options, response time.Duration, origins []frontier.OriginState) Delay {
+func delayOf(opts frontier.Options, setting *weftpb.DomainSetting, response time.Duration, origins []frontier.OriginState) Delay {
+	configured := "configured"
+	if setting != nil && setting.DelayMs != nil {
+		opts.Delay, configured = ms(*setting.DelayMs), "setting"
+	}
 	d := Delay{ConfiguredMS: opts.Delay.Milliseconds(), ResponseMS: response.Milliseconds()}
 	for _, o := range origins {
 		if ms := o.CrawlDelay.Milliseconds(); o.Standing == frontier.InForce && ms > d.CrawlDelayMS {
@@ -33,7 +38,7 @@ func delayOf(opts frontier.Options, response time.Duration, origins []frontier.O
 	d.MS = delay.Milliseconds()
 	switch delay {
 	case opts.Delay:
-		d.Cause = "configured"
+		d.Cause = configured
 	case politeness.Delay(0, crawlDelay, 0, 0):
 		d.Cause = "crawl_delay"
 	default:
@@ -49,6 +54,8 @@ func (d Delay) reason() string {
 		return "Crawl-delay of " + d.Origin
 	case "response_time":
 		return "as long as its last response took"
+	case "setting":
+		return "set for the domain"
 	}
 	return "configured"
 }
@@ -57,7 +64,7 @@ func (d Delay) reason() string {
 func (d Delay) text() string {
 	text := fmt.Sprintf("%s, %s", span(ms(d.MS)), d.reason())
 	var rest []string
-	if d.Cause != "configured" {
+	if d.Cause != "configured" && d.Cause != "setting" {
 		rest = append(rest, "configured "+span(ms(d.ConfiguredMS)))
 	}
 	if d.Cause != "crawl_delay" && d.CrawlDelayMS > 0 {

@@ -28,6 +28,11 @@ type DomainStory struct {
 	WaitReason WaitReason `json:"hold"`
 
 	Delay Delay `json:"delay"`
+	// Setting is what people ask for it, and BlockedUntil the end of an automatic block.
+	Setting      *Setting  `json:"setting,omitempty"`
+	BlockedUntil time.Time `json:"blocked_until,omitzero"`
+	Profile      Profile   `json:"profile"`
+	Today        Today     `json:"today"`
 	// NextAt is the earliest time of the next release. DueAt is when the scheduler looks
 	// at the domain again.
 	NextAt  time.Time    `json:"next_at,omitzero"`
@@ -164,10 +169,10 @@ func (a *Asker) Domain(ctx context.Context, given, host string, now time.Time, z
 }
 
 func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, around loop) error {
-	s.Attempts = f.attempts
+	s.Attempts, s.Profile = f.attempts, f.profile
 	if f.begins > 0 {
 		s.State, s.WaitReason = StateTrimmed, WaitReason{Cause: Unknown, Text: "the beginning of its ledger was trimmed"}
-		s.Delay = delayOf(a.frontier, 0, nil)
+		s.Delay = delayOf(a.frontier, nil, 0, nil)
 		s.NextAt = moment(f.trace.nextMS)
 		s.Unknown = append(s.Unknown, fmt.Sprintf(
 			"scheduled/%d begins at %d: queues, robots rules and outcomes are not known any more", s.Partition, f.begins))
@@ -178,6 +183,7 @@ func (a *Asker) tellDomain(ctx context.Context, s *DomainStory, f *folded, aroun
 		return err
 	}
 	s.State, s.WaitReason, s.Delay = string(h.state.State), h.waitReason(), h.delay
+	s.Setting, s.BlockedUntil, s.Today = settingOf(h.state.Setting), h.state.BlockedUntil.UTC(), h.today
 	if f.trace.decidedMS == 0 {
 		s.State = StateUnknown
 		return nil

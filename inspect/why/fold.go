@@ -60,6 +60,7 @@ type folded struct {
 	begins int64
 
 	trace    trace
+	profile  Profile
 	origins  map[string]Origin  // the last answer about each robots.txt
 	released map[string]release // visits that may be out, by id
 	attempts []DomainAttempt    // the last ones, oldest first
@@ -92,6 +93,7 @@ func (a *Asker) foldDomain(ctx context.Context, domain string, also func(*weftpb
 
 func (f *folded) apply(ev *weftpb.Scheduled, ref Ref) {
 	f.trace.apply(ev)
+	f.profile.apply(ev)
 	for _, o := range ev.Rules {
 		origin := Origin{AskedAt: moment(ev.DecidedMs), Status: o.Robots.GetStatus(), Ref: &ref}
 		if len(ev.Settled) > 0 && ev.Settled[0].Attempt != nil { // of the robots visit itself

@@ -32,6 +32,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"URL": URLStory{}, "Domain": DomainStory{}, "Crawl": CrawlStory{},
 		"Ref": Ref{}, "Scope": Scope{}, "Find": Discovery{}, "Transit": Transit{}, "Step": Step{}, "Attempt": Attempt{},
 		"Queue": Queue{}, "Visit": Visit{}, "Verdict": Verdict{}, "Hold": WaitReason{}, "Page": Page{}, "Delay": Delay{},
+		"Setting": Setting{}, "Profile": Profile{}, "Today": Today{}, "Domain row": DomainRow{},
 		"Host": Host{}, "Queues": DomainQueues{}, "Origin": Origin{}, "Domain attempt": DomainAttempt{},
 		"Stand-in": Kept{}, "Site rules": SiteRules{}, "Site rule": SiteRule{},
 		"Finding": Diagnosis{}, "Wait": Wait{}, "Slow domain": SlowDomain{}, "Recent": Recent{}, "Stage": StageStatus{},

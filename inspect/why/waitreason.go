@@ -49,6 +49,11 @@ const (
 	Stopped Cause = "stopped"
 	// Paused means that the crawl is paused or draining.
 	Paused Cause = "paused"
+	// Blocked means that people have blocked the domain, or that it is blocked for a day
+	// because too many of its answers were errors.
+	Blocked Cause = "blocked"
+	// Budget means that it was asked today as often as it may be.
+	Budget Cause = "budget"
 	// Unknown means that the beginning of the ledger was trimmed.
 	Unknown Cause = "unknown"
 )
@@ -79,6 +84,7 @@ type domainView struct {
 	origins []frontier.OriginState
 	hosts   []frontier.HostState
 	delay   Delay
+	today   Today
 	trace   trace
 	// visitsOut is the number of visits of the partition that are out, window the limit.
 	visitsOut, window int64
@@ -106,7 +112,8 @@ func (a *Asker) domainView(f *frontier.Frontier, domain string, t trace, around 
 	if h.hosts, err = f.Hosts(domain, c.now); err != nil {
 		return h, err
 	}
-	h.delay = delayOf(a.frontier, h.state.Response, h.origins)
+	h.delay = delayOf(a.frontier, h.state.Setting, h.state.Response, h.origins)
+	h.today = a.today(h.state, c.now, frontier.Known(around.status.Gauges))
 	return h, nil
 }
 
@@ -197,6 +204,9 @@ func (h domainView) out() WaitReason {
 // waiting explains a domain that is due later.
 func (h domainView) waiting() WaitReason {
 	at := h.state.DueAt
+	if reason, ok := h.held(); ok {
+		return reason
+	}
 	if reason, ok := h.hostWaits(); ok {
 		return reason
 	}
@@ -217,6 +227,24 @@ func (h domainView) waiting() WaitReason {
 	}
 	return because(Delaying, "the delay of %s between two requests (%s)",
 		span(ms(h.delay.MS)), h.delay.reason()).until(at)
+}
+
+// held explains a domain that is blocked, or has spent its budget.
+func (h domainView) held() (WaitReason, bool) {
+	s, until := h.state.Setting, h.state.BlockedUntil
+	midnight := h.now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	switch {
+	case s.GetBlocked() && s.Reason != "":
+		return because(Blocked, "people blocked it %s: %s; weft domain --unblock ends that", h.When(moment(s.SetMs)), s.Reason), true
+	case s.GetBlocked():
+		return because(Blocked, "people blocked it %s; weft domain --unblock ends that", h.When(moment(s.SetMs))), true
+	case until.After(h.now):
+		return because(Blocked, "more than half of its answers were errors, so it is blocked until %s", h.When(until)).until(until), true
+	case h.today.Most > 0 && h.today.Requests >= h.today.Most:
+		return because(Budget, "%s were made today, as many as it may be asked a day; it goes on %s",
+			plural(h.today.Requests, "request"), h.When(midnight)).until(midnight), true
+	}
+	return WaitReason{}, false
 }
 
 // unreachable is the first origin whose robots.txt cannot be fetched, if no other origin

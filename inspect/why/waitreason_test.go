@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/trouble"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
@@ -135,19 +137,23 @@ func TestDelayCauses(t *testing.T) {
 	}
 	for _, test := range []struct {
 		configured, response time.Duration
+		setting              *weftpb.DomainSetting
 		origins              []frontier.OriginState
 		ms                   int64
 		cause                string
 	}{
-		{time.Second, 0, nil, 1000, "configured"},
-		{time.Second, 3 * time.Second, nil, 3000, "response_time"},
-		{time.Second, 3 * time.Second, asks(5*time.Second, frontier.InForce), 5000, "crawl_delay"},
-		{time.Second, 0, asks(5*time.Second, frontier.Waiting), 1000, "configured"},
-		{time.Second, 0, asks(time.Hour, frontier.InForce), 300_000, "crawl_delay"},
-		{0, 3 * time.Second, nil, 0, "configured"},
+		{time.Second, 0, nil, nil, 1000, "configured"},
+		{time.Second, 3 * time.Second, nil, nil, 3000, "response_time"},
+		{time.Second, 3 * time.Second, nil, asks(5*time.Second, frontier.InForce), 5000, "crawl_delay"},
+		{time.Second, 0, nil, asks(5*time.Second, frontier.Waiting), 1000, "configured"},
+		{time.Second, 0, nil, asks(time.Hour, frontier.InForce), 300_000, "crawl_delay"},
+		{0, 3 * time.Second, nil, nil, 0, "configured"},
+		{time.Second, 0, &weftpb.DomainSetting{DelayMs: proto.Int64(7000)}, nil, 7000, "setting"},
+		{time.Second, 0, &weftpb.DomainSetting{DelayMs: proto.Int64(7000)}, asks(9*time.Second, frontier.InForce), 9000, "crawl_delay"},
+		{time.Second, 0, &weftpb.DomainSetting{PerDay: 9}, nil, 1000, "configured"},
 	} {
 		opts.Delay = test.configured
-		if d := delayOf(opts, test.response, test.origins); d.MS != test.ms || d.Cause != test.cause {
+		if d := delayOf(opts, test.setting, test.response, test.origins); d.MS != test.ms || d.Cause != test.cause {
 			t.Errorf("%v, %v, %v: %d ms, %s; want %d ms, %s", test.configured, test.response, test.origins, d.MS, d.Cause, test.ms, test.cause)
 		}
 	}

@@ -337,6 +337,19 @@ var stories = []struct {
 		w.consumed()
 		w.pass(500 * time.Millisecond)
 	}},
+	{name: "blocked", questions: []question{site + "2", "example.com", "example.org", ""}, happens: func(w *world) {
+		w.seeds(site, site+"2", "https://example.org/", "https://example.org/2")
+		w.robots("example.com", 404, "")
+		w.robots("example.org", 404, "")
+		w.setting("example.com", &weftpb.DomainSetting{Blocked: true, Reason: "asked to stop", SetMs: w.now.UnixMilli()})
+		w.setting("example.org", &weftpb.DomainSetting{
+			DelayMs: proto.Int64(5000), PerDay: 2, Priority: weftpb.DomainSetting_PRIORITY_HIGH, SetMs: w.now.UnixMilli(),
+		})
+		w.answers("example.com", answer(200), &weftpb.Outcome{Skipped: true})
+		w.answers("example.org", answer(200), &weftpb.Outcome{Skipped: true})
+		w.consumed()
+		w.pass(2 * time.Second)
+	}},
 }
 
 // copies has the seed name paths twice: with https, and with http, which waits aside.

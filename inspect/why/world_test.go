@@ -44,6 +44,7 @@ type world struct {
 	// next offset of each ledger's partition.
 	next      map[string]int64
 	frontiers map[int32]*frontier.Frontier
+	asked     map[string]*weftpb.DomainSetting // by people
 	// bulk has records written without waiting for them.
 	bulk bool
 }
@@ -63,7 +64,7 @@ func newWorld(t testing.TB, change func(*topics.Definition)) *world {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	w := &world{
-		t: t, ctx: ctx, cluster: cluster, names: topics.Loop("weft"), next: map[string]int64{}, frontiers: map[int32]*frontier.Frontier{},
+		t: t, ctx: ctx, cluster: cluster, names: topics.Loop("weft"), next: map[string]int64{}, frontiers: map[int32]*frontier.Frontier{}, asked: map[string]*weftpb.DomainSetting{},
 		options: []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...)},
 		now:     time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		definition: topics.Definition{
@@ -228,6 +229,7 @@ func (w *world) decide(domain string, decision func(*frontier.Frontier, frontier
 	if f == nil {
 		opts := settings.FrontierOptions(w.definition)
 		opts.Partition = partition
+		opts.Setting = func(domain string) *weftpb.DomainSetting { return w.asked[domain] }
 		opts.Allowed = func(rules *weftpb.Robots, url string) bool {
 			u, _ := urls.Parse(url)
 			return robots.Compile(rules).Allowed(u.PathAndQuery())
@@ -256,6 +258,14 @@ func (w *world) decide(domain string, decision func(*frontier.Frontier, frontier
 	if err := f.Apply(domain, ev, offset); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// setting has the scheduler learn what people ask for a domain.
+func (w *world) setting(domain string, s *weftpb.DomainSetting) {
+	w.t.Helper()
+	w.asked[domain] = s
+	w.frontiers[w.partition(domain)].Ask([]string{domain})
+	w.tick(domain)
 }
 
 // tick lets the scheduler look at a domain that is due.
@@ -301,7 +311,9 @@ func (w *world) report(domain string, rules *weftpb.OriginRules, outcomes ...*we
 		first++
 	}
 	for i, o := range outcomes {
-		o.Index, o.StartedMs = uint32(first+i), w.now.UnixMilli()-o.TotalUs/1000
+		if o.Index = uint32(first + i); !o.Skipped {
+			o.StartedMs = w.now.UnixMilli() - o.TotalUs/1000
+		}
 	}
 	record := &weftpb.Visited{Visit: v.ID, Outcomes: outcomes, Rules: rules, Done: first+len(outcomes) == len(v.Requests)}
 	w.decide(domain, func(f *frontier.Frontier, at frontier.Moment) (*weftpb.Scheduled, error) {

@@ -106,16 +106,25 @@ func (p *plan) left() int64 {
 
 // perDay is how many requests a day may be made to the domain.
 func (p *plan) perDay() int64 {
-	opts := p.f.opts
-	if asked := p.d.setting.perDay; asked > 0 {
+	return p.f.opts.budget(p.d.setting.perDay, p.d.known, max(p.known, p.g.known()))
+}
+
+// Budget is how many requests a day may be made to a domain, math.MaxInt64 if there is no
+// limit. all is the number of URLs of the crawl.
+func (o Options) Budget(d DomainState, all int64) int64 {
+	return o.budget(d.Setting.GetPerDay(), d.Known, all)
+}
+
+func (o Options) budget(asked int64, known uint64, all int64) int64 {
+	if asked > 0 {
 		return asked
 	}
 	most := int64(math.MaxInt64)
-	if opts.PerDay > 0 {
-		most = opts.PerDay
+	if o.PerDay > 0 {
+		most = o.PerDay
 	}
-	if opts.CrawlPerDay > 0 {
-		most = min(most, Share(opts.CrawlPerDay, int64(p.d.known), max(p.known, p.g.known())))
+	if o.CrawlPerDay > 0 {
+		most = min(most, Share(o.CrawlPerDay, int64(known), all))
 	}
 	return most
 }

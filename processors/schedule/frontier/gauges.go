@@ -47,14 +47,35 @@ func (g gauges) matches(r *weftpb.Gauges) bool {
 
 // settle counts the end of a URL.
 func (g *gauges) settle(reason string) {
-	switch reason {
-	case ReasonFetched, ReasonNotModified:
+	switch EndOf(reason) {
+	case EndFetched:
 		g.fetched++
-	case ReasonDisallowed, ReasonTooManyRules, ReasonUnreachable, ReasonTooManyOrigins:
+	case EndRefused:
 		g.refuse++
 	default:
 		g.failed++
 	}
+}
+
+// End is how a URL ended: with a response, without a request, or failed.
+type End string
+
+// The ends of URLs, as the gauges count them.
+const (
+	EndFetched End = "fetched"
+	EndRefused End = "refused"
+	EndFailed  End = "failed"
+)
+
+// EndOf returns how a URL ended that was settled with a reason.
+func EndOf(reason string) End {
+	switch reason {
+	case ReasonFetched, ReasonNotModified:
+		return EndFetched
+	case ReasonDisallowed, ReasonTooManyRules, ReasonUnreachable, ReasonTooManyOrigins:
+		return EndRefused
+	}
+	return EndFailed
 }
 
 // byOrigin is in front of the gauges of a store in which URLs wait by their origins. In

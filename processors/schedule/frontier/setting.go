@@ -31,6 +31,18 @@ func settingOfRecord(r *weftpb.DomainSetting) setting {
 	}
 }
 
+// record is the inverse of settingOfRecord.
+func (s setting) record() *weftpb.DomainSetting {
+	if s == (setting{}) {
+		return nil
+	}
+	r := &weftpb.DomainSetting{PerDay: s.perDay, Priority: s.priority, Blocked: s.blocked, Reason: s.reason, SetMs: s.setMS}
+	if s.hasDelay {
+		r.DelayMs = &s.delayMS
+	}
+	return r
+}
+
 func (s *setting) fields(f *kv.Fields) {
 	f.Bools(&s.hasDelay, &s.blocked)
 	f.Int(&s.delayMS)

@@ -77,6 +77,15 @@ type DomainState struct {
 	DueAt, NextAt, LeaseAt, RetryAt time.Time
 	// Response is the time of the last response.
 	Response time.Duration
+	// Setting is what people ask for the domain, nil if nothing.
+	Setting *weftpb.DomainSetting
+	// BlockedUntil is the end of an automatic block, zero if there is none.
+	BlockedUntil time.Time
+	// Known is the number of its URLs that were ever admitted.
+	Known uint64
+	// Asked is the number of requests that began on the day AskedOn (UTC).
+	Asked   uint64
+	AskedOn time.Time
 }
 
 // DomainState returns the state of a domain.
@@ -91,6 +100,8 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 		DueAt: moment(d.dueMS), NextAt: moment(d.nextMS), LeaseAt: moment(d.leaseMS),
 		Response: milliseconds(d.responseMS),
 		Grouped:  d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
+		Setting: d.setting.record(), BlockedUntil: moment(d.day.blockMS),
+		Known: d.known, Asked: d.day.asked, AskedOn: moment(d.day.number * dayMS).UTC(),
 	}
 	for _, value := range kv.Range(f.store, x.keys.origin(""), x.keys.make(originKind+1, 0)) {
 		o, err := decodeOrigin(value)

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/inspect/why"
+	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/topics"
+)
+
+type domainCmd struct {
+	Domain string `arg:"" help:"A domain, a host or an address."`
+
+	reachFlags
+	Delay    *time.Duration `name:"delay" env:"-" placeholder:"DUR" help:"Minimum time between two requests to it. A longer Crawl-delay of its robots.txt holds."`
+	PerDay   *int64         `name:"per-day" env:"-" placeholder:"N" help:"Make at most N requests a day (UTC) to it; 0: as many as the crawl allows."`
+	Priority *string        `name:"priority" env:"-" enum:"high,normal,low" placeholder:"HOW" help:"high, normal or low: which domains go first when there are more than can be asked."`
+	Block    bool           `name:"block" env:"-" xor:"block" help:"Make no request to it any more, in all processes and after restarts; its URLs are kept."`
+	Reason   string         `name:"reason" env:"-" placeholder:"TEXT" help:"Why it is blocked."`
+	Unblock  bool           `name:"unblock" env:"-" xor:"block" help:"End a block, also one that began because most answers were errors."`
+	Reset    bool           `name:"reset" env:"-" help:"Forget what was set for it before."`
+	JSON     bool           `name:"json" help:"Print JSON."`
+}
+
+// asks tells whether a setting is to be written.
+func (c *domainCmd) asks() bool {
+	return c.Delay != nil || c.PerDay != nil || c.Priority != nil || c.Block || c.Unblock || c.Reset
+}
+
+func (c *domainCmd) check() error {
+	switch {
+	case c.Delay != nil && (*c.Delay < 0 || *c.Delay > politeness.MaxDelay):
+		return usagef("--delay %v is not between 0 and %v", *c.Delay, politeness.MaxDelay)
+	case c.PerDay != nil && *c.PerDay < 0:
+		return usagef("--per-day %d is negative", *c.PerDay)
+	case c.Reason != "" && !c.Block:
+		return usagef("--reason is for --block")
+	case len(c.Reason) > topics.MaxReason:
+		return usagef("--reason has more than %d bytes", topics.MaxReason)
+	case strings.ContainsFunc(c.Reason, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return usagef("--reason holds a control character")
+	}
+	return nil
+}
+
+// Run shows a domain as weft why does, or changes its setting.
+func (c *domainCmd) Run(ctx context.Context, std streams) error {
+	host, err := hostOf(c.Domain)
+	if err = cmp.Or(err, c.check()); err != nil {
+		return err
+	}
+	if !c.asks() {
+		about := &whyCmd{reachFlags: c.reachFlags, About: &c.Domain, JSON: c.JSON}
+		return about.Run(ctx, std)
+	}
+	open, err := c.open(ctx, std, crawl.ToWrite, topics.Loop(c.Crawl).Config)
+	if err != nil {
+		return err
+	}
+	defer open.close()
+	domain := urls.BundledSuffixes().Domain(host)
+	setting, err := topics.WriteSetting(ctx, open.names, domain, c.over, open.client()...)
+	if errors.Is(err, topics.ErrUndefined) {
+		err = usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std.out, setting)
+	}
+	_, err = fmt.Fprintf(std.out, "%s: %s\n", domain, cmp.Or(settingText(setting), "as the crawl says"))
+	return err
+}
+
+// over changes a setting as the flags ask for.
+func (c *domainCmd) over(s topics.Setting) topics.Setting {
+	if c.Reset {
+		s = topics.Setting{Domain: s.Domain}
+	}
+	s.SetAt = time.Now().UTC().Truncate(time.Millisecond)
+	if c.Delay != nil {
+		delay := c.Delay.Milliseconds()
+		s.DelayMS = &delay
+	}
+	if c.PerDay != nil {
+		s.PerDay = *c.PerDay
+	}
+	if c.Priority != nil {
+		s.Priority = strings.TrimSuffix(*c.Priority, "normal")
+	}
+	if c.Block || c.Unblock {
+		s.Blocked, s.Reason = c.Block, c.Reason
+	}
+	return s
+}
+
+func settingText(s topics.Setting) string {
+	return (&why.Setting{DelayMS: s.DelayMS, PerDay: s.PerDay, Priority: s.Priority, Blocked: s.Blocked, Reason: s.Reason}).Text()
+}
+
+type domainsCmd struct {
+	Match string `arg:"" optional:"" help:"Only domains with this text in their name."`
+
+	reachFlags
+	Sort    string `enum:"pages,pending,errors,bytes,slow,last,name" default:"pages" help:"pages, pending, errors, bytes, slow (mean time of an answer), last (request) or name: the largest first."`
+	Blocked bool   `help:"Only blocked domains."`
+	Set     bool   `name:"set" help:"Only domains for which something is set."`
+	Limit   int    `short:"n" default:"50" placeholder:"N" help:"Print at most N domains; 0: all."`
+	JSON    bool   `name:"json" help:"Print JSON lines."`
+}
+
+func (c *domainsCmd) Run(ctx context.Context, std streams) error {
+	if c.Limit < 0 {
+		return usagef("--limit %d is negative", c.Limit)
+	}
+	open, err := c.open(ctx, std, crawl.ToRead, topics.Loop(c.Crawl).Config)
+	if err != nil {
+		return err
+	}
+	defer open.close()
+	asker, err := why.New(ctx, why.Options{Damaged: reportDamage(std), Names: open.names, Client: open.client(), Dir: open.dir})
+	if err != nil {
+		return err
+	}
+	defer asker.Close()
+	all, err := asker.Domains(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	rows := slices.DeleteFunc(all, func(r *why.DomainRow) bool {
+		return !strings.Contains(r.Domain, c.Match) || c.Blocked && r.State != why.StateBlocked || c.Set && r.Setting.Text() == ""
+	})
+	slices.SortFunc(rows, c.order())
+	found := len(rows)
+	if c.Limit > 0 {
+		rows = rows[:min(c.Limit, found)]
+	}
+	if c.JSON {
+		encoder := json.NewEncoder(std.out)
+		encoder.SetEscapeHTML(false)
+		for _, row := range rows {
+			if err := encoder.Encode(row); err != nil {
+				return fmt.Errorf("write domain: %w", err)
+			}
+		}
+		return nil
+	}
+	return listDomains(std.out, rows, found)
+}
+
+// order returns how the rows are sorted; those that are equal by their names.
+func (c *domainsCmd) order() func(a, b *why.DomainRow) int {
+	by := map[string]func(r *why.DomainRow) int64{
+		"pages": func(r *why.DomainRow) int64 { return r.Fetched }, "pending": func(r *why.DomainRow) int64 { return r.Pending },
+		"errors": func(r *why.DomainRow) int64 { return r.Errors }, "bytes": func(r *why.DomainRow) int64 { return r.Bytes },
+		"slow": func(r *why.DomainRow) int64 { return r.MeanMS }, "last": func(r *why.DomainRow) int64 { return r.LastAt.UnixMilli() },
+		"name": func(*why.DomainRow) int64 { return 0 },
+	}[c.Sort]
+	return func(a, b *why.DomainRow) int {
+		return cmp.Or(cmp.Compare(by(b), by(a)), strings.Compare(a.Domain, b.Domain))
+	}
+}
+
+func listDomains(out io.Writer, rows []*why.DomainRow, found int) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "DOMAIN\tSTATE\tPENDING\tFETCHED\tFAILED\tREFUSED\tERRORS\tBYTES\tMEAN\tLAST\tSETTING")
+	for _, r := range rows {
+		last := "-"
+		if !r.LastAt.IsZero() {
+			last = r.LastAt.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d ms\t%s\t%s\n", r.Domain, r.State, progress.Count(r.Pending),
+			progress.Count(r.Fetched), progress.Count(r.Failed), progress.Count(r.Refused), progress.Count(r.Errors),
+			progress.Bytes(r.Bytes), r.MeanMS, last, cmp.Or(r.Setting.Text(), "-"))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("write domains: %w", err)
+	}
+	_, err := fmt.Fprintf(out, "%s of %s domains\n", progress.Count(len(rows)), progress.Count(found))
+	return err
+}
