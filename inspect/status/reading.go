@@ -87,6 +87,7 @@ func sum(partitions []*weftpb.Gauges) *weftpb.Gauges {
 		total.Refused += g.GetRefused()
 		total.Withdrawn += g.GetWithdrawn()
 		total.Down += g.GetDown()
+		total.Blocked += g.GetBlocked()
 	}
 	return total
 }

@@ -139,6 +139,7 @@ func (h *history) count(ev *weftpb.Scheduled, old int32, p *part) {
 	g.Refused += is.GetRefused() - was.GetRefused()
 	g.Withdrawn += is.GetWithdrawn() - was.GetWithdrawn()
 	g.Down += is.GetDown() - was.GetDown()
+	g.Blocked += is.GetBlocked() - was.GetBlocked()
 	ev.Gauges = proto.CloneOf(g)
 }
 
