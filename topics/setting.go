@@ -76,6 +76,9 @@ func decodeSetting(key string, value []byte) (Setting, error) {
 	return *r.Setting, r.Setting.Validate()
 }
 
+// SettingOf returns the domain of which a record of config with this key is a setting.
+func SettingOf(key []byte) (domain string, ok bool) { return strings.CutPrefix(string(key), settingKey) }
+
 // WriteSetting appends the setting that change makes of the one of a domain that is in
 // force, and returns it.
 func WriteSetting(ctx context.Context, n Names, domain string, change func(Setting) Setting, client ...kgo.Opt) (Setting, error) {

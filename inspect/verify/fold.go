@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -47,6 +48,17 @@ type domain struct {
 	pace      pace
 	// hanging are the visits that it does not wait for.
 	hanging []*visit
+	asked   asked
+	// out are the visits that are out.
+	out []*visit
+}
+
+// open is the number of requests that are out.
+func (d *domain) open() (n int64) {
+	for _, v := range d.out {
+		n += int64(bits.OnesCount32(v.open))
+	}
+	return n
 }
 
 // visit is a visit that is out.
@@ -86,6 +98,7 @@ func (p *partition) step(s *step) {
 		p.domains[s.name] = s.domain
 	}
 	wasPending, wasOut := s.domain.pending(), s.domain.visits > 0
+	p.ask(s)
 	for _, id := range s.ev.Expired {
 		p.expire(s, id)
 	}
@@ -260,9 +273,9 @@ func (p *partition) lookup(s *step, id string) *visit {
 }
 
 func (p *partition) close(s *step, id string) {
-	if at := slices.Index(s.domain.hanging, p.visits[id]); at >= 0 {
-		s.domain.hanging = slices.Delete(s.domain.hanging, at, at+1)
-	}
+	is := func(v *visit) bool { return v == p.visits[id] }
+	s.domain.hanging = slices.DeleteFunc(s.domain.hanging, is)
+	s.domain.out = slices.DeleteFunc(s.domain.out, is)
 	delete(p.visits, id)
 	s.domain.visits--
 	p.have.visits--
@@ -292,6 +305,9 @@ func (p *partition) settle(s *step, t *weftpb.Settlement) {
 		p.attempted(s, url, t, to)
 	}
 	p.paced(s, v, url, t)
+	if t.Attempt != nil {
+		s.domain.asked.made(t.Attempt.StartedMs, s.ev.DecidedMs)
+	}
 	if v.open &^= 1 << t.Index; v.open == 0 {
 		p.close(s, t.Visit)
 	}

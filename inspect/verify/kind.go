@@ -50,6 +50,10 @@ const (
 	KindPerDomain Kind = "too_many_visits_of_domain"
 	KindWindow    Kind = "too_many_visits"
 	KindSize      Kind = "too_large"
+	// A visit was released to a domain that is blocked, or that had as many requests on that
+	// day as it may have.
+	KindBlocked Kind = "blocked"
+	KindPerDay  Kind = "too_many_requests_a_day"
 
 	// A damaged event.
 	KindCorrupt Kind = "corrupt"
@@ -78,7 +82,7 @@ var claimOf = map[Kind]Claim{
 	KindNoExchange: Pages, KindNoPage: Pages, KindPageID: Pages,
 	KindShort: Delays, KindOverlap: Delays, KindDelay: Delays,
 	KindBeforeRobots: Robots, KindDenied: Robots,
-	KindDepth: Budgets, KindAttempts: Budgets, KindPerDomain: Budgets, KindWindow: Budgets, KindSize: Budgets,
+	KindDepth: Budgets, KindAttempts: Budgets, KindPerDomain: Budgets, KindWindow: Budgets, KindSize: Budgets, KindBlocked: Budgets, KindPerDay: Budgets,
 	KindCorrupt: Ledgers, KindEpoch: Ledgers, KindGap: Ledgers, KindPosition: Ledgers, KindCommit: Ledgers,
 	KindLogShort: SiteLog, KindLogOverlap: SiteLog, KindLogBeforeRobots: SiteLog, KindLogDenied: SiteLog, KindLogUnknown: SiteLog,
 }

@@ -33,17 +33,24 @@ type budgets struct {
 	perDomain  int
 	window     int
 	delayMS    int64
+	// perDay is how many requests a day may be made to a domain; 0: any number.
+	perDay int64
+	// set are the domains for which people ever asked something.
+	set map[string]bool
 }
 
 func (b *budgets) loosen(d topics.Definition, window int) {
 	if b.partitions == 0 {
-		*b = budgets{d.Partitions, d.MaxDepth, d.PerDomain, window, d.DelayMS}
+		*b = budgets{d.Partitions, d.MaxDepth, d.PerDomain, window, d.DelayMS, d.PerDay, b.set}
 		return
 	}
 	if d.MaxDepth == scope.NoDepthLimit || b.maxDepth != scope.NoDepthLimit && d.MaxDepth > b.maxDepth {
 		b.maxDepth = d.MaxDepth
 	}
 	b.perDomain, b.delayMS = max(b.perDomain, d.PerDomain), min(b.delayMS, d.DelayMS)
+	if d.PerDay == 0 || b.perDay > 0 && d.PerDay > b.perDay {
+		b.perDay = d.PerDay
+	}
 }
 
 func (p *partition) checkTarget(s *step, t *weftpb.Target) {
@@ -105,6 +112,7 @@ func (p *partition) release(s *step, r *weftpb.Visit, index int) {
 		}
 	}
 	p.visits[r.Id] = v
+	s.domain.out = append(s.domain.out, v)
 	s.domain.visits++
 	p.have.visits++
 	p.checkVisit(s, r, v)
@@ -142,10 +150,14 @@ func (p *partition) goesOut(s *step, r *weftpb.Visit, q *weftpb.Request) {
 // checkVisit judges the delay of a released visit, and the number of visits out.
 func (p *partition) checkVisit(s *step, r *weftpb.Visit, v *visit) {
 	record := s.says("releases visit %s with a delay of %d ms", r.Id, r.DelayMs)
-	if least := max(p.budgets.delayMS, int64(v.crawlMS)); int64(r.DelayMs) < least {
-		p.violate(s, KindDelay, "", record,
-			"its delay is %d ms: %d ms are configured, and robots.txt asks for %d ms", r.DelayMs, p.budgets.delayMS, v.crawlMS)
+	if !p.whole && p.budgets.set[s.name] && s.domain.asked.setting == nil {
+		return // the setting may be in the part that is trimmed
 	}
+	if least := max(p.delayMS(s.domain), int64(v.crawlMS)); int64(r.DelayMs) < least {
+		p.violate(s, KindDelay, "", record,
+			"its delay is %d ms: %d ms are configured, and robots.txt asks for %d ms", r.DelayMs, p.delayMS(s.domain), v.crawlMS)
+	}
+	p.checkAsked(s, r, record)
 	if !p.whole {
 		return
 	}

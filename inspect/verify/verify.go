@@ -113,10 +113,14 @@ func (j *judge) define(ctx context.Context) error {
 		j.agent = j.opts.Log.Agent
 	}
 	seen := map[string]bool{}
+	j.budgets.set = map[string]bool{}
 	return j.reader.Records(ctx, j.names.Config, func(r *kgo.Record) error {
 		d, ok := topics.DefinitionIn(r.Value, j.names.Crawl)
 		if !ok {
 			return nil // another program wrote it
+		}
+		if domain, ok := topics.SettingOf(r.Key); ok {
+			j.budgets.set[domain] = true
 		}
 		j.budgets.loosen(d, settings.FrontierOptions(d).Window*max(1, int(d.FormerPartitions)))
 		j.parses = append(j.parses, settings.ParseOptions(d))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/verify"
@@ -389,6 +390,28 @@ func TestPlantedViolationsAreFound(t *testing.T) {
 				}
 			},
 			also: []verify.Kind{verify.KindPerDomain},
+		},
+		{
+			kind: verify.KindBlocked, topic: names.Scheduled, offset: 4,
+			plant: func(s *story) { s.told(3).Setting = &weftpb.DomainSetting{Blocked: true, Reason: "asked to stop"} },
+		},
+		{
+			kind: verify.KindBlocked, topic: names.Scheduled, offset: 4,
+			plant: func(s *story) {
+				s.told(3).Block = &weftpb.Block{UntilMs: begun + 86_400_000, Requests: 100, Errors: 51}
+			},
+		},
+		{
+			kind: verify.KindPerDay, topic: names.Scheduled, offset: 4,
+			plant: func(s *story) { s.told(1).Setting = &weftpb.DomainSetting{PerDay: 2} },
+		},
+		{
+			kind: verify.KindPerDay, topic: names.Scheduled, offset: 4,
+			plant: func(s *story) { s.definitions[0].PerDay = 2 },
+		},
+		{
+			kind: verify.KindDelay, topic: names.Scheduled, offset: 4,
+			plant: func(s *story) { s.told(3).Setting = &weftpb.DomainSetting{DelayMs: proto.Int64(5000)} },
 		},
 		{
 			kind: verify.KindSize, topic: names.Scheduled, offset: 6,
