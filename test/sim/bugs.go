@@ -41,6 +41,7 @@ var plantable = map[Bug]string{
 	"recalls-ignored":       "schedule does not read that a URL has left its group",
 	"groups-ignored":        "schedule does not read that a group comes back",
 	"release-pause-ignored": "the scheduler releases while releases are paused",
+	"settings-ignored":      "the scheduler does not read what people ask for domains",
 	// Workers.
 	"worker-commits-early": "a worker finishes a record before its output is acknowledged",
 	"marks-jump":           "a worker commits the newest finished record",
@@ -57,6 +58,7 @@ var plantable = map[Bug]string{
 	"silence-ignored":        "a host that asked for no request is asked in the rest of the visit",
 	"no-robots":              "robots.txt is not fetched",
 	"pause-ignored":          "a fetcher that is paused goes on",
+	"block-overlooked":       "a fetcher goes on with a domain that people have blocked",
 	"backlog-ignored":        "a fetcher does not wait for parse",
 	"dead-names-fail":        "a host name that does not exist counts as a host that is down",
 	"names-remembered":       "a host name that was not found once is never looked up again",
@@ -347,6 +349,7 @@ func (b *bugs) takeover(l *log, found fetch.Takeover) fetch.Takeover {
 func (b *bugs) gate(g fetch.Gate) fetch.Gate {
 	g.Leased = g.Leased || b.w.bug("lease-unchecked")
 	g.Paused = g.Paused && !b.w.bug("pause-ignored")
+	g.Blocked = g.Blocked && !b.w.bug("block-overlooked")
 	return g
 }
 

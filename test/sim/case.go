@@ -80,6 +80,7 @@ const (
 
 	// What people do is not a fault, but is drawn like one.
 	PauseStages Kind = "pause-stages" // weft pause, of a stage or of all (Target), and weft resume
+	SetDomain   Kind = "set-domain"   // weft domain, of the site Target: blocked, slower, or PerDay (Rate)
 	Stop        Kind = "stop"         // a process ends in good order, and is started again
 	Drain       Kind = "drain"        // weft stop --drain, and all processes are started again
 )
@@ -90,7 +91,9 @@ var orders = []Kind{PauseStages, PauseStages, Stop, Stop, Drain}
 // faultless tells that nothing goes wrong with the processes and brokers of a case:
 // there are only orders, and records of foreign writers.
 func (c Case) faultless() bool {
-	return !slices.ContainsFunc(c.Faults, func(f Fault) bool { return f.Kind != ForeignWriter && !slices.Contains(orders, f.Kind) })
+	return !slices.ContainsFunc(c.Faults, func(f Fault) bool {
+		return f.Kind != ForeignWriter && f.Kind != SetDomain && !slices.Contains(orders, f.Kind)
+	})
 }
 
 func (c Case) perDomain() int { return max(c.PerDomain, 1) }
@@ -154,6 +157,7 @@ func NewCase(seed uint64) Case {
 	c.Variants = source(7).IntN(2) == 0
 	c.DNSFailures = source(9).IntN(2) == 0
 	c.drawForeignWriters(source(11))
+	c.drawSettings(source(13))
 	return c
 }
 
@@ -194,6 +198,18 @@ func (c *Case) drawForeignWriters(rng *rand.Rand) {
 	for range 1 + rng.IntN(4) {
 		c.Faults = append(c.Faults, Fault{
 			At: upTo(rng, faultsWithin), Kind: ForeignWriter, Target: rng.IntN(1000), For: upTo(rng, 20*time.Second), Rate: 1 + rng.IntN(30),
+		})
+	}
+}
+
+// drawSettings draws what people ask for single domains.
+func (c *Case) drawSettings(rng *rand.Rand) {
+	if rng.IntN(3) > 0 {
+		return
+	}
+	for range 1 + rng.IntN(3) {
+		c.Faults = append(c.Faults, Fault{
+			At: upTo(rng, faultsWithin), Kind: SetDomain, Process: rng.IntN(12), Target: rng.IntN(1000), For: upTo(rng, 40*time.Second), Rate: rng.IntN(3),
 		})
 	}
 }

@@ -3,9 +3,6 @@ package sim
 import (
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/topics"
@@ -19,6 +16,9 @@ func (w *world) checkRequest(q *queue, before []*access, a *access, p *page) {
 	w.checkPace(before, a)
 	if q.instance.proc.control.Pauses(topics.Fetch) {
 		w.violate("paused", "%s asks %s after it has read that fetch is paused", a.instance.name, a.url)
+	}
+	if q.instance.proc.settings.Of(a.domain).Blocked {
+		w.violate("setting", "%s asks %s after it has read that the domain is blocked", a.instance.name, a.url)
 	}
 	if a.robots {
 		return
@@ -102,21 +102,15 @@ func (f *fetcher) checkBacklog() {
 	}
 }
 
-// checkNoRelease checks an event that was decided while releases are paused, or the
-// disk is nearly full: it must not release a visit.
-func (t *table) checkNoRelease(event []byte) {
-	p := t.instance.proc
-	if t.stage != topics.Schedule || !p.control.PausesReleases() && !p.diskLow.Load() {
+// checkReleases checks the visits that an event releases: there must be none while releases
+// are paused or the disk is nearly full, and they must keep to what people ask for the domain.
+func (t *table) checkReleases(domain string, event []byte) {
+	if t.stage != topics.Schedule {
 		return
 	}
-	var ev weftpb.Event
-	var body weftpb.Scheduled
-	if err := proto.Unmarshal(event, &ev); err == nil {
-		if err = proto.Unmarshal(ev.Body, &body); err != nil {
-			t.w.violate("ledger", "%s: %v", t.instance.name, err)
-		}
-	}
-	if len(body.Released) > 0 {
+	p, released := t.instance.proc, t.releasedBy(event)
+	t.checkSetting(domain, released)
+	if (p.control.PausesReleases() || p.diskLow.Load()) && len(released) > 0 {
 		t.w.violate("released", "%s releases a visit while releases are paused (%v)", t.instance.name, p.control)
 	}
 }

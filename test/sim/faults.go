@@ -62,6 +62,8 @@ func (w *world) inject(f Fault) {
 		w.at(until, func() { p.diskLow.Store(false) })
 	case PauseStages:
 		w.pauseStages(stagesToPause(f.Target), f.For)
+	case SetDomain:
+		w.setDomain(f)
 	case Stop:
 		p.stop(func() { w.after(f.For, p.boot) })
 	case Drain:

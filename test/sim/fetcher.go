@@ -97,7 +97,7 @@ func (f *fetcher) followBacklog() {
 
 // keepLease ends the instance when its lease has ended.
 func (f *fetcher) keepLease() {
-	switch holds := f.gate().Leased; {
+	switch holds := f.gate("").Leased; {
 	case holds:
 		f.held = true
 	case f.held:
@@ -107,12 +107,13 @@ func (f *fetcher) keepLease() {
 	f.instance.after(heartbeat/2, f.keepLease)
 }
 
-// gate is what decides whether a request may be written.
-func (f *fetcher) gate() fetch.Gate {
+// gate is what decides whether a request to a domain may be written.
+func (f *fetcher) gate(domain string) fetch.Gate {
 	p := f.instance.proc
 	return f.w.bugs.gate(fetch.Gate{
 		Leased: f.lease.Holds(), Paused: p.paused(topics.Fetch), Resting: f.resting,
-		Low: f.w.c.Embedded && p.diskLow.Load(),
+		Blocked: p.settings.Of(domain).Blocked,
+		Low:     f.w.c.Embedded && p.diskLow.Load(),
 	})
 }
 

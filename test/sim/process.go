@@ -20,6 +20,7 @@ type process struct {
 	up          bool
 	diskLow     atomic.Bool // the disk is nearly full
 	pauses      *stage.Pauses
+	settings    *stage.Settings
 	control     topics.Control // the latest one that the process has read
 	ending      bool           // the process ends in good order
 	pages       pageFile
@@ -184,7 +185,7 @@ func (p *process) crash(away time.Duration) {
 
 func (p *process) boot() {
 	p.up, p.control = true, p.w.control
-	p.pauses = stage.NewPauses(p.control)
+	p.pauses, p.settings = stage.NewPauses(p.control), stage.NewSettings(p.w.settings)
 	for _, name := range p.w.stagesOf(p) {
 		p.restart(name)
 	}

@@ -88,7 +88,7 @@ func (q *queue) lookUp(step hostqueue.Step) {
 		case x == nil:
 			q.Found()
 			return
-		case !q.gate().Permits():
+		case !q.gate(q.key.domain).Permits():
 			x = &httpclient.Exchange{URL: url, Class: httpclient.ClassLeaseLost}
 		default:
 			x.Started, x.Total = started, took
@@ -160,7 +160,7 @@ func (q *queue) hungUp(step hostqueue.Step, answer hostqueue.Answer) {
 
 // awaitGate waits until the gate opens, and then for the connection.
 func (q *queue) awaitGate(step hostqueue.Step) {
-	gate := q.gate()
+	gate := q.gate(q.key.domain)
 	gate.Full = q.backlog.Full(step.Visit.Domain) && !q.w.bug("backlog-ignored")
 	if !gate.Opens() {
 		q.wake(heartbeat / 2)
@@ -193,7 +193,7 @@ type request struct {
 func (q *queue) ask(step hostqueue.Step) {
 	v, i := step.Visit, step.Index
 	r := &request{queue: q, step: step, url: v.Requests[i].Target.Url, started: q.w.now}
-	if !q.gate().Permits() {
+	if !q.gate(q.key.domain).Permits() {
 		q.finished(r, &httpclient.Exchange{URL: r.url, Class: httpclient.ClassLeaseLost})
 		return
 	}

@@ -246,7 +246,7 @@ func (t *table) append(key string, event []byte, err error) {
 		if err = t.core.FoldNext(key, event, t.instance.proc.wall()); err == nil {
 			carried := t.core.Carried()
 			t.w.trace("%s appends %v at %d", t.instance.name, t.ledger().topicPartition, t.core.Folded().Offset)
-			t.checkNoRelease(event)
+			t.checkReleases(key, event)
 			noteCommits := func() {
 				for _, p := range carried {
 					t.toCommit[p.Topic] = max(t.toCommit[p.Topic], p.Offset+1)

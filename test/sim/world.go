@@ -48,6 +48,7 @@ type world struct {
 	transforms map[topics.Stage]stage.Transform
 	bugs       bugs
 	control    topics.Control // as it was written last
+	settings   map[string]topics.Setting
 
 	lastFault        time.Duration // when the last fault is over
 	lastActivity     time.Duration // when something was requested or written last
@@ -84,7 +85,7 @@ const delay = 500 * time.Millisecond
 
 func newWorld(c Case, lines *[]string) *world {
 	w := &world{
-		c: c, names: topics.Loop("sim"), partitions: partitions, counts: map[string]int{}, lines: lines,
+		c: c, names: topics.Loop("sim"), partitions: partitions, counts: map[string]int{}, settings: map[string]topics.Setting{}, lines: lines,
 		agenda: agenda{rng: rand.New(rand.NewPCG(c.Seed, 3))}, transforms: map[topics.Stage]stage.Transform{},
 	}
 	w.bugs = bugs{w: w, latest: map[topicPartition]int64{}, maybe: map[int32]uint64{}, absent: map[string]bool{}}
@@ -114,6 +115,7 @@ func newWorld(c Case, lines *[]string) *world {
 		p := &process{
 			w: w, name: fmt.Sprintf("p%d", i), disk: map[topicPartition]*checkpoint{}, shells: map[topics.Stage]shell{},
 			instances: map[topics.Stage]*instance{}, clockSkew: w.between(-2*time.Second, 2*time.Second), pauses: stage.NewPauses(topics.Control{}),
+			settings: stage.NewSettings(nil),
 		}
 		w.procs = append(w.procs, p)
 		w.after(w.between(0, 2*time.Second), p.boot)
@@ -156,6 +158,9 @@ func (w *world) define(p *process, name topics.Stage) ledger.Processor {
 	env := w.env
 	if !w.bug("release-pause-ignored") {
 		env.Pauses = p.pauses
+	}
+	if !w.bug("settings-ignored") {
+		env.Settings = p.settings
 	}
 	return processors.Find(w.names, name).Define(env, &p.diskLow)
 }
