@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -142,35 +143,47 @@ func (s *session) observe(ctx context.Context) error {
 const observeEvery = 5 * time.Second
 
 // settleFiles waits until the files have everything that is parsed and, with WARC, fetched. It
-// also ends when ctx ends or a writer fails; the next run writes the rest.
+// also ends when ctx ends or a writer fails; the next run writes the rest. A wait that is long
+// is explained.
 func (s *session) settleFiles(ctx, failed context.Context, sink *archive.PageSink) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(failed, cancel)()
-	_ = supervise.Until(ctx, endingEvery, func() (bool, error) { return s.settled(ctx, sink), nil })
+	told := time.Now()
+	_ = supervise.Until(ctx, endingEvery, func() (bool, error) {
+		left := s.unsettled(ctx, sink)
+		if left != "" && time.Since(told) >= readTimeout {
+			told = time.Now()
+			s.log.Warn("the end waits for the files", "left", left)
+		}
+		return left == "", nil
+	})
 }
 
-func (s *session) settled(ctx context.Context, sink *archive.PageSink) bool {
-	ends, err := s.ends(ctx, s.env.Names.Parsed)
-	if err != nil || !sink.Reached(ends) {
-		return false
-	}
-	if !s.opts.WARC {
-		return true
+// unsettled says what the files lack; empty if nothing.
+func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string {
+	parsed, err := s.ends(ctx, s.env.Names.Parsed)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !sink.Reached(parsed):
+		return fmt.Sprintf("pages before the ends of %s, %v", s.env.Names.Parsed, parsed)
+	case !s.opts.WARC:
+		return ""
 	}
 	fetched := s.env.Names.Fetched
-	ends, err = s.ends(ctx, fetched)
+	ends, err := s.ends(ctx, fetched)
 	if err != nil {
-		return false
+		return err.Error()
 	}
 	commits, err := s.admin.FetchOffsetsForTopics(ctx, s.env.Names.Group(topics.WARC), fetched)
 	if err != nil {
-		return false
+		return err.Error()
 	}
 	for partition, end := range ends {
 		if o, ok := commits.Lookup(fetched, partition); end > 0 && (!ok || o.At < end) {
-			return false
+			return fmt.Sprintf("%s/%d before %d for the WARC files, which have %d", fetched, partition, end, o.At)
 		}
 	}
-	return true
+	return ""
 }
