@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -33,7 +34,8 @@ func (w *world) setDomain(f Fault) {
 // moment later.
 func (w *world) writeSetting(s topics.Setting) {
 	w.settings[s.Domain] = s
-	w.trace("setting: %+v", s)
+	text, _ := json.Marshal(s) // which no setting fails
+	w.trace("setting: %s", text)
 	for _, p := range w.procs {
 		w.after(w.latency(), func() { p.readSetting(s.Domain) })
 	}
