@@ -104,7 +104,7 @@ var alone = []string{"examples", "deploy"}
 var pure = []string{"internal/httpfield", "internal/kv", "internal/mediatype", "internal/politeness", "internal/robots", "internal/urls", "inspect/plan"}
 
 var effects = []string{
-	"processors/fetch/httpclient", "processors/fetch/hostqueue", "processors/fetch/lease", "processors/fetch/slots",
+	"processors/fetch/httpclient", "processors/fetch/hostqueue", "processors/fetch/addresses", "processors/fetch/lease", "processors/fetch/slots",
 	"processors/parse/duplicates", "processors/archive/jsonl", "processors/archive/warc",
 }
 

@@ -79,6 +79,13 @@ type Definition struct {
 	// milliseconds; 0: 7 days.
 	GiveUpAfterMS int64 `json:"give_up_after_ms,omitempty"`
 
+	// AddressDelayMS is the time between the starts of two requests to an address,
+	// milliseconds, and PerAddress how many may be open; 0: the defaults of package
+	// addresses; -1: no limit. AddressExempt are networks without these limits, such as
+	// "10.1.0.0/16"; empty: private networks.
+	AddressDelayMS int64    `json:"address_delay_ms,omitempty"`
+	PerAddress     int      `json:"per_address,omitempty"`
+	AddressExempt  []string `json:"address_exempt,omitempty"`
 	// PerDay is how many requests a day (UTC) may be made to a domain, CrawlPerDay the
 	// budget of the crawl, which is divided among the domains by the number of their URLs,
 	// at least 100 each; 0: any number.

@@ -45,6 +45,9 @@ type definitionFlags struct {
 	Delay         *time.Duration `placeholder:"DUR" help:"Minimum time between two requests to a domain (default 1s)."`
 	GiveUpAfter   *time.Duration `placeholder:"DUR" help:"How long a host may be down before its URLs are given up (default 168h)."`
 	PerDomain     *int           `placeholder:"N" help:"Requests to a domain at the same time (default 1); use more only for your own sites."`
+	AddressDelay  *time.Duration `placeholder:"DUR" help:"Minimum time between the starts of two requests to one address, whatever names it has (default 50ms, or --delay if that is shorter); 0: none."`
+	PerAddress    *int           `placeholder:"N" help:"Requests to one address at the same time (default 8); 0: any number."`
+	AddressExempt []string       `placeholder:"CIDR" help:"Networks of servers that serve many at once, which have no such limits; by default private networks, such as 10.0.0.0/8."`
 	PerDay        *int64         `placeholder:"N" help:"Make at most N requests a day (UTC) to a domain; 0, the default: no limit. See weft domain."`
 	CrawlPerDay   *int64         `placeholder:"N" help:"Make about N requests a day: divided among the domains by the number of their URLs, at least 100 each; 0, the default: no limit."`
 	NoErrorBlock  *bool          `help:"Do not block domains for a day of which more than half of at least 100 answers were errors (4xx and 5xx, but 429 and 503)."`
@@ -89,6 +92,16 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	if f.GiveUpAfter != nil {
 		d.GiveUpAfterMS = f.GiveUpAfter.Milliseconds()
 	}
+	if f.AddressDelay != nil {
+		if d.AddressDelayMS = f.AddressDelay.Milliseconds(); d.AddressDelayMS == 0 {
+			d.AddressDelayMS = -1
+		}
+	}
+	if f.PerAddress != nil {
+		if d.PerAddress = *f.PerAddress; d.PerAddress == 0 {
+			d.PerAddress = -1
+		}
+	}
 	if f.StripParam != nil {
 		// After the default rules, so that they can be exceptions from these.
 		d.StripParams = append(urls.DefaultStrip(), f.StripParam...)
@@ -96,7 +109,7 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	flags, fields := reflect.ValueOf(f), reflect.ValueOf(&d).Elem()
 	for i := range flags.NumField() {
 		name, given := flags.Type().Field(i).Name, flags.Field(i)
-		if given.IsNil() || name == "Delay" || name == "GiveUpAfter" || name == "StripParam" {
+		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress"}, name) {
 			continue
 		}
 		if given.Kind() == reflect.Pointer {
@@ -129,6 +142,11 @@ func (f definitionFlags) check() error {
 			return usagef("--allow-network: %w", err)
 		}
 	}
+	for _, network := range f.AddressExempt {
+		if _, err := httpclient.ParseNetwork(network); err != nil {
+			return usagef("--address-exempt: %w", err)
+		}
+	}
 	for flag, text := range map[string]*string{"--user-agent": f.UserAgent, "--contact": f.Contact} {
 		if text != nil && strings.ContainsFunc(*text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return usagef("%s %q holds a control character", flag, *text)
@@ -144,6 +162,8 @@ func (f definitionFlags) check() error {
 		return usagef("--trap-evidence %d is not between -1 and %d", *f.TrapEvidence, traps.MaxEvidence)
 	case f.Delay != nil && (*f.Delay < 0 || *f.Delay > politeness.MaxDelay):
 		return usagef("--delay %v is not between 0 and %v", *f.Delay, politeness.MaxDelay)
+	case f.AddressDelay != nil && (*f.AddressDelay < 0 || *f.AddressDelay > time.Hour):
+		return usagef("--address-delay %v is not between 0 and 1h", *f.AddressDelay)
 	case f.GiveUpAfter != nil && (*f.GiveUpAfter < time.Minute || *f.GiveUpAfter > 365*24*time.Hour):
 		return usagef("--give-up-after %v is not between 1m and 8760h", *f.GiveUpAfter)
 	case f.MaxBody != nil && int64(*f.MaxBody) > settings.MaxBody:
@@ -165,6 +185,7 @@ func (f definitionFlags) check() error {
 		atLeast(1, "--per-domain", f.PerDomain, "is not positive"),
 		atLeast(0, "--per-day", f.PerDay, "is negative"),
 		atLeast(0, "--crawl-per-day", f.CrawlPerDay, "is negative"),
+		atLeast(0, "--per-address", f.PerAddress, "is negative"),
 		atLeast(1, "--partitions", f.Partitions, "is not positive"),
 	)
 }

@@ -495,7 +495,10 @@ type Visited struct {
 	Referral *Target `protobuf:"bytes,5,opt,name=referral,proto3" json:"referral,omitempty"`
 	// The one request that has no outcome yet hangs: the domain's other requests do not
 	// wait for it any more. A last part follows.
-	Hangs         bool `protobuf:"varint,6,opt,name=hangs,proto3" json:"hangs,omitempty"`
+	Hangs bool `protobuf:"varint,6,opt,name=hangs,proto3" json:"hangs,omitempty"`
+	// The address of the next request has had as many as it may get for so long, milliseconds:
+	// the domain is to be left alone meanwhile.
+	CrowdedMs     int64 `protobuf:"varint,7,opt,name=crowded_ms,json=crowdedMs,proto3" json:"crowded_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -572,6 +575,13 @@ func (x *Visited) GetHangs() bool {
 	return false
 }
 
+func (x *Visited) GetCrowdedMs() int64 {
+	if x != nil {
+		return x.CrowdedMs
+	}
+	return 0
+}
+
 var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
@@ -621,14 +631,16 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\ttruncated\x18\f \x01(\bR\ttruncated\x12$\n" +
 	"\x0eretry_after_ms\x18\r \x01(\x03R\fretryAfterMs\x12\x18\n" +
 	"\askipped\x18\x0e \x01(\bR\askipped\x12\x17\n" +
-	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\"\xd0\x01\n" +
+	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\"\xef\x01\n" +
 	"\aVisited\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12,\n" +
 	"\boutcomes\x18\x02 \x03(\v2\x10.weft.v1.OutcomeR\boutcomes\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\bR\x04done\x12*\n" +
 	"\x05rules\x18\x04 \x01(\v2\x14.weft.v1.OriginRulesR\x05rules\x12+\n" +
 	"\breferral\x18\x05 \x01(\v2\x0f.weft.v1.TargetR\breferral\x12\x14\n" +
-	"\x05hangs\x18\x06 \x01(\bR\x05hangsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"\x05hangs\x18\x06 \x01(\bR\x05hangs\x12\x1d\n" +
+	"\n" +
+	"crowded_ms\x18\a \x01(\x03R\tcrowdedMsB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_fetched_proto_rawDescOnce sync.Once

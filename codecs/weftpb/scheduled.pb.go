@@ -1775,7 +1775,10 @@ type Timing struct {
 	AnsweredMs int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
 	// The last visit was for an origin whose time to wait was over. The next one goes to
 	// those that need not wait.
-	Waited        bool `protobuf:"varint,10,opt,name=waited,proto3" json:"waited,omitempty"`
+	Waited bool `protobuf:"varint,10,opt,name=waited,proto3" json:"waited,omitempty"`
+	// Nothing goes out before next_ms because the address of the domain's host, which may
+	// have many names, is asked as often as it may be.
+	Crowded       bool `protobuf:"varint,11,opt,name=crowded,proto3" json:"crowded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1876,6 +1879,13 @@ func (x *Timing) GetAnsweredMs() int64 {
 func (x *Timing) GetWaited() bool {
 	if x != nil {
 		return x.Waited
+	}
+	return false
+}
+
+func (x *Timing) GetCrowded() bool {
+	if x != nil {
+		return x.Crowded
 	}
 	return false
 }
@@ -2037,7 +2047,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fACCESS_RULES\x10\x01\x12\x14\n" +
 	"\x10ACCESS_ALLOW_ALL\x10\x02\x12\x17\n" +
-	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\xad\x02\n" +
+	"\x13ACCESS_DISALLOW_ALL\x10\x03\"\xc7\x02\n" +
 	"\x06Timing\x12\x15\n" +
 	"\x06due_ms\x18\x01 \x01(\x03R\x05dueMs\x12\x17\n" +
 	"\anext_ms\x18\x02 \x01(\x03R\x06nextMs\x12\x1a\n" +
@@ -2052,7 +2062,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\vanswered_ms\x18\t \x01(\x03R\n" +
 	"answeredMs\x12\x16\n" +
 	"\x06waited\x18\n" +
-	" \x01(\bR\x06waitedB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	" \x01(\bR\x06waited\x12\x18\n" +
+	"\acrowded\x18\v \x01(\bR\acrowdedB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_scheduled_proto_rawDescOnce sync.Once

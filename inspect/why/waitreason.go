@@ -54,6 +54,9 @@ const (
 	Blocked Cause = "blocked"
 	// Budget means that it was asked today as often as it may be.
 	Budget Cause = "budget"
+	// Address means that the address of its host, which may have many names, is asked as
+	// often as it may be.
+	Address Cause = "address"
 	// Unknown means that the beginning of the ledger was trimmed.
 	Unknown Cause = "unknown"
 )
@@ -209,6 +212,9 @@ func (h domainView) waiting() WaitReason {
 	}
 	if reason, ok := h.hostWaits(); ok {
 		return reason
+	}
+	if h.state.Crowded && !at.After(h.state.NextAt) {
+		return because(Address, "the address of its host is asked as often as it may be, by all its names together; it goes on %s", h.When(at)).until(at)
 	}
 	unreachable, ok := h.unreachable()
 	switch {

@@ -105,6 +105,8 @@ func TestWaits(t *testing.T) {
 		{"a learnt delay", hosts(frontier.HostState{Host: "busy", Learnt: time.Second, WaitAt: later}), Delaying},
 		{"a host that is down", hosts(frontier.HostState{Host: "well"}, frontier.HostState{Host: "sick", Down: true, Failures: 5, WaitAt: later}), Breaker},
 		{"no such name", hosts(frontier.HostState{Host: "gone", Missing: true, WaitAt: later}), Robots},
+		{"a crowded address", func(h *domainView) { h.state.Crowded = true }, Address},
+		{"an address that was crowded", func(h *domainView) { h.state.Crowded, h.state.NextAt, h.state.Retries = true, noon, 1 }, Retrying},
 		{"retries", func(h *domainView) { h.state.NextAt, h.state.Retries = noon, 1 }, Retrying},
 		{"robots.txt", func(h *domainView) {
 			h.origins = []frontier.OriginState{{Name: "https://example.com", Standing: frontier.Waiting, RetryAt: later}}

@@ -69,3 +69,11 @@ const MaxLease = MaxVisit*90*time.Second + visitSpan + MaxDelay + 5*time.Minute
 // NextRelease returns the earliest time of the domain's next release after a visit that
 // ended at end. The delay is waited for only to its lead, because fetch enforces it.
 func NextRelease(end time.Time, delay time.Duration) time.Time { return end.Add(delay - Lead(delay)) }
+
+// maxCrowded bounds the time for which a domain is left alone because its address is asked
+// enough already.
+const maxCrowded = 10 * time.Minute
+
+// Crowded returns how long a domain is left alone whose address is asked enough already, by
+// how long the line for it is.
+func Crowded(wait time.Duration) time.Duration { return min(max(wait, 0), maxCrowded) }

@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/dedupe/traps"
 	"github.com/weftcrawl/weft/processors/dedupe/variants"
+	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/processors/normalize/scope"
 	"github.com/weftcrawl/weft/processors/parse/document"
@@ -24,7 +25,7 @@ func CheckDefinition(d topics.Definition) error {
 	_, err := VariantOptions(d)
 	return cmp.Or(
 		ScopeOptions(d).Validate(), URLOptions(d).Validate(), TrapOptions(d).Validate(), ParseOptions(d).Validate(), err,
-		FrontierOptions(d).Validate(), checkBodies(d), checkDuplicates(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
+		FrontierOptions(d).Validate(), checkBodies(d), checkDuplicates(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
 	)
 }
 
@@ -145,6 +146,37 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 		o.MinBodyRate = d.MinRate
 	}
 	return o
+}
+
+// AddressOptions returns o with what the crawl's definition says of addresses. A crawl with a
+// shorter delay than that of addresses has that one for them too, unless it names another.
+func AddressOptions(o addresses.Options, d topics.Definition) addresses.Options {
+	switch {
+	case d.AddressDelayMS != 0:
+		o.Delay = time.Duration(max(d.AddressDelayMS, 0)) * time.Millisecond
+	default:
+		o.Delay = min(o.Delay, time.Duration(d.DelayMS)*time.Millisecond)
+	}
+	o.AtOnce = int(limitOf(int64(d.PerAddress), int64(o.AtOnce)))
+	if len(d.AddressExempt) > 0 {
+		o.Exempt = nil
+	}
+	for _, network := range d.AddressExempt {
+		if prefix, err := httpclient.ParseNetwork(network); err == nil { // CheckDefinition has seen it
+			o.Exempt = append(o.Exempt, prefix)
+		}
+	}
+	return o
+}
+
+// checkAddresses reports exempt networks that are none, and budgets that cannot be.
+func checkAddresses(d topics.Definition) error {
+	for _, network := range d.AddressExempt {
+		if _, err := httpclient.ParseNetwork(network); err != nil {
+			return err
+		}
+	}
+	return AddressOptions(addresses.DefaultOptions(), d).Validate()
 }
 
 // Product is our product token (RFC 9309 section 2.2.1), by which robots.txt

@@ -151,6 +151,12 @@ func (s *partitions) get(number int32) *partition {
 	return assigned
 }
 
+// len is the number of partitions.
+func (s *partitions) len() (n int) {
+	s.Range(func(any, any) bool { n++; return true })
+	return n
+}
+
 // inFlight returns the requests in flight of a partition, nil when it is not
 // assigned.
 func (s *partitions) inFlight(number int32) *inFlight {

@@ -30,7 +30,7 @@ type crowd struct {
 }
 
 func newCrowd(opts Options, size func(domain string) int) *crowd {
-	q := &requester{
+	q := &requester{http: known{},
 		lease: lease.New(time.Hour, func() time.Duration { return 0 }), partitions: new(partitions),
 		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), retry: opts.Heartbeat / 2,
 	}

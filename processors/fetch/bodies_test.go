@@ -17,7 +17,7 @@ import (
 
 // server answers with a body.
 type server struct {
-	exchanger
+	known
 	body   []byte
 	before func()
 }

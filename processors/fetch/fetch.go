@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/supervise"
 	"github.com/weftcrawl/weft/internal/topiclog"
+	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/processors/fetch/lease"
@@ -26,6 +27,8 @@ type Options struct {
 	Client httpclient.Options
 	// Queues make the requests of visits.
 	Queues hostqueue.Options
+	// Addresses are the budgets of addresses.
+	Addresses addresses.Options
 	// BacklogBytes is how much parse may be behind before requests wait: with the
 	// bodies of domains that send much, and with those of others; see Backlog.
 	BacklogBytes int64
@@ -37,7 +40,7 @@ type Options struct {
 // DefaultOptions returns what a crawl uses unless told otherwise.
 func DefaultOptions() Options {
 	return Options{
-		Client: httpclient.DefaultOptions(), Queues: hostqueue.Defaults(), BacklogBytes: 64 << 20,
+		Client: httpclient.DefaultOptions(), Queues: hostqueue.Defaults(), Addresses: addresses.DefaultOptions(), BacklogBytes: 64 << 20,
 		SessionTimeout: 10 * time.Second, Heartbeat: 250 * time.Millisecond, LeaseMargin: 2 * time.Second,
 	}
 }
@@ -46,6 +49,7 @@ func DefaultOptions() Options {
 func (o Options) For(d topics.Definition) Options {
 	o.Client = settings.ClientOptions(o.Client, d)
 	o.Queues.PerDomain = d.PerDomain
+	o.Addresses = settings.AddressOptions(o.Addresses, d)
 	return o
 }
 
@@ -93,7 +97,8 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 	reporter := &reporter{visited: c.visited, life: writing, fail: fail}
 	requester := &requester{
 		env: env, http: http, lease: right, partitions: assigned, backlog: backlog, fetched: c.fetched, reporter: reporter,
-		witness: newWitness(env, opts.Queues.PerDomain), low: low, retry: opts.Heartbeat / 2,
+		addresses: addresses.New(opts.Addresses, func() (mine, all int) { return assigned.len(), int(env.Definition.Partitions) }),
+		witness:   newWitness(env, opts.Queues.PerDomain), low: low, retry: opts.Heartbeat / 2,
 		life: writing, fail: fail,
 	}
 	queues := hostqueue.New(opts.Queues, requester)

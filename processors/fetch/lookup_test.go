@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type known struct{ exchanger }
 
 func (known) LookUp(context.Context, string) *httpclient.Exchange { return nil }
 func (known) LookAhead(context.Context, []string)                 {}
+func (known) Address(string) netip.Addr                           { return netip.Addr{} }
 
 // nameless is an exchanger that finds no host after a while, and notes what it looks up
 // ahead.
@@ -35,6 +37,8 @@ func (n nameless) LookUp(_ context.Context, url string) *httpclient.Exchange {
 	time.Sleep(n.after)
 	return &httpclient.Exchange{URL: url, Class: n.class, Error: "no such host", Started: time.Now()}
 }
+
+func (nameless) Address(string) netip.Addr { return netip.Addr{} }
 
 func (n nameless) LookAhead(_ context.Context, urls []string) { *n.ahead = append(*n.ahead, urls...) }
 

@@ -75,8 +75,9 @@ type Report struct {
 	rules    *weftpb.OriginRules
 	waiting  int // exchanges whose records are not acknowledged
 	finished bool
-	hangs    bool      // the last request hangs, and that is not yet reported
-	last     time.Time // when the last part was written
+	crowded  time.Duration // how long the domain is to be left alone; not yet reported
+	hangs    bool          // the last request hangs, and that is not yet reported
+	last     time.Time     // when the last part was written
 }
 
 // partEvery is the age at which outcomes are reported although their visit goes on.
@@ -97,6 +98,9 @@ func (r *Report) Close(o *weftpb.Outcome, now time.Time) *weftpb.Visited {
 
 // Add books an outcome that needs no record.
 func (r *Report) Add(o *weftpb.Outcome) { r.outcomes = append(r.outcomes, o) }
+
+// Crowd books that the address of the next request gets no more requests for a while.
+func (r *Report) Crowd(wait time.Duration) { r.crowded = wait }
 
 // Learn books the rules of an origin's robots.txt.
 func (r *Report) Learn(rules *weftpb.OriginRules) { r.rules = rules }
@@ -167,8 +171,8 @@ func (r *Report) part(now time.Time, age time.Duration) *weftpb.Visited {
 	if !done && !hangs && (len(r.outcomes) == 0 || now.Sub(r.last) < age) {
 		return nil
 	}
-	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules, Hangs: hangs}
-	r.outcomes, r.rules, r.last = nil, nil, now
+	part := &weftpb.Visited{Visit: r.visit.Id, Outcomes: r.outcomes, Done: done, Rules: r.rules, Hangs: hangs, CrowdedMs: r.crowded.Milliseconds()}
+	r.outcomes, r.rules, r.crowded, r.last = nil, nil, 0, now
 	r.hangs = r.hangs && !hangs
 	return part
 }

@@ -30,3 +30,17 @@ func TestOutcomesDoNotWaitForTheNext(t *testing.T) {
 		t.Errorf("reports twice: %v", part)
 	}
 }
+
+// What a visit did not ask for because its address was crowded is given back, with how long
+// its domain is to be left alone, once.
+func TestReportTellsOfACrowdedAddress(t *testing.T) {
+	now := time.Unix(1700000000, 0)
+	r := NewReport(&hostqueue.Visit{Visit: &weftpb.Visit{Id: "v", Requests: make([]*weftpb.Request, 3)}}, now)
+	r.Open()
+	r.Close(&weftpb.Outcome{Status: 200}, now)
+	r.Crowd(20 * time.Second)
+	part := r.Finish(1, now)
+	if part == nil || !part.Done || part.CrowdedMs != 20_000 || len(part.Outcomes) != 3 || !part.Outcomes[1].Skipped || !part.Outcomes[2].Skipped {
+		t.Errorf("reports %v", part)
+	}
+}

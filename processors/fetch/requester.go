@@ -3,6 +3,8 @@ package fetch
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/supervise"
 	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/processors/fetch/lease"
@@ -55,6 +58,7 @@ type exchanger interface {
 	Do(ctx context.Context, r httpclient.Request) *httpclient.Exchange
 	Robots(ctx context.Context, url string, permit func() bool, hop func(next string) bool) []*httpclient.Exchange
 	LookUp(ctx context.Context, url string) *httpclient.Exchange
+	Address(url string) netip.Addr
 	LookAhead(ctx context.Context, urls []string)
 }
 
@@ -73,6 +77,7 @@ type requester struct {
 	lease      *lease.Lease
 	partitions *partitions
 	backlog    *backpressure
+	addresses  *addresses.Budgets
 	fetched    *stage.Outbox
 	reporter   *reporter
 	witness    *witness
@@ -126,6 +131,22 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 		case <-time.After(q.retry):
 		}
 	}
+}
+
+// Enter waits until the address of the host of request i may get one more request. If the
+// line is too long, the domain is to be left alone for as long, and for longer by chance, so
+// that not all come back together.
+func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave func(), crowded bool) {
+	leave, wait := q.addresses.Enter(ctx, q.http.Address(v.Requests[i].GetTarget().GetUrl()))
+	if leave != nil {
+		return leave, false
+	}
+	q.backlog.release(v)
+	if wait > 0 {
+		wait += rand.N(wait)
+		q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Crowd(wait); return nil })
+	}
+	return nil, wait > 0
 }
 
 // Request makes one request of a visit, unless its partition is about to go to another

@@ -85,7 +85,7 @@ func (slotless) Slots(int) {}
 
 // slowServer answers when it is told to, or not at all.
 type slowServer struct {
-	exchanger
+	known
 	begun, answer chan struct{}
 }
 

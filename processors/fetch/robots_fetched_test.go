@@ -17,7 +17,7 @@ import (
 )
 
 // redirecting answers a request for a robots.txt by way of another URL of its domain.
-type redirecting struct{ exchanger }
+type redirecting struct{ known }
 
 func (redirecting) Robots(context.Context, string, func() bool, func(string) bool) []*httpclient.Exchange {
 	now := time.Now()

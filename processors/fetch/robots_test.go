@@ -147,7 +147,7 @@ func TestRobotsElsewhere(t *testing.T) {
 // slowChain answers each request for a robots.txt after some time, with a
 // redirect within the domain.
 type slowChain struct {
-	exchanger
+	known
 	took time.Duration
 }
 

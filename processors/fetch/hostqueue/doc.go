@@ -8,9 +8,9 @@
 // arrives in between still waits. With PerDomain above one a domain has as many
 // queues. Only the owner of a site should ask for that.
 //
-//	visit ─▶ queue ─▶ look up the host ─▶ wait for the delay ─▶ wait for the gate ─▶ take a slot ─▶ request
-//	           ▲                                                                                      │
-//	           └────────────────────── not before: end + delay × (1 + jitter) ◄───────────────────────┘
+//	visit ─▶ queue ─▶ look up the host ─▶ wait for the delay ─▶ the gate ─▶ the address ─▶ a slot ─▶ request
+//	           ▲                                                                                       │
+//	           └────────────────────── not before: end + delay × (1 + jitter) ◄────────────────────────┘
 //
 // [Queue] is pure. It decides what a host queue does next, and is told the time.
 // [Queues] gives each Queue a goroutine, a clock and slots.
@@ -32,6 +32,9 @@
 // that servers that do not answer do not delay servers that do. There is a bound for both
 // (package slots). The gate stops requests while parse is too far behind, or while it is
 // uncertain whether the lease holds.
+//
+// Many names may be those of one server: its address has a budget of its own (package
+// addresses). Where the line for it is too long, the rest of a visit is given back.
 //
 // A visit whose context ends is dropped without a report. Its partition belongs to
 // another process, or this process stops and finds the visit in the ledger again.

@@ -356,5 +356,8 @@ func (q *Queue) Skipped() {
 	q.rest, q.found = q.next, false
 }
 
+// GiveBack has the current visit finished, of which the next request was not begun.
+func (q *Queue) GiveBack() { q.stopped = true }
+
 // Drop ends the current visit.
 func (q *Queue) Drop() { q.current = nil }

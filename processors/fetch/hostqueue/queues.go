@@ -24,6 +24,11 @@ type Requester interface {
 	// Gate returns when a request of v may be made now, or an error when the
 	// visit must be dropped. It is called before a slot is taken.
 	Gate(ctx context.Context, v *Visit) error
+	// Enter returns when the address that v.Requests[i] goes to may get one more request;
+	// leave is called at the request's end. If that would take too long, or the visit must
+	// be dropped, leave is nil; then crowded tells whether the rest of the visit is given
+	// back. It is called before a slot is taken.
+	Enter(ctx context.Context, v *Visit, i int) (leave func(), crowded bool)
 	// Request makes v.Requests[i].
 	Request(ctx context.Context, v *Visit, i int) Answer
 	// Skip reports that v.Requests[i] is not made, because its host must not be asked.
@@ -231,7 +236,7 @@ func (s *Queues) lookUp(q *queue, step Step) (found, hung bool) {
 	return found, hung
 }
 
-// ask makes a request, when the gate and a slot allow it. It makes none if the
+// ask makes a request, when the gate, its address and a slot allow it. It makes none if the
 // request was settled while it waited, or its visit ended. What was looked up before the
 // delay may be too old after it. Then the host is looked up again, without a slot.
 func (s *Queues) ask(q *queue, step Step) (hung bool) {
@@ -242,6 +247,16 @@ func (s *Queues) ask(q *queue, step Step) (hung bool) {
 	if found, hung := s.lookUp(q, step); !found || hung {
 		return hung
 	}
+	leave, crowded := s.requester.Enter(step.Context, step.Visit, step.Index)
+	if leave == nil {
+		if crowded {
+			s.change(q.GiveBack)
+		} else {
+			s.change(q.Drop)
+		}
+		return false
+	}
+	defer leave()
 	var answer *Answer
 	inSlot := s.slots.Use(step.Context, func() {
 		var changed bool

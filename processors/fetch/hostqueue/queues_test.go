@@ -25,6 +25,7 @@ type web struct {
 	skipped  []string       // visit and index
 	answer   func(v *hostqueue.Visit, i int) hostqueue.Answer
 	gate     func(ctx context.Context) error
+	crowded  func(v *hostqueue.Visit, i int) bool
 	takes    func(v *hostqueue.Visit, i int) time.Duration // nil: at random
 	lookUp   func(ctx context.Context, v *hostqueue.Visit, i int) (hostqueue.Answer, bool)
 	ahead    []string // visits whose hosts were looked up ahead
@@ -54,6 +55,13 @@ func (w *web) Gate(ctx context.Context, _ *hostqueue.Visit) error {
 		return w.gate(ctx)
 	}
 	return nil
+}
+
+func (w *web) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave func(), crowded bool) {
+	if w.crowded != nil && w.crowded(v, i) {
+		return nil, true
+	}
+	return func() {}, false
 }
 
 func (w *web) Request(_ context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
@@ -180,6 +188,21 @@ func TestStopRestAndNotBefore(t *testing.T) {
 		}
 		if w.finished["a"] != 2 {
 			t.Errorf("rest of a begins at %d, want 2", w.finished["a"])
+		}
+	})
+}
+
+// What does not get its turn at an address is given back, and the next visit goes on.
+func TestCrowdedAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		w.crowded = func(v *hostqueue.Visit, i int) bool { return v.Id == "a" && i == 2 }
+		l := hostqueue.New(hostqueue.Defaults(), w)
+		l.Start(t.Context(), visit("d", "a", 4, time.Second))
+		l.Start(t.Context(), visit("d", "b", 1, time.Second))
+		l.Wait()
+		if len(w.log["d"]) != 3 || w.finished["a"] != 2 || w.finished["b"] != 1 {
+			t.Errorf("%d requests; the rests of the visits begin at %v", len(w.log["d"]), w.finished)
 		}
 	})
 }

@@ -45,6 +45,10 @@ func (m *mixed) Request(_ context.Context, v *hostqueue.Visit, _ int) hostqueue.
 	return hostqueue.Answer{}
 }
 
+func (*mixed) Enter(context.Context, *hostqueue.Visit, int) (leave func(), crowded bool) {
+	return func() {}, false
+}
+
 func (*mixed) Hang(context.Context, *hostqueue.Visit, int, time.Time) {}
 
 func (*mixed) Finish(context.Context, *hostqueue.Visit, int) {}

@@ -3,6 +3,7 @@ package httpclient
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -31,6 +32,23 @@ func (c *Client) LookUp(ctx context.Context, url string) *Exchange {
 	x.Total = time.Since(began)
 	x.DNS = x.Total
 	return x
+}
+
+// Address returns the address that is dialled first for a URL, as far as it is known: LookUp
+// has found it, or the host is an address. Otherwise it is not valid.
+func (c *Client) Address(url string) netip.Addr {
+	u, err := target(url)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addrs := c.dialer.own(u.Hostname())
+	if name := c.dialer.name(u.Hostname()); name != "" {
+		addrs = c.dialer.resolver.peek(name)
+	}
+	if allowed := c.dialer.reach.allowed(addrs); len(allowed) > 0 {
+		return allowed[0]
+	}
+	return netip.Addr{}
 }
 
 // LookAhead begins to look up the hosts of URLs, which will be asked for in ctx. It does

@@ -39,6 +39,14 @@ func TestLookUp(t *testing.T) {
 			t.Errorf("asked %d times for %s, want %d", n, name, asked)
 		}
 	}
+	for url, address := range map[string]string{
+		"http://a.test/": "127.0.0.1", "http://127.0.0.2/x": "127.0.0.2", "http://[::1]:8080/": "::1", "http://localhost/": "127.0.0.1",
+		"http://gone.test/": "invalid IP", "http://never.test/": "invalid IP", "http://a b/": "invalid IP",
+	} {
+		if a := c.Address(url); a.String() != address {
+			t.Errorf("the address of %s is %v, want %s", url, a, address)
+		}
+	}
 	ended, end := context.WithCancelCause(t.Context())
 	end(ErrLeaseLost)
 	if x := c.LookUp(ended, "http://b.test/"); x == nil || x.Class != ClassLeaseLost {

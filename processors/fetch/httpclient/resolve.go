@@ -120,6 +120,14 @@ func (r *resolver) answer(ctx context.Context, name string) (*answer, error) {
 	}
 }
 
+// peek returns the addresses of a name that were found last, none if they are forgotten.
+func (r *resolver) peek(name string) []netip.Addr {
+	if known, ok := r.answers.Peek(name); ok {
+		return known.addrs
+	}
+	return nil
+}
+
 // known tells whether a look-up would be answered from the cache.
 func (r *resolver) known(name string) bool {
 	known, ok := r.answers.Peek(name)

@@ -20,7 +20,11 @@
 //	origin   scheme, host and port: queues and retries; robots.txt; failures to connect
 //	host     failures in a row, back-off, breaker, Retry-After, whether its name exists
 //	domain   the registrable domain: the rate (one visit at a time, the delay between
-//	         two requests), fairness between its origins
+//	         two requests), fairness between its origins, what people ask for it,
+//	         requests a day
+//
+// The rate of an address is kept by fetch (package addresses), which says when a domain is to
+// be left alone because of it.
 //
 // What fails waits alone. The next visit of its domain goes to an origin that is ready.
 // The table of politeness.Judge says what each outcome is held against.

@@ -43,7 +43,10 @@ type domain struct {
 	responseMS uint32
 	// waited: the last visit was for an origin whose time to wait was over.
 	waited bool
-	groups groupCounts
+	// crowded: nothing goes out before nextMS because its address is asked as often as it
+	// may be.
+	crowded bool
+	groups  groupCounts
 
 	// setting is what people ask for it.
 	setting setting
@@ -135,12 +138,12 @@ func (d *domain) firstLease() int64 {
 
 // timing is the part that an event carries whole.
 func (d *domain) timing(dueMS int64) *weftpb.Timing {
-	return &weftpb.Timing{DueMs: dueMS, NextMs: d.nextMS, Turn: d.turn, ResponseMs: d.responseMS, Waited: d.waited}
+	return &weftpb.Timing{DueMs: dueMS, NextMs: d.nextMS, Turn: d.turn, ResponseMs: d.responseMS, Waited: d.waited, Crowded: d.crowded}
 }
 
 // setTiming takes over an event's timing but for DueMs, which is an index too.
 func (d *domain) setTiming(t *weftpb.Timing) {
-	d.nextMS, d.turn, d.responseMS, d.waited = t.NextMs, t.Turn, t.ResponseMs, t.Waited
+	d.nextMS, d.turn, d.responseMS, d.waited, d.crowded = t.NextMs, t.Turn, t.ResponseMs, t.Waited, t.Crowded
 }
 
 func (d *domain) fields(f *kv.Fields) {
@@ -162,7 +165,7 @@ func (d *domain) fields(f *kv.Fields) {
 	in := uint8(d.dueIn ^ backQueueByDefault)
 	high, low := in&2 != 0, in&1 != 0
 	set, metered := d.setting != (setting{}), d.known > 0 || d.day != (day{})
-	f.Bools(&grouped, &d.waited, &counted, &high, &low, &set, &metered)
+	f.Bools(&grouped, &d.waited, &counted, &high, &low, &set, &metered, &d.crowded)
 	d.dueIn = (bit(high)<<1 | bit(low)) ^ backQueueByDefault
 	if grouped {
 		d.groups.fields(f)

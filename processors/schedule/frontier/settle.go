@@ -53,6 +53,9 @@ func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 		return nil, p.err
 	}
 	s.pace(at.Now)
+	if s.d.crowded = v.CrowdedMs > 0; s.d.crowded {
+		s.rest(politeness.Crowded(time.Duration(v.CrowdedMs) * time.Millisecond))
+	}
 	return p.conclude()
 }
 

@@ -79,6 +79,9 @@ type DomainState struct {
 	Response time.Duration
 	// Setting is what people ask for the domain, nil if nothing.
 	Setting *weftpb.DomainSetting
+	// Crowded: nothing is released before NextAt because its address is asked as often as it
+	// may be.
+	Crowded bool
 	// BlockedUntil is the end of an automatic block, zero if there is none.
 	BlockedUntil time.Time
 	// Known is the number of its URLs that were ever admitted.
@@ -100,7 +103,7 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 		DueAt: moment(d.dueMS), NextAt: moment(d.nextMS), LeaseAt: moment(d.leaseMS),
 		Response: milliseconds(d.responseMS),
 		Grouped:  d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
-		Setting: d.setting.record(), BlockedUntil: moment(d.day.blockMS),
+		Crowded: d.crowded, Setting: d.setting.record(), BlockedUntil: moment(d.day.blockMS),
 		Known: d.known, Asked: d.day.asked, AskedOn: moment(d.day.number * dayMS).UTC(),
 	}
 	for _, value := range kv.Range(f.store, x.keys.origin(""), x.keys.make(originKind+1, 0)) {

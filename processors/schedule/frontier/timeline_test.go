@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 //	> TIME aside DOMAIN GROUP FROM TO PREFIX    URLs of a group, PREFIXfrom to PREFIXto
 //	> TIME group DOMAIN GROUP open|withdrawn|free
 //	> TIME recall DOMAIN URL…                   URLs leave their group
-//	> TIME visited DOMAIN VISIT [part] INDEX:STATUS[@TIME]|CLASS|skipped[:RETRY-AFTER]…
+//	> TIME visited DOMAIN VISIT [part] [crowded:WAIT] INDEX:STATUS[@TIME]|CLASS|skipped[:RETRY-AFTER]…
 //	> TIME robots DOMAIN VISIT allow|rules|referred|redirected:CLASS|STATUS|CLASS [CRAWL-DELAY]
 //	> TIME refer DOMAIN URL ORIGIN              another domain's robots.txt redirects here
 //	> TIME answer DOMAIN ORIGIN allow|rules|STATUS|CLASS [CRAWL-DELAY]
@@ -261,6 +261,10 @@ func targets(urls []string) []*weftpb.Target {
 func (l *timeline) visited(id string, words []string) *weftpb.Visited {
 	v := &weftpb.Visited{Visit: l.visit(id), Done: true}
 	for _, word := range words {
+		if wait, ok := strings.CutPrefix(word, "crowded:"); ok {
+			v.CrowdedMs = l.duration(wait).Milliseconds()
+			continue
+		}
 		if word == "part" || word == "hangs" {
 			v.Done, v.Hangs = false, word == "hangs"
 			continue
