@@ -92,7 +92,7 @@ func (n Names) Roles() []Role {
 		},
 		Role{Name: "look", Does: "weft status, topics, why, verify, rejected, traps, and consume of any topic", Grants: look},
 		Role{
-			Name: "control", Does: "weft pause, resume and stop",
+			Name: "control", Does: "weft pause, resume and stop, and the settings of weft domain",
 			Grants: []Grant{
 				{MayRead, OfTopic, n.Config, false},
 				{MayWrite, OfTopic, n.Config, false},
