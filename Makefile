@@ -141,6 +141,10 @@ bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000
 bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
 	bin/run polite -bars -kills 3 -duration 2m
 
+.PHONY: bench-addresses
+bench-addresses: bench-build kafka-fetch ## Addresses: 10,000 names of one address in four processes on Apache Kafka (root or user namespaces)
+	bin/run addresses -bars
+
 .PHONY: bench-sick
 bench-sick: bench-build ## Sick hosts: 60 healthy hosts beside 40 sick ones and 600 dead names, and without them (root or user namespaces)
 	bin/run sick -bars

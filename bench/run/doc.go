@@ -15,11 +15,14 @@
 //	             hosts and 600 dead names of the same domains, and against the
 //	             same web without these links: pages reached, and the ratio of
 //	             the times until the last healthy page
+//	run addresses  several processes on Apache Kafka against ten thousand names of
+//	             one address: how fast it is asked, and how much of its budget is
+//	             used
 //
 // run sick serves its web at port 80 and names at port 53, and the crawler finds
 // them by /etc/resolv.conf. So it runs in a network and a mount namespace of its
 // own, as unshare -n -m makes them. It needs root or user namespaces, and says so
-// where there are none. -docs DIR serves each folder of DIR as a host, for
+// where there are none; so does run addresses. -docs DIR serves each folder of DIR as a host, for
 // example a folder docs.python.org with the documentation of Python. What such
 // documents link to outside of the web does not exist, in both crawls. A crawl is
 // stopped when all pages of healthy hosts were fetched and nothing more is asked
@@ -59,10 +62,10 @@ func main() {
 
 func dispatch(ctx context.Context, args []string) error {
 	commands := map[string]func(context.Context, []string, io.Writer) error{
-		"speed": speed, "polite": polite, "cluster": compare, "scale": scale, "cost": cost, "sick": sick,
+		"speed": speed, "polite": polite, "cluster": compare, "scale": scale, "cost": cost, "sick": sick, "addresses": addresses,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: run speed|polite|cluster|scale|cost|sick [flags]; -h after the name lists them")
+		return errors.New("usage: run speed|polite|cluster|scale|cost|sick|addresses [flags]; -h after the name lists them")
 	}
 	return commands[args[0]](ctx, args[1:], os.Stdout)
 }

@@ -126,16 +126,11 @@ func (c *domainsCmd) Run(ctx context.Context, std streams) error {
 	if c.Limit < 0 {
 		return usagef("--limit %d is negative", c.Limit)
 	}
-	open, err := c.open(ctx, std, crawl.ToRead, topics.Loop(c.Crawl).Config)
+	asker, end, err := c.asker(ctx, std)
 	if err != nil {
 		return err
 	}
-	defer open.close()
-	asker, err := why.New(ctx, why.Options{Damaged: reportDamage(std), Names: open.names, Client: open.client(), Dir: open.dir})
-	if err != nil {
-		return err
-	}
-	defer asker.Close()
+	defer end()
 	all, err := asker.Domains(ctx, time.Now())
 	if err != nil {
 		return err

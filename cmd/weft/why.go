@@ -32,16 +32,11 @@ func (c *whyCmd) Run(ctx context.Context, std streams) error {
 			return err
 		}
 	}
-	open, err := c.open(ctx, std, crawl.ToRead, topics.Loop(c.Crawl).Config)
+	asker, end, err := c.asker(ctx, std)
 	if err != nil {
 		return err
 	}
-	defer open.close()
-	asker, err := why.New(ctx, why.Options{Damaged: reportDamage(std), Names: open.names, Client: open.client(), Dir: open.dir})
-	if err != nil {
-		return err
-	}
-	defer asker.Close()
+	defer end()
 	var answer interface{ WriteText(to io.Writer) error }
 	switch now := time.Now(); {
 	case c.About == nil:
@@ -58,6 +53,20 @@ func (c *whyCmd) Run(ctx context.Context, std streams) error {
 		return answer.WriteText(std.out)
 	}
 	return printJSON(std.out, answer)
+}
+
+// asker opens the crawl for questions. The caller calls end.
+func (f *reachFlags) asker(ctx context.Context, std streams) (a *why.Asker, end func(), err error) {
+	open, err := f.open(ctx, std, crawl.ToRead, topics.Loop(f.Crawl).Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err = why.New(ctx, why.Options{Damaged: reportDamage(std), Names: open.names, Client: open.client(), Dir: open.dir})
+	if err != nil {
+		open.close()
+		return nil, nil, err
+	}
+	return a, func() { a.Close(); open.close() }, nil
 }
 
 func printJSON(out io.Writer, value any) error {

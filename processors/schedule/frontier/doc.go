@@ -154,10 +154,17 @@
 //     that cannot be read is an error of the decision or of Apply. Neither is skipped:
 //     the ledger stops the partition.
 //
+// # What people ask
+//
+// Options.Setting says what people ask for a domain. A decision compares it with the domain's
+// record, and its event says what has changed (setting.go). A domain that is blocked, or has
+// spent its requests of a day (budget.go), is due later: blocked ones are looked at once a day.
+//
 // # Costs
 //
 // Queues are ranges of sequence numbers, and the indexes remember where they begin, so
 // no decision searches: an event of a domain with ten million URLs, or with 100,000
-// hosts, costs as much as one of a domain with ten. Memory holds only caches: robots rules, within a bound, and the
-// first key of each index.
+// hosts, costs as much as one of a domain with ten. Memory holds only caches: robots rules,
+// within a bound, and the first key of each index; and, after a pause, the names of the domains
+// that have hosts to wake.
 package frontier
