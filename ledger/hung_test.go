@@ -16,6 +16,9 @@ import (
 // member joins. The group waits for the owner to give a partition up. That ends
 // although no answer comes, and before the group expels the owner.
 func TestHandsOverWhileALeaderHangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for ten seconds")
+	}
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ClusterID("test"), kfake.SeedTopics(2, inTopic, ledgerTopic))
 	check(t, err)
