@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -34,11 +35,14 @@ func TestHandsOverWhileALeaderHangs(t *testing.T) {
 	old.reaches(IncidentClaim, 2)
 	id := cluster.GroupInfo(ledgerTopic).Members[0].MemberID
 
+	listed, err := kadm.NewClient(w.client).ListTopics(t.Context(), inTopic)
+	check(t, err)
+	input := [16]byte(listed[inTopic].ID) // requests name topics by it
 	hangs := make(chan struct{})
 	var hung atomic.Bool
 	cluster.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
-		if r := req.(*kmsg.FetchRequest); len(r.Topics) > 0 && r.Topics[0].Topic == inTopic && hung.CompareAndSwap(false, true) {
+		if r := req.(*kmsg.FetchRequest); len(r.Topics) > 0 && r.Topics[0].TopicID == input && hung.CompareAndSwap(false, true) {
 			close(hangs)
 			cluster.SleepControl(func() { <-letGo })
 		}
