@@ -18,7 +18,7 @@ import (
 // although no answer comes, and before the group expels the owner.
 func TestHandsOverWhileALeaderHangs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits for ten seconds")
+		t.Skip("waits for an answer that does not come")
 	}
 	t.Parallel()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.ClusterID("test"), kfake.SeedTopics(2, inTopic, ledgerTopic))
