@@ -6,8 +6,9 @@ import (
 )
 
 // cli is the grammar of the command line. Every flag but --version, and what weft domain
-// sets, is also WEFT_… in the environment and a key of the --config file. The command line wins over the
-// environment, and the environment over the file. kong calls Run of the chosen command.
+// sets, is also WEFT_… in the environment and a key of the --config file. The command
+// line wins over the environment, and the environment over the file. kong calls Run of the
+// chosen command.
 type cli struct {
 	Config    configFile `placeholder:"FILE" help:"YAML file of flags."`
 	LogLevel  string     `enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`

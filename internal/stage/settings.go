@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/weftcrawl/weft/topics"
@@ -18,8 +20,8 @@ type Settings struct {
 // NewSettings returns the settings of a process that begins.
 func NewSettings(byDomain map[string]topics.Setting) *Settings {
 	s := &Settings{byDomain: map[string]topics.Setting{}}
-	for _, setting := range byDomain {
-		s.Set(setting)
+	for _, domain := range slices.Sorted(maps.Keys(byDomain)) { // runs of the simulation are repeatable
+		s.Set(byDomain[domain])
 	}
 	return s
 }

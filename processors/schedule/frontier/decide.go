@@ -68,11 +68,8 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 			p.ev.Expired = append(p.ev.Expired, id)
 		}
 	}
-	if i := slices.Index(f.asked, domain); i >= 0 {
-		f.asked = slices.Delete(f.asked, i, i+1)
-	}
-	if i := slices.Index(f.sleeping, domain); i >= 0 {
-		f.sleeping = slices.Delete(f.sleeping, i, i+1)
+	remove(&f.asked, domain)
+	if remove(&f.sleeping, domain) {
 		p.ev.Woken = p.toWake()
 	}
 	isDue := p.d.dueMS != 0 && (p.d.dueMS <= p.nowMS || absurd(p.d.dueMS, p.nowMS))
@@ -88,6 +85,20 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 		return nil, nil
 	}
 	return ev, nil
+}
+
+// remove takes a name out of a list, and tells whether it was there. Due names the first ones
+// first, so that is where it mostly is, and a long list is not moved for it.
+func remove(names *[]string, name string) bool {
+	switch i := slices.Index(*names, name); i {
+	case -1:
+		return false
+	case 0:
+		*names = (*names)[1:]
+	default:
+		*names = slices.Delete(*names, i, i+1)
+	}
+	return true
 }
 
 // Report returns an event that only tells the gauges; its key is empty.
