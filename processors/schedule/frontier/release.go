@@ -261,7 +261,7 @@ func (p *plan) putOffInGroup(c *candidate) bool {
 	case waits(c.host.waitMS, p.nowMS):
 		p.putOff(c, c.host.waitMS)
 	case waits(c.host.hangsMS, p.nowMS):
-		p.putOff(c, c.host.hangsMS)
+		p.putOff(c, p.nowMS) // its host waits, and may go on sooner
 	case waits(c.origin.health.waitMS, p.nowMS):
 		p.putOff(c, c.origin.health.waitMS)
 	case standing == Asking:
