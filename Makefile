@@ -35,9 +35,10 @@ PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
 VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
 # The race detector links C; without a compiler the same tests run without it. The tags
-# choose Go where cgo would choose C, as in the program.
+# choose Go where cgo would choose C, as in the program. Without atexit_sleep_ms each
+# test program, and each that a test starts, sleeps a second before it ends.
 RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false)
-RACE_ENV := $(if $(RACE),CGO_ENABLED=1)
+RACE_ENV := $(if $(RACE),CGO_ENABLED=1 GORACE=atexit_sleep_ms=0)
 
 .PHONY: help
 help: ## List the targets
@@ -100,12 +101,12 @@ tests: long short ## The tests alone: long ones, those of the deploy files, then
 
 .PHONY: long
 long: $(GOTESTSUM)
-	$(GOTEST) -vet=off -timeout 20m -p 3 -parallel 4 $$(.ci/long)
+	$(GOTEST) -vet=off -timeout 20m -p 3 -parallel 8 $$(.ci/long)
 	cd deploy/check && $(GOTEST) -count=1 -timeout 15m $$(../../.ci/long)
 
 .PHONY: short
 short: $(GOTESTSUM)
-	$(RACE_ENV) $(GOTEST) $(RACE) -vet=off -short -timeout 20m ./...
+	$(RACE_ENV) $(GOTEST) $(RACE) -vet=off -short -timeout 20m -p 4 ./...
 
 .PHONY: unit
 unit: $(GOTESTSUM) ## The short tests only
