@@ -35,7 +35,7 @@ var house = []floor{
 	// What every part of a crawler needs.
 	{"tools", []string{
 		"internal/blob", "internal/bodies", "internal/broker", "internal/dirlock", "internal/httpfield", "internal/kafka", "internal/kv",
-		"internal/mediatype", "internal/pebblelog", "internal/politeness", "internal/robots", "internal/supervise", "internal/trouble",
+		"internal/mediatype", "internal/memory", "internal/pebblelog", "internal/politeness", "internal/robots", "internal/supervise", "internal/trouble",
 		"internal/urls",
 	}},
 	// Event-sourced tables, and reading what they wrote.
@@ -66,6 +66,7 @@ var neighbours = map[string][]string{
 	"internal/bodies":    {"internal/blob"},
 	"internal/broker":    {"internal/dirlock", "internal/kafka", "internal/supervise"},
 	"internal/mediatype": {"internal/httpfield"},
+	"internal/memory":    {"internal/supervise"},
 	"internal/robots":    {"internal/httpfield", "internal/urls"},
 	"internal/topiclog":  {"ledger"},
 

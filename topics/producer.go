@@ -16,7 +16,7 @@ type ProducerOptions struct {
 	// Linger is how long a batch waits for more records.
 	Linger time.Duration
 	// MaxBufferedBytes bounds the records that are not acknowledged yet. Beyond it
-	// Produce blocks.
+	// Produce blocks. What is under way takes it a second time, as requests.
 	MaxBufferedBytes int
 	// Manual leaves Record.Partition to the caller. Ledgers need it: the owner of a
 	// partition writes to that one, with any key.
@@ -28,8 +28,12 @@ type ProducerOptions struct {
 
 // DefaultProducerOptions are right for every stage on the embedded broker.
 func DefaultProducerOptions() ProducerOptions {
-	return ProducerOptions{Compression: "none", Linger: 5 * time.Millisecond, MaxBufferedBytes: 64 * mib}
+	return ProducerOptions{Compression: "none", Linger: 5 * time.Millisecond, MaxBufferedBytes: 20 * mib}
 }
+
+// maxRequestBytes bounds a produce request. It holds the largest batch of the loop, with
+// what is around it. By default franz-go puts up to 100 MiB into a request, as one buffer.
+const maxRequestBytes = 17 * mib
 
 // Validate says what is wrong with the options, if anything.
 func (o ProducerOptions) Validate() error {
@@ -76,6 +80,7 @@ func (o ProducerOptions) Client(n Names) []kgo.Opt {
 		kgo.ProducerBatchCompression(compression),
 		kgo.ProducerLinger(o.Linger),
 		kgo.MaxBufferedBytes(o.MaxBufferedBytes),
+		kgo.BrokerMaxWriteBytes(maxRequestBytes),
 		kgo.ProducerBatchMaxBytesFn(func(topic string) int32 {
 			if limit, ok := limits[topic]; ok {
 				return limit

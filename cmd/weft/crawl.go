@@ -50,6 +50,7 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 	if err := c.makeData(); err != nil {
 		return err
 	}
+	defer c.boundMemory(ctx)()
 	watch := &watcher{display: newDisplay(std.err)}
 	begun := time.Now()
 	registry := prometheus.NewRegistry()

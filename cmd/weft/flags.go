@@ -14,6 +14,7 @@ import (
 
 	"github.com/weftcrawl/weft/inspect/metrics"
 	"github.com/weftcrawl/weft/internal/kafka"
+	"github.com/weftcrawl/weft/internal/memory"
 	"github.com/weftcrawl/weft/processors/fetch"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -72,14 +73,36 @@ type serviceFlags struct {
 	Data    string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of stores, checkpoints, pages and the embedded broker."`
 	Metrics string `placeholder:"ADDR" help:"Serve Prometheus metrics, health and pprof at host:port."`
 
+	Memory      byteSize `placeholder:"SIZE" help:"Soft limit of the memory of this process. Default: 350MiB, or twice what is in use if that is more, and nine tenths of the machine or container."`
 	DiskReserve byteSize `placeholder:"SIZE" default:"1GiB" help:"Fetch nothing while less than this is free on the disk of --data."`
 }
 
 func (f serviceFlags) check() error {
+	if err := f.memory().Validate(); err != nil {
+		return usagef("--memory: %w", err)
+	}
 	if f.Metrics == "" {
 		return nil
 	}
 	return checkAddress("--metrics", f.Metrics)
+}
+
+func (f serviceFlags) memory() memory.Options {
+	if f.Memory == 0 {
+		return memory.Default()
+	}
+	return memory.Exactly(int64(f.Memory))
+}
+
+// boundMemory keeps the memory of the process within --memory until the returned function
+// is called. GOMEMLIMIT in the environment wins.
+func (f serviceFlags) boundMemory(ctx context.Context) (stop func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	ctx, stop = context.WithCancel(ctx)
+	go func() { _ = memory.Follow(ctx, f.memory()) }()
+	return stop
 }
 
 // makeData makes the data directory and checks that it can be written.

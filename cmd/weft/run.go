@@ -51,6 +51,7 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 	if err != nil {
 		return err
 	}
+	defer c.boundMemory(ctx)()
 	registry := prometheus.NewRegistry()
 	return c.serveMetrics(ctx, registry, func(ctx context.Context) error {
 		return eng.runStages(ctx, crawl.Options{
