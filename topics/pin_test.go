@@ -141,7 +141,7 @@ func TestPinRace(t *testing.T) {
 func TestCorruptDefinitionIsNamed(t *testing.T) {
 	for what, value := range map[string]string{
 		"newer":      `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
-		"holds none": "{",
+		"holds no definition": "{",
 	} {
 		admin, options := cluster(t)
 		ctx := deadline(t)

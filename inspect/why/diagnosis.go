@@ -181,7 +181,7 @@ var abouts = map[Cause]struct{ text, advice string }{
 	},
 	Breaker: {
 		"Hosts that are down hold back %s.",
-		"A probe asks from time to time whether they answer. weft why DOMAIN tells which hosts, and the last errors.",
+		"Probes test from time to time whether they answer. weft why DOMAIN names the hosts and the last errors.",
 	},
 	Window: {
 		"The window holds back %s, which are due: as many visits of their partition are out as may be.",

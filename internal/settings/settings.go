@@ -148,8 +148,9 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	return o
 }
 
-// AddressOptions returns o with what the crawl's definition says of addresses. A crawl with a
-// shorter delay than that of addresses has that one for them too, unless it names another.
+// AddressOptions returns o with the crawl's definition of address budgets. If the definition
+// names no address delay, and the crawl's delay is shorter than that of o, it is also the
+// address delay.
 func AddressOptions(o addresses.Options, d topics.Definition) addresses.Options {
 	switch {
 	case d.AddressDelayMS != 0:
@@ -169,7 +170,7 @@ func AddressOptions(o addresses.Options, d topics.Definition) addresses.Options 
 	return o
 }
 
-// checkAddresses reports exempt networks that are none, and budgets that cannot be.
+// checkAddresses reports an exempt network that is not a network, and an invalid budget.
 func checkAddresses(d topics.Definition) error {
 	for _, network := range d.AddressExempt {
 		if _, err := httpclient.ParseNetwork(network); err != nil {

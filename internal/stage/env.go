@@ -54,8 +54,8 @@ type Env struct {
 	Pauses *Pauses
 	// Settings of domains; nil: there are none.
 	Settings *Settings
-	// Known returns how many URLs the crawl has in all partitions, as far as this process
-	// has heard; nil or 0: it has not.
+	// Known returns the number of URLs of the crawl in all partitions, by the last status
+	// that this process has read. Nil or 0: the number is not known.
 	Known func() int64
 	// Troubles tells the users of the crawl what keeps stages of this process from
 	// working; nil: no one is told.
@@ -81,7 +81,7 @@ type Meter interface {
 	// connection to the first byte of the response, and of the whole exchange.
 	Exchange(class string, status int, wireBytes int64, firstByte, total time.Duration)
 	// Reached notes how long an exchange waited for the look-up of its host, and for its
-	// connection with TLS; connect is 0 if it made none.
+	// connection with TLS. connect is 0 if the exchange used a kept connection.
 	Reached(dns, connect time.Duration)
 	// Page counts a page. bytes is the size of its body.
 	Page(bytes int)
@@ -97,7 +97,7 @@ type Meter interface {
 	// Outcomes reports, when this process gives a partition up, how many of its URLs
 	// were settled since the crawl began, by reason.
 	Outcomes(partition int32, outcomes map[string]int64)
-	// Down reports at the same moment how many URLs wait for each host that is down.
+	// Down reports, together with Outcomes, how many URLs wait for each host that is down.
 	Down(partition int32, hosts map[string]int64)
 }
 
