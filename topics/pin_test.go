@@ -140,7 +140,7 @@ func TestPinRace(t *testing.T) {
 
 func TestCorruptDefinitionIsNamed(t *testing.T) {
 	for what, value := range map[string]string{
-		"newer":      `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
+		"newer":               `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
 		"holds no definition": "{",
 	} {
 		admin, options := cluster(t)

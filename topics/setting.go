@@ -80,7 +80,9 @@ func decodeSetting(key string, value []byte) (Setting, error) {
 
 // SettingOf returns the domain of a setting, by the key of its record in config. ok is false
 // if the record is not a setting.
-func SettingOf(key []byte) (domain string, ok bool) { return strings.CutPrefix(string(key), settingKey) }
+func SettingOf(key []byte) (domain string, ok bool) {
+	return strings.CutPrefix(string(key), settingKey)
+}
 
 // WriteSetting appends a new setting of a domain, and returns it. change makes the new
 // setting of the setting in force.

@@ -34,8 +34,8 @@ type domainCmd struct {
 	JSON     bool           `name:"json" help:"Print JSON."`
 }
 
-// asks tells whether the flags ask for a new setting.
-func (c *domainCmd) asks() bool {
+// changes tells whether the flags ask for a new setting.
+func (c *domainCmd) changes() bool {
 	return c.Delay != nil || c.PerDay != nil || c.Priority != nil || c.Block || c.Unblock || c.Reset
 }
 
@@ -61,7 +61,7 @@ func (c *domainCmd) Run(ctx context.Context, std streams) error {
 	if err = cmp.Or(err, c.check()); err != nil {
 		return err
 	}
-	if !c.asks() {
+	if !c.changes() {
 		about := &whyCmd{reachFlags: c.reachFlags, About: &c.Domain, JSON: c.JSON}
 		return about.Run(ctx, std)
 	}
@@ -71,7 +71,7 @@ func (c *domainCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer open.close()
 	domain := urls.BundledSuffixes().Domain(host)
-	setting, err := topics.WriteSetting(ctx, open.names, domain, c.over, open.client()...)
+	setting, err := topics.WriteSetting(ctx, open.names, domain, c.change, open.client()...)
 	if errors.Is(err, topics.ErrUndefined) {
 		err = usageError{err}
 	}
@@ -85,8 +85,8 @@ func (c *domainCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-// over returns s with the changes that the flags ask for.
-func (c *domainCmd) over(s topics.Setting) topics.Setting {
+// change returns s with the changes that the flags ask for.
+func (c *domainCmd) change(s topics.Setting) topics.Setting {
 	if c.Reset {
 		s = topics.Setting{Domain: s.Domain}
 	}

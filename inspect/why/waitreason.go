@@ -207,7 +207,7 @@ func (h domainView) out() WaitReason {
 // waiting explains a domain that is due later.
 func (h domainView) waiting() WaitReason {
 	at := h.state.DueAt
-	if reason, ok := h.held(); ok {
+	if reason, ok := h.limited(); ok {
 		return reason
 	}
 	if reason, ok := h.hostWaits(); ok {
@@ -235,8 +235,8 @@ func (h domainView) waiting() WaitReason {
 		span(ms(h.delay.MS)), h.delay.reason()).until(at)
 }
 
-// held explains a domain that is blocked or has used up its requests of the day.
-func (h domainView) held() (WaitReason, bool) {
+// limited explains a domain that is blocked or has used up its requests of the day.
+func (h domainView) limited() (WaitReason, bool) {
 	s, until := h.state.Setting, h.state.BlockedUntil
 	midnight := h.now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	switch {

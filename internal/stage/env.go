@@ -92,7 +92,7 @@ type Meter interface {
 	Slots(change int)
 	// Hurried counts a request that broke its domain's delay. There should never be one.
 	Hurried(v politeness.Violation)
-	// Tripped counts a domain's breaker that opened.
+	// Tripped counts a breaker that opened: of a host, or of an origin.
 	Tripped()
 	// Outcomes reports, when this process gives a partition up, how many of its URLs
 	// were settled since the crawl began, by reason.

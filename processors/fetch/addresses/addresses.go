@@ -1,13 +1,13 @@
-// Package addresses bounds what one address is asked, by however many names it is known. A
-// server with ten thousand names gets no more requests than one with a single name.
+// Package addresses bounds the requests to one address, over all of its names. A server with
+// ten thousand names gets no more requests than a server with a single name.
 //
 // The budget of an address is a time between the starts of two requests, and a number of
 // requests that are open at once. Requests wait in line for it. A line that has become too
 // long refuses further ones, and says how long it is: their visits go back to the scheduler,
 // which serves other domains meanwhile.
 //
-// The budget is the whole crawl's. A process has the part of it that it has of the
-// partitions: so no two processes need to talk, and all of them together never exceed it.
+// The budget is one for the whole crawl. The part of a process is its part of the partitions.
+// So processes need not talk, and all of them together keep to the budget.
 package addresses
 
 import (
@@ -25,15 +25,15 @@ type Options struct {
 	Delay time.Duration
 	// AtOnce is how many requests to an address may be open; 0: any number.
 	AtOnce int
-	// Exempt are networks without budgets, which serve many at once.
+	// Exempt are networks without budgets. Their servers can serve many requests at once.
 	Exempt []netip.Prefix
 	// Patience is how long a request may have to wait in line.
 	Patience time.Duration
 }
 
-// DefaultOptions returns what a crawl uses unless told otherwise. It exempts the addresses of
-// the machine itself and of private networks (RFC 1918, RFC 4193, RFC 6598), which people
-// crawl who own them.
+// DefaultOptions returns the options of a crawl without options. They exempt the addresses of
+// the machine itself and of private networks (RFC 1918, RFC 4193, RFC 6598), because people
+// crawl their own servers there.
 func DefaultOptions() Options {
 	return Options{Delay: 50 * time.Millisecond, AtOnce: 8, Exempt: slices.Clone(private), Patience: 5 * time.Second}
 }

@@ -19,9 +19,8 @@
 // failed is dropped: half a page parsed is worse than a page asked for again.
 //
 // [Client.LookUp] does the look-up before the exchange, and [Client.LookAhead] long before
-// it, so that a name that does not exist, or whose servers are silent, holds up nothing
-// but itself. Few names are looked up at once; those that hang do not count (package
-// slots).
+// it. So a name that does not exist, or whose servers are silent, delays no other name. Few
+// names are looked up at once. A look-up that hangs does not count (package slots).
 //
 // An answer is kept as long as its records say, within bounds (see [lifetimes]). Go's
 // resolver does not tell their TTLs, so they are read from the messages that pass on its
