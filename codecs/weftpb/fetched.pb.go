@@ -24,10 +24,9 @@ const (
 // Fetched is one HTTP exchange with its body. Key: the domain. Written by
 // fetch; read by parse and by the WARC writer.
 //
-// With robots it is an exchange for a robots.txt, or a check of whether a host answers
-// (Visit.check), and all other fields are empty: there is no page in it, and a reader that
-// does not know the field finds no URL. Only the WARC writer reads it; what it says of the
-// origin or the host is in Visited.
+// With robots it is an exchange for a robots.txt, or a check (Visit.check). Then all other
+// fields are empty, and it has no page. A reader that does not know the field finds no URL.
+// Only the WARC writer reads such a record; the outcome is in Visited.
 type Fetched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names the page: the same for a repeat of the same release or retry.
@@ -319,8 +318,8 @@ type Outcome struct {
 	// Wall clock at the start of the request, milliseconds since 1970.
 	StartedMs int64 `protobuf:"varint,5,opt,name=started_ms,json=startedMs,proto3" json:"started_ms,omitempty"`
 	// Microseconds: the wait for the look-up of the host, connect with TLS, from the
-	// connection to the first byte, whole. dns_us may lie before started_ms, and is then
-	// not in total_us: names are looked up before the domain's delay is waited for.
+	// connection to the first byte, whole. Names are looked up before the wait for the
+	// domain's delay. So dns_us may lie before started_ms, and is then not in total_us.
 	DnsUs       int64 `protobuf:"varint,6,opt,name=dns_us,json=dnsUs,proto3" json:"dns_us,omitempty"`
 	ConnectUs   int64 `protobuf:"varint,7,opt,name=connect_us,json=connectUs,proto3" json:"connect_us,omitempty"`
 	FirstByteUs int64 `protobuf:"varint,8,opt,name=first_byte_us,json=firstByteUs,proto3" json:"first_byte_us,omitempty"`
@@ -493,11 +492,11 @@ type Visited struct {
 	// Without a visit: what another domain's robots.txt redirects to, and this
 	// domain is to be asked for (VIA_ROBOTS).
 	Referral *Target `protobuf:"bytes,5,opt,name=referral,proto3" json:"referral,omitempty"`
-	// The one request that has no outcome yet hangs: the domain's other requests do not
-	// wait for it any more. A last part follows.
+	// The one request without an outcome hangs: the domain's other requests do not wait for
+	// it. A last part of the report follows.
 	Hangs bool `protobuf:"varint,6,opt,name=hangs,proto3" json:"hangs,omitempty"`
-	// The address of the next request has had as many as it may get for so long, milliseconds:
-	// the domain is to be left alone meanwhile.
+	// The budget of the next request's address is used up. The domain must rest for this
+	// time, milliseconds.
 	CrowdedMs     int64 `protobuf:"varint,7,opt,name=crowded_ms,json=crowdedMs,proto3" json:"crowded_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
