@@ -19,11 +19,13 @@
 //	pages     Each page was fetched, its id is made of its URL, and each
 //	          successful exchange has its page.
 //	delays    Between two requests to a domain is at least the delay in force, and
-//	          no more requests are open at once than allowed.
+//	          no more requests are open at once than allowed. A request that hangs
+//	          does not count as open for its domain.
 //	robots    A page was released only while rules of its origin were in force that
 //	          allow it.
-//	budgets   Depth, attempts, visits out of a domain and of a partition, and the
-//	          sizes of records are within their limits.
+//	budgets   Depth, attempts, visits out of a domain and of a partition, requests of
+//	          a day and the sizes of records are within their limits. No visit was
+//	          released to a blocked domain.
 //	ledgers   Claims fence older owners, events are at the offsets that they name and
 //	          without a gap, positions move forward and within their inputs, and
 //	          commits follow positions.
