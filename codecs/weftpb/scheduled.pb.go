@@ -1448,7 +1448,8 @@ type Request struct {
 	Round uint32 `protobuf:"varint,4,opt,name=round,proto3" json:"round,omitempty"`
 	// Taken from the retries and not from a queue, nor from the group of the target.
 	Again bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
-	// How often the server asked for fewer requests. Such answers are not failed attempts.
+	// How often the server answered by asking for fewer requests. These are not failed
+	// attempts.
 	Throttled     uint32 `protobuf:"varint,6,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -19,8 +19,7 @@
 //	pages     Each page was fetched, its id is made of its URL, and each
 //	          successful exchange has its page.
 //	delays    Between two requests to a domain is at least the delay in force, and
-//	          no more requests are open at once than allowed. A request that hangs
-//	          does not count as open for its domain.
+//	          no more requests are open at once than allowed.
 //	robots    A page was released only while rules of its origin were in force that
 //	          allow it.
 //	budgets   Depth, attempts, visits out of a domain and of a partition, requests of

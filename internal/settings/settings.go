@@ -148,9 +148,8 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	return o
 }
 
-// AddressOptions returns o with the crawl's definition of address budgets. If the definition
-// names no address delay, and the crawl's delay is shorter than that of o, it is also the
-// address delay.
+// AddressOptions returns o with what the crawl's definition says of addresses. A crawl with a
+// shorter delay than that of addresses has that one for them too, unless it names another.
 func AddressOptions(o addresses.Options, d topics.Definition) addresses.Options {
 	switch {
 	case d.AddressDelayMS != 0:

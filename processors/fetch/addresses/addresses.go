@@ -6,8 +6,8 @@
 // long refuses further ones, and says how long it is: their visits go back to the scheduler,
 // which serves other domains meanwhile.
 //
-// The budget is one for the whole crawl. The part of a process is its part of the partitions.
-// So processes need not talk, and all of them together keep to the budget.
+// The budget is the whole crawl's. A process has the part of it that it has of the
+// partitions: so no two processes need to talk, and all of them together never exceed it.
 package addresses
 
 import (

@@ -18,7 +18,7 @@ import (
 
 func brokenServers() []hostile {
 	return []hostile{
-		{"closed port", func(t *testing.T) string {
+		{"nobody listens", func(t *testing.T) string {
 			s := newRawServer(t, nil)
 			s.close()
 			return s.url

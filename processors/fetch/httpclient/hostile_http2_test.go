@@ -213,7 +213,7 @@ func http2Servers() []hostile {
 			p.answer(false, ":status", "200", "content-length", "10")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("length that is not a number, and DATA", func(p peer) {
+		with("length that is none, and DATA", func(p peer) {
 			p.answer(false, ":status", "200", "content-length", "0")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),

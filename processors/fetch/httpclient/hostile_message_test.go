@@ -32,7 +32,7 @@ func framingServers() []hostile {
 		{"length that overflows", says(ok + length("99999999999999999999") + "\r\n" + text), nil},
 		{"empty length", says(ok + length("") + "\r\n" + text), nil},
 		{"length and chunks", says(ok + length("10") + chunked + "\r\n38\r\n" + text + "\r\n0\r\n\r\n"), nil},
-		{"length, and a body that is not in chunks", says(ok + length(right) + chunked + "\r\n" + text), nil},
+		{"length and chunks that are none", says(ok + length(right) + chunked + "\r\n" + text), nil},
 		{"chunks in HTTP/1.0", says("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n" + length("10") + chunked + "\r\n" + text), nil},
 		{"transfer coding gzip", says(ok + "Transfer-Encoding: gzip\r\n\r\n" + text), nil},
 		{"transfer codings gzip, chunked", says(ok + "Transfer-Encoding: gzip, chunked\r\n\r\n" + text), nil},
@@ -42,7 +42,7 @@ func framingServers() []hostile {
 		{"chunk that is cut", says(ok + chunked + "\r\n38\r\n" + text[:20]), nil},
 		{"no last chunk", says(ok + chunked + "\r\n38\r\n" + text + "\r\n"), nil},
 		{"no end of the trailer", says(ok + chunked + "\r\n38\r\n" + text + "\r\n0\r\n"), nil},
-		{"chunk size that is not a number", says(ok + chunked + "\r\nxyz\r\n" + text), nil},
+		{"chunk size that is none", says(ok + chunked + "\r\nxyz\r\n" + text), nil},
 		{"negative chunk size", says(ok + chunked + "\r\n-38\r\n" + text + "\r\n0\r\n\r\n"), nil},
 		{"chunk size that overflows", says(ok + chunked + "\r\n10000000000000038\r\n" + text + "\r\n0\r\n\r\n"), nil},
 		{"chunk longer than its size", says(ok + chunked + "\r\n10\r\n" + text + "\r\n0\r\n\r\n"), nil},
@@ -95,10 +95,10 @@ func statusServers() []hostile {
 		{"status that is no number", status("abc OK"), nil},
 		{"no status", status(""), nil},
 		{"no reason phrase", status("200", body), nil},
-		{"status 101 without a request for it", status("101 Switching Protocols", "Upgrade: x\r\nConnection: upgrade\r\n", body), nil},
+		{"status 101 that nobody asked for", status("101 Switching Protocols", "Upgrade: x\r\nConnection: upgrade\r\n", body), nil},
 		{"status 204 with a body", status("204 No Content", body), nil},
 		{"status 205 with a body", status("205 Reset Content", body), nil},
-		{"status 206 without a request for it", status("206 Partial Content", "Content-Range: bytes 0-55/1000\r\n", body), nil},
+		{"status 206 that nobody asked for", status("206 Partial Content", "Content-Range: bytes 0-55/1000\r\n", body), nil},
 		{"status 206 without a range", status("206 Partial Content", body), nil},
 		{"status 206 that is the whole", status("206 Partial Content", "Content-Range: bytes 0-55/56\r\n", body), nil},
 		{"status 206 that is shorter than it says", status("206 Partial Content", "Content-Range: bytes 0-99/100\r\n", body), nil},
@@ -150,7 +150,7 @@ func codingServers() []hostile {
 		hostile{"gzip that is cut behind a member", member(says, "Content-Length: %d0\r\n\r\n%s"), nil},
 		hostile{"gzip that stops behind a member", member(holds, "Content-Length: %d0\r\n\r\n%s"), hastyBody},
 		hostile{"gzip without its last chunk", member(says, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n"), nil},
-		hostile{"gzip and a chunk size that is not a number", member(says, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nxyz\r\n"), nil},
+		hostile{"gzip and a chunk size that is none", member(says, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nxyz\r\n"), nil},
 	)
 }
 
@@ -170,10 +170,10 @@ func redirectServers() []hostile {
 		{"redirect with white space and backslashes", to(" \\to\\a b\t"), nil},
 		{"redirect without Location", to(), nil},
 		{"redirect with an empty Location", to(""), nil},
-		{"redirect to a target that is not a URL", to("http://["), nil},
+		{"redirect to no URL", to("http://["), nil},
 		{"two Locations, different", to("/to", "/too"), nil},
 		{"two Locations, the same", to("/to", "/to"), nil},
-		{"redirect with a body that is not Brotli", says("HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Encoding: br\r\nContent-Length: 56\r\n\r\n" + text), nil},
+		{"redirect with a body that is none", says("HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Encoding: br\r\nContent-Length: 56\r\n\r\n" + text), nil},
 	}
 }
 

@@ -111,13 +111,9 @@ func means(x *Exchange) string {
 		text = "tries again, then `" + politeness.GaveUp(v.Reason) + "`"
 	}
 	if v.Health == politeness.Failed {
-		unit := "host"
-		if v.Unit == politeness.Origin {
-			unit = "origin"
-		}
-		text += "; counts against the " + unit
+		text += "; counts against the domain"
 		if x.RetryAfter > 0 {
-			text += fmt.Sprintf(", which waits for %v", x.RetryAfter)
+			text += fmt.Sprintf(", which rests for %v", x.RetryAfter)
 		}
 	}
 	return text

@@ -36,8 +36,8 @@ type Options struct {
 	// PerDay is the largest number of requests to a domain in a day (UTC). CrawlPerDay is the
 	// budget of the crawl, which is divided among the domains (see Share). 0: no limit.
 	PerDay, CrawlPerDay int64
-	// ErrorBlock: a domain is blocked for a day when more than half of at least 100 answers
-	// in a day were errors.
+	// ErrorBlock: a domain of which more than half of at least 100 answers in a day were
+	// errors is blocked for a day.
 	ErrorBlock bool
 	// Setting returns the setting of a domain, nil if it has no setting. A nil Setting: no
 	// domain has one.
