@@ -111,6 +111,50 @@ func TestUrgentDomainComesSoon(t *testing.T) {
 	}
 }
 
+// TestHostThatIsDownIsNotUrgent holds that URLs of a host that is down do not make their domain
+// urgent, until the host answers.
+func TestHostThatIsDownIsNotUrgent(t *testing.T) {
+	const domain = "a.example"
+	s := newScarce(t, &memstore.Store{})
+	at := s.at()
+	at.Paused = true
+	ev, err := s.f.Admit(domain, []*weftpb.Target{
+		{Url: "https://down.a.example/", Via: weftpb.Via_VIA_SEED},
+		{Url: "https://well.a.example/deep", Via: weftpb.Via_VIA_LINK, Depth: 9},
+	}, at)
+	s.apply(domain, ev, err)
+	backQueue := func() int {
+		d, err := decodeDomain(s.f.store.Get(keysOf(domain).record()))
+		if err != nil || d.dueMS == 0 {
+			t.Fatalf("the domain is %+v: %v", d, err)
+		}
+		return d.dueIn
+	}
+	if in := backQueue(); in != 0 {
+		t.Errorf("while both are up it is in back queue %d", in)
+	}
+	for _, down := range []bool{true, false} {
+		x, err := openFold(&s.f.overlay, 0, domain, s.offset, s.now.UnixMilli())
+		if err != nil {
+			t.Fatal(err)
+		}
+		health := &weftpb.HostHealth{Host: "down.a.example"}
+		if down {
+			health.Failures, health.BreakerOpen, health.BreakerCycles = 5, true, 1
+		}
+		gauges := x.g.record()
+		if gauges.Down = 0; down {
+			gauges.Down = 1
+		}
+		s.apply(domain, &weftpb.Scheduled{
+			Hosts: []*weftpb.HostHealth{health}, Timing: x.d.timing(x.d.dueMS), Gauges: gauges, DecidedMs: s.now.UnixMilli(),
+		}, nil)
+		if in, want := backQueue(), map[bool]int{true: 3, false: 0}[down]; in != want {
+			t.Errorf("with a host down %t it is in back queue %d, want %d", down, in, want)
+		}
+	}
+}
+
 // BenchmarkOrder measures what a visit costs when there is room for one and all of 4,000
 // domains want it, and reports how many of 100 visits each priority has.
 func BenchmarkOrder(b *testing.B) {
