@@ -14,6 +14,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/supervise"
 	"github.com/weftcrawl/weft/internal/urls"
@@ -147,6 +148,12 @@ func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave
 		q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Crowd(wait); return nil })
 	}
 	return nil, wait > 0
+}
+
+// Priority is that of request i of a visit, unless people ask for another one for its domain.
+func (q *requester) Priority(v *hostqueue.Visit, i int) int {
+	own := min(int(v.Requests[i].GetPriority()), politeness.Priorities-1)
+	return politeness.Asked(settings.Priority(q.env.Settings.Of(v.Domain)), own)
 }
 
 // Request makes one request of a visit, unless its partition is about to go to another
