@@ -22,9 +22,10 @@ type Visit struct {
 	// NotBefore is the earliest start of its first request. After a takeover this
 	// process does not know when the last request was made.
 	NotBefore time.Time
-	// LookedUp is how long the next request has waited for look-ups of its host. It is
-	// the Requester's.
+	// LookedUp is how long the next request has waited for look-ups of its host, Leave ends
+	// what the current one has of the budget of an address. Both are the Requester's.
 	LookedUp time.Duration
+	Leave    func()
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started
