@@ -194,3 +194,39 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Error("what was not used is still there")
 	}
 }
+
+// TestShare holds the shares of a crawl's budget to the seeds' rule: by rank, at least 100 each.
+// What is divided is at most the budget and the least shares.
+func TestShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		budget := rapid.Int64Range(1, 1<<40).Draw(t, "budget")
+		ranks := rapid.SliceOfN(rapid.Int64Range(1, 1<<32), 1, 50).Draw(t, "ranks")
+		slices.Sort(ranks)
+		var all, given, least int64
+		for _, rank := range ranks {
+			all += rank
+		}
+		before := int64(0)
+		for _, rank := range ranks {
+			share, exact := Share(budget, rank, all), float64(budget)*float64(rank)/float64(all)
+			switch {
+			case share < minShare:
+				t.Fatalf("a domain has %d requests", share)
+			case share < before:
+				t.Fatalf("a domain of rank %d has %d requests, one of a lower rank %d", rank, share, before)
+			case exact < minShare && share != minShare, exact > minShare+1 && share != int64(exact):
+				t.Fatalf("a domain of rank %d of %d has %d requests of %d, not %g", rank, all, share, budget, exact)
+			}
+			if before = share; exact < minShare {
+				least += minShare
+			}
+			given += share
+		}
+		if given > budget+least {
+			t.Fatalf("%d are given of %d, and %d at least", given, budget, least)
+		}
+	})
+	if share := Share(1000, 0, 0); share != minShare {
+		t.Errorf("while nothing is known a domain has %d requests", share)
+	}
+}
