@@ -12,8 +12,9 @@ import (
 
 // pebbleStore is the store of production: Pebble without a log.
 type pebbleStore struct {
-	db *pebble.DB
-	tb testing.TB
+	db     *pebble.DB
+	tb     testing.TB
+	closed bool
 }
 
 func openPebble(tb testing.TB) *pebbleStore {
@@ -31,12 +32,17 @@ func openPebble(tb testing.TB) *pebbleStore {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return &pebbleStore{db, tb}
+	s := &pebbleStore{db: db, tb: tb}
+	tb.Cleanup(s.close)
+	return s
+}
+
+// close may be called before the end of the test.
+func (s *pebbleStore) close() {
+	if !s.closed {
+		s.must(s.db.Close())
+	}
+	s.closed = true
 }
 
 // unsynced is a file system that does not wait for the disk: the store is a
