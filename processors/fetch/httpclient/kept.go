@@ -21,8 +21,12 @@ type keptConns struct {
 // keptKey is that of the connections for a URL.
 func keptKey(u *url.URL) string {
 	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
 	}
 	return u.Scheme + "://" + net.JoinHostPort(u.Hostname(), port)
 }

@@ -155,6 +155,21 @@ func TestHostThatIsDownIsNotUrgent(t *testing.T) {
 	}
 }
 
+// TestRobotsHaveThePriorityOfTheirURL holds that the request for a robots.txt is as urgent as
+// the URL that needs it.
+func TestRobotsHaveThePriorityOfTheirURL(t *testing.T) {
+	for priority := range priorities {
+		s := newScarce(t, &memstore.Store{})
+		s.admit(priority, 0, 1)
+		domain := fmt.Sprintf("%d-0.example", priority)
+		ev, err := s.f.Tick(domain, s.at())
+		s.apply(domain, ev, err)
+		if v := ev.GetReleased(); len(v) != 1 || !v[0].Robots || v[0].Requests[0].Priority != uint32(priority) {
+			t.Errorf("for a URL of priority %d goes out %v", priority, v)
+		}
+	}
+}
+
 // BenchmarkOrder measures what a visit costs when there is room for one and all of 4,000
 // domains want it, and reports how many of 100 visits each priority has.
 func BenchmarkOrder(b *testing.B) {
