@@ -155,6 +155,39 @@ func TestHostThatIsDownIsNotUrgent(t *testing.T) {
 	}
 }
 
+// TestFormerRecordIsCountedAnew holds that the record of the former version, which counted URLs
+// of hosts that are down, is counted anew when it is read.
+func TestFormerRecordIsCountedAnew(t *testing.T) {
+	const domain = "a.example"
+	s := newScarce(t, &memstore.Store{})
+	at := s.at()
+	at.Paused = true
+	ev, err := s.f.Admit(domain, []*weftpb.Target{{Url: "https://a.example/deep", Via: weftpb.Via_VIA_LINK, Depth: 9}}, at)
+	s.apply(domain, ev, err)
+	k := keysOf(domain)
+	d, err := decodeDomain(s.f.store.Get(k.record()))
+	if err != nil || d.upBy != [priorities]uint64{3: 1} || d.uncounted {
+		t.Fatalf("the record is %+v: %v", d, err)
+	}
+	d.upBy[0] = 7 // seeds of a host that was down
+	former, other := d.encode(), *d
+	other.waited = !d.waited
+	flags := 0
+	for former[flags] == other.encode()[flags] {
+		flags++
+	}
+	former[flags+1] &^= 2 // the ninth flag, which the former version did not know
+	s.f.store.Set(k.record(), former)
+	if d, err = decodeDomain(former); err != nil || !d.uncounted {
+		t.Fatalf("a record of the former version is read as %+v: %v", d, err)
+	}
+	ev, err = s.f.Admit(domain, []*weftpb.Target{{Url: "https://a.example/deeper", Via: weftpb.Via_VIA_LINK, Depth: 9}}, at)
+	s.apply(domain, ev, err)
+	if d, err = decodeDomain(s.f.store.Get(k.record())); err != nil || d.upBy != [priorities]uint64{3: 2} || d.dueIn != 3 || d.uncounted {
+		t.Errorf("after the next event the record is %+v: %v", d, err)
+	}
+}
+
 // TestRobotsHaveThePriorityOfTheirURL holds that the request for a robots.txt is as urgent as
 // the URL that needs it.
 func TestRobotsHaveThePriorityOfTheirURL(t *testing.T) {
