@@ -15,6 +15,7 @@ type pebbleStore struct {
 	db     *pebble.DB
 	tb     testing.TB
 	closed bool
+	reads  int // looked up or begun to scan
 }
 
 func openPebble(tb testing.TB) *pebbleStore {
@@ -73,6 +74,7 @@ func (s *pebbleStore) must(err error) {
 }
 
 func (s *pebbleStore) Get(key []byte) []byte {
+	s.reads++
 	value, closer, err := s.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil
@@ -87,6 +89,7 @@ func (s *pebbleStore) Set(key, value []byte) { s.must(s.db.Set(key, value, pebbl
 func (s *pebbleStore) Delete(key []byte)     { s.must(s.db.Delete(key, pebble.NoSync)) }
 
 func (s *pebbleStore) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
+	s.reads++
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	s.must(err)
 	for ok := it.First(); ok && visit(it.Key(), it.Value()); ok = it.Next() {
