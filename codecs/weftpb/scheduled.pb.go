@@ -1258,7 +1258,11 @@ type Attempt struct {
 	BodyBytes int64 `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
 	// Microseconds after the start, when the domain went on without the request,
 	// because it hung; 0: the domain waited for its end.
-	HungUs        int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	HungUs int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	// Milliseconds that the look-up of the host took, and the connection with TLS, if they took
+	// that long. The look-up may lie before the start.
+	DnsMs         uint32 `protobuf:"varint,7,opt,name=dns_ms,json=dnsMs,proto3" json:"dns_ms,omitempty"`
+	ConnectMs     uint32 `protobuf:"varint,8,opt,name=connect_ms,json=connectMs,proto3" json:"connect_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1331,6 +1335,20 @@ func (x *Attempt) GetBodyBytes() int64 {
 func (x *Attempt) GetHungUs() int64 {
 	if x != nil {
 		return x.HungUs
+	}
+	return 0
+}
+
+func (x *Attempt) GetDnsMs() uint32 {
+	if x != nil {
+		return x.DnsMs
+	}
+	return 0
+}
+
+func (x *Attempt) GetConnectMs() uint32 {
+	if x != nil {
+		return x.ConnectMs
 	}
 	return 0
 }
@@ -1996,7 +2014,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
 	"\tthrottled\x18\n" +
 	" \x01(\bR\tthrottled\x12\x12\n" +
-	"\x04kept\x18\v \x01(\bR\x04kept\"\xb4\x01\n" +
+	"\x04kept\x18\v \x01(\bR\x04kept\"\xea\x01\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -2006,7 +2024,10 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"errorClass\x12\x1d\n" +
 	"\n" +
 	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\x12\x17\n" +
-	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\"\xbf\x01\n" +
+	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\x12\x15\n" +
+	"\x06dns_ms\x18\a \x01(\rR\x05dnsMs\x12\x1d\n" +
+	"\n" +
+	"connect_ms\x18\b \x01(\rR\tconnectMs\"\xbf\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +

@@ -24,5 +24,5 @@
 // A request that reached no server says nothing about it and costs no delay. The status of
 // an error decides, even if its page could not be read. Failures in a row double the wait.
 // Five open the breaker, which lets one probe through from time to time. An answer closes
-// it. testdata/verdicts.txt has the whole table.
+// it. docs/outcomes.md has the table, and testdata/verdicts.txt all of Verdict.
 package politeness

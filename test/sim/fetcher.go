@@ -27,6 +27,7 @@ type fetcher struct {
 
 	partitions map[int32]*partition
 	queues     map[queueKey]*queue
+	silences   hostqueue.Silences
 	inFlight   []*request
 	reports    map[*hostqueue.Visit]*fetch.Report
 	visits     []*hostqueue.Visit // of the reports, in order
@@ -316,6 +317,7 @@ func (f *fetcher) startVisit(p *fetch.ReleasedVisit) {
 	q := f.queues[key]
 	if q == nil {
 		q = &queue{fetcher: f, key: key}
+		q.Remember(&f.silences)
 		for nth := range f.w.env.Definition.PerDomain {
 			if other := f.queues[queueKey{v.Domain, nth}]; other != nil {
 				q.Join(&other.Queue)

@@ -7,7 +7,9 @@
 // which serves other domains meanwhile.
 //
 // The budget is the whole crawl's. A process has the part of it that it has of the
-// partitions: so no two processes need to talk, and all of them together never exceed it.
+// partitions: so no two processes need to talk. All of them together never exceed the rate, nor
+// the number at once if there are no more processes than that and each has about as many
+// partitions; each may have a request open, whatever its part.
 package addresses
 
 import (
@@ -147,8 +149,12 @@ func (b *Budgets) delay() time.Duration {
 // atOnce is how many requests of this process to an address may be open: at least one.
 func (b *Budgets) atOnce() int {
 	mine, all := b.part()
-	return max(b.opts.AtOnce*mine/max(all, 1), 1)
+	return Part(b.opts.AtOnce, mine, all)
 }
+
+// Part is how many of so many requests at once a process may have open that has mine of all
+// partitions: at least one, because nobody else can ask for its domains.
+func Part(atOnce, mine, all int) int { return max(atOnce*mine/max(all, 1), 1) }
 
 // wait is about how long a request that comes now has to wait.
 func (l *line) wait(now time.Time) time.Duration {

@@ -98,6 +98,38 @@ func TestPart(t *testing.T) {
 	})
 }
 
+// However many partitions are divided evenly among however many processes, their parts are not
+// more than the requests at once, or than the processes if those are more. Uneven parts exceed
+// that by less than one for each process whose part is below one.
+func TestPartsFit(t *testing.T) {
+	for atOnce := 1; atOnce <= 12; atOnce++ {
+		for all := 1; all <= 40; all++ {
+			for processes := 1; processes <= all; processes++ {
+				sum := 0
+				for i := range processes {
+					sum += addresses.Part(atOnce, (all+i)/processes, all)
+				}
+				if sum > max(atOnce, processes) {
+					t.Errorf("%d at once, %d partitions in %d processes: %d", atOnce, all, processes, sum)
+				}
+			}
+			for few := range all {
+				sum := addresses.Part(atOnce, all-few, all)
+				small := 0
+				for range few {
+					sum += addresses.Part(atOnce, 1, all)
+					if atOnce < all {
+						small++
+					}
+				}
+				if sum > atOnce+small {
+					t.Errorf("%d at once, %d partitions of which one process has all but %d: %d", atOnce, all, few, sum)
+				}
+			}
+		}
+	}
+}
+
 // A line that is too long is told, and not joined.
 func TestCrowded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@
 //
 // A host that fails stops only itself: the further requests of the visit that go to it
 // are skipped, and so are, in all visits, requests to a host that asked for none
-// (Retry-After). The requests to other hosts of the domain are made.
+// (Retry-After, see Silences). The requests to other hosts of the domain are made.
 //
 // A request that hangs stops only its host, too. The queue goes on without it, and
 // another goroutine serves the queue meanwhile. The rest of its visit is given back, and
@@ -30,8 +30,9 @@
 //
 // A visit that waits has no slot, because slots count open requests. A
 // request that hangs leaves its slot after a while and goes on in a place of its own, so
-// that servers that do not answer do not delay servers that do. There is a bound for both
-// (package slots). The gate stops requests while parse is too far behind, or while it is
+// that servers that do not answer do not delay servers that do. There is a bound for both.
+// When requests wait for slots, those of each priority have a share of them, by the weights
+// 8:4:2:1, whatever their domains (package slots). The gate stops requests while parse is too far behind, or while it is
 // uncertain whether the lease holds.
 //
 // One server may have many names, so its address has a budget of its own (package
