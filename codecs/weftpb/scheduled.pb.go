@@ -1258,7 +1258,9 @@ type Attempt struct {
 	BodyBytes int64 `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
 	// Microseconds after the start, when the domain went on without the request,
 	// because it hung; 0: the domain waited for its end.
-	HungUs        int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	HungUs int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	// The address whose budget the request took, as in Outcome.
+	Address       []byte `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1333,6 +1335,13 @@ func (x *Attempt) GetHungUs() int64 {
 		return x.HungUs
 	}
 	return 0
+}
+
+func (x *Attempt) GetAddress() []byte {
+	if x != nil {
+		return x.Address
+	}
+	return nil
 }
 
 // Visit is the unit of release: requests of one domain, made one after
@@ -1997,7 +2006,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
 	"\tthrottled\x18\n" +
 	" \x01(\bR\tthrottled\x12\x12\n" +
-	"\x04kept\x18\v \x01(\bR\x04kept\"\xb4\x01\n" +
+	"\x04kept\x18\v \x01(\bR\x04kept\"\xce\x01\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -2007,7 +2016,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"errorClass\x12\x1d\n" +
 	"\n" +
 	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\x12\x17\n" +
-	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\"\xbf\x01\n" +
+	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\x12\x18\n" +
+	"\aaddress\x18\a \x01(\fR\aaddress\"\xbf\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +

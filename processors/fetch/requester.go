@@ -137,8 +137,12 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 // line is too long, the domain is to be left alone for as long, and for longer by chance, so
 // that not all come back together.
 func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave func(), crowded bool) {
-	leave, wait := q.addresses.Enter(ctx, q.http.Address(v.Requests[i].GetTarget().GetUrl()))
+	address := q.http.Address(v.Requests[i].GetTarget().GetUrl())
+	leave, wait := q.addresses.Enter(ctx, address)
 	if leave != nil {
+		if v.Charged = (netip.Addr{}); q.addresses.Limits(address) {
+			v.Charged = address.Unmap()
+		}
 		return leave, false
 	}
 	q.backlog.release(v)
@@ -157,7 +161,7 @@ func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) host
 		defer q.env.Meter.Slots(-1)
 		q.witness.begin(v, i)
 		answer := q.make(ctx, within, v, i, lookedUp{q.http, v.LookedUp})
-		v.LookedUp = 0
+		v.LookedUp, v.Charged = 0, netip.Addr{}
 		q.witness.end(v, i, answer)
 		return answer
 	})

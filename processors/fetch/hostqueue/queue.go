@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -26,6 +27,9 @@ type Visit struct {
 	// LookedUp is how long the next request has waited for look-ups of its host. It is
 	// the Requester's.
 	LookedUp time.Duration
+	// Charged is the address whose budget the current request takes; not valid if that has
+	// none. It is the Requester's.
+	Charged netip.Addr
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started

@@ -248,6 +248,7 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 	}
 	return &weftpb.Attempt{
 		StartedMs: o.StartedMs, TotalUs: o.TotalUs, Status: o.Status, ErrorClass: o.ErrorClass, BodyBytes: o.BodyBytes, HungUs: o.HungUs,
+		Address: o.Address,
 	}
 }
 
