@@ -119,6 +119,7 @@ func (q *queue) takeTurn(in *inLine, a netip.Addr) {
 		q.wake(0)
 		return
 	}
+	in.step.Visit.Charged = a
 	q.ask(in.step, leave)
 }
 

@@ -1,9 +1,14 @@
 package sim
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
 // Where names are enough the budget of their address is used, by one process or by two, and
@@ -27,6 +32,9 @@ func TestBudgetOfAnAddressIsUsed(t *testing.T) {
 				if w.run(); w.violated != nil {
 					t.Fatalf("seed %d: %v", seed, w.violated)
 				}
+				if told, asked := w.toldAddresses(t), len(w.web.log); c.faults == nil && told < asked {
+					t.Errorf("seed %d: %d requests, and %d attempts tell their address", seed, asked, told)
+				}
 				sum += w.web.used(time.Second)
 				t.Logf("seed %d: %.2f of the budget, %d visits given back", seed, w.web.used(time.Second), w.counts["crowded"])
 			}
@@ -35,6 +43,28 @@ func TestBudgetOfAnAddressIsUsed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// toldAddresses counts the attempts in scheduled that tell the address of which they took the
+// budget.
+func (w *world) toldAddresses(t *testing.T) (n int) {
+	t.Helper()
+	for p := range w.partitions {
+		err := w.events(w.names.Scheduled, p, func(body []byte) error {
+			var s weftpb.Scheduled
+			err := proto.Unmarshal(body, &s)
+			for _, done := range s.Settled {
+				if a, ok := netip.AddrFromSlice(done.Attempt.GetAddress()); ok && w.budget.Limits(a) {
+					n++
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
 }
 
 // used is the part of the budget of the one address that was used from the time on at which

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -256,6 +257,7 @@ func (q *queue) finished(r *request, x *httpclient.Exchange) {
 	if r.attempt != nil {
 		r.attempt.over = true
 	}
+	v.Charged = netip.Addr{}
 	if r.attempt != nil && r.attempt.hung {
 		q.hungUp(r.step, answer)
 	} else {
