@@ -67,19 +67,15 @@
 //   - A record that arrives at its leader is in the log at once. It is visible and
 //     acknowledged when it is replicated. Records of one writer to one partition
 //     arrive in order; nothing else is ordered.
-//
 //   - A coordinator gives a partition away when its owner has given it up, or was
 //     silent for the session time-out.
-//
 //   - A process has a disk with checkpoints, a wall clock that may be wrong, and a
 //     clock since boot that is right. A frozen process does nothing, and does later
 //     all that it was about to do: it may have lost its partitions meanwhile.
-//
 //   - Sites have redirects, errors, Retry-After, and robots.txt that disallow, ask
 //     for delays, fail, are missing, or redirect to another domain. The pages of some
 //     have two URLs, with exceptions, so that dedupe learns rules, merges URLs, and
 //     finds that it was wrong.
-//
 //   - In some cases names share addresses, which have budgets. Some hosts answer so
 //     many requests a minute, and 429 to all others, with Retry-After or without.
 //
