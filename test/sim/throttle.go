@@ -50,10 +50,14 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 	t.refused++
 	x.Status = http.StatusTooManyRequests
 	if t.tells {
-		x.RetryAfter = min(wait.Truncate(time.Second)+time.Second, 24*time.Hour)
+		x.RetryAfter = min(wait.Truncate(time.Second)+time.Second, longestRetryAfter)
 	}
 	return true
 }
+
+// longestRetryAfter is told at most. While a fetcher knows of one of which the scheduler does
+// not, because another answer came later, visits go to and fro every few seconds.
+const longestRetryAfter = 20 * time.Minute
 
 // checkThrottles checks that hosts with a limit were asked at about the rate that they
 // permit. Crawls with faults, orders and outages are slower.
