@@ -59,8 +59,9 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 // not, because another answer came later, visits go to and fro every few seconds.
 const longestRetryAfter = 20 * time.Minute
 
-// checkThrottles checks that hosts with a limit were asked at about the rate that they
-// permit. Crawls with faults, orders and outages are slower.
+// checkThrottles checks that hosts with a limit did not refuse many more requests than they
+// answered: a few in each minute in which they were asked too fast. TestThrottledHost shows
+// that they are not asked much more slowly than they permit.
 func (w *world) checkThrottles() {
 	if len(w.c.Faults) > 0 || w.c.AddressDelay > 0 || w.c.MaxPages > 0 {
 		return
@@ -72,14 +73,9 @@ func (w *world) checkThrottles() {
 			continue
 		}
 		w.count("throttled hosts")
-		took := t.served[n-1] - t.served[0]
-		needed := time.Duration(n-1) * max(time.Minute/time.Duration(t.perMinute), delay)
-		w.trace("%s permits %d a minute: %d served in %v, %d refused", host, t.perMinute, n, took, t.refused)
-		if t.refused > 10+n {
+		w.trace("%s permits %d a minute: %d served, %d refused", host, t.perMinute, n, t.refused)
+		if 10*t.refused > 150+13*n {
 			w.violate("throttled", "%s, which permits %d requests a minute, refused %d and answered %d", host, t.perMinute, t.refused, n)
-		}
-		if took > 6*needed+15*time.Minute {
-			w.violate("throttled", "%s permits %d requests a minute, and was asked %d in %v", host, t.perMinute, n, took)
 		}
 	}
 }
