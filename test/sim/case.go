@@ -151,6 +151,16 @@ const faultsWithin = 32 * time.Second
 // sources of its own, so that a seed keeps what it had.
 func NewCase(seed uint64) Case {
 	source := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
+	c := plainCase(seed)
+	c.drawAddresses(source(15))
+	c.drawThrottles(source(17))
+	c.drawOutages(source(19))
+	return c
+}
+
+// plainCase is a case without addresses, limits of hosts, and outages.
+func plainCase(seed uint64) Case {
+	source := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 	rng := source(2)
 	c := Case{Seed: seed, Sites: 1 + rng.IntN(4), Pages: 3 + rng.IntN(12), Processes: 1 + rng.IntN(3)}
 	at := time.Duration(0)
@@ -179,9 +189,6 @@ func NewCase(seed uint64) Case {
 	c.DNSFailures = source(9).IntN(2) == 0
 	c.drawForeignWriters(source(11))
 	c.drawSettings(source(13))
-	c.drawAddresses(source(15))
-	c.drawThrottles(source(17))
-	c.drawOutages(source(19))
 	return c
 }
 
