@@ -115,7 +115,8 @@
 // process changed. No more are open than it says, or one of each process. A domain whose
 // address is asked enough is left alone for as long as was said, and not much longer.
 //
-// An origin that does not answer is probed, at waits of up to an hour. Its URLs are given
+// An origin that does not answer is probed, at waits of up to an hour, of which three may
+// add up. Its URLs are given
 // up no sooner than the crawl says. An outage that is shorter costs at most two URLs,
 // which fail before the host is known to be down, and one for 8 answers 503. A host that
 // permits so many requests a minute refuses not many more than it answers, and all of its

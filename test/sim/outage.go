@@ -139,8 +139,9 @@ func (w *world) mayHaveWaited(o *origin) bool { return o.robotsRedirect == nil }
 // mostProbes may be made in 20 minutes, with those of robots.txt.
 const mostProbes = 12
 
-// longestProbe is the longest wait between two probes, with some time for the crawl.
-const longestProbe = time.Hour + 10*time.Minute
+// longestProbe is the longest time between two probes. Each wait is an hour at most; but those
+// of a host, of its robots.txt, and of a probe that was given back add up.
+const longestProbe = 3*time.Hour + 10*time.Minute
 
 // othersOver is when the last fault was over that is no outage.
 func (w *world) othersOver() (end time.Duration) {
@@ -197,8 +198,8 @@ func (w *world) mayBeLost(p *page) bool {
 // definition says. Wall clocks that were set are no measure.
 func (w *world) checkGivenUp(p *page, u *fate) {
 	reason := u.outcomes[0]
-	if reason != frontier.ReasonBreaker && reason != frontier.ReasonUnreachable {
-		return
+	if reason != frontier.ReasonBreaker {
+		return // robots.txt that redirects may be refused sooner
 	}
 	from := time.Duration(0)
 	for _, f := range w.c.Faults {
