@@ -337,7 +337,10 @@ type Outcome struct {
 	Skipped bool `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	// Microseconds after the start, when the domain's other requests did not wait for
 	// this one any more, because it hung; 0: they waited for its end.
-	HungUs        int64 `protobuf:"varint,15,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	HungUs int64 `protobuf:"varint,15,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	// The address whose budget the request took, 4 or 16 bytes: the first of its host. Empty
+	// if that has no budget.
+	Address       []byte `protobuf:"bytes,16,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -477,6 +480,13 @@ func (x *Outcome) GetHungUs() int64 {
 	return 0
 }
 
+func (x *Outcome) GetAddress() []byte {
+	if x != nil {
+		return x.Address
+	}
+	return nil
+}
+
 // Visited is outcomes of one visit, without bodies. A long visit is reported
 // in parts. Key: the domain. Written by fetch, read by schedule.
 type Visited struct {
@@ -608,7 +618,7 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06sha256\x18\x03 \x01(\fR\x06sha256\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xb7\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xd1\x03\n" +
 	"\aOutcome\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\rR\x06status\x12\x1f\n" +
@@ -630,7 +640,8 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\ttruncated\x18\f \x01(\bR\ttruncated\x12$\n" +
 	"\x0eretry_after_ms\x18\r \x01(\x03R\fretryAfterMs\x12\x18\n" +
 	"\askipped\x18\x0e \x01(\bR\askipped\x12\x17\n" +
-	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\"\xef\x01\n" +
+	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\x12\x18\n" +
+	"\aaddress\x18\x10 \x01(\fR\aaddress\"\xef\x01\n" +
 	"\aVisited\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12,\n" +
 	"\boutcomes\x18\x02 \x03(\v2\x10.weft.v1.OutcomeR\boutcomes\x12\x12\n" +

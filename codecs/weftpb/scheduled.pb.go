@@ -1261,8 +1261,10 @@ type Attempt struct {
 	HungUs int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
 	// Milliseconds that the look-up of the host took, and the connection with TLS, if they took
 	// that long. The look-up may lie before the start.
-	DnsMs         uint32 `protobuf:"varint,7,opt,name=dns_ms,json=dnsMs,proto3" json:"dns_ms,omitempty"`
-	ConnectMs     uint32 `protobuf:"varint,8,opt,name=connect_ms,json=connectMs,proto3" json:"connect_ms,omitempty"`
+	DnsMs     uint32 `protobuf:"varint,7,opt,name=dns_ms,json=dnsMs,proto3" json:"dns_ms,omitempty"`
+	ConnectMs uint32 `protobuf:"varint,8,opt,name=connect_ms,json=connectMs,proto3" json:"connect_ms,omitempty"`
+	// The address whose budget the request took, as in Outcome.
+	Address       []byte `protobuf:"bytes,9,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1351,6 +1353,13 @@ func (x *Attempt) GetConnectMs() uint32 {
 		return x.ConnectMs
 	}
 	return 0
+}
+
+func (x *Attempt) GetAddress() []byte {
+	if x != nil {
+		return x.Address
+	}
+	return nil
 }
 
 // Visit is the unit of release: requests of one domain, made one after
@@ -2014,7 +2023,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
 	"\tthrottled\x18\n" +
 	" \x01(\bR\tthrottled\x12\x12\n" +
-	"\x04kept\x18\v \x01(\bR\x04kept\"\xea\x01\n" +
+	"\x04kept\x18\v \x01(\bR\x04kept\"\x84\x02\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -2027,7 +2036,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\x12\x15\n" +
 	"\x06dns_ms\x18\a \x01(\rR\x05dnsMs\x12\x1d\n" +
 	"\n" +
-	"connect_ms\x18\b \x01(\rR\tconnectMs\"\xbf\x01\n" +
+	"connect_ms\x18\b \x01(\rR\tconnectMs\x12\x18\n" +
+	"\aaddress\x18\t \x01(\fR\aaddress\"\xbf\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +

@@ -149,10 +149,14 @@ func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave
 // enter waits until the address of the host of a URL may get one more request of a visit,
 // whose context is ctx, or until within ends.
 func (q *requester) enter(ctx, within context.Context, v *hostqueue.Visit, url string) (entered, crowded bool) {
-	leave, wait := q.addresses.Enter(within, q.http.Address(url))
+	address := q.http.Address(url)
+	leave, wait := q.addresses.Enter(within, address)
 	switch {
 	case leave != nil:
-		v.Leave = leave
+		v.Leave, v.Charged = leave, netip.Addr{}
+		if q.addresses.Limits(address) {
+			v.Charged = address.Unmap()
+		}
 		return true, false
 	case wait > 0:
 		wait += rand.N(wait)
@@ -183,7 +187,7 @@ func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) host
 		defer q.env.Meter.Slots(-1)
 		q.witness.begin(v, i)
 		answer := q.make(ctx, within, v, i, lookedUp{q.http, v.LookedUp})
-		v.LookedUp = 0
+		v.LookedUp, v.Charged = 0, netip.Addr{}
 		q.witness.end(v, i, answer)
 		return answer
 	})

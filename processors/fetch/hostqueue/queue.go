@@ -3,6 +3,7 @@ package hostqueue
 import (
 	"context"
 	"math"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -26,6 +27,9 @@ type Visit struct {
 	// what the current one has of the budget of an address. Both are the Requester's.
 	LookedUp time.Duration
 	Leave    func()
+	// Charged is the address whose budget the current request takes; not valid if that has
+	// none. It is the Requester's.
+	Charged netip.Addr
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started

@@ -249,7 +249,7 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 	}
 	return &weftpb.Attempt{
 		StartedMs: o.StartedMs, TotalUs: o.TotalUs, Status: o.Status, ErrorClass: o.ErrorClass, BodyBytes: o.BodyBytes, HungUs: o.HungUs,
-		DnsMs: whole(o.DnsUs), ConnectMs: whole(o.ConnectUs),
+		DnsMs: whole(o.DnsUs), ConnectMs: whole(o.ConnectUs), Address: o.Address,
 	}
 }
 
