@@ -139,25 +139,6 @@ func existing(o Options) error {
 	return nil
 }
 
-// neverBegan returns an error if the ledgers of a crawl without a definition hold events: the
-// definition was lost. The crawl would go on with the defaults and refuse what it should fetch.
-func (s *session) neverBegan(ctx context.Context) error {
-	names := s.env.Names
-	ends, err := s.admin.ListEndOffsets(ctx, names.Deduped, names.Scheduled)
-	if err != nil {
-		return fmt.Errorf("read ends of the ledgers: %w", err)
-	}
-	var begun error
-	ends.Each(func(end kadm.ListedOffset) {
-		if end.Err == nil && end.Offset > 0 { // a topic that does not exist has an error
-			begun = fmt.Errorf("the definition of crawl %s is lost: %s has no record of it, although %s has events; "+
-				"define the crawl again with weft topics create and the flags that it had, in a data directory "+
-				"through weft serve --listen 127.0.0.1:9092 --listen-trusted", names.Crawl, names.Config, end.Topic)
-		}
-	})
-	return begun
-}
-
 // define creates or checks the topics, and writes the definition if it is new.
 func (s *session) define(ctx context.Context) error {
 	have, err := topics.ReadDefinition(ctx, s.env.Names, s.connection()...)
@@ -167,7 +148,7 @@ func (s *session) define(ctx context.Context) error {
 	}
 	want := have
 	if fresh {
-		if err := s.neverBegan(ctx); err != nil {
+		if err := neverBegan(ctx, s.env.Names, s.admin, s.connection()); err != nil {
 			return err
 		}
 		want = s.opts.Definition
