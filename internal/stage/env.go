@@ -131,23 +131,15 @@ func (e Env) Producer() (*kgo.Client, error) {
 // Run runs a stage until ctx ends. When once ends before, the stage is built anew.
 func (e Env) Run(ctx context.Context, stage topics.Stage, once func(context.Context) error) error {
 	log := e.Logger.With("stage", stage)
+	failures := &failures{env: e, stage: stage}
 	err := supervise.Run(ctx, supervise.Options{
-		Logger: log, Fatal: func(err error) bool { return errors.Is(err, ErrFatal) }, Failed: e.failed(stage),
+		Logger: log, Fatal: func(err error) bool { return errors.Is(err, ErrFatal) },
+		Failed: failures.failed, Over: failures.over,
 	}, once)
 	if id := e.Instances[stage]; id != "" && !errors.Is(err, ledger.ErrNameTaken) {
 		ledger.LeaveGroup(ctx, e.Cluster, e.Names.Group(stage), id, log)
 	}
 	return err
-}
-
-// failed returns what tells the users of the crawl that a stage of this process ended
-// by itself.
-func (e Env) failed(stage topics.Stage) func(context.Context, supervise.Failure) {
-	return func(ctx context.Context, f supervise.Failure) {
-		e.Troubles.Report(ctx, stage, trouble.Trouble{
-			Kind: trouble.Fails, Says: f.Err.Error(), Times: f.Times, Since: f.Since, At: time.Now(),
-		})
-	}
 }
 
 // ErrFatal marks an error that does not go away when the stage is built anew.
