@@ -21,6 +21,12 @@ type collector struct {
 	// data is the text of an open script with data.
 	data []byte
 
+	streaming stream
+	// needsTree says why the document needed a tree; empty: it did not.
+	needsTree string
+	// treesOnly: no document is streamed.
+	treesOnly bool
+
 	pageState
 }
 
