@@ -59,6 +59,11 @@ func (s *stream) insertForeign(space namespace) {
 		s.giveUp("a tag of a foreign element that may be self-closing")
 		return
 	}
+	for i := range s.attrs { // adjust foreign attributes (13.2.6.1)
+		if name, ok := strings.CutPrefix(s.attrs[i].Key, "xml:"); ok {
+			s.attrs[i].Namespace, s.attrs[i].Key = "xml", name
+		}
+	}
 	s.insert(s.tag, s.name, space, s.attrs)
 	if s.needsTree != "" {
 		return
