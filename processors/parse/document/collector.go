@@ -24,6 +24,8 @@ type collector struct {
 	streaming stream
 	// needsTree says why the document needed a tree; empty: it did not.
 	needsTree string
+	// cost is what the stream has seen of the cost of a tree.
+	cost cheap
 	// treesOnly: no document is streamed.
 	treesOnly bool
 

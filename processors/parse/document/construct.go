@@ -110,12 +110,13 @@ func named(traits traits, start startRule, end endRule, names ...string) (elemen
 	return elements
 }
 
-// elementTable finds elements by the hash of their names.
-var elementTable = newElementTable()
+// elements are the elements by their numbers, and elementTable finds them by the hashes of their
+// names.
+var elements, elementTable = newElements()
 
 // The elements that tree construction names.
 var (
-	unknownElement = &element{}
+	unknownElement = elements[0]
 
 	htmlElement, headElement, bodyElement       = elementOf("html"), elementOf("head"), elementOf("body")
 	pElement, aElement, nobrElement, brElement  = elementOf("p"), elementOf("a"), elementOf("nobr"), elementOf("br")
@@ -133,8 +134,8 @@ var (
 	scriptElement, styleElement                 = elementOf("script"), elementOf("style")
 )
 
-func newElementTable() *[256]*element {
-	var all []element
+func newElements() (all []*element, table *[256]*element) {
+	all = []*element{{}}
 	for _, elements := range [][]element{
 		named(special|scoping|tableScoped|reads, startHTML, endHTML, "html"),
 		named(special, startIgnored, endBody, "body"),
@@ -203,11 +204,12 @@ func newElementTable() *[256]*element {
 			"abbr", "acronym", "bdi", "bdo", "cite", "data", "del", "dfn", "g", "ins", "kbd", "label", "legend", "map", "mark",
 			"path", "picture", "q", "samp", "slot", "time", "use"),
 	} {
-		all = append(all, elements...)
+		for i := range elements {
+			all = append(all, &elements[i])
+		}
 	}
-	table := new([256]*element)
-	for i := range all {
-		e := &all[i]
+	table = new([256]*element)
+	for i, e := range all[1:] {
 		e.number = uint8(i + 1)
 		e.atom = atom.Lookup([]byte(e.name))
 		e.role = roleOf(e.atom)
@@ -220,7 +222,7 @@ func newElementTable() *[256]*element {
 		hash := hashOf(e.name)
 		e.next, table[hash] = table[hash], e
 	}
-	return table
+	return all, table
 }
 
 // breaksOutOfForeign reports whether a start tag with that name ends foreign content (13.2.6.5).

@@ -4,9 +4,9 @@ import "golang.org/x/net/html"
 
 // formattingElement is an entry of the list of active formatting elements (WHATWG HTML 13.2.4.3).
 type formattingElement struct {
-	*element        // nil: a marker
-	id       uint32 // of the element on the stack
-	at, end  int    // where its start tag is
+	at, end int    // where its start tag is
+	id      uint32 // of the element on the stack
+	number  uint8  // of the element; 0: a marker
 	// plain: the collector reads none of its attributes.
 	plain bool
 }
@@ -27,7 +27,7 @@ func (s *stream) clearToMarker() {
 	for len(s.active) > 0 {
 		last := s.active[len(s.active)-1]
 		s.active = s.active[:len(s.active)-1]
-		if last.element == nil {
+		if last.number == 0 {
 			return
 		}
 	}
@@ -37,10 +37,10 @@ func (s *stream) clearToMarker() {
 // insertFormatting inserts an element for the tag and pushes it onto the list of active
 // formatting elements.
 func (s *stream) insertFormatting() {
-	s.insert(s.tag, "", inHTML, s.attrs)
+	s.insert(s.tag, inHTML, s.attrs)
 	same, equal, third := 0, 0, 0
-	for i := len(s.active) - 1; i >= 0 && s.active[i].element != nil; i-- {
-		if f := s.active[i]; f.element == s.tag {
+	for i := len(s.active) - 1; i >= 0 && s.active[i].number != 0; i-- {
+		if f := s.active[i]; f.number == s.tag.number {
 			same++
 			if s.src[f.at:f.end] == s.src[s.at:s.pos] {
 				equal++
@@ -61,7 +61,7 @@ func (s *stream) insertFormatting() {
 		return
 	}
 	s.active = append(s.active, formattingElement{
-		element: s.tag, id: s.ids, at: s.at, end: s.pos, plain: s.tag.role == plainRole && len(s.attrs) == 0,
+		number: s.tag.number, id: s.ids, at: s.at, end: s.pos, plain: s.tag.role == plainRole && len(s.attrs) == 0,
 	})
 }
 
@@ -81,14 +81,15 @@ func (s *stream) indexOf(id uint32) int {
 // closed without an end tag of their own.
 func (s *stream) reconstruct() {
 	from := len(s.active)
-	for from > 0 && s.active[from-1].element != nil && s.indexOf(s.active[from-1].id) < 0 {
+	for from > 0 && s.active[from-1].number != 0 && s.indexOf(s.active[from-1].id) < 0 {
 		from--
 	}
 	for i := from; i < len(s.active) && s.needsTree == ""; i++ {
 		f := &s.active[i]
+		e := elements[f.number]
 		var attrs []html.Attribute
 		if !f.plain {
-			attrs, _, _ = s.attributes(s.again[:0], f.at+len("<")+len(f.element.name), f.element.traits&reads != 0)
+			attrs, _, _ = s.attributes(s.again[:0], f.at+len("<")+len(e.name), e.traits&reads != 0)
 			s.again = attrs
 		}
 		// What is opened again may be many times the body.
@@ -96,7 +97,7 @@ func (s *stream) reconstruct() {
 			s.giveUp("too many elements are opened again")
 			return
 		}
-		s.insert(f.element, "", inHTML, attrs)
+		s.insert(e, inHTML, attrs)
 		f.id = s.ids
 	}
 }
@@ -107,20 +108,20 @@ const maxOpenedAgain = 4 << 20
 // adopt runs the adoption agency algorithm (13.2.6.4.7) for an end tag e, as far as it only pops
 // elements. Elements move where a special element stands in the formatting element.
 func (s *stream) adopt(e *element) {
-	if o := s.current(); o.element == e && s.indexActive(o.id) < 0 {
+	if o := s.current(); o.is(e) && s.indexActive(o.id) < 0 {
 		s.pop()
 		return
 	}
 	i := len(s.active) - 1
-	for i >= 0 && s.active[i].element != e {
-		if s.active[i].element == nil {
+	for i >= 0 && s.active[i].number != e.number {
+		if s.active[i].number == 0 {
 			i = -1
 			break
 		}
 		i--
 	}
 	if i < 0 {
-		s.endAnyOther(e, "")
+		s.endAnyOther(e)
 		return
 	}
 	at := s.indexOf(s.active[i].id)
@@ -143,7 +144,7 @@ func (s *stream) adopt(e *element) {
 
 func (s *stream) indexActive(id uint32) int {
 	for i := len(s.active) - 1; i >= 0; i-- {
-		if s.active[i].element != nil && s.active[i].id == id {
+		if s.active[i].number != 0 && s.active[i].id == id {
 			return i
 		}
 	}
@@ -152,9 +153,9 @@ func (s *stream) indexActive(id uint32) int {
 
 // endAnchor ends an open a element before the start of another.
 func (s *stream) endAnchor() {
-	for i := len(s.active) - 1; i >= 0 && s.active[i].element != nil; i-- {
+	for i := len(s.active) - 1; i >= 0 && s.active[i].number != 0; i-- {
 		f := s.active[i]
-		if f.element != aElement {
+		if f.number != aElement.number {
 			continue
 		}
 		s.adopt(aElement)

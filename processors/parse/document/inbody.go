@@ -19,7 +19,7 @@ func (s *stream) startInBody() bool {
 		if tag.start == startVoid {
 			s.insertVoid(tag)
 		} else {
-			s.insert(tag, s.name, inHTML, s.attrs)
+			s.insert(tag, inHTML, s.attrs)
 		}
 	case startFormatting:
 		s.reconstruct()
@@ -37,31 +37,31 @@ func (s *stream) startInBody() bool {
 		s.insertFormatting()
 	case startBlock, startPre:
 		s.closeP()
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 	case startHeading:
 		s.closeP()
 		if s.current().traits&heading != 0 {
 			s.pop()
 		}
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 	case startForm:
 		if s.form != 0 {
 			return true
 		}
 		s.closeP()
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.form = s.ids
 	case startListItem, startDefinition:
 		s.endItem()
 		s.closeP()
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 	case startMetadata, startTemplate:
 		return s.insertInHead()
 	case startRaw, startParam:
 		if tag.start == startParam {
 			s.insertVoid(tag)
 		} else {
-			s.insert(tag, "", inHTML, s.attrs)
+			s.insert(tag, inHTML, s.attrs)
 		}
 	case startHTML:
 		return s.anotherRoot()
@@ -73,7 +73,7 @@ func (s *stream) startInBody() bool {
 		if s.inScope(buttonScope, pElement) && !s.quirks() {
 			s.closeP()
 		}
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.mode = inTable
 	case startHr:
 		if s.inScope(buttonScope, pElement) {
@@ -89,7 +89,7 @@ func (s *stream) startInBody() bool {
 		return false
 	case startObject:
 		s.reconstruct()
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.insertMarker()
 	case startForeign:
 		s.reconstruct()
@@ -128,14 +128,14 @@ func (s *stream) startControl() {
 	case startOption:
 		if inSelect {
 			s.generateImpliedEndTags(optgroupElement)
-		} else if s.current().element == optionElement {
+		} else if s.current().is(optionElement) {
 			s.pop()
 		}
 		s.reconstruct()
 	case startOptgroup:
 		if inSelect {
 			s.generateImpliedEndTags(nil)
-		} else if s.current().element == optionElement {
+		} else if s.current().is(optionElement) {
 			s.pop()
 		}
 		s.reconstruct()
@@ -148,7 +148,7 @@ func (s *stream) startControl() {
 			s.generateImpliedEndTags(rtcElement)
 		}
 	}
-	s.insert(s.tag, "", inHTML, s.attrs)
+	s.insert(s.tag, inHTML, s.attrs)
 }
 
 // endItem ends the item before another: li before li, dd or dt before one of these.
@@ -158,7 +158,7 @@ func (s *stream) endItem() {
 		case o.start == s.tag.start:
 			s.popTo(i)
 			return
-		case o.element == addressElement, o.element == divElement, o.element == pElement:
+		case o.is(addressElement), o.is(divElement), o.is(pElement):
 		case o.isSpecial():
 			return
 		}
@@ -207,7 +207,7 @@ func (s *stream) endInBody() bool {
 		return false
 	case endTemplate: // none is open
 	default:
-		s.endAnyOther(tag, s.name)
+		s.endAnyOther(tag)
 	}
 	return true
 }
@@ -215,7 +215,7 @@ func (s *stream) endInBody() bool {
 // impliedP processes a start tag of p.
 func (s *stream) impliedP() {
 	end := s.token
-	s.token = token{kind: startToken, tag: pElement, name: pElement.name}
+	s.token = token{kind: startToken, tag: pElement}
 	s.process()
 	s.token = end
 }
@@ -239,10 +239,10 @@ func (s *stream) endForm() {
 
 // endAnyOther is the rule for any other end tag: it ends the element up to which no special
 // element is open.
-func (s *stream) endAnyOther(e *element, name string) {
+func (s *stream) endAnyOther(e *element) {
 	for i := len(s.open) - 1; i >= 0; i-- {
 		o := &s.open[i]
-		if o.space == inHTML && o.element == e && (e != unknownElement || equalFoldASCII(o.name, name)) {
+		if o.space == inHTML && o.is(e) && (e != unknownElement || equalFoldASCII(s.src[o.nameFrom:o.nameTo], s.name())) {
 			s.popTo(i)
 			return
 		}

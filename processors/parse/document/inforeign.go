@@ -20,7 +20,7 @@ func (s *stream) isForeign() bool {
 	}
 	switch {
 	case o.isTextPoint() && (s.kind == textToken || s.tag != mglyphElement && s.tag != malignmarkElement),
-		o.space == inMathML && o.element == annotationXML && s.kind == startToken && s.tag == svgElement,
+		o.space == inMathML && o.is(annotationXML) && s.kind == startToken && s.tag == svgElement,
 		o.isHTMLPoint():
 		return false
 	}
@@ -29,7 +29,7 @@ func (s *stream) isForeign() bool {
 
 // isTextPoint reports whether an element is a MathML text integration point.
 func (o *openElement) isTextPoint() bool {
-	return o.space == inMathML && o.traits&mathPoint != 0 && o.element != annotationXML
+	return o.space == inMathML && o.traits&mathPoint != 0 && !o.is(annotationXML)
 }
 
 // isHTMLPoint reports whether an element is an HTML integration point.
@@ -64,7 +64,7 @@ func (s *stream) insertForeign(space namespace) {
 			s.attrs[i].Namespace, s.attrs[i].Key = "xml", name
 		}
 	}
-	s.insert(s.tag, s.name, space, s.attrs)
+	s.insert(s.tag, space, s.attrs)
 	if s.needsTree != "" {
 		return
 	}
@@ -81,14 +81,15 @@ func (s *stream) insertForeign(space namespace) {
 // endForeign ends the foreign element of that name, or else takes the end tag by the rules of
 // the insertion mode.
 func (s *stream) endForeign() bool {
-	for i := range len(s.name) {
-		if s.name[i] >= utf8.RuneSelf {
+	name := s.name()
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
 			s.giveUp("the name of a foreign element")
 			return true
 		}
 	}
 	for i := len(s.open) - 1; i > 0; i-- {
-		if equalFoldASCII(s.open[i].name, s.name) {
+		if equalFoldASCII(s.src[s.open[i].nameFrom:s.open[i].nameTo], name) {
 			s.popTo(i)
 			return true
 		}

@@ -11,24 +11,24 @@ func (s *stream) startInTable() bool {
 	case tag == captionElement:
 		s.clearToContext(nil, tableScoped)
 		s.insertMarker()
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.mode = inCaption
 	case tag == colgroupElement:
 		s.clearToContext(nil, tableScoped)
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.mode = inColumnGroup
 	case tag == colElement:
 		s.clearToContext(nil, tableScoped)
-		s.insert(colgroupElement, "", inHTML, nil)
+		s.insert(colgroupElement, inHTML, nil)
 		s.mode = inColumnGroup
 		return false
 	case tag.traits&rowGroup != 0:
 		s.clearToContext(nil, tableScoped)
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.mode = inTableBody
 	case tag.traits&cell != 0, tag == trElement:
 		s.clearToContext(nil, tableScoped)
-		s.insert(tbodyElement, "", inHTML, nil)
+		s.insert(tbodyElement, inHTML, nil)
 		s.mode = inTableBody
 		return false
 	case tag == tableElement:
@@ -134,7 +134,7 @@ func (s *stream) endInColumnGroup() bool {
 
 // endColumnGroup reports whether the tag is used, because no column group is open.
 func (s *stream) endColumnGroup() bool {
-	if s.current().element != colgroupElement {
+	if !s.current().is(colgroupElement) {
 		return true
 	}
 	s.pop()
@@ -147,12 +147,12 @@ func (s *stream) startInTableBody() bool {
 	switch tag := s.tag; {
 	case tag == trElement:
 		s.clearToContext(nil, rowGroup)
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.mode = inRow
 		return true
 	case tag.traits&cell != 0:
 		s.clearToContext(nil, rowGroup)
-		s.insert(trElement, "", inHTML, nil)
+		s.insert(trElement, inHTML, nil)
 		s.mode = inRow
 		return false
 	case isTablePart(tag):
@@ -191,7 +191,7 @@ func (s *stream) startInRow() bool {
 	switch tag := s.tag; {
 	case tag.traits&cell != 0:
 		s.clearToContext(trElement, 0)
-		s.insert(tag, "", inHTML, s.attrs)
+		s.insert(tag, inHTML, s.attrs)
 		s.insertMarker()
 		s.mode = inCell
 		return true

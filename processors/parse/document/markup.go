@@ -30,6 +30,7 @@ func (s *stream) nameEnd(i int) int {
 // tagEnd is the end of a tag.
 type tagEnd struct {
 	pos         int // behind the ">"
+	attributes  int // how many there are, with those that are repeated
 	selfClosing bool
 	// ambiguous: whether the tag is self-closing depends on attributes that are not kept.
 	ambiguous bool
@@ -40,6 +41,7 @@ type tagEnd struct {
 // ok is false if the document ends within the tag.
 func (s *stream) attributes(attrs []html.Attribute, i int, all bool) (_ []html.Attribute, end tagEnd, ok bool) {
 	src := s.src
+	count := 0
 	bare := -1 // the end of the last value without quotes
 	for {
 		for i < len(src) && tagByte[src[i]]&isBlankInTag != 0 {
@@ -50,7 +52,7 @@ func (s *stream) attributes(attrs []html.Attribute, i int, all bool) (_ []html.A
 		}
 		if src[i] == '>' {
 			solidus := src[i-1] == '/'
-			return attrs, tagEnd{pos: i + 1, selfClosing: solidus && bare != i, ambiguous: solidus && bare == i}, true
+			return attrs, tagEnd{pos: i + 1, attributes: count, selfClosing: solidus && bare != i, ambiguous: solidus && bare == i}, true
 		}
 		from := i
 		if src[i] == '=' { // which is part of the name at its beginning
@@ -60,6 +62,9 @@ func (s *stream) attributes(attrs []html.Attribute, i int, all bool) (_ []html.A
 			i++
 		}
 		key := src[from:i]
+		if key != "" {
+			count++
+		}
 		for i < len(src) && tagByte[src[i]]&isBlankInTag != 0 {
 			i++
 		}
@@ -160,6 +165,7 @@ func (s *stream) declaration(at int) bool {
 		if n < 0 {
 			return false
 		}
+		s.cost.within(rest[:n])
 		s.pos = at + len("<!--") + n
 		return true
 	case len(rest) >= len("doctype") && equalFoldASCII(rest[:len("doctype")], "doctype"):
@@ -217,6 +223,7 @@ func (s *stream) bogusComment(i int) bool {
 	if end < 0 {
 		return false
 	}
+	s.cost.within(s.src[i : i+end])
 	s.pos = i + end + 1
 	return true
 }

@@ -37,7 +37,7 @@ func (s *stream) start() bool {
 	case beforeHead:
 		switch s.tag {
 		case headElement:
-			s.insert(headElement, "", inHTML, s.attrs)
+			s.insert(headElement, inHTML, s.attrs)
 			s.mode = inHeadMode
 			return true
 		case htmlElement:
@@ -136,14 +136,14 @@ func (s *stream) insertRoot(stated bool) bool {
 	if !stated {
 		attrs = nil
 	}
-	s.insert(htmlElement, "", inHTML, attrs)
+	s.insert(htmlElement, inHTML, attrs)
 	s.mode = beforeHead
 	return stated
 }
 
 // insertHead implies the start of the head (13.2.6.4.3), and returns false.
 func (s *stream) insertHead() bool {
-	s.insert(headElement, "", inHTML, nil)
+	s.insert(headElement, inHTML, nil)
 	s.mode = inHeadMode
 	return false
 }
@@ -157,7 +157,7 @@ func (s *stream) endHead(stated bool) bool {
 
 // insertBody implies the start of the body (13.2.6.4.6), and returns false.
 func (s *stream) insertBody() bool {
-	s.insert(bodyElement, "", inHTML, nil)
+	s.insert(bodyElement, inHTML, nil)
 	s.mode = inBody
 	return false
 }
@@ -192,7 +192,7 @@ func (s *stream) insertInHead() bool {
 	case startTemplate:
 		s.giveUp("template")
 	default:
-		s.insert(s.tag, "", inHTML, s.attrs)
+		s.insert(s.tag, inHTML, s.attrs)
 	}
 	return true
 }
@@ -204,7 +204,7 @@ func (s *stream) startAfterHead() bool {
 	case s.tag == htmlElement:
 		return s.anotherRoot()
 	case s.tag == bodyElement:
-		s.insert(bodyElement, "", inHTML, s.attrs)
+		s.insert(bodyElement, inHTML, s.attrs)
 		s.mode = inBody
 		return true
 	case s.tag.start == startFrameset:

@@ -3,20 +3,27 @@ package document
 import "golang.org/x/net/html"
 
 // openElement is an entry of the stack of open elements (WHATWG HTML 13.2.4.2).
+// It has no pointers, so that the garbage collector has no work with the stack.
 type openElement struct {
-	*element
-	// name is the name as written of an unknown or foreign element.
-	name  string
-	id    uint32
-	space namespace
+	// nameFrom and nameTo are where the name of an unknown or foreign element is written.
+	nameFrom, nameTo int
+	id               uint32
+	traits
+	number uint8 // of the element
+	start  startRule
+	role   role
+	space  namespace
 	// point: a MathML annotation-xml that is an HTML integration point.
 	point bool
 	// mutes: the element is the outermost of which the text is hidden.
 	mutes bool
 	// forms counts form elements around this one that are not on the stack any more. They end
 	// where this element ends.
-	forms int
+	forms int32
 }
+
+// is reports whether o has the name of e. All unknown elements have one name here.
+func (o *openElement) is(e *element) bool { return o.number == e.number }
 
 // namespace is that of an element. Elements in SVG and MathML are foreign.
 type namespace uint8
@@ -34,7 +41,7 @@ func (s *stream) current() *openElement { return &s.open[len(s.open)-1] }
 
 // insert inserts an element at the current node (13.2.6.1, insert a foreign element), and makes
 // it the current node. attrs are those that the collector reads.
-func (s *stream) insert(e *element, name string, space namespace, attrs []html.Attribute) {
+func (s *stream) insert(e *element, space namespace, attrs []html.Attribute) {
 	if !s.appropriate() {
 		return
 	}
@@ -43,9 +50,9 @@ func (s *stream) insert(e *element, name string, space namespace, attrs []html.A
 		return
 	}
 	s.ids++
-	o := openElement{element: e, id: s.ids, space: space}
+	o := openElement{id: s.ids, traits: e.traits, number: e.number, start: e.start, role: e.role, space: space}
 	if e == unknownElement || space != inHTML {
-		o.name = name
+		o.nameFrom, o.nameTo = s.nameFrom, s.nameTo
 	}
 	if s.skipped == 0 {
 		if !s.c.muted && s.c.mutes(e.atom, attrs) {
@@ -100,7 +107,6 @@ func (s *stream) pop() {
 			s.c.close(formRole)
 		}
 	}
-	o.name = ""
 	s.open = s.open[:n]
 	s.fresh = false
 }
@@ -144,12 +150,12 @@ func (s *stream) indexInScope(in scope, e *element, some traits) int {
 	for i := len(s.open) - 1; i >= 0; i-- {
 		o := &s.open[i]
 		if o.space == inHTML {
-			if o.element == e || o.traits&some != 0 {
+			if e != nil && o.is(e) || o.traits&some != 0 {
 				return i
 			}
 			switch {
 			case in == listItemScope && o.traits&listing != 0,
-				in == buttonScope && o.element == buttonElement,
+				in == buttonScope && o.is(buttonElement),
 				in == tableScope && o.traits&tableScoped != 0:
 				return -1
 			}
@@ -198,7 +204,7 @@ func (s *stream) closeP() {
 
 // generateImpliedEndTags generates implied end tags (13.2.6.3), except for one element.
 func (s *stream) generateImpliedEndTags(except *element) {
-	for o := s.current(); o.traits&implied != 0 && o.element != except; o = s.current() {
+	for o := s.current(); o.traits&implied != 0 && (except == nil || !o.is(except)); o = s.current() {
 		s.pop()
 	}
 }
@@ -207,7 +213,7 @@ func (s *stream) generateImpliedEndTags(except *element) {
 // (13.2.6.4.9, 13.2.6.4.13 and 13.2.6.4.14), which is an element with some of the traits, or e.
 func (s *stream) clearToContext(e *element, some traits) {
 	for i := len(s.open) - 1; i >= 0; i-- {
-		if o := &s.open[i]; o.traits&some != 0 || o.element == e || o.element == htmlElement {
+		if o := &s.open[i]; o.traits&some != 0 || e != nil && o.is(e) || o.is(htmlElement) {
 			s.popTo(i + 1)
 			return
 		}
@@ -220,21 +226,21 @@ func (s *stream) resetInsertionMode() {
 		switch o := &s.open[i]; {
 		case o.traits&cell != 0:
 			s.mode = inCell
-		case o.element == trElement:
+		case o.is(trElement):
 			s.mode = inRow
 		case o.traits&rowGroup != 0:
 			s.mode = inTableBody
-		case o.element == captionElement:
+		case o.is(captionElement):
 			s.mode = inCaption
-		case o.element == colgroupElement:
+		case o.is(colgroupElement):
 			s.mode = inColumnGroup
-		case o.element == tableElement:
+		case o.is(tableElement):
 			s.mode = inTable
-		case o.element == headElement:
+		case o.is(headElement):
 			s.mode = inHeadMode
-		case o.element == bodyElement:
+		case o.is(bodyElement):
 			s.mode = inBody
-		case o.element == htmlElement:
+		case o.is(htmlElement):
 			s.mode = afterHead
 		default:
 			continue

@@ -75,7 +75,7 @@ func (c *collector) html(in Input, stated mediatype.Type) {
 		c.page.Fallback = TooLarge
 	} else {
 		streamed := !c.treesOnly && c.stream(body)
-		tooCostly := costly(body)
+		tooCostly := !(streamed && c.cost.is(body)) && costly(body)
 		if streamed && !tooCostly {
 			return
 		}

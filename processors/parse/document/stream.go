@@ -31,7 +31,7 @@ type stream struct {
 	doctype string
 	// quirksMode is 1 in quirks mode, -1 in other modes, and 0 as long as it is not needed.
 	quirksMode int8
-	open    []openElement
+	open       []openElement
 	// counts counts the open elements in HTML by their numbers.
 	counts [256]uint16
 	ids    uint32 // of the last element
@@ -46,6 +46,7 @@ type stream struct {
 	// from 1; 0: there is none.
 	skipped int
 
+	cost     cheap
 	again    []html.Attribute // of an element that is opened again
 	reopened int              // bytes for such elements
 }
@@ -54,8 +55,9 @@ type stream struct {
 type token struct {
 	kind tokenKind
 	tag  *element
-	name string // as written
-	at   int    // where it begins
+	at   int // where it begins
+	// nameFrom and nameTo are where its name is written.
+	nameFrom, nameTo int
 	// attrs are the attributes that the collector or tree construction reads.
 	attrs []html.Attribute
 	tagEnd
@@ -81,13 +83,12 @@ func (c *collector) stream(body []byte) bool {
 	if s.needsTree == "" {
 		s.popTo(0)
 	}
-	c.needsTree = s.needsTree
+	c.needsTree, c.cost = s.needsTree, s.cost
 	s.begin(nil, "") // what the pool keeps must not keep the document
 	return c.needsTree == ""
 }
 
 func (s *stream) begin(c *collector, src string) {
-	clear(s.open[:cap(s.open)])
 	clear(s.attrs[:cap(s.attrs)])
 	clear(s.again[:cap(s.again)])
 	*s = stream{
@@ -109,6 +110,9 @@ func (s *stream) next() bool {
 	from := s.pos
 	for at := from; ; at++ {
 		i := strings.IndexByte(s.src[at:], '<')
+		if i >= 0 {
+			s.cost.next()
+		}
 		if i < 0 || at+i+1 == len(s.src) {
 			s.text(s.src[from:])
 			return false
@@ -139,24 +143,25 @@ func (s *stream) next() bool {
 // tag is no token.
 func (s *stream) startTag(at int) bool {
 	s.at = at
-	end := s.nameEnd(at + 1)
-	s.name = s.src[at+1 : end]
-	s.tag = elementOf(s.name)
+	s.nameFrom, s.nameTo = at+1, s.nameEnd(at+1)
+	s.tag = elementOf(s.name())
 	s.kind = startToken
 	current := inHTML
 	if len(s.open) > 0 {
 		current = s.current().space
 	}
 	var ok bool
-	if s.attrs, s.tagEnd, ok = s.attributes(s.attrs[:0], end, s.tag.traits&reads != 0 || current != inHTML); !ok {
+	if s.attrs, s.tagEnd, ok = s.attributes(s.attrs[:0], s.nameTo, s.tag.traits&reads != 0 || current != inHTML); !ok {
+		s.cost.unsure = true
 		return false
 	}
 	s.pos = s.tagEnd.pos
 	tag := s.tag
+	s.cost.start(tag, s.name(), s.tagEnd.attributes)
 	s.process()
 	if tag.traits&raw != 0 && s.needsTree == "" {
 		switch o := s.current(); {
-		case o.element != tag:
+		case !o.is(tag):
 			s.giveUp("a tag that is ignored, and its text is not")
 		case o.space == inHTML:
 			return s.rawText(tag)
@@ -176,16 +181,18 @@ func (s *stream) endTag(at int) bool {
 		return s.bogusComment(at + 2)
 	}
 	s.at = at
-	end := s.nameEnd(at + 2)
-	s.name = s.src[at+2 : end]
-	s.tag = elementOf(s.name)
+	s.nameFrom, s.nameTo = at+2, s.nameEnd(at+2)
+	s.tag = elementOf(s.name())
 	s.kind = endToken
-	if !s.skipTag(end) {
+	if !s.skipTag(s.nameTo) {
 		return false
 	}
 	s.process()
 	return s.needsTree == ""
 }
+
+// name is the name of the tag as written.
+func (s *stream) name() string { return s.src[s.nameFrom:s.nameTo] }
 
 // process runs the tree construction dispatcher (13.2.6) until a rule has used the tag.
 func (s *stream) process() {
@@ -210,6 +217,7 @@ func (s *stream) rawText(e *element) bool {
 		s.giveUp("a script that seems to be in a script")
 		return false
 	}
+	s.cost.within(s.src[from:end])
 	if end > from && s.skipped == 0 {
 		text := s.src[from:end]
 		switch {
@@ -225,6 +233,7 @@ func (s *stream) rawText(e *element) bool {
 		s.pos = end
 		return false
 	}
+	s.cost.next()
 	if !s.skipTag(end + len("</") + len(e.name)) {
 		return false
 	}
