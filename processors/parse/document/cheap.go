@@ -1,15 +1,11 @@
 package document
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // cheap shows, on the way of a stream, that a document is not costly. It is a bound for what survey
 // finds without simple: it counts equal start tags each time, where survey counts three. survey
 // also looks at each "<" that is not the beginning of a token: in comments, scripts and values.
-// cheap looks at those in comments and in the text of elements, and is unsure where formatting
-// elements are in them, or where there are others.
+// cheap looks at those in comments and in the text of elements, and is unsure if there are others.
 type cheap struct {
 	seen     int // how many "<" there were
 	bytes    int // of all formatting elements
@@ -37,9 +33,9 @@ func (c *cheap) start(e *element, name string, attributes int) {
 }
 
 // within takes text in which a "<" is not the beginning of a token.
-func (c *cheap) within(text string) {
-	for {
-		i := strings.IndexByte(text, '<')
+func (c *cheap) within(text []byte) {
+	for !c.unsure {
+		i := bytes.IndexByte(text, '<')
 		if i < 0 || i+1 == len(text) {
 			// The text may end between "<" and the name behind it, which is then seen as a token.
 			c.unsure = c.unsure || i >= 0
@@ -47,12 +43,31 @@ func (c *cheap) within(text string) {
 		}
 		text = text[i+1:]
 		c.next()
-		kind := tagKinds[text[0]|0x20]
-		name := text[:min(len(text), longestName+1)]
-		if kind&maybeFormatting != 0 && isFormatting(shortName([]byte(name))) || kind&maybeRoot != 0 {
-			c.unsure = true
+		if kind := tagKinds[text[0]|0x20]; kind != 0 {
+			c.hidden(text[:min(len(text), longestHidden)], kind)
 		}
 	}
+}
+
+// longestHidden bounds the tags in comments and scripts that are looked at.
+const longestHidden = 512
+
+// hidden takes what may be the start tag of a formatting or root element, without its "<", in text.
+func (c *cheap) hidden(text []byte, kind uint8) {
+	if kind&maybeRoot != 0 && startsRoot(text) {
+		c.roots++
+	}
+	name := shortName(text)
+	if !isFormatting(name) {
+		return
+	}
+	tag := scanner{rest: text[len(name):]}
+	attributes := tag.attributes()
+	if len(tag.rest) == 0 || bytes.IndexByte(text[:len(text)-len(tag.rest)], '<') >= 0 {
+		c.unsure = true // it ends elsewhere, or has another tag in it
+		return
+	}
+	c.bytes += elementBytes + attributes*attributeBytes
 }
 
 // is reports whether costly is surely false for the document that was read.

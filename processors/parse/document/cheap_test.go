@@ -18,13 +18,13 @@ func TestCheap(t *testing.T) {
 		}
 	}
 	for name, body := range map[string]string{
-		"a page": string(docPage()), "a comment": "a<!-- <div> < -->b", "a script": "a<script>if (a<c) '<div>'</script>b", "signs": "a < b <",
+		"a page": string(docPage()), "a comment": "a<!-- <div> < -->b", "a script": "a<script>if (a<c) '<a href=x>'</script>b", "signs": "a < b <",
 	} {
 		if r.compare(soupInput(body)); !r.streaming.cost.is([]byte(body)) {
 			t.Errorf("%s may be costly: %+v", name, r.streaming.cost)
 		}
 	}
-	for _, body := range []string{"<!-- <b> -->", "<script>'<a>'</script>", "<p title='<b>'>x", "<!-- <body> -->", "<style><i"} {
+	for _, body := range []string{"<!-- <b x='-->", "<script>'<a <b>'</script>", "<p title='<b>'>x", "<style><i"} {
 		if r.compare(soupInput(body)); r.streaming.cost.is([]byte(body)) {
 			t.Errorf("%s is cheap, although not every tag is seen", body)
 		}

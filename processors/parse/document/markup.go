@@ -165,7 +165,7 @@ func (s *stream) declaration(at int) bool {
 		if n < 0 {
 			return false
 		}
-		s.cost.within(rest[:n])
+		s.cost.within(s.body[at+len("<!--") : at+len("<!--")+n])
 		s.pos = at + len("<!--") + n
 		return true
 	case len(rest) >= len("doctype") && equalFoldASCII(rest[:len("doctype")], "doctype"):
@@ -223,7 +223,7 @@ func (s *stream) bogusComment(i int) bool {
 	if end < 0 {
 		return false
 	}
-	s.cost.within(s.src[i : i+end])
+	s.cost.within(s.body[i : i+end])
 	s.pos = i + end + 1
 	return true
 }

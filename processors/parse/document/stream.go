@@ -16,7 +16,9 @@ import (
 // The methods are named for what they do in the standard, and follow x/net/html where that
 // differs, because its tree is what a page is read by otherwise.
 type stream struct {
-	c   *collector
+	c    *collector
+	body []byte
+	// src is a copy of body: the parts of a string need no copies.
 	src string
 	pos int
 	// returns: src has carriage returns.
@@ -74,7 +76,7 @@ const (
 // stream reads a document and reports whether it could. If not, the collector has to begin anew.
 func (c *collector) stream(body []byte) bool {
 	s := &c.streaming
-	s.begin(c, string(body))
+	s.begin(c, body)
 	if strings.IndexByte(s.src, 0) >= 0 {
 		s.giveUp("NUL")
 	}
@@ -84,15 +86,16 @@ func (c *collector) stream(body []byte) bool {
 		s.popTo(0)
 	}
 	c.needsTree, c.cost = s.needsTree, s.cost
-	s.begin(nil, "") // what the pool keeps must not keep the document
+	s.begin(nil, nil) // what the pool keeps must not keep the document
 	return c.needsTree == ""
 }
 
-func (s *stream) begin(c *collector, src string) {
+func (s *stream) begin(c *collector, body []byte) {
+	src := string(body)
 	clear(s.attrs[:cap(s.attrs)])
 	clear(s.again[:cap(s.again)])
 	*s = stream{
-		c: c, src: src, returns: strings.IndexByte(src, '\r') >= 0,
+		c: c, body: body, src: src, returns: strings.IndexByte(src, '\r') >= 0,
 		token: token{attrs: s.attrs[:0]}, open: s.open[:0], active: s.active[:0], again: s.again[:0],
 	}
 }
@@ -217,7 +220,7 @@ func (s *stream) rawText(e *element) bool {
 		s.giveUp("a script that seems to be in a script")
 		return false
 	}
-	s.cost.within(s.src[from:end])
+	s.cost.within(s.body[from:end])
 	if end > from && s.skipped == 0 {
 		text := s.src[from:end]
 		switch {
