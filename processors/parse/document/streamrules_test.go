@@ -16,6 +16,18 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"options", "<select><option>a<option>b<optgroup label=c><option>d<optgroup><option>e</select>f", ""},
 	{"ruby", "<ruby>a<rp>(<rt>b<rp>)</ruby>c", ""},
 
+	// In these, whether text is hidden shows what stands in what.
+	{"an item ends across a div", "<ul><li hidden><div>a<li>b</ul>", ""},
+	{"an item does not end a list", "<ul><li hidden>a<ul></li>b</ul></ul>c", ""},
+	{"a term ends across a paragraph", "<dl><dt hidden><p>a<dd>b<address hidden>c<dt>d</dl>", ""},
+	{"options of a group", "<select><optgroup hidden><option>a<option>b</select>c", ""},
+	{"options without selection", "<option hidden>a<option>b<optgroup>c", ""},
+	{"a paragraph of a button", "<p hidden>a<button><p>b</button>c</p>d", ""},
+	{"a paragraph of a selection", "<p hidden>a<select><div>b</div></select>c", ""},
+	{"a paragraph of an object", "<p hidden>a<object><p>b</object>c</p>d", ""},
+	{"th in a caption", "<table><caption hidden>a<th>b</table>c", ""},
+	{"rt after rtc", "<ruby>a<rtc hidden>b<rt>c<rb>d</ruby>e", ""},
+
 	// 13.2.6.4.1 to 13.2.6.4.6, before the body.
 	{"head after head", "<head></head> <link rel=canonical href=/a><title>t</title><body>x", ""},
 	{"two heads", "<head><head><title>t</title></head></head><body>x", ""},
@@ -28,8 +40,9 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"frames in the body", "<p>x<frameset><frame src=/a></frameset>", "frameset"},
 
 	// 13.2.6.4.7, in body.
-	{"in quirks mode", "<p>a<table><tr><td>b</table>c", ""},
-	{"in standards mode", "<!doctype html><p>a<table><tr><td>b</table>c", ""},
+	{"in quirks mode", "<p hidden>a<table><tr><td>b</table>c", ""},
+	{"in quirks mode by its type", "<!doctype html public '-//W3C//DTD HTML 3.2//EN'><p hidden>a<table><tr><td>b</table>c", ""},
+	{"in standards mode", "<!doctype html><p hidden>a<table><tr><td>b</table>c", ""},
 	{"headings in headings", "<h1>a<h2>b</h1>c</h2>d", ""},
 	{"a list in a heading", "<h1>a<ul><li>b</h1>c", ""},
 	{"an end of p", "a</p>b<p>c<b>d</p>e", ""},
@@ -54,7 +67,10 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"a link beyond a table", "<a href=/a><table><td><a href=/b>x</a></table>y", ""},
 	{"ends in the wrong order", "<b>a<i>b</b>c</i>d", ""},
 	{"a block in formatting", "<b>a<p>b</b>c</p>d", "adoption agency"},
-	{"Noah's Ark", "<p><b><b><b><b>a</p>b", ""},
+	{"Noah's Ark", "<p><b hidden><b hidden><b hidden><b hidden>a</p></b></b></b>b", ""},
+	{"an end out of scope", "<b hidden>a<select></b>b</select>c", ""},
+	{"behind a cell", "<p><b hidden>a</p><table><tr><td><i>b</td></tr></table>c", ""},
+	{"in a cell", "<p><b hidden>a</p><table><tr><td>b</td></tr></table>", ""},
 	{"more of them", "<p><font size=1><font size=2><font size=3><font size=4>a</p>b", "more than three formatting elements of a name"},
 	{"nobr", "<nobr>a<nobr>b<b>c</nobr>d", ""},
 	{"objects", "<b><object>a</b>b</object>c", ""},
@@ -77,13 +93,14 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"a drawing", "<p>a<svg><g/><title>b</title><text>c<a xlink:href=/a>d</a></svg>e", ""},
 	{"out of a drawing", "<svg><g>a<p>b</svg>c", ""},
 	{"HTML in a drawing", "<svg><foreignObject><p>a<p>b</foreignObject><desc><p>c</desc></svg>d", ""},
-	{"a font in a drawing", "<svg><font>a<font color=b>c</svg>d", ""},
+	{"a font in a drawing", "<svg hidden><font>a<font size=1>b</svg>c", ""},
+	{"an item of a drawing", "<li hidden>a<svg></li>b<foreignObject></li>c</foreignObject></svg>d", ""},
 	{"formulas", "<math><mi>a<b>b</b></mi><annotation-xml encoding=text/html><p>c</annotation-xml></math>d", ""},
 	{"CDATA", "<svg><![CDATA[a<b>]]></svg><![CDATA[c]]>d", ""},
 	{"an end by its attributes", "<svg><g a=b/>c</svg>d", "a tag of a foreign element that may be self-closing"},
 
 	// 13.2.5, tokenization.
-	{"attributes", `<a href=/a href=/b = /c"d>x</a><a href='/e?f&amp;g&copy;h&copy=i&copyj'>y</a><a =href=/k>z</a>`, ""},
+	{"attributes", `<a href=/a href=/b = /c"d>x</a><a href='/e?f&amp;g&copy;h&copy=i&copyj&semi;&notit;&fjlig;&#65;'>y</a><a =href=/k>z</a>`, ""},
 	{"references", "a&amp;b&ampc&notit;&#x41;&#128;&#xD800;&#99999999;&nosuch;&CounterClockwiseContourIntegral;&fjlig;d", ""},
 	{"comments", "a<!-->b<!--->c<!-- -- > --!>d<!-- > -->e<!---->f<!>g<?h>i</ j>k</>l", ""},
 	{"scripts", `<script>"<a href=/a></scripts>"</script><script><!-- "</script>x`, ""},
