@@ -48,6 +48,7 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"an end of p", "a</p>b<p>c<b>d</p>e", ""},
 	{"forms", "<form action=/a><form action=/b>x</form>y</form>z", ""},
 	{"an end of a form in a div", "<form action=/a><div>x</form>y<form action=/b>z</div>w</form>v", ""},
+	{"an end of a form in a span", "<form>a<span>b</form>c</span>d", ""},
 	{"a form that is hidden", "<form hidden><div>x</form>y</div>z", "an end tag of a form within elements of which nothing is shown"},
 	{"buttons", "<p><button>a<p>b<button>c</button>d", ""},
 	{"rules in a selection", "<select><option>a<hr><option>b<input>c", ""},
