@@ -31,8 +31,9 @@ func (s *stream) nameEnd(i int) int {
 type tagEnd struct {
 	pos         int // behind the ">"
 	attributes  int // how many there are, with those that are repeated
-	selfClosing bool
-	// ambiguous: whether the tag is self-closing depends on attributes that are not kept.
+	selfClosing bool // it ends with "/>"
+	// ambiguous: the "/" may be the end of a value, which x/net/html does not see if the attribute
+	// repeats another.
 	ambiguous bool
 }
 
@@ -52,7 +53,7 @@ func (s *stream) attributes(attrs []html.Attribute, i int, all bool) (_ []html.A
 		}
 		if src[i] == '>' {
 			solidus := src[i-1] == '/'
-			return attrs, tagEnd{pos: i + 1, attributes: count, selfClosing: solidus && bare != i, ambiguous: solidus && bare == i}, true
+			return attrs, tagEnd{pos: i + 1, attributes: count, selfClosing: solidus, ambiguous: solidus && bare == i}, true
 		}
 		from := i
 		if src[i] == '=' { // which is part of the name at its beginning
