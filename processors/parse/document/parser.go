@@ -71,27 +71,30 @@ func (c *collector) html(in Input, stated mediatype.Type) {
 	if stated.Essence == mediaXHTML {
 		body = htmlOf(body)
 	}
-	if len(body) > c.opts.MaxTreeBytes {
-		c.page.Fallback = TooLarge
-	} else {
-		streamed := !c.treesOnly && c.stream(body)
-		tooCostly := !(streamed && c.cost.is(body)) && costly(body)
-		if streamed && !tooCostly {
-			return
-		}
-		if !c.treesOnly {
-			c.restart(in)
-		}
-		switch {
-		case tooCostly:
-			c.page.Fallback = TooCostly
-		case !c.tree(body):
-			c.page.Fallback = TooDeep
-		default:
-			return
-		}
+	if c.page.Fallback = c.structure(in, body); c.page.Fallback != "" {
+		c.tokens(bytes.NewReader(body))
 	}
-	c.tokens(bytes.NewReader(body))
+}
+
+// structure reads the elements of a document where the standard puts them, by the stream or else
+// by the tree. If neither may be, it reads nothing and says why.
+func (c *collector) structure(in Input, body []byte) (fallback string) {
+	if len(body) > c.opts.MaxTreeBytes {
+		return TooLarge
+	}
+	if !c.treesOnly {
+		if c.stream(body) && (c.cost.is(body) || !costly(body)) {
+			return ""
+		}
+		c.restart(in)
+	}
+	switch {
+	case costly(body):
+		return TooCostly
+	case !c.tree(body):
+		return TooDeep
+	}
+	return ""
 }
 
 // restart forgets what was read of the body.

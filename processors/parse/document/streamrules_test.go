@@ -57,6 +57,7 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"a carriage return", "<pre>x&#13;\ny</pre>", "a carriage return in preformatted text"},
 	{"plaintext", "<p>a<plaintext></p>b", "plaintext"},
 	{"templates", "<template><a href=/a>x</a></template>y", "template"},
+	{"elements that are not special", "<x-a hidden><search>a</x-a>b</search>c<x-b hidden><dialog open>d</x-b>e</dialog>f<x-c hidden><nav>g</x-c>h</nav>i", ""},
 	{"unknown elements", "<x-a>a<y>b</x-a>c</y>d<X-A>e</x-A>", ""},
 
 	// 13.2.4.3, active formatting elements; 13.2.6.4.7, the adoption agency.
@@ -96,6 +97,8 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"HTML in a drawing", "<svg><foreignObject><p>a<p>b</foreignObject><desc><p>c</desc></svg>d", ""},
 	{"a font in a drawing", "<svg hidden><font>a<font size=1>b</svg>c", ""},
 	{"an item of a drawing", "<li hidden>a<svg></li>b<foreignObject></li>c</foreignObject></svg>d", ""},
+	{"a paragraph around a drawing", "<p hidden>a<svg><foreignObject><p>b</foreignObject></svg>c", ""},
+	{"a paragraph around a formula", "<p hidden>a<math><mi><p>b</mi></math>c", ""},
 	{"formulas", "<math><mi>a<b>b</b></mi><annotation-xml encoding=text/html><p>c</annotation-xml></math>d", ""},
 	{"CDATA", "<svg><![CDATA[a<b>]]></svg><![CDATA[c]]>d", ""},
 	{"an end by its attributes", "<svg><g a=b/>c</svg>d", "a tag of a foreign element that may be self-closing"},
