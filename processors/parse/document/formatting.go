@@ -9,6 +9,9 @@ type formattingElement struct {
 	number  uint8  // of the element; 0: a marker
 	// plain: the collector reads none of its attributes.
 	plain bool
+	// silent: the collector takes no notice of the element: it is plain, or an a element that is
+	// not a link.
+	silent bool
 }
 
 // mostFormatting bounds the list, so that a search of it takes little time.
@@ -60,8 +63,11 @@ func (s *stream) insertFormatting() {
 		s.giveUp("too many active formatting elements")
 		return
 	}
+	plain := s.tag.role == plainRole && len(s.attrs) == 0
 	s.active = append(s.active, formattingElement{
-		number: s.tag.number, id: s.ids, at: s.at, end: s.pos, plain: s.tag.role == plainRole && len(s.attrs) == 0,
+		number: s.tag.number, id: s.ids, at: s.at, end: s.pos, plain: plain,
+		silent: plain || s.tag == aElement && !has(s.attrs, "href") && !has(s.attrs, "xlink:href") &&
+			!has(s.attrs, "hidden") && !has(s.attrs, "popover"),
 	})
 }
 
@@ -105,43 +111,6 @@ func (s *stream) reconstruct() {
 // maxOpenedAgain bounds the bytes that are read, or needed, for elements that are opened again.
 const maxOpenedAgain = 4 << 20
 
-// adopt runs the adoption agency algorithm (13.2.6.4.7) for an end tag e, as far as it only pops
-// elements. Elements move where a special element stands in the formatting element.
-func (s *stream) adopt(e *element) {
-	if o := s.current(); o.is(e) && s.indexActive(o.id) < 0 {
-		s.pop()
-		return
-	}
-	i := len(s.active) - 1
-	for i >= 0 && s.active[i].number != e.number {
-		if s.active[i].number == 0 {
-			i = -1
-			break
-		}
-		i--
-	}
-	if i < 0 {
-		s.endAnyOther(e)
-		return
-	}
-	at := s.indexOf(s.active[i].id)
-	switch {
-	case at < 0:
-		s.removeActive(i)
-		return
-	case !s.inScope(defaultScope, e):
-		return
-	}
-	for j := at; j < len(s.open); j++ {
-		if s.open[j].isSpecial() {
-			s.giveUp("adoption agency")
-			return
-		}
-	}
-	s.popTo(at)
-	s.removeActive(i)
-}
-
 func (s *stream) indexActive(id uint32) int {
 	for i := len(s.active) - 1; i >= 0; i-- {
 		if s.active[i].number != 0 && s.active[i].id == id {
@@ -149,22 +118,4 @@ func (s *stream) indexActive(id uint32) int {
 		}
 	}
 	return -1
-}
-
-// endAnchor ends an open a element before the start of another.
-func (s *stream) endAnchor() {
-	for i := len(s.active) - 1; i >= 0 && s.active[i].number != 0; i-- {
-		f := s.active[i]
-		if f.number != aElement.number {
-			continue
-		}
-		s.adopt(aElement)
-		if s.indexOf(f.id) >= 0 {
-			s.giveUp("a link in a link")
-		}
-		if i := s.indexActive(f.id); i >= 0 {
-			s.removeActive(i)
-		}
-		return
-	}
 }

@@ -29,8 +29,8 @@ func (s *stream) nameEnd(i int) int {
 
 // tagEnd is the end of a tag.
 type tagEnd struct {
-	pos         int // behind the ">"
-	attributes  int // how many there are, with those that are repeated
+	pos         int  // behind the ">"
+	attributes  int  // how many there are, with those that are repeated
 	selfClosing bool // it ends with "/>"
 	// ambiguous: the "/" may be the end of a value, which x/net/html does not see if the attribute
 	// repeats another.
