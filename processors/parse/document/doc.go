@@ -19,17 +19,19 @@
 // without making nodes: as long as each node is inserted behind all others, the start and the
 // end of an element can be told at once. Optional tags, implied end tags and the reconstruction
 // of active formatting elements are such cases. Where a node is inserted elsewhere or moves
-// (foster parenting, the adoption agency with a furthest block), and in rare cases that are not
-// worth their code (framesets, templates, NUL bytes), the stream gives up. The collector then
-// forgets what it has and reads the tree, which goquery makes and one walk reads. Both give the
-// same Page, in every field. The stream has these files, in the order of the standard's chapter
-// 13.2, "Parsing HTML documents", whose sections the comments name:
+// (foster parenting, the adoption agency), and in rare cases that are not worth their code
+// (framesets, templates, NUL bytes), the stream gives up, unless the collector takes no notice of
+// what moves, as of b and em. The collector then forgets what it has and reads the tree, which
+// goquery makes and one walk reads. Both give the same Page, in every field.
+//
+// These are the files of the stream, in the order of the standard's chapter 13.2, "Parsing HTML
+// documents", whose sections the comments name:
 //
 //	markup, charref                       13.2.5, tokenization
 //	construct                             what the standard says of each element
-//	openelements, formatting              13.2.4, the two stacks
-//	stream, modes, inbody, intable,
-//	inforeign                             13.2.6, tree construction
+//	openelements, formatting              13.2.4, the stack and the list
+//	stream, modes, inbody, adoption,
+//	intable, inforeign                    13.2.6, tree construction
 //	cheap                                 whether a tree would be costly, on the way
 //
 // The tokenizer is used where a tree is not made, and Page.Fallback says why. The tree parser
