@@ -38,7 +38,7 @@ func (s *stream) adopt(e *element) {
 			s.removeActive(i)
 			return
 		}
-		if !s.silent(i, at, furthest) {
+		if !s.silent(at, furthest) {
 			s.giveUp("adoption agency")
 			return
 		}
@@ -50,10 +50,10 @@ func (s *stream) adopt(e *element) {
 // elements beyond three on that way from the list of active formatting elements.
 const longestWay = 3
 
-// silent reports whether the collector takes no notice of a formatting element, entry i of the list and
-// element at of the stack, and of the elements between it and the furthest block. Then it makes no
-// difference that the furthest block moves out of them, and that copies of them are opened.
-func (s *stream) silent(i, at, furthest int) bool {
+// silent reports whether the collector takes no notice of a formatting element, which is element at of
+// the stack, and of the elements between it and the furthest block. Then it makes no difference
+// that the furthest block moves out of them, and that copies of them are opened.
+func (s *stream) silent(at, furthest int) bool {
 	if s.skipped > 0 || furthest-at > longestWay || s.open[at-1].traits&fostering != 0 {
 		return false
 	}
@@ -66,11 +66,11 @@ func (s *stream) silent(i, at, furthest int) bool {
 			return false
 		}
 	}
-	return s.active[i].silent
+	return true
 }
 
-// moveFurthest moves the furthest block out of a formatting element that is silent, and opens a copy
-// of that element in the block. What was in the block is in the copy then.
+// moveFurthest moves the furthest block out of a formatting element that is silent, entry i of the
+// list, and opens a copy of that element in the block. What was in the block is in the copy then.
 func (s *stream) moveFurthest(i, at, furthest int) {
 	formatting := s.active[i]
 	bookmark, first := i, true
