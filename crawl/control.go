@@ -66,7 +66,7 @@ func (d *controlListener) follow(ctx context.Context) error {
 }
 
 func (d *controlListener) set(s topics.Setting) {
-	d.log.Info("setting of a domain", "domain", s.Domain, "blocked", s.Blocked, "reason", s.Reason)
+	d.log.Info("new setting of a domain", "domain", s.Domain, "blocked", s.Blocked, "reason", s.Reason)
 	d.settings.Set(s)
 }
 

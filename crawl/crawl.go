@@ -19,9 +19,9 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Run runs a whole crawl in this process until it is drained, full, asked to stop or ctx ends,
-// or only URLs are left that wait for hosts that are down or are of blocked domains.
-// None of these is an error. The user can fix errors that wrap ErrUsage.
+// Run runs a whole crawl in this process. It ends when the crawl is drained, full or asked to
+// stop, when ctx ends, or when all pending URLs wait for hosts that are down or are of blocked
+// domains. None of these ends is an error. The user can fix errors that wrap ErrUsage.
 func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err

@@ -62,14 +62,15 @@ func (m *meter) Outcomes(partition int32, outcomes map[string]int64) {
 	m.outcomes[partition] = maps.Clone(outcomes)
 }
 
-// Down keeps the hosts of a partition that are down, with their URLs.
+// Down keeps the number of URLs of each host of a partition that is down.
 func (m *meter) Down(partition int32, hosts map[string]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.down[partition] = maps.Clone(hosts)
 }
 
-// total returns the sums of all partitions: outcomes, and URLs of hosts that are down.
+// total returns the sums over all partitions: settled URLs by outcome, and URLs by host that
+// is down.
 func (m *meter) total() (outcomes, down map[string]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -37,8 +37,8 @@ type Options struct {
 	// address of the embedded broker, which then stays until ctx ends. nil: Run ends
 	// with the crawl.
 	Stay func(result Result, addr string) error
-	// Patience is how long the crawl waits, without a page, if all URLs that are left are of
-	// hosts that are down. 0: until they are given up.
+	// Patience is how long the crawl goes on without a page when all pending URLs are of hosts
+	// that are down. 0: until these hosts are given up.
 	Patience time.Duration
 	// Checkpoints is the store to which stateful stages send checkpoints (see blob.Open),
 	// so that another machine can go on from them; empty: checkpoints stay here.
@@ -153,9 +153,9 @@ type Result struct {
 	Outcomes map[string]int64
 	// Pending URLs are left for the next run.
 	Pending int64
-	// Down has the hosts that are down, with the number of their URLs that are left.
+	// Down has the number of pending URLs for each host that is down.
 	Down map[string]int64
-	// Blocked is the number of URLs of blocked domains that are left.
+	// Blocked is the number of pending URLs of blocked domains.
 	Blocked int64
 }
 

@@ -148,6 +148,9 @@ func (s *session) define(ctx context.Context) error {
 	}
 	want := have
 	if fresh {
+		if err := neverBegan(ctx, s.env.Names, s.admin, s.connection()); err != nil {
+			return err
+		}
 		want = s.opts.Definition
 		want.Version, want.SuffixList = topics.DefinitionVersion, urls.BundledSuffixes().Version()
 	}

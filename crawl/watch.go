@@ -73,12 +73,13 @@ func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (st
 	}
 }
 
-// patience tells when a crawl ends although URLs are pending: when all of them have waited for
-// hosts that are down, or are of blocked domains, for as long as limit, without a success; 0: never.
+// patience tells when a crawl ends although URLs are pending. That is when, for the time limit,
+// no page was fetched and all pending URLs waited for hosts that are down or for blocked
+// domains. With limit 0 it never ends.
 type patience struct {
 	limit   time.Duration
 	fetched int64
-	since   time.Time // only such URLs are left; zero: there are others
+	since   time.Time // since then only such URLs are left; zero: there are other URLs
 }
 
 func (p *patience) over(g *weftpb.Gauges, now time.Time) bool {
@@ -114,7 +115,7 @@ func (s *session) snapshot(status status.Status, sink *archive.PageSink) progres
 	}
 }
 
-// waits says why the crawl does not go on; empty if it does.
+// waits says why the crawl does not go on; it is empty if the crawl goes on.
 func (s *session) waits(status status.Status) string {
 	reasons := []string{s.control.pauses.Control().String(), s.env.Reserve.Below(), status.Transaction()}
 	return strings.Join(slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" }), ", ")
@@ -143,8 +144,8 @@ func (s *session) observe(ctx context.Context) error {
 const observeEvery = 5 * time.Second
 
 // settleFiles waits until the files have everything that is parsed and, with WARC, fetched. It
-// also ends when ctx ends or a writer fails; the next run writes the rest. A wait that is long
-// is explained.
+// also ends when ctx ends or a writer fails; the next run writes the rest. If the wait is long,
+// it logs which files are not complete.
 func (s *session) settleFiles(ctx, failed context.Context, sink *archive.PageSink) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -154,20 +155,20 @@ func (s *session) settleFiles(ctx, failed context.Context, sink *archive.PageSin
 		left := s.unsettled(ctx, sink)
 		if left != "" && time.Since(told) >= readTimeout {
 			told = time.Now()
-			s.log.Warn("the end waits for the files", "left", left)
+			s.log.Warn("the crawl ends when the files are complete", "missing", left)
 		}
 		return left == "", nil
 	})
 }
 
-// unsettled says what the files lack; empty if nothing.
+// unsettled says what the files lack; it is empty if the files are complete.
 func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string {
 	parsed, err := s.ends(ctx, s.env.Names.Parsed)
 	switch {
 	case err != nil:
 		return err.Error()
 	case !sink.Reached(parsed):
-		return fmt.Sprintf("pages before the ends of %s, %v", s.env.Names.Parsed, parsed)
+		return fmt.Sprintf("pages of %s before the offsets %v", s.env.Names.Parsed, parsed)
 	case !s.opts.WARC:
 		return ""
 	}
@@ -182,7 +183,7 @@ func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string 
 	}
 	for partition, end := range ends {
 		if o, ok := commits.Lookup(fetched, partition); end > 0 && (!ok || o.At < end) {
-			return fmt.Sprintf("%s/%d before %d for the WARC files, which have %d", fetched, partition, end, o.At)
+			return fmt.Sprintf("exchanges of %s/%d before offset %d; the WARC files have those before %d", fetched, partition, end, o.At)
 		}
 	}
 	return ""

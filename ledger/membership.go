@@ -119,7 +119,7 @@ func (m *membership) onAssigned(partitions []int32) {
 func (m *membership) work(ctx context.Context, partition int32) error {
 	return supervise.Run(ctx, supervise.Options{
 		Logger: m.run.log.With("partition", partition),
-		Fatal:  func(error) bool { return m.run.fatal() != nil }, Failed: m.run.opts.Failed,
+		Fatal:  func(error) bool { return m.run.fatal() != nil }, Failed: m.run.opts.Failed, Over: m.run.opts.Over,
 	}, func(ctx context.Context) error {
 		err := m.run.live(ctx, m, partition)
 		if ctx.Err() == nil {

@@ -63,6 +63,9 @@ type Options struct {
 	// Failed is called for every processor that ended by itself, before the next
 	// one is built; nil: nothing is.
 	Failed func(context.Context, supervise.Failure)
+	// Over is called once after one or more calls of Failed for the same processor, when
+	// its failures are over; nil: nothing is.
+	Over   func(context.Context)
 	Logger *slog.Logger
 }
 

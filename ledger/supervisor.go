@@ -38,7 +38,7 @@ func Run(ctx context.Context, proc Processor, opts Options) (err error) {
 	var dead error
 	strangers := new(strangerLog)
 	return supervise.Run(ctx, supervise.Options{
-		Logger: log, Fatal: func(error) bool { return dead != nil }, Failed: opts.Failed,
+		Logger: log, Fatal: func(error) bool { return dead != nil }, Failed: opts.Failed, Over: opts.Over,
 	}, func(ctx context.Context) error {
 		r := &runner{Processor: proc, opts: opts, log: log, strangers: strangers}
 		err := r.once(ctx)

@@ -13,6 +13,6 @@
 // normalize, the frontier below schedule, the HTTP client below fetch. What stages
 // share is in internal/stage, and the ledgers are in package ledger.
 //
-// Every stage delivers at least once: a crash repeats work and drops none. A record
+// Every stage delivers at least once: a crash repeats work and loses no work. A record
 // that a stage cannot use goes to the topic rejected, and the stage goes on.
 package processors

@@ -142,12 +142,12 @@ func differences(ctx context.Context, admin *kadm.Client, ts []Topic, details ka
 	return differs, nil
 }
 
-// alterationTimeout is how long Alter waits until the brokers show what it altered.
+// alterationTimeout bounds Alter's wait for brokers to show the new configuration.
 const alterationTimeout = 10 * time.Second
 
-// Alter changes settings that differ to the planned ones, and waits until the brokers
-// show it: the controller tells them after it has answered. It returns those that it
-// cannot change.
+// Alter gives topics the planned configuration where it differs. Then it waits until the
+// brokers show the new values, because the controller tells the brokers after it has
+// answered. It returns the differences that it cannot change.
 func Alter(ctx context.Context, admin *kadm.Client, differs []Difference) (left []Difference, err error) {
 	var (
 		names   []string // of topics, in their order
@@ -178,8 +178,8 @@ func Alter(ctx context.Context, admin *kadm.Client, differs []Difference) (left 
 	return left, awaitAltered(ctx, admin, names, changes)
 }
 
-// awaitAltered waits, for alterationTimeout, until topics are described with the
-// settings that changes gives them.
+// awaitAltered waits until the brokers describe topics with the configuration of changes,
+// for alterationTimeout at most.
 func awaitAltered(ctx context.Context, admin *kadm.Client, names []string, changes map[string][]kadm.AlterConfig) error {
 	if len(names) == 0 {
 		return nil

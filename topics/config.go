@@ -134,7 +134,7 @@ func readHistory(ctx context.Context, n Names, client []kgo.Opt) (history, error
 		}
 	}
 	if !defined && !h.importing {
-		return history{}, fmt.Errorf("%w: %s holds none", ErrUndefined, n.Config)
+		return history{}, fmt.Errorf("%w: %s holds no definition", ErrUndefined, n.Config)
 	}
 	if h.importing {
 		return history{}, fmt.Errorf("crawl %s cannot be used: %w", n.Crawl, ErrImporting)
@@ -217,8 +217,8 @@ func BeginImport(ctx context.Context, had []Definition, client ...kgo.Opt) error
 	return nil
 }
 
-// FinishImport makes d the definition of a crawl that BeginImport has marked, and
-// pauses stages and sets domains as it was where the crawl comes from. From then on the
+// FinishImport makes d the definition of a crawl that BeginImport has marked. It also
+// writes the pauses and the settings of domains of the exported crawl. From then on the
 // crawl exists.
 func FinishImport(ctx context.Context, d Definition, paused []Stage, settings map[string]Setting, client ...kgo.Opt) error {
 	if _, err := readHistory(ctx, Loop(d.Crawl), client); !errors.Is(err, ErrImporting) {

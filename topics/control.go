@@ -78,7 +78,7 @@ func (c Control) standing() Control {
 	return c
 }
 
-// controlKey is the key of controls in config; definitions have none.
+// controlKey is the key of controls in config; definitions have no key.
 const controlKey = "control"
 
 func decodeControl(value []byte) (Control, error) {
@@ -87,7 +87,7 @@ func decodeControl(value []byte) (Control, error) {
 		return Control{}, fmt.Errorf("decode control of a crawl: %w", err)
 	}
 	if r.Control == nil {
-		return Control{}, errors.New("decode control of a crawl: it has none")
+		return Control{}, errors.New("decode control of a crawl: the record holds no control")
 	}
 	return *r.Control, nil
 }
@@ -108,8 +108,8 @@ func ReadOrders(ctx context.Context, n Names, client ...kgo.Opt) (Orders, error)
 	return Orders{h.control, h.settings, h.next}, err
 }
 
-// WriteControl appends the control that change makes of the one in force, and returns
-// it.
+// WriteControl appends a new control, and returns it. change makes the new control of the
+// control in force.
 func WriteControl(ctx context.Context, n Names, change func(Control) Control, client ...kgo.Opt) (Control, error) {
 	h, err := readHistory(ctx, n, client)
 	if err != nil {
@@ -119,14 +119,14 @@ func WriteControl(ctx context.Context, n Names, change func(Control) Control, cl
 	return c, appendConfig(ctx, []byte(controlKey), h.last, record{Control: &c}, client)
 }
 
-// OrderFollower is told the orders that are written.
+// OrderFollower has the functions that FollowOrders calls for each order.
 type OrderFollower struct {
 	Control func(Control)
 	Setting func(Setting)
 }
 
-// FollowOrders tells f every order from the offset next on, until ctx ends. Then it returns
-// nil.
+// FollowOrders calls f for every order from the offset next on, until ctx ends. Then it
+// returns nil.
 func FollowOrders(ctx context.Context, n Names, next int64, f OrderFollower, client ...kgo.Opt) error {
 	reader, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{n.Config: {0: kgo.NewOffset().At(next)}}),
@@ -149,7 +149,8 @@ func FollowOrders(ctx context.Context, n Names, next int64, f OrderFollower, cli
 	}
 }
 
-// read tells what a record says. One that cannot be read was written by another program.
+// read passes a record on. A record that cannot be read was written by another program and
+// is ignored.
 func (f OrderFollower) read(r *kgo.Record, crawl string) {
 	if d, err := decodeDefinition(r.Value); err != nil || d.Crawl != crawl {
 		return

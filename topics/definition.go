@@ -59,7 +59,7 @@ type Definition struct {
 	MaxPages int64 `json:"max_pages,omitempty"`
 
 	// StripParams are the rules by which parameters are removed from URLs
-	// (urls.Rule); empty: no parameters are, as in crawls older than the field.
+	// (urls.Rule); empty: no parameter is removed, as in crawls older than the field.
 	// SortQuery sorts queries. HashBang keeps fragments that begin with "!" as a
 	// parameter. A change is valid for URLs that are found later: URLs in the crawl
 	// stay as they are.
@@ -80,18 +80,18 @@ type Definition struct {
 	GiveUpAfterMS int64 `json:"give_up_after_ms,omitempty"`
 
 	// AddressDelayMS is the time between the starts of two requests to an address,
-	// milliseconds, and PerAddress how many may be open; 0: the defaults of package
-	// addresses; -1: no limit. AddressExempt are networks without these limits, such as
-	// "10.1.0.0/16"; empty: private networks.
+	// milliseconds. PerAddress is the number of requests to an address that may be open. 0:
+	// the defaults of package addresses; -1: no limit. AddressExempt are networks without
+	// these limits, such as "10.1.0.0/16"; empty: private networks.
 	AddressDelayMS int64    `json:"address_delay_ms,omitempty"`
 	PerAddress     int      `json:"per_address,omitempty"`
 	AddressExempt  []string `json:"address_exempt,omitempty"`
-	// PerDay is how many requests a day (UTC) may be made to a domain, CrawlPerDay the
-	// budget of the crawl, which is divided among the domains by the number of their URLs,
-	// at least 100 each; 0: any number.
+	// PerDay is the largest number of requests to a domain in a day (UTC). CrawlPerDay is
+	// the budget of the crawl, which is divided among the domains by the number of their
+	// URLs, at least 100 for each. 0: no limit.
 	PerDay      int64 `json:"per_day,omitempty"`
 	CrawlPerDay int64 `json:"crawl_per_day,omitempty"`
-	// NoErrorBlock: domains of which most answers are errors are not blocked for a day.
+	// NoErrorBlock: a domain is not blocked for a day when most of its answers are errors.
 	NoErrorBlock bool `json:"no_error_block,omitempty"`
 
 	// Duplicates is what happens to pages whose text another page had before:

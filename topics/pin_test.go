@@ -140,8 +140,8 @@ func TestPinRace(t *testing.T) {
 
 func TestCorruptDefinitionIsNamed(t *testing.T) {
 	for what, value := range map[string]string{
-		"newer":      `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
-		"holds none": "{",
+		"newer":               `{"version":99,"crawl":"weft","partitions":1,"suffix_list":"a"}`,
+		"holds no definition": "{",
 	} {
 		admin, options := cluster(t)
 		ctx := deadline(t)

@@ -12,24 +12,26 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Setting is what people ask for one registrable domain, in all processes and across
-// restarts: a record of config with the key "domain NAME". The last one of a domain is in
-// force. Its value is the definition in force with one field more, as that of a control.
+// Setting is what people ask for one registrable domain. It holds in all processes and
+// across restarts. It is a record of config with the key "domain NAME"; the last one of a
+// domain is in force. Like a control, its value is the definition in force with one more
+// field.
 type Setting struct {
 	Domain string `json:"domain"`
-	// DelayMS is the time between two requests, milliseconds; nil: that of the crawl. A
-	// longer Crawl-delay of robots.txt holds.
+	// DelayMS is the time between two requests, milliseconds; nil: the crawl's delay. A
+	// longer Crawl-delay of robots.txt still holds.
 	DelayMS *int64 `json:"delay_ms,omitempty"`
-	// PerDay is how many requests a day (UTC) may be made; 0: as many as the crawl allows.
+	// PerDay is the largest number of requests a day (UTC); 0: the crawl's limit.
 	PerDay int64 `json:"per_day,omitempty"`
-	// Priority of the domain among the others: HighPriority, LowPriority, or empty: that of
-	// its URLs.
+	// Priority of the domain among the others: HighPriority or LowPriority; empty: the
+	// priority of its URLs.
 	Priority string `json:"priority,omitempty"`
-	// Blocked: no request is made, for this Reason. The URLs are kept.
+	// Blocked: the crawl makes no request to the domain, for this Reason. Its URLs stay
+	// queued.
 	Blocked bool   `json:"blocked,omitempty"`
 	Reason  string `json:"reason,omitempty"`
-	// SetAt is when people asked for it. A setting that does not block ends an automatic
-	// block that began before.
+	// SetAt is when people wrote the setting. A setting that does not block ends an
+	// automatic block that began before.
 	SetAt time.Time `json:"set_at"`
 }
 
@@ -42,7 +44,7 @@ const (
 // MaxReason is the longest reason of a block, in bytes.
 const MaxReason = 500
 
-// Validate says what no scheduler can work with.
+// Validate reports the first field with which a scheduler cannot work.
 func (s Setting) Validate() error {
 	switch {
 	case s.Domain == "" || strings.ContainsAny(s.Domain, " \x00"):
@@ -69,18 +71,21 @@ func decodeSetting(key string, value []byte) (Setting, error) {
 	}
 	switch {
 	case r.Setting == nil:
-		return Setting{}, errors.New("decode setting of a domain: it has none")
+		return Setting{}, errors.New("decode setting of a domain: the record holds no setting")
 	case settingKey+r.Setting.Domain != key:
-		return Setting{}, fmt.Errorf("decode setting of a domain: key %q is that of another one", key)
+		return Setting{}, fmt.Errorf("decode setting of a domain: key %q is the key of another domain", key)
 	}
 	return *r.Setting, r.Setting.Validate()
 }
 
-// SettingOf returns the domain of which a record of config with this key is a setting.
-func SettingOf(key []byte) (domain string, ok bool) { return strings.CutPrefix(string(key), settingKey) }
+// SettingOf returns the domain of a setting, by the key of its record in config. ok is false
+// if the record is not a setting.
+func SettingOf(key []byte) (domain string, ok bool) {
+	return strings.CutPrefix(string(key), settingKey)
+}
 
-// WriteSetting appends the setting that change makes of the one of a domain that is in
-// force, and returns it.
+// WriteSetting appends a new setting of a domain, and returns it. change makes the new
+// setting of the setting in force.
 func WriteSetting(ctx context.Context, n Names, domain string, change func(Setting) Setting, client ...kgo.Opt) (Setting, error) {
 	h, err := readHistory(ctx, n, client)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/weftcrawl/weft/test/child"
 )
 
-// leastUsed is the bar of `run addresses`: the least part of an address's budget that is used.
+// leastUsed is the bar of `run addresses`: the part of an address's budget that must be used.
 const leastUsed = 0.9
 
 // addresses has several processes crawl many names of one address, and judges by the log of
@@ -96,7 +96,7 @@ func writeNames(dir string, n int) error {
 	)
 }
 
-// startsServer notes when requests come. Its pages link to twenty others.
+// startsServer notes the start of each request. Each of its pages links to twenty others.
 type startsServer struct {
 	http.Server
 	mu     sync.Mutex
@@ -153,7 +153,7 @@ func (s *startsServer) after(ctx context.Context, lasts time.Duration) ([]time.T
 	}
 }
 
-// judgeStarts prints how fast the address was asked, and counts missed bars.
+// judgeStarts prints the rate of requests to the address, and counts missed bars.
 func judgeStarts(out io.Writer, starts []time.Time, delay time.Duration, processes int) (missed int) {
 	budget := 1 / delay.Seconds()
 	rate := float64(len(starts)-1) / starts[len(starts)-1].Sub(starts[0]).Seconds()

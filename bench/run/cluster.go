@@ -83,7 +83,7 @@ func clusterPrograms(crawl, brokers string, processes int) []clusterProgram {
 	team := clusterProgram{program: program{name: fmt.Sprintf("%s, %d processes", onKafka, processes), line: line + at(processes)}}
 	for range processes - 1 {
 		team.beside = append(team.beside, "{bin}/weft run all --data {data}"+at(processes))
-		team.before = "{bin}/weft topics create" + crawlFlags + at(processes) // who runs beside does not begin a crawl
+		team.before = "{bin}/weft topics create" + crawlFlags + at(processes) // processes that run stages do not create a crawl
 	}
 	return []clusterProgram{{program: program{name: embedded, line: line}}, {program: program{name: onKafka, line: line + at(1)}}, team}
 }

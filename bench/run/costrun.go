@@ -210,7 +210,7 @@ func (c *costCrawl) seeds() (file string, stop func(), err error) {
 	}
 	out := bufio.NewWriter(f)
 	for i := range c.spec.Pages {
-		// Of about the length that URLs have; nobody asks for them.
+		// Of about the length that URLs have; they are not fetched.
 		fmt.Fprintf(out, "http://%s:9/catalogue/of-everything/section-%d/page-%d.html\n", webserver.DomainAddr(i%c.spec.Domains), i%97, i)
 	}
 	return file, func() {}, errors.Join(out.Flush(), f.Close())

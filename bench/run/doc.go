@@ -8,7 +8,7 @@
 //	run cluster  the same crawl with the embedded broker, on Apache Kafka, and
 //	             there by three processes, and the ratios
 //	run scale    a crawl on a cluster whose processes come, go and are killed:
-//	             for how long nobody is asked after each change
+//	             for how long no request is made after each change
 //	run cost     what a page, a link, a KiB, a domain and a URL that waits cost
 //	             each stage and each topic: the model that weft plan computes by
 //	run sick     the crawler against 60 healthy hosts whose pages link to 40 sick
@@ -16,18 +16,20 @@
 //	             same web without these links: pages reached, and the ratio of
 //	             the times until the last healthy page
 //	run addresses  several processes on Apache Kafka against ten thousand names of
-//	             one address: how fast it is asked, and how much of its budget is
-//	             used
+//	             one address: the rate of its requests, and how much of the
+//	             address's budget they use
 //
-// run sick serves its web at port 80 and names at port 53, and the crawler finds
-// them by /etc/resolv.conf. So it runs in a network and a mount namespace of its
-// own, as unshare -n -m makes them. It needs root or user namespaces, and says so
-// where there are none; so does run addresses. -docs DIR serves each folder of DIR as a host, for
-// example a folder docs.python.org with the documentation of Python. What such
-// documents link to outside of the web does not exist, in both crawls. A crawl is
-// stopped when all pages of healthy hosts were fetched and nothing more is asked
-// of these hosts, because URLs of hosts that are down stay queued. All figures
-// are of the log of the web, and the table of webserver.Sicknesses has the kinds.
+// run sick serves its web at port 80 and a name server at port 53, which the crawler
+// finds in /etc/resolv.conf. So it runs in a network and a mount namespace of its
+// own, like those of unshare -n -m. That needs root or user namespaces; without them
+// it ends with an error. run addresses does the same.
+//
+// -docs DIR serves each folder of DIR as a host, for example a folder docs.python.org
+// with the documentation of Python. Links of such documents to other hosts lead to
+// names that do not exist, in both crawls. URLs of hosts that are down stay queued, so
+// run sick stops a crawl when all pages of healthy hosts were fetched and these hosts
+// get no more requests. All figures are from the log of the web. The table of
+// webserver.Sicknesses has the kinds of sick hosts.
 //
 // A command is given as one line in which {seeds}, {urls}, {data} and {delay}
 // stand for the file of root URLs, the file of all URLs, the data directory and

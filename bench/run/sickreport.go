@@ -18,17 +18,18 @@ import (
 type sickReport struct {
 	name, ended string
 	took        time.Duration
-	// wanted are the documents of healthy hosts that links reach; fetched of them, and missing.
+	// wanted is the number of documents of healthy hosts that links reach, fetched how many
+	// of them were fetched. missing names the others.
 	wanted, fetched int
 	missing         []string
-	// last is when the last of them was fetched for the first time, and lastAsked when the last
-	// request to a healthy host began, both since the crawler's start.
+	// last is the time of the first fetch of the last document, lastAsked the start of the
+	// last request to a healthy host; both since the crawler's start.
 	last, lastAsked time.Duration
-	// repeats are requests to healthy hosts for what they had answered, before those that came
-	// before robots.txt was answered.
+	// repeats are requests to healthy hosts for documents that they had answered before.
+	// before are requests that came before the answer for robots.txt.
 	repeats, before int
-	// overlaps are requests that began while another one of their registrable domain went on,
-	// and held those of them in which that one was never answered in full.
+	// overlaps are requests that began during another request of their registrable domain.
+	// held are the overlaps in which the other request was never answered in full.
 	overlaps, held int
 	kinds          map[string]*kindReport
 }

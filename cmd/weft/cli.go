@@ -5,10 +5,10 @@ import (
 	"log/slog"
 )
 
-// cli is the grammar of the command line. Every flag but --version, and what weft domain
-// sets, is also WEFT_… in the environment and a key of the --config file. The command
-// line wins over the environment, and the environment over the file. kong calls Run of the
-// chosen command.
+// cli is the grammar of the command line. Every flag is also WEFT_… in the environment and a
+// key of the --config file, except for --version and the flags with which weft domain writes
+// a setting. The command line wins over the environment, and the environment over the file.
+// kong calls Run of the chosen command.
 type cli struct {
 	Config    configFile `placeholder:"FILE" help:"YAML file of flags."`
 	LogLevel  string     `enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
@@ -28,8 +28,8 @@ type cli struct {
 	Stop     stopCmd     `cmd:"" help:"End the crawl's processes, or some of its stages, as Ctrl-C does; --drain first finishes what is under way."`
 	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or write them back with --replay."`
 	Why      whyCmd      `cmd:"" help:"Explain the state of a URL or a domain, or why the crawl is slow."`
-	Domain   domainCmd   `cmd:"" help:"Show a domain, or set its delay, its requests a day and its priority, or block it."`
-	Domains  domainsCmd  `cmd:"" help:"List the domains of a crawl with what became of their URLs."`
+	Domain   domainCmd   `cmd:"" help:"Show a domain, set its delay, requests a day or priority, or block it."`
+	Domains  domainsCmd  `cmd:"" help:"List the domains of a crawl with the outcomes of their URLs."`
 	Traps    trapsCmd    `cmd:"" help:"List the traps and the URLs that they hold back, or end a trap with --lift."`
 	Ledger   ledgerCmd   `cmd:"" help:"Trim the ledgers of a crawl that has remote checkpoints, or repair damaged logs."`
 	Verify   verifyCmd   `cmd:"" help:"Prove from the topics, and from a web server's own log, that no URL was lost and no request broke a domain's delay."`

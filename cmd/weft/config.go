@@ -49,7 +49,7 @@ func (c config) Validate(app *kong.Application) error {
 // Resolve gives a flag its value from the file, unless the environment has one.
 func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value := c.values[flag.Name]
-	if value == nil || len(flag.Envs) == 0 { // such as --delay of weft domain, which is an order
+	if value == nil || len(flag.Envs) == 0 { // such as --delay of weft domain: an order, not an option
 		return nil, nil
 	}
 	for _, name := range flag.Envs {

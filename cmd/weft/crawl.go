@@ -34,7 +34,7 @@ type crawlCmd struct {
 	WARC     bool   `name:"warc" help:"Also write WARC 1.1 files to DIR/warc."`
 	Operator string `placeholder:"S" help:"Operator in WARC files: a name, perhaps with a mail address. Default: the contact."`
 	listenFlags
-	Patience time.Duration `placeholder:"DUR" default:"10m" help:"End after DUR without a page when all URLs that are left are of hosts that are down; they stay queued. 0: wait until the hosts are given up."`
+	Patience time.Duration `placeholder:"DUR" default:"10m" help:"End after DUR without a page when all pending URLs are of hosts that are down. The URLs stay queued. 0: wait until the hosts are given up."`
 
 	Serve bool `help:"Stay after the end of the crawl, until interrupted, for clients that still read from --listen."`
 }

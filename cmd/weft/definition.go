@@ -45,12 +45,12 @@ type definitionFlags struct {
 	Delay         *time.Duration `placeholder:"DUR" help:"Minimum time between two requests to a domain (default 1s)."`
 	GiveUpAfter   *time.Duration `placeholder:"DUR" help:"How long a host may be down before its URLs are given up (default 168h)."`
 	PerDomain     *int           `placeholder:"N" help:"Requests to a domain at the same time (default 1); use more only for your own sites."`
-	AddressDelay  *time.Duration `placeholder:"DUR" help:"Minimum time between the starts of two requests to one address, whatever names it has (default 50ms, or --delay if that is shorter); 0: none."`
-	PerAddress    *int           `placeholder:"N" help:"Requests to one address at the same time (default 8); 0: any number."`
-	AddressExempt []string       `placeholder:"CIDR" help:"Networks of servers that serve many at once, which have no such limits; by default private networks, such as 10.0.0.0/8."`
+	AddressDelay  *time.Duration `placeholder:"DUR" help:"Minimum time between the starts of two requests to one address, over all of its names (default 50ms, or --delay if that is shorter); 0: no minimum."`
+	PerAddress    *int           `placeholder:"N" help:"Requests to one address at the same time (default 8); 0: no limit."`
+	AddressExempt []string       `placeholder:"CIDR" help:"Networks without --address-delay and --per-address, because their servers can serve many requests at once; by default private networks, such as 10.0.0.0/8."`
 	PerDay        *int64         `placeholder:"N" help:"Make at most N requests a day (UTC) to a domain; 0, the default: no limit. See weft domain."`
-	CrawlPerDay   *int64         `placeholder:"N" help:"Make about N requests a day: divided among the domains by the number of their URLs, at least 100 each; 0, the default: no limit."`
-	NoErrorBlock  *bool          `help:"Do not block domains for a day of which more than half of at least 100 answers were errors (4xx and 5xx, but 429 and 503)."`
+	CrawlPerDay   *int64         `placeholder:"N" help:"Make about N requests a day (UTC) in the whole crawl. They are divided among the domains by the number of their URLs, at least 100 for each; 0, the default: no limit."`
+	NoErrorBlock  *bool          `help:"Do not block a domain for a day when more than half of at least 100 answers were errors (4xx and 5xx without 429 and 503)."`
 	UserAgent     *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
 	Contact       *string        `placeholder:"S" help:"URL or mail address at which operators of servers reach you; part of the User-Agent."`
 	AllowPrivate  *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`

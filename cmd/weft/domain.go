@@ -24,18 +24,18 @@ type domainCmd struct {
 	Domain string `arg:"" help:"A domain, a host or an address."`
 
 	reachFlags
-	Delay    *time.Duration `name:"delay" env:"-" placeholder:"DUR" help:"Minimum time between two requests to it. A longer Crawl-delay of its robots.txt holds."`
-	PerDay   *int64         `name:"per-day" env:"-" placeholder:"N" help:"Make at most N requests a day (UTC) to it; 0: as many as the crawl allows."`
-	Priority *string        `name:"priority" env:"-" enum:"high,normal,low" placeholder:"HOW" help:"high, normal or low: which domains go first when there are more than can be asked."`
-	Block    bool           `name:"block" env:"-" xor:"block" help:"Make no request to it any more, in all processes and after restarts; its URLs are kept."`
-	Reason   string         `name:"reason" env:"-" placeholder:"TEXT" help:"Why it is blocked."`
-	Unblock  bool           `name:"unblock" env:"-" xor:"block" help:"End a block, also one that began because most answers were errors."`
-	Reset    bool           `name:"reset" env:"-" help:"Forget what was set for it before."`
+	Delay    *time.Duration `name:"delay" env:"-" placeholder:"DUR" help:"Minimum time between two requests to the domain. A longer Crawl-delay of its robots.txt still holds."`
+	PerDay   *int64         `name:"per-day" env:"-" placeholder:"N" help:"Make at most N requests a day (UTC) to the domain; 0: the crawl's limit."`
+	Priority *string        `name:"priority" env:"-" enum:"high,normal,low" placeholder:"HOW" help:"high, normal or low: which domains go first when more domains are due than visits may be out."`
+	Block    bool           `name:"block" env:"-" xor:"block" help:"Make no more requests to the domain, in all processes and after restarts. Its URLs stay queued."`
+	Reason   string         `name:"reason" env:"-" placeholder:"TEXT" help:"Why the domain is blocked."`
+	Unblock  bool           `name:"unblock" env:"-" xor:"block" help:"End a block, also an automatic block because of errors."`
+	Reset    bool           `name:"reset" env:"-" help:"Remove the former setting of the domain first."`
 	JSON     bool           `name:"json" help:"Print JSON."`
 }
 
-// asks tells whether a setting is to be written.
-func (c *domainCmd) asks() bool {
+// changes tells whether the flags ask for a new setting.
+func (c *domainCmd) changes() bool {
 	return c.Delay != nil || c.PerDay != nil || c.Priority != nil || c.Block || c.Unblock || c.Reset
 }
 
@@ -46,7 +46,7 @@ func (c *domainCmd) check() error {
 	case c.PerDay != nil && *c.PerDay < 0:
 		return usagef("--per-day %d is negative", *c.PerDay)
 	case c.Reason != "" && !c.Block:
-		return usagef("--reason is for --block")
+		return usagef("--reason needs --block")
 	case len(c.Reason) > topics.MaxReason:
 		return usagef("--reason has more than %d bytes", topics.MaxReason)
 	case strings.ContainsFunc(c.Reason, func(r rune) bool { return r < ' ' || r == 0x7f }):
@@ -61,7 +61,7 @@ func (c *domainCmd) Run(ctx context.Context, std streams) error {
 	if err = cmp.Or(err, c.check()); err != nil {
 		return err
 	}
-	if !c.asks() {
+	if !c.changes() {
 		about := &whyCmd{reachFlags: c.reachFlags, About: &c.Domain, JSON: c.JSON}
 		return about.Run(ctx, std)
 	}
@@ -71,7 +71,7 @@ func (c *domainCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer open.close()
 	domain := urls.BundledSuffixes().Domain(host)
-	setting, err := topics.WriteSetting(ctx, open.names, domain, c.over, open.client()...)
+	setting, err := topics.WriteSetting(ctx, open.names, domain, c.change, open.client()...)
 	if errors.Is(err, topics.ErrUndefined) {
 		err = usageError{err}
 	}
@@ -85,8 +85,8 @@ func (c *domainCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-// over changes a setting as the flags ask for.
-func (c *domainCmd) over(s topics.Setting) topics.Setting {
+// change returns s with the changes that the flags ask for.
+func (c *domainCmd) change(s topics.Setting) topics.Setting {
 	if c.Reset {
 		s = topics.Setting{Domain: s.Domain}
 	}
@@ -117,7 +117,7 @@ type domainsCmd struct {
 	reachFlags
 	Sort    string `enum:"pages,pending,errors,bytes,slow,last,name" default:"pages" help:"pages, pending, errors, bytes, slow (mean time of an answer), last (request) or name: the largest first."`
 	Blocked bool   `help:"Only blocked domains."`
-	Set     bool   `name:"set" help:"Only domains for which something is set."`
+	Set     bool   `name:"set" help:"Only domains with a setting."`
 	Limit   int    `short:"n" default:"50" placeholder:"N" help:"Print at most N domains; 0: all."`
 	JSON    bool   `name:"json" help:"Print JSON lines."`
 }
@@ -156,7 +156,7 @@ func (c *domainsCmd) Run(ctx context.Context, std streams) error {
 	return listDomains(std.out, rows, found)
 }
 
-// order returns how the rows are sorted; those that are equal by their names.
+// order returns the order of the rows. Rows that are equal are sorted by their names.
 func (c *domainsCmd) order() func(a, b *why.DomainRow) int {
 	by := map[string]func(r *why.DomainRow) int64{
 		"pages": func(r *why.DomainRow) int64 { return r.Fetched }, "pending": func(r *why.DomainRow) int64 { return r.Pending },

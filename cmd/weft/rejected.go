@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/internal/topiclog"
@@ -88,7 +89,7 @@ func (c *rejectedCmd) each(ctx context.Context, open *openCrawl, visit func(refu
 	}
 	return reader.Records(ctx, open.names.Rejected, func(r *kgo.Record) error {
 		record, err := codecs.DecodeRejected(r.Value)
-		if err != nil || record.Stage == "" || record.Topic == "" || record.Reason == "" {
+		if err != nil || !byStage(record) {
 			c.strangers++
 			return nil
 		}
@@ -102,6 +103,19 @@ func (c *rejectedCmd) each(ctx context.Context, open *openCrawl, visit func(refu
 		}
 		return visit(one)
 	})
+}
+
+// byStage tells whether a stage wrote a record of the topic. Records of other programs,
+// such as copies from another topic, may be records of this type by chance.
+func byStage(r *weftpb.Rejected) bool {
+	stages := topics.StagesOf(topics.Worker, topics.Ledger, topics.Follower, topics.Sink)
+	return slices.Contains(stages, topics.Stage(r.Stage)) && isWord(r.Topic) && isWord(r.Reason)
+}
+
+// isWord tells whether a text is a name of topics or of reasons, as far as a terminal is
+// concerned.
+func isWord(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func (c *rejectedCmd) lines(ctx context.Context, open *openCrawl, to io.Writer) error {

@@ -193,6 +193,9 @@ func sentence(t trouble.Trouble) string {
 	if t.Kind != trouble.Fails {
 		return fmt.Sprintf("%s of %s: %s", t.Stage, t.Member, t.Says)
 	}
+	if t.Times == 1 {
+		return fmt.Sprintf("%s of %s failed at %s: %s", t.Stage, t.Member, t.At.Local().Format(time.DateTime), t.Says)
+	}
 	return fmt.Sprintf("%s of %s has failed %d times in a row since %s, last at %s: %s",
 		t.Stage, t.Member, t.Times, t.Since.Local().Format(time.DateTime), t.At.Local().Format(time.TimeOnly), t.Says)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/broker"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -45,7 +47,11 @@ func strange(ctx context.Context, dir string) error {
 			}
 		}
 	}
-	return nil
+	// What is a record of that type by chance.
+	chance := codecs.EncodeRejected(&weftpb.Rejected{
+		Stage: "4123\n7\n\x1b[2J", Topic: "http://example.com/", Reason: "HTTP/1.1", Value: []byte("Date: today"),
+	})
+	return client.ProduceSync(ctx, &kgo.Record{Topic: names.Rejected, Value: chance}).FirstErr()
 }
 
 // turnBits is a command of the test scripts: damage FILE turns bits of eight bytes

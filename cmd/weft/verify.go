@@ -20,7 +20,7 @@ type verifyCmd struct {
 	Examples  int            `placeholder:"N" default:"20" help:"List at most N violations of each kind; all are counted."`
 	Skew      time.Duration  `placeholder:"DUR" default:"0s" help:"How far the clocks of two fetchers may differ; it matters where one took over from the other."`
 	AccessLog []string       `placeholder:"FILE" type:"path" help:"Also compare the crawl with a web server's own log: one or more files, .gz is unpacked."`
-	Format    string         `placeholder:"NAME" default:"combined" help:"Format of the log: combined, vcombined, nginx-msec, json, caddy or weft."`
+	Format    string         `placeholder:"NAME" default:"combined" help:"Format of the log: combined, vcombined, nginx-msec, nginx-tabs, json, caddy or weft."`
 	Host      string         `placeholder:"NAME" help:"Host of a log whose lines have no host."`
 	Agent     string         `placeholder:"TOKEN" help:"Product token of the requests that count (default: the crawl's)."`
 	Tolerance *time.Duration `placeholder:"DUR" help:"By how much an interval in the log may be too short (default: by its format)."`

@@ -24,10 +24,9 @@ const (
 // Fetched is one HTTP exchange with its body. Key: the domain. Written by
 // fetch; read by parse and by the WARC writer.
 //
-// With robots it is an exchange for a robots.txt, or a check of whether a host answers
-// (Visit.check), and all other fields are empty: there is no page in it, and a reader that
-// does not know the field finds no URL. Only the WARC writer reads it; what it says of the
-// origin or the host is in Visited.
+// With robots it is an exchange for a robots.txt, or a check (Visit.check). Then all other
+// fields are empty, and it has no page. A reader that does not know the field finds no URL.
+// Only the WARC writer reads such a record; the outcome is in Visited.
 type Fetched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names the page: the same for a repeat of the same release or retry.
@@ -319,8 +318,8 @@ type Outcome struct {
 	// Wall clock at the start of the request, milliseconds since 1970.
 	StartedMs int64 `protobuf:"varint,5,opt,name=started_ms,json=startedMs,proto3" json:"started_ms,omitempty"`
 	// Microseconds: the wait for the look-up of the host, connect with TLS, from the
-	// connection to the first byte, whole. dns_us may lie before started_ms, and is then
-	// not in total_us: names are looked up before the domain's delay is waited for.
+	// connection to the first byte, whole. Names are looked up before the wait for the
+	// domain's delay. So dns_us may lie before started_ms, and is then not in total_us.
 	DnsUs       int64 `protobuf:"varint,6,opt,name=dns_us,json=dnsUs,proto3" json:"dns_us,omitempty"`
 	ConnectUs   int64 `protobuf:"varint,7,opt,name=connect_us,json=connectUs,proto3" json:"connect_us,omitempty"`
 	FirstByteUs int64 `protobuf:"varint,8,opt,name=first_byte_us,json=firstByteUs,proto3" json:"first_byte_us,omitempty"`
@@ -338,7 +337,10 @@ type Outcome struct {
 	Skipped bool `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	// Microseconds after the start, when the domain's other requests did not wait for
 	// this one any more, because it hung; 0: they waited for its end.
-	HungUs        int64 `protobuf:"varint,15,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	HungUs int64 `protobuf:"varint,15,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	// The address whose budget the request took, 4 or 16 bytes: the first of its host. Empty
+	// if that has no budget.
+	Address       []byte `protobuf:"bytes,16,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,6 +480,13 @@ func (x *Outcome) GetHungUs() int64 {
 	return 0
 }
 
+func (x *Outcome) GetAddress() []byte {
+	if x != nil {
+		return x.Address
+	}
+	return nil
+}
+
 // Visited is outcomes of one visit, without bodies. A long visit is reported
 // in parts. Key: the domain. Written by fetch, read by schedule.
 type Visited struct {
@@ -493,11 +502,11 @@ type Visited struct {
 	// Without a visit: what another domain's robots.txt redirects to, and this
 	// domain is to be asked for (VIA_ROBOTS).
 	Referral *Target `protobuf:"bytes,5,opt,name=referral,proto3" json:"referral,omitempty"`
-	// The one request that has no outcome yet hangs: the domain's other requests do not
-	// wait for it any more. A last part follows.
+	// The one request without an outcome hangs: the domain's other requests do not wait for
+	// it. A last part of the report follows.
 	Hangs bool `protobuf:"varint,6,opt,name=hangs,proto3" json:"hangs,omitempty"`
-	// The address of the next request has had as many as it may get for so long, milliseconds:
-	// the domain is to be left alone meanwhile.
+	// The budget of the next request's address is used up. The domain must rest for this
+	// time, milliseconds.
 	CrowdedMs     int64 `protobuf:"varint,7,opt,name=crowded_ms,json=crowdedMs,proto3" json:"crowded_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -609,7 +618,7 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06sha256\x18\x03 \x01(\fR\x06sha256\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xb7\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xd1\x03\n" +
 	"\aOutcome\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\rR\x06status\x12\x1f\n" +
@@ -631,7 +640,8 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\ttruncated\x18\f \x01(\bR\ttruncated\x12$\n" +
 	"\x0eretry_after_ms\x18\r \x01(\x03R\fretryAfterMs\x12\x18\n" +
 	"\askipped\x18\x0e \x01(\bR\askipped\x12\x17\n" +
-	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\"\xef\x01\n" +
+	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\x12\x18\n" +
+	"\aaddress\x18\x10 \x01(\fR\aaddress\"\xef\x01\n" +
 	"\aVisited\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12,\n" +
 	"\boutcomes\x18\x02 \x03(\v2\x10.weft.v1.OutcomeR\boutcomes\x12\x12\n" +

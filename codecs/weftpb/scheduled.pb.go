@@ -24,7 +24,7 @@ const (
 type DomainSetting_Priority int32
 
 const (
-	// That of its URLs.
+	// The priority of its URLs.
 	DomainSetting_PRIORITY_UNSPECIFIED DomainSetting_Priority = 0
 	DomainSetting_PRIORITY_HIGH        DomainSetting_Priority = 1
 	DomainSetting_PRIORITY_LOW         DomainSetting_Priority = 2
@@ -152,23 +152,23 @@ type Scheduled struct {
 	// URLs put off, straight from a queue, because their origin's robots.txt
 	// cannot be had at the moment.
 	Deferred []*Deferral `protobuf:"bytes,10,rep,name=deferred,proto3" json:"deferred,omitempty"`
-	// Leases that begin anew: they ran out in a time that nobody had.
+	// Leases that begin anew: they ran out while no process owned the partition.
 	Renewed []*Renewal `protobuf:"bytes,11,rep,name=renewed,proto3" json:"renewed,omitempty"`
-	// Origins to which no connection can be made, or can be made again.
+	// Origins whose failures to connect changed.
 	Health []*OriginHealth `protobuf:"bytes,12,rep,name=health,proto3" json:"health,omitempty"`
 	// Groups whose state changes.
 	Groups []*Group `protobuf:"bytes,13,rep,name=groups,proto3" json:"groups,omitempty"`
 	// URLs that leave their group for the queue of their priority.
 	Recalled []*Recall `protobuf:"bytes,14,rep,name=recalled,proto3" json:"recalled,omitempty"`
-	// Hosts of which something is remembered that was not before.
+	// Hosts whose health changed.
 	Hosts []*HostHealth `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
 	// Ids of visits whose last request hangs: the domain goes on without them, and
 	// nothing goes out to their hosts.
 	Hanging []string `protobuf:"bytes,17,rep,name=hanging,proto3" json:"hanging,omitempty"`
-	// Origins that are down and are asked again at once, because nobody decided for a
-	// while: the waits of them and of their hosts are over.
+	// Origins that are down and are asked again at once, because no process decided for a
+	// while. Their waits and those of their hosts are over.
 	Woken []string `protobuf:"bytes,18,rep,name=woken,proto3" json:"woken,omitempty"`
-	// What people ask for the domain from now on.
+	// The setting of the domain from now on.
 	Setting *DomainSetting `protobuf:"bytes,19,opt,name=setting,proto3" json:"setting,omitempty"`
 	// The domain is blocked, because too many of its answers were errors.
 	Block         *Block `protobuf:"bytes,20,opt,name=block,proto3" json:"block,omitempty"`
@@ -342,15 +342,15 @@ func (x *Scheduled) GetBlock() *Block {
 // DomainSetting is what people ask for one domain, whole.
 type DomainSetting struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Time between two requests, milliseconds; unset: that of the crawl.
+	// Time between two requests, milliseconds; unset: the crawl's delay.
 	DelayMs *int64 `protobuf:"varint,1,opt,name=delay_ms,json=delayMs,proto3,oneof" json:"delay_ms,omitempty"`
-	// Requests a day (UTC) at most; 0: as the crawl says.
+	// Requests a day (UTC) at most; 0: the crawl's limit.
 	PerDay   int64                  `protobuf:"varint,2,opt,name=per_day,json=perDay,proto3" json:"per_day,omitempty"`
 	Priority DomainSetting_Priority `protobuf:"varint,3,opt,name=priority,proto3,enum=weft.v1.DomainSetting_Priority" json:"priority,omitempty"`
-	// No request is made, for this reason.
+	// The crawl makes no request to the domain, for this reason.
 	Blocked bool   `protobuf:"varint,4,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	Reason  string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// When people asked for it, milliseconds since 1970.
+	// When people wrote it, milliseconds since 1970.
 	SetMs         int64 `protobuf:"varint,6,opt,name=set_ms,json=setMs,proto3" json:"set_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -428,11 +428,11 @@ func (x *DomainSetting) GetSetMs() int64 {
 	return 0
 }
 
-// Block says that no request is made until a time.
+// Block says that the domain gets no request until a time.
 type Block struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	UntilMs int64                  `protobuf:"varint,1,opt,name=until_ms,json=untilMs,proto3" json:"until_ms,omitempty"`
-	// Of so many requests so many were answered with an error.
+	// The number of answers on that day since the last block, and of errors among them.
 	Requests      int64 `protobuf:"varint,2,opt,name=requests,proto3" json:"requests,omitempty"`
 	Errors        int64 `protobuf:"varint,3,opt,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -490,7 +490,7 @@ func (x *Block) GetErrors() int64 {
 	return 0
 }
 
-// HostHealth is what is remembered of one host, whole. Nothing but the name: nothing.
+// HostHealth is all that is remembered of one host. With the name alone, nothing is.
 type HostHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Host  string                 `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
@@ -499,27 +499,27 @@ type HostHealth struct {
 	Failures      uint32 `protobuf:"varint,2,opt,name=failures,proto3" json:"failures,omitempty"`
 	BreakerCycles uint32 `protobuf:"varint,3,opt,name=breaker_cycles,json=breakerCycles,proto3" json:"breaker_cycles,omitempty"`
 	BreakerOpen   bool   `protobuf:"varint,4,opt,name=breaker_open,json=breakerOpen,proto3" json:"breaker_open,omitempty"`
-	// Nothing goes out to it before, milliseconds since 1970.
+	// The host gets no request before this time, milliseconds since 1970.
 	WaitMs int64 `protobuf:"varint,5,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
-	// When it failed first since its last answer, milliseconds since 1970; 0: it has
-	// not.
+	// The first failure since its last answer, milliseconds since 1970; 0: it has not
+	// failed.
 	FailingSinceMs int64 `protobuf:"varint,6,opt,name=failing_since_ms,json=failingSinceMs,proto3" json:"failing_since_ms,omitempty"`
-	// Its name does not exist, as one look-up said, or, with refuse, two.
+	// Its name does not exist, by one look-up, or with refuse by two.
 	Missing bool `protobuf:"varint,7,opt,name=missing,proto3" json:"missing,omitempty"`
 	// Until wait_ms its URLs are settled with this reason; empty: they wait.
 	Refuse string `protobuf:"bytes,8,opt,name=refuse,proto3" json:"refuse,omitempty"`
-	// A page of it that was fetched. A probe asks for it, so that a host that is down
-	// is told from pages that are broken.
+	// A page of it that was fetched. A check requests it, to tell a host that is down from
+	// broken pages.
 	AnsweredUrl string `protobuf:"bytes,9,opt,name=answered_url,json=answeredUrl,proto3" json:"answered_url,omitempty"`
-	// How often in a row such a probe was answered although pages had failed: then more
-	// failures in a row open the breaker.
+	// How often in a row a check was answered although pages had failed. Each time, twice
+	// as many failures in a row are needed to open the breaker.
 	BrokenPages uint32 `protobuf:"varint,10,opt,name=broken_pages,json=brokenPages,proto3" json:"broken_pages,omitempty"`
 	// How often in a row it asked for fewer requests (429, 503).
 	Throttled uint32 `protobuf:"varint,11,opt,name=throttled,proto3" json:"throttled,omitempty"`
-	// The delay that was learnt because it asked for fewer requests, milliseconds.
+	// The learnt delay, milliseconds: see throttled.
 	LearntDelayMs uint32 `protobuf:"varint,12,opt,name=learnt_delay_ms,json=learntDelayMs,proto3" json:"learnt_delay_ms,omitempty"`
-	// Nothing goes out to it before, because a request to it hangs; milliseconds since
-	// 1970.
+	// The host gets no request before this time, because a request to it hangs;
+	// milliseconds since 1970.
 	HangsUntilMs  int64 `protobuf:"varint,13,opt,name=hangs_until_ms,json=hangsUntilMs,proto3" json:"hangs_until_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -699,8 +699,8 @@ func (x *Recall) GetGroup() string {
 	return ""
 }
 
-// OriginHealth is what is held against one origin alone, whole: no connection could be
-// made to it. Nothing but the name: it answers again.
+// OriginHealth is all that is remembered of failures to connect to one origin. With the name
+// alone, it answers again.
 type OriginHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// scheme://host[:port], default ports omitted.
@@ -712,9 +712,9 @@ type OriginHealth struct {
 	BreakerOpen   bool   `protobuf:"varint,4,opt,name=breaker_open,json=breakerOpen,proto3" json:"breaker_open,omitempty"`
 	// When it failed last, milliseconds since 1970.
 	FailedMs int64 `protobuf:"varint,5,opt,name=failed_ms,json=failedMs,proto3" json:"failed_ms,omitempty"`
-	// Nothing of it goes out before, milliseconds since 1970.
+	// The origin gets no request before this time, milliseconds since 1970.
 	WaitMs int64 `protobuf:"varint,6,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
-	// When it failed first since its last answer, milliseconds since 1970.
+	// The first failure since its last answer, milliseconds since 1970.
 	FailingSinceMs int64 `protobuf:"varint,7,opt,name=failing_since_ms,json=failingSinceMs,proto3" json:"failing_since_ms,omitempty"`
 	// Until wait_ms its URLs are settled with this reason; empty: they wait.
 	Refuse        string `protobuf:"bytes,8,opt,name=refuse,proto3" json:"refuse,omitempty"`
@@ -1127,7 +1127,7 @@ type Settlement struct {
 	// fold does not read it. With a retry_ms of -1 it was cut off, because its
 	// partition went to another fetcher.
 	Attempt *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// The group that the URL waited in, when visit is empty; empty: it waited in none.
+	// The group that the URL waited in, when visit is empty; empty: it was not in a group.
 	Group string `protobuf:"bytes,9,opt,name=group,proto3" json:"group,omitempty"`
 	// With a retry_ms: the server asked for fewer requests, so this is not a failed attempt.
 	Throttled bool `protobuf:"varint,10,opt,name=throttled,proto3" json:"throttled,omitempty"`
@@ -1258,7 +1258,13 @@ type Attempt struct {
 	BodyBytes int64 `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
 	// Microseconds after the start, when the domain went on without the request,
 	// because it hung; 0: the domain waited for its end.
-	HungUs        int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	HungUs int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
+	// Milliseconds that the look-up of the host took, and the connection with TLS, if they took
+	// that long. The look-up may lie before the start.
+	DnsMs     uint32 `protobuf:"varint,7,opt,name=dns_ms,json=dnsMs,proto3" json:"dns_ms,omitempty"`
+	ConnectMs uint32 `protobuf:"varint,8,opt,name=connect_ms,json=connectMs,proto3" json:"connect_ms,omitempty"`
+	// The address whose budget the request took, as in Outcome.
+	Address       []byte `protobuf:"bytes,9,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1335,6 +1341,27 @@ func (x *Attempt) GetHungUs() int64 {
 	return 0
 }
 
+func (x *Attempt) GetDnsMs() uint32 {
+	if x != nil {
+		return x.DnsMs
+	}
+	return 0
+}
+
+func (x *Attempt) GetConnectMs() uint32 {
+	if x != nil {
+		return x.ConnectMs
+	}
+	return 0
+}
+
+func (x *Attempt) GetAddress() []byte {
+	if x != nil {
+		return x.Address
+	}
+	return nil
+}
+
 // Visit is the unit of release: requests of one domain, made one after
 // another with a delay between the end of one and the start of the next.
 type Visit struct {
@@ -1350,8 +1377,8 @@ type Visit struct {
 	LeaseMs int64 `protobuf:"varint,5,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
 	// Breaker probe.
 	Probe bool `protobuf:"varint,6,opt,name=probe,proto3" json:"probe,omitempty"`
-	// The one request is not for a URL of the crawl. It asks for a page that was fetched
-	// before, to learn whether its host answers.
+	// The one request is not for a URL of the crawl. It is for a page that was fetched
+	// before, and tests whether its host answers.
 	Check         bool `protobuf:"varint,7,opt,name=check,proto3" json:"check,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1773,11 +1800,10 @@ type Timing struct {
 	// and when, milliseconds since 1970.
 	AnsweredBy uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
 	AnsweredMs int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
-	// The last visit was for an origin whose time to wait was over. The next one goes to
-	// those that need not wait.
+	// The last visit was for an origin whose wait was over. The next visit is for an origin
+	// that need not wait.
 	Waited bool `protobuf:"varint,10,opt,name=waited,proto3" json:"waited,omitempty"`
-	// Nothing goes out before next_ms because the address of the domain's host, which may
-	// have many names, is asked as often as it may be.
+	// The domain rests until next_ms, because the budget of its host's address is used up.
 	Crowded       bool `protobuf:"varint,11,opt,name=crowded,proto3" json:"crowded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1997,7 +2023,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
 	"\tthrottled\x18\n" +
 	" \x01(\bR\tthrottled\x12\x12\n" +
-	"\x04kept\x18\v \x01(\bR\x04kept\"\xb4\x01\n" +
+	"\x04kept\x18\v \x01(\bR\x04kept\"\x84\x02\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -2007,7 +2033,11 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"errorClass\x12\x1d\n" +
 	"\n" +
 	"body_bytes\x18\x05 \x01(\x03R\tbodyBytes\x12\x17\n" +
-	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\"\xbf\x01\n" +
+	"\ahung_us\x18\x06 \x01(\x03R\x06hungUs\x12\x15\n" +
+	"\x06dns_ms\x18\a \x01(\rR\x05dnsMs\x12\x1d\n" +
+	"\n" +
+	"connect_ms\x18\b \x01(\rR\tconnectMs\x12\x18\n" +
+	"\aaddress\x18\t \x01(\fR\aaddress\"\xbf\x01\n" +
 	"\x05Visit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06robots\x18\x02 \x01(\bR\x06robots\x12\x19\n" +

@@ -77,7 +77,7 @@ func (s *Set) Slots(change int) { s.slots.Add(float64(change)) }
 // Hurried counts a request that broke its domain's delay.
 func (s *Set) Hurried(v politeness.Violation) { s.violations.WithLabelValues(string(v)).Inc() }
 
-// Tripped counts a domain's breaker that opened.
+// Tripped counts a breaker that opened: of a host, or of an origin.
 func (s *Set) Tripped() { s.breakers.Inc() }
 
 // Status notes a reading of the crawl's frontier and lags.

@@ -91,7 +91,7 @@ func New(registry prometheus.Registerer) *Set {
 			"stage"),
 		slots:      gauge("weft_fetch_slots_in_use", "Requests open now."),
 		violations: counters("weft_politeness_violations_total", "Requests that broke the delay of their domain.", "kind"),
-		breakers:   counter("weft_breakers_opened_total", "Breakers of domains that opened after failures in a row."),
+		breakers:   counter("weft_breakers_opened_total", "Breakers of hosts and origins that opened after failures in a row."),
 	}
 	s.begin()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -9,8 +11,9 @@ import (
 
 // What people ask for a domain (weft domain) is in the ledger from the event on in which the
 // scheduler learnt of it. So is an automatic block. Every release after that is held against
-// it. The share of a domain in the budget of the crawl is not judged: it depends on the number
-// of URLs in all partitions at that moment.
+// it. The share of a domain in the budget of the crawl depends on the number of URLs in all
+// partitions at that moment. It is judged as if the partition had them all, which is the most
+// that it may have been.
 
 // asked is what people ask for a domain, and what it was asked on a day.
 type asked struct {
@@ -46,6 +49,18 @@ func (a *asked) made(startedMS, decidedMS int64) {
 	}
 }
 
+// noteDays notes how many requests of the whole crawl began on the days on which they were
+// more than its budget. That is no violation: shares follow the number of URLs, which other
+// partitions tell some seconds late, and each domain has at least leastShare.
+func (j *judge) noteDays() {
+	for _, day := range slices.Sorted(maps.Keys(j.days)) {
+		if n := j.days[day]; j.budgets.crawlPerDay > 0 && n > j.budgets.crawlPerDay {
+			j.note("%d requests were made on %s, with a budget of %d a day for the crawl and at least %d for each domain",
+				n, time.UnixMilli(day*dayMS).UTC().Format(time.DateOnly), j.budgets.crawlPerDay, leastShare)
+		}
+	}
+}
+
 // delayMS is the configured delay of the domain.
 func (p *partition) delayMS(d *domain) int64 {
 	if s := d.asked.setting; s != nil && s.DelayMs != nil {
@@ -54,16 +69,25 @@ func (p *partition) delayMS(d *domain) int64 {
 	return p.budgets.delayMS
 }
 
-// perDay is how many requests a day may be made to a domain.
-func (p *partition) perDay(d *domain) int64 {
+// perDay is how many requests a day may be made to a domain at most, if the partition knows so
+// many URLs.
+func (p *partition) perDay(d *domain, known int64) int64 {
 	switch asked := d.asked.setting.GetPerDay(); {
 	case asked > 0:
 		return asked
-	case p.budgets.perDay > 0:
-		return p.budgets.perDay
 	}
-	return math.MaxInt64
+	most := int64(math.MaxInt64)
+	if p.budgets.perDay > 0 {
+		most = p.budgets.perDay
+	}
+	if p.budgets.crawlPerDay > 0 && p.whole {
+		most = min(most, max(int64(float64(p.budgets.crawlPerDay)*float64(d.known)/float64(max(known, 1))), leastShare))
+	}
+	return most
 }
+
+// leastShare is what each domain may be asked in a day, however small its share.
+const leastShare = 100
 
 // checkAsked judges the release of a visit by settings, blocks and requests a day.
 func (p *partition) checkAsked(s *step, r *weftpb.Visit, record RecordRef) {
@@ -78,7 +102,7 @@ func (p *partition) checkAsked(s *step, r *weftpb.Visit, record RecordRef) {
 	if a.day == s.ev.DecidedMs/dayMS {
 		made = a.requests
 	}
-	if most := p.perDay(s.domain); made+s.domain.open() > most {
+	if most := p.perDay(s.domain, s.known); made+s.domain.open() > most {
 		p.violate(s, KindPerDay, "", record, "%d requests were made on that day and %d are out, of at most %d", made, s.domain.open(), most)
 	}
 }

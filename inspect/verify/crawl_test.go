@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,12 +29,15 @@ func TestCrawlIsProven(t *testing.T) {
 		delayMS   int64
 		perDomain int
 		site      func(web webserver.Site) webserver.Site
+		// exempt are the networks without budgets; nil: those of this machine.
+		exempt []string
 	}{
-		"polite":                         {0, 20, 1, nil},
-		"a slow server":                  {15 * time.Millisecond, 5, 1, nil},
-		"several at once":                {5 * time.Millisecond, 20, 3, nil},
-		"robots.txt of other domains":    {0, 20, 1, newReferring},
-		"and several at once from those": {5 * time.Millisecond, 20, 3, newReferring},
+		"polite":                         {delayMS: 20, perDomain: 1},
+		"a slow server":                  {latency: 15 * time.Millisecond, delayMS: 5, perDomain: 1},
+		"several at once":                {latency: 5 * time.Millisecond, delayMS: 20, perDomain: 3},
+		"robots.txt of other domains":    {delayMS: 20, perDomain: 1, site: newReferring},
+		"and several at once from those": {latency: 5 * time.Millisecond, delayMS: 20, perDomain: 3, site: newReferring},
+		"budgets of addresses":           {latency: 5 * time.Millisecond, delayMS: 20, perDomain: 3, exempt: []string{"203.0.113.0/24"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && name != "polite" {
@@ -42,6 +46,7 @@ func TestCrawlIsProven(t *testing.T) {
 			t.Parallel()
 			isProven(t, webserver.ServerOptions{Latency: c.latency}, topics.Definition{
 				Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: c.perDomain, DelayMS: c.delayMS, UserAgent: "weft/test", AllowPrivate: true,
+				PerAddress: 2, AddressExempt: c.exempt,
 			}, c.site)
 		})
 	}
@@ -137,6 +142,10 @@ func isProven(t *testing.T, so webserver.ServerOptions, d topics.Definition, wra
 		report := verified(t, o.Dir, opts)
 		if !report.Proven {
 			t.Fatalf("after %d pages:\n%s", after, text(t, report))
+		}
+		told := slices.ContainsFunc(report.Notes, func(note string) bool { return strings.HasSuffix(note, "requests took the budget of an address") })
+		if told != (d.AddressExempt != nil) {
+			t.Errorf("notes %q", report.Notes)
 		}
 		for _, p := range report.Proofs {
 			if p.Shown == 0 || len(p.Unproven) > 0 {

@@ -19,11 +19,13 @@
 //	pages     Each page was fetched, its id is made of its URL, and each
 //	          successful exchange has its page.
 //	delays    Between two requests to a domain is at least the delay in force, and
-//	          no more requests are open at once than allowed.
+//	          no more requests are open at once than allowed. The requests to an
+//	          address keep to its budget.
 //	robots    A page was released only while rules of its origin were in force that
 //	          allow it.
-//	budgets   Depth, attempts, visits out of a domain and of a partition, and the
-//	          sizes of records are within their limits.
+//	budgets   Depth, attempts, visits out of a domain and of a partition, requests of
+//	          a day and the sizes of records are within their limits. No visit was
+//	          released to a blocked domain.
 //	ledgers   Claims fence older owners, events are at the offsets that they name and
 //	          without a gap, positions move forward and within their inputs, and
 //	          commits follow positions.
@@ -59,6 +61,16 @@
 // The ledgers do not know requests that were open at a kill and whose outcome was never
 // written, nor the redirects of a robots.txt within its domain except the last. The log
 // shows them.
+//
+// A log shows overlaps beside requests that hang. Other hosts of the domain may be asked
+// once a request has had no answer for as long as host queues wait (package hostqueue).
+//
+// # Addresses
+//
+// An attempt names the address whose budget it took, and some logs name the server's. The
+// part of a fetcher is its part of the partitions, and who the fetchers were is not known.
+// So each partition may begin one request too early, and so may those that had their turn
+// and waited for a slot: as many as may be open.
 //
 // # Trimmed ledgers
 //

@@ -46,6 +46,10 @@ type domain struct {
 	referrals map[string]bool
 	groups    groups
 	pace      pace
+	// probed are its hosts that were probed, because they had failed.
+	probed map[string]bool
+	// known is how many of its URLs were admitted.
+	known int64
 	// hanging are the visits that it does not wait for.
 	hanging []*visit
 	asked   asked
@@ -82,6 +86,7 @@ type step struct {
 	domain *domain
 	ev     *weftpb.Scheduled
 	epoch  int64
+	known  int64 // how many URLs the partition has at least, before it
 }
 
 func (p *partition) fold(r *kgo.Record, ev *weftpb.Scheduled) {
@@ -94,10 +99,11 @@ func (p *partition) fold(r *kgo.Record, ev *weftpb.Scheduled) {
 
 func (p *partition) step(s *step) {
 	if s.domain = p.domains[s.name]; s.domain == nil {
-		s.domain = &domain{origins: map[string]*origin{}, referrals: map[string]bool{}}
+		s.domain = &domain{origins: map[string]*origin{}, referrals: map[string]bool{}, probed: map[string]bool{}}
 		p.domains[s.name] = s.domain
 	}
 	wasPending, wasOut := s.domain.pending(), s.domain.visits > 0
+	s.known = p.have.known()
 	p.ask(s)
 	for _, id := range s.ev.Expired {
 		p.expire(s, id)
@@ -164,6 +170,9 @@ func change(before, after bool) int64 {
 	return 0
 }
 
+// known is how many URLs there are at least: what is out may be no URL of the crawl.
+func (g *gauges) known() int64 { return g.queued + g.fetched + g.failed + g.refused + g.withdrawn }
+
 func (g *gauges) end(reason string) {
 	switch reason {
 	case reasonRobots: // not a URL of the crawl
@@ -226,6 +235,7 @@ func (p *partition) admit(s *step, q *weftpb.Request) {
 		p.checkPlace(s, q.GetTarget())
 		return
 	}
+	s.domain.known++
 	p.checkTarget(s, q.GetTarget())
 	if !p.whole {
 		return
@@ -307,6 +317,7 @@ func (p *partition) settle(s *step, t *weftpb.Settlement) {
 	p.paced(s, v, url, t)
 	if t.Attempt != nil {
 		s.domain.asked.made(t.Attempt.StartedMs, s.ev.DecidedMs)
+		p.days[t.Attempt.StartedMs/dayMS]++
 	}
 	if v.open &^= 1 << t.Index; v.open == 0 {
 		p.close(s, t.Visit)

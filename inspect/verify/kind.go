@@ -38,6 +38,9 @@ const (
 	// A request came too soon, or while another was being made.
 	KindShort   Kind = "short_interval"
 	KindOverlap Kind = "overlap"
+	// An address was asked faster than its budget, or for more at once.
+	KindAddressFast    Kind = "address_too_fast"
+	KindAddressCrowded Kind = "address_too_many_at_once"
 	// A visit was released with less delay than what was in force.
 	KindDelay Kind = "delay_too_small"
 
@@ -66,10 +69,12 @@ const (
 	KindCommit Kind = "commit"
 
 	// The same, by a server's log.
-	KindLogShort        Kind = "log_short_interval"
-	KindLogOverlap      Kind = "log_overlap"
-	KindLogBeforeRobots Kind = "log_before_robots"
-	KindLogDenied       Kind = "log_denied"
+	KindLogShort          Kind = "log_short_interval"
+	KindLogOverlap        Kind = "log_overlap"
+	KindLogAddressFast    Kind = "log_address_too_fast"
+	KindLogAddressCrowded Kind = "log_address_too_many_at_once"
+	KindLogBeforeRobots   Kind = "log_before_robots"
+	KindLogDenied         Kind = "log_denied"
 	// A request that the ledgers never released.
 	KindLogUnknown Kind = "log_unknown_request"
 )
@@ -80,9 +85,10 @@ var claimOf = map[Kind]Claim{
 	KindNotAdmitted: Journeys, KindAdmittedTwice: Journeys, KindNotDeduped: Journeys,
 	KindImpossibleStep: Journeys, KindGauges: Journeys, KindForgotten: Journeys,
 	KindNoExchange: Pages, KindNoPage: Pages, KindPageID: Pages,
-	KindShort: Delays, KindOverlap: Delays, KindDelay: Delays,
+	KindShort: Delays, KindOverlap: Delays, KindDelay: Delays, KindAddressFast: Delays, KindAddressCrowded: Delays,
 	KindBeforeRobots: Robots, KindDenied: Robots,
 	KindDepth: Budgets, KindAttempts: Budgets, KindPerDomain: Budgets, KindWindow: Budgets, KindSize: Budgets, KindBlocked: Budgets, KindPerDay: Budgets,
 	KindCorrupt: Ledgers, KindEpoch: Ledgers, KindGap: Ledgers, KindPosition: Ledgers, KindCommit: Ledgers,
-	KindLogShort: SiteLog, KindLogOverlap: SiteLog, KindLogBeforeRobots: SiteLog, KindLogDenied: SiteLog, KindLogUnknown: SiteLog,
+	KindLogShort: SiteLog, KindLogOverlap: SiteLog, KindLogAddressFast: SiteLog, KindLogAddressCrowded: SiteLog,
+	KindLogBeforeRobots: SiteLog, KindLogDenied: SiteLog, KindLogUnknown: SiteLog,
 }

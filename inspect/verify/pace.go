@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/politeness"
 )
 
 // attempt is a request that was made. Times are microseconds since 1970.
@@ -23,6 +25,23 @@ type attempt struct {
 	at int64
 	// short: it was already reported as too early.
 	short bool
+	// host that it goes to, and after how long its domain goes on with others if it hangs;
+	// 0: at its end.
+	host     string
+	patience int64
+}
+
+// until is how long the domain waits for a request before it makes another.
+func (a *attempt) until(next *attempt) int64 {
+	if a.hangsAt(next) {
+		return a.start + a.patience
+	}
+	return a.end
+}
+
+// hangsAt tells whether a request hung when one to another host began.
+func (a *attempt) hangsAt(next *attempt) bool {
+	return a.patience > 0 && a.host != next.host && a.start+a.patience <= next.start && next.start < a.end
 }
 
 // pace is the last requests to a domain or an origin, in the order of their starts, as
@@ -33,11 +52,16 @@ type pace struct{ recent []attempt }
 // requests were made.
 const spare = 2
 
+// mostKept bounds the attempts that are kept because they hang.
+const mostKept = 4 * politeness.MaxHanging
+
 // interval is two requests that are too close.
 type interval struct {
 	before, after attempt
 	// needed between them, microseconds.
 	needed int64
+	// hanging requests there are besides, if they are too many.
+	hanging int
 	// overlap: they are more at once than is allowed.
 	overlap bool
 }
@@ -45,8 +69,14 @@ type interval struct {
 // text describes the interval between two requests to whose; atOnce may be made at the
 // same time.
 func (i interval) text(whose string, atOnce int) string {
-	gap := time.Duration(i.after.start-i.before.end) * time.Microsecond
-	if i.overlap {
+	gap := time.Duration(i.after.start-i.before.until(&i.after)) * time.Microsecond
+	switch {
+	case i.hanging > 0:
+		return fmt.Sprintf("a request to %s began while %d others hung, of at most %d", whose, i.hanging, politeness.MaxHanging)
+	case i.before.hangsAt(&i.after):
+		return fmt.Sprintf("a request to %s began %v after the one before it was known to hang, and the delay in force was %v",
+			whose, gap, time.Duration(i.needed)*time.Microsecond)
+	case i.overlap:
 		return fmt.Sprintf("a request to %s began %v before the end of the one before it, and %d may be made at once", whose, -gap, atOnce)
 	}
 	return fmt.Sprintf("a request to %s began %v after the end of the one before it, and the delay in force was %v",
@@ -81,8 +111,13 @@ func (p *pace) add(a attempt, l limits) (early []interval) {
 			early = append(early, i)
 		}
 	}
-	if extra := len(p.recent) - l.atOnce - spare; extra > 0 {
-		p.recent = slices.Delete(p.recent, 0, extra)
+	latest := p.recent[len(p.recent)-1].start
+	for i := 0; i < len(p.recent)-l.atOnce-spare; {
+		if b := p.recent[i]; b.patience > 0 && b.end > latest && len(p.recent) < mostKept {
+			i++
+			continue
+		}
+		p.recent = slices.Delete(p.recent, i, i+1)
 	}
 	return early
 }
@@ -91,10 +126,13 @@ func (p *pace) add(a attempt, l limits) (early []interval) {
 // allowed were open or within their delay.
 func (p *pace) judge(i int, l limits) (interval, bool) {
 	after := &p.recent[i]
-	worst, running, near := interval{after: *after}, 0, 0
+	worst, running, near, hanging := interval{after: *after}, 0, 0, 0
 	for j := range i {
 		before := &p.recent[j]
-		free := after.start - before.end + l.tolerance(before, after)
+		if before.hangsAt(after) {
+			hanging++
+		}
+		free := after.start - before.until(after) + l.tolerance(before, after)
 		needed := l.needed(before, after)
 		if free < needed {
 			near++
@@ -106,7 +144,10 @@ func (p *pace) judge(i int, l limits) (interval, bool) {
 			worst.before, worst.needed = *before, needed
 		}
 	}
-	worst.overlap = running >= l.atOnce
+	if hanging > politeness.MaxHanging {
+		worst.hanging = hanging
+	}
+	worst.overlap = running >= l.atOnce || worst.hanging > 0
 	return worst, near >= l.atOnce || worst.overlap
 }
 

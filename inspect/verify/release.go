@@ -33,15 +33,20 @@ type budgets struct {
 	perDomain  int
 	window     int
 	delayMS    int64
-	// perDay is how many requests a day may be made to a domain; 0: any number.
-	perDay int64
+	// perDay is how many requests a day may be made to a domain, crawlPerDay what is divided
+	// among all; 0: any number.
+	perDay, crawlPerDay int64
+	address             addressBudget
 	// set are the domains for which people ever asked something.
 	set map[string]bool
 }
 
 func (b *budgets) loosen(d topics.Definition, window int) {
-	if b.partitions == 0 {
-		*b = budgets{d.Partitions, d.MaxDepth, d.PerDomain, window, d.DelayMS, d.PerDay, b.set}
+	first := b.partitions == 0
+	b.address.loosen(d)
+	if first {
+		b.partitions, b.maxDepth, b.perDomain, b.window = d.Partitions, d.MaxDepth, d.PerDomain, window
+		b.delayMS, b.perDay, b.crawlPerDay = d.DelayMS, d.PerDay, d.CrawlPerDay
 		return
 	}
 	if d.MaxDepth == scope.NoDepthLimit || b.maxDepth != scope.NoDepthLimit && d.MaxDepth > b.maxDepth {
@@ -50,6 +55,9 @@ func (b *budgets) loosen(d topics.Definition, window int) {
 	b.perDomain, b.delayMS = max(b.perDomain, d.PerDomain), min(b.delayMS, d.DelayMS)
 	if d.PerDay == 0 || b.perDay > 0 && d.PerDay > b.perDay {
 		b.perDay = d.PerDay
+	}
+	if d.CrawlPerDay == 0 || b.crawlPerDay > 0 && d.CrawlPerDay > b.crawlPerDay {
+		b.crawlPerDay = d.CrawlPerDay
 	}
 }
 
@@ -110,6 +118,9 @@ func (p *partition) release(s *step, r *weftpb.Visit, index int) {
 		if o := s.domain.originOf(q.GetTarget().GetUrl()); o != nil {
 			v.crawlMS = max(v.crawlMS, o.crawlDelayMS)
 		}
+	}
+	if r.Probe || r.Check {
+		s.domain.probed[urls.HostOf(r.Requests[0].GetTarget().GetUrl())] = true
 	}
 	p.visits[r.Id] = v
 	s.domain.out = append(s.domain.out, v)
@@ -216,6 +227,7 @@ func (p *partition) paced(s *step, v *visit, url string, t *weftpb.Settlement) {
 		a.end = min(a.end, a.start+made.HungUs) // the domain went on without it
 	}
 	p.shown(Delays, 1)
+	p.table.addressed(made, s.record)
 	l := limits{atOnce: p.budgets.perDomain, needed: neededOfDomain, tolerance: p.tolerance}
 	p.tooEarly(s, url, "the domain", v.domain.pace.add(a, l))
 	o := v.domain.originOf(url)

@@ -30,7 +30,7 @@ var statements = []struct {
 	{URLs, "every URL in scope that was found is known, once", "links"},
 	{Journeys, "every known URL is in one place: held back in a trap, given up for another, queued, waiting for a retry, out, or settled", "URLs"},
 	{Pages, "every page has its exchange, and every successful exchange its page", "pages"},
-	{Delays, "no domain was asked faster than its delay, or more than it allows at once", "requests"},
+	{Delays, "no domain and no address was asked faster than its delay, or more than it allows at once", "requests"},
 	{Robots, "nothing was released before its robots.txt, or against it", "releases"},
 	{Budgets, "depth, attempts, visits and sizes are within their limits", "events"},
 	{Ledgers, "epochs, offsets and positions are consistent", "records"},

@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/verify/accesslog"
 	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 )
 
 const robotsPath = "/robots.txt"
@@ -30,7 +33,9 @@ type site struct {
 	// referrals are requests for the robots.txt of other domains, by host and
 	// path.
 	referrals map[string]bool
-	log       map[string][]request // by domain
+	// probed are the hosts that were probed because they had failed.
+	probed map[string]bool
+	log    map[string][]request // by domain
 	// began is the time of the first line of any agent.
 	began int64
 	// cutOff and extra are requests that the ledgers do not count as made: those that
@@ -49,11 +54,12 @@ type request struct {
 	start, end int64
 	host, path string
 	file, line int
+	server     netip.Addr
 }
 
 func newSite(j *judge, down *ledgers) *site {
 	s := &site{
-		judge: j, down: down, hosts: map[string][]siteOrigin{}, domains: map[string]bool{}, referrals: map[string]bool{}, log: map[string][]request{},
+		judge: j, down: down, hosts: map[string][]siteOrigin{}, domains: map[string]bool{}, referrals: map[string]bool{}, probed: map[string]bool{}, log: map[string][]request{},
 		tolerance: j.opts.Log.Format.Tolerance.Microseconds(),
 	}
 	if own := j.opts.Log.Tolerance; own >= 0 {
@@ -65,6 +71,7 @@ func newSite(j *judge, down *ledgers) *site {
 				s.domains[name] = true
 				s.hosts[hostOf(at)] = append(s.hosts[hostOf(at)], siteOrigin{at, o})
 			}
+			maps.Copy(s.probed, d.probed)
 			for url := range d.referrals {
 				at, path := splitURL(url)
 				s.referrals[hostOf(at)+path] = true
@@ -96,7 +103,7 @@ func (s *site) read(ctx context.Context) error {
 			}
 			host = strings.TrimSuffix(strings.ToLower(host), ".")
 			domain := s.suffixes.Domain(host)
-			s.log[domain] = append(s.log[domain], request{e.Start, e.End, strings.Clone(host), strings.Clone(e.Path), number, line})
+			s.log[domain] = append(s.log[domain], request{e.Start, e.End, strings.Clone(host), strings.Clone(e.Path), number, line, e.Server.Unmap()})
 		})
 		if err != nil {
 			return err
@@ -114,6 +121,7 @@ func (s *site) read(ctx context.Context) error {
 	if !s.opts.Log.Format.Durations {
 		s.unproven(SiteLog, "requests at once: the format tells no durations")
 	}
+	s.judgeAddresses()
 	for _, domain := range slices.Sorted(maps.Keys(s.log)) {
 		s.judgeDomain(domain, s.log[domain])
 	}
@@ -135,10 +143,11 @@ func (s *site) judgeDomain(domain string, log []request) {
 			robotsHad[r.host] = r.end
 		}
 		at, e, known := s.find(r)
-		a := attempt{start: r.start, end: r.end, at: int64(i), delayMS: uint32(s.budgets.delayMS)}
+		a := attempt{start: r.start, end: r.end, at: int64(i), delayMS: uint32(s.budgets.delayMS), host: r.host}
 		if known {
 			a.delayMS = e.delayMS
 		}
+		a.patience = s.patience(r, a.delayMS, known && e.releases > 1)
 		l := limits{atOnce: s.budgets.perDomain, needed: neededOfBoth, tolerance: func(_, _ *attempt) int64 { return s.tolerance }}
 		s.early(domain, log, "the domain", whole.add(a, l))
 		if crawlMS := at.leastCrawlDelay(r.start); crawlMS > 0 {
@@ -176,6 +185,18 @@ func (s *site) judgeDomain(domain string, log []request) {
 			s.cutOff++
 		}
 	}
+}
+
+// patience is how long the domain of a request waits for it before it goes on with other
+// hosts, microseconds; see hostqueue.Options.PatienceWith. A host that the ledgers do not show
+// to have answered is given less time, and so is one that was probed.
+func (s *site) patience(r request, delayMS uint32, again bool) int64 {
+	if !s.opts.Log.Format.Durations {
+		return 0
+	}
+	trial := again || r.path == robotsPath || s.referrals[r.host+r.path] || s.probed[r.host]
+	v := &hostqueue.Visit{Visit: &weftpb.Visit{Probe: trial, DelayMs: delayMS, Requests: []*weftpb.Request{{}}}}
+	return hostqueue.Defaults().PatienceWith(v, 0).Microseconds()
 }
 
 // find returns the origin of a request, and what is known of its URL. A log has no scheme

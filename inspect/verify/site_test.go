@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"os"
@@ -19,13 +20,17 @@ import (
 type hit struct {
 	start, took int64
 	path, agent string
+	host        string // empty: a.test
 }
 
 const ours = "Mozilla/5.0 (compatible; weft/test)"
 
 // hits are those of the healthy story.
 func hits() []hit {
-	return []hit{{100, 50, "/robots.txt", ours}, {300, 900, "/", "somebody else"}, {1200, 100, "/", ours}, {2400, 100, "/b", ours}}
+	return []hit{
+		{start: 100, took: 50, path: "/robots.txt", agent: ours}, {start: 300, took: 900, path: "/", agent: "somebody else"},
+		{start: 1200, took: 100, path: "/", agent: ours}, {start: 2400, took: 100, path: "/b", agent: ours},
+	}
 }
 
 // written writes a log in a format.
@@ -43,6 +48,9 @@ func written(t *testing.T, format string, log []hit) string {
 			fmt.Fprintf(&b, "A.test:80 127.0.0.1 - - [%s] %s 200 2326 \"-\" %q\n", stamp, request, h.agent)
 		case "nginx-msec":
 			fmt.Fprintf(&b, "%d.%03d %d.%03d a.test %s 200 %q\n", end/1000, end%1000, h.took/1000, h.took%1000, request, h.agent)
+		case "nginx-tabs":
+			fmt.Fprintf(&b, "%d.%03d\t127.0.0.1\t192.0.2.1\thttp\t%s\t200\t%d.%03d\t2326\tGET\t%s\t%s\n",
+				end/1000, end%1000, cmp.Or(h.host, "a.test"), h.took/1000, h.took%1000, h.path, h.agent)
 		case "json":
 			fmt.Fprintf(&b, `{"msec":"%d.%03d","request_time":"%d.%03d","host":"a.test","method":"GET","uri":%q,"status":"200","user_agent":%q}`+"\n",
 				end/1000, end%1000, h.took/1000, h.took%1000, h.path, h.agent)
@@ -118,11 +126,15 @@ func TestEveryFormatRefutes(t *testing.T) {
 		},
 		{
 			kind: verify.KindLogDenied, line: 5, also: verify.KindLogUnknown,
-			plant: func(_ *story, h []hit) []hit { return append(h, hit{9000, 100, "/private", ours}) },
+			plant: func(_ *story, h []hit) []hit {
+				return append(h, hit{start: 9000, took: 100, path: "/private", agent: ours})
+			},
 		},
 		{
 			kind: verify.KindLogUnknown, line: 5,
-			plant: func(_ *story, h []hit) []hit { return append(h, hit{9000, 100, "/stranger", ours}) },
+			plant: func(_ *story, h []hit) []hit {
+				return append(h, hit{start: 9000, took: 100, path: "/stranger", agent: ours})
+			},
 		},
 	} {
 		for _, format := range accesslog.Names() {
@@ -194,7 +206,7 @@ func TestLogsInParts(t *testing.T) {
 // A request more than the ledgers count as made was in flight at a kill, unless
 // they say that it was cut off.
 func TestRepeatsHaveTheirReason(t *testing.T) {
-	again := append(hits(), hit{9000, 100, "/b", ours})
+	again := append(hits(), hit{start: 9000, took: 100, path: "/b", agent: ours})
 	for name, c := range map[string]struct {
 		plant func(*story)
 		want  string
@@ -218,6 +230,91 @@ func TestRepeatsHaveTheirReason(t *testing.T) {
 			report := judged(t, s, withLog(t, "weft", written(t, "weft", again)))
 			if said := text(t, report); !report.Proven || !strings.Contains(said, c.want) || strings.Contains(said, "made again") == (name == "at a kill") {
 				t.Errorf("it says\n%s", said)
+			}
+		})
+	}
+}
+
+// withHits is the report on a story with a log that tells the server's address.
+func (s *story) withHits(t *testing.T, log []hit) *verify.Report {
+	t.Helper()
+	return judged(t, s, withLog(t, "nginx-tabs", written(t, "nginx-tabs", log)))
+}
+
+func found(r *verify.Report, kind verify.Kind) (n int) {
+	for _, v := range r.Violations {
+		if v.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// A request that hangs holds back its host, and not the others of its domain (guarantee P1).
+func TestHangingRequestsInALog(t *testing.T) {
+	const other = "www.a.test"
+	hangs := hit{start: 10_000, took: 20_000, path: "/hangs", agent: ours, host: other}
+	next := func(start int64, host string) hit {
+		return hit{start: start, took: 100, path: "/b", agent: ours, host: host}
+	}
+	eight := []hit{}
+	for i := range int64(9) {
+		eight = append(eight, hit{start: 10_000 + 4_100*i, took: 60_000, path: "/hangs", agent: ours, host: fmt.Sprintf("h%d.a.test", i)})
+	}
+	for name, c := range map[string]struct {
+		log            []hit
+		short, overlap int
+	}{
+		"another host goes on after 3 s and the delay": {log: []hit{hangs, next(14_000, ""), next(15_200, "")}},
+		"before the delay":               {log: []hit{hangs, next(13_900, "")}, short: 1},
+		"before it hangs":                {log: []hit{hangs, next(12_900, "")}, overlap: 1},
+		"its host":                       {log: []hit{hangs, next(14_000, other)}, overlap: 1},
+		"its host, after two of another": {log: []hit{hangs, next(14_000, ""), next(15_200, ""), next(16_400, ""), next(17_600, other)}, overlap: 1},
+		"the delay follows its end, too": {log: []hit{hangs, next(30_200, "")}, short: 1},
+		"robots.txt has a second": {
+			log: []hit{{start: 10_000, took: 20_000, path: "/robots.txt", agent: ours, host: other}, next(12_000, "")},
+		},
+		"eight hang":            {log: append(slices.Clone(eight[:8]), next(43_000, ""))},
+		"a ninth is not waited": {log: append(slices.Clone(eight), next(47_500, "")), overlap: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := healthy().withHits(t, append(hits(), c.log...))
+			if short, overlap := found(report, verify.KindLogShort), found(report, verify.KindLogOverlap); short != c.short || overlap != c.overlap {
+				t.Errorf("%d short and %d overlaps, want %d and %d:\n%s", short, overlap, c.short, c.overlap, text(t, report))
+			}
+		})
+	}
+}
+
+// All names of an address share its budget, by the server's log.
+func TestAddressesInALog(t *testing.T) {
+	names := func(n int, every, took int64) (log []hit) {
+		for i := range n {
+			log = append(log, hit{start: 10_000 + every*int64(i), took: took, path: "/", agent: ours, host: fmt.Sprintf("www.site%d.test", i)})
+		}
+		return log
+	}
+	for name, c := range map[string]struct {
+		log          []hit
+		exempt       string
+		fast, crowds int
+	}{
+		"at its delay":     {log: names(400, 50, 10)},
+		"twice as fast":    {log: names(400, 25, 10), fast: 20},
+		"eight open":       {log: names(100, 50, 300)},
+		"far more open":    {log: names(100, 50, 2000), crowds: 20},
+		"exempt addresses": {log: names(400, 1, 2000), exempt: "192.0.2.0/24"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := healthy()
+			if c.exempt != "" {
+				s.definitions[0].AddressExempt = []string{c.exempt}
+			}
+			report := s.withHits(t, append(hits(), c.log...))
+			if fast, crowds := found(report, verify.KindLogAddressFast), found(report, verify.KindLogAddressCrowded); fast != c.fast || crowds != c.crowds {
+				t.Errorf("%d too fast and %d too many, want %d and %d:\n%s", fast, crowds, c.fast, c.crowds, text(t, report))
 			}
 		})
 	}

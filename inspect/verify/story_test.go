@@ -234,6 +234,33 @@ func (s *story) held(url string) {
 	s.commits[names.Normalized], s.commits[names.Deduped] = 3, 3
 }
 
+// askRobots has the robots.txt asked for again n times, every so many milliseconds, each time
+// for so long, by the one address of the domain.
+func (s *story) askRobots(n int, every, took int64) {
+	at := int64(4000)
+	for i := range n + 1 {
+		offset, e := len(s.scheduled), &weftpb.Scheduled{}
+		if i > 0 {
+			made := attempt(at-every, took)
+			made.HungUs, made.Address = min(1000, made.TotalUs-1), []byte{192, 0, 2, 1}
+			e.Settled = []*weftpb.Settlement{{Visit: id(offset - 1), Reason: "robots", Attempt: made}}
+			s.visited = append(s.visited, &weftpb.Visited{Visit: id(offset - 1)})
+		}
+		out := int64(0)
+		if i < n {
+			visit := released(offset, &weftpb.Request{Target: &weftpb.Target{Url: "http://a.test/robots.txt"}})
+			visit.Robots = true
+			e.Released, out = []*weftpb.Visit{visit}, 1
+		}
+		event := scheduled(at, 0, out, out, 2, e)
+		if i > 0 {
+			event.reads(names.Visited, int64(len(s.visited)-1))
+		}
+		s.scheduled = append(s.scheduled, event)
+		at += every
+	}
+}
+
 // told is the body of the event of scheduled at an offset.
 func (s *story) told(offset int) *weftpb.Scheduled {
 	return s.scheduled[offset].body.(*weftpb.Scheduled)

@@ -106,6 +106,8 @@ type table struct {
 	// the store.
 	recent    map[fingerprint]recent
 	maxRecent int
+	// attempts is how many requests to addresses were noted.
+	attempts uint32
 }
 
 type recent struct {

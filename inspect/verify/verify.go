@@ -41,6 +41,8 @@ type judge struct {
 	// crawl in access logs.
 	maxPages int64
 	agent    string
+	// days counts the requests that began on a day since 1970.
+	days map[int64]int64
 }
 
 // Run verifies a crawl. An error means that the crawl could not be read; violations are
@@ -62,7 +64,7 @@ func Run(ctx context.Context, opts Options) (report *Report, err error) {
 	defer func() { err = errors.Join(err, table.store.Close()) }()
 	j := &judge{
 		outcome: newOutcome(opts), opts: opts, names: topics.Loop(opts.Crawl), reader: reader,
-		suffixes: urls.BundledSuffixes(), library: library{}, table: table,
+		suffixes: urls.BundledSuffixes(), library: library{}, table: table, days: map[int64]int64{},
 	}
 	if err := j.define(ctx); err != nil {
 		return nil, err
@@ -84,6 +86,8 @@ func (j *judge) run(ctx context.Context) error {
 		return err
 	}
 	up.judgeMentions(down)
+	j.judgeAddresses()
+	j.noteDays()
 	if err := (&pages{judge: j, up: up, down: down}).read(ctx); err != nil {
 		return err
 	}

@@ -127,6 +127,29 @@ func TestStories(t *testing.T) {
 			next := s.told(3).Settled[0].Attempt.StartedMs
 			s.told(2).Settled[0].Attempt = &weftpb.Attempt{StartedMs: next - 10, TotalUs: 5_000, ErrorClass: "dns_not_found"}
 		},
+		"an address is asked at its budget": func(s *story) {
+			s.definitions[0].AddressDelayMS = 1500
+			s.askRobots(40, 1500, 100)
+		},
+		"an address has two open requests": func(s *story) {
+			s.definitions[0].PerAddress = 1 // and there are two partitions
+			s.askRobots(40, 1500, 2900)
+		},
+		"an exempt address": func(s *story) {
+			s.definitions[0].AddressDelayMS, s.definitions[0].PerAddress = 60_000, 1
+			s.definitions[0].AddressExempt = []string{"192.0.2.0/24"}
+			s.askRobots(40, 1500, 60_000)
+		},
+		"a budget was smaller once": func(s *story) {
+			smaller := s.definitions[0]
+			smaller.AddressDelayMS, smaller.PerAddress, smaller.CrawlPerDay = 60_000, 1, 1
+			s.definitions = append(s.definitions, smaller)
+			s.askRobots(120, 1500, 2900)
+		},
+		"a domain has its share of the crawl's requests": func(s *story) {
+			s.definitions[0].CrawlPerDay = 150
+			s.askRobots(120, 1500, 100)
+		},
 		"another origin has a Crawl-delay": func(s *story) {
 			other := "http://www.a.test"
 			s.told(2).Rules = append(s.told(2).Rules, &weftpb.OriginRules{Origin: other, Robots: rules(60)})
@@ -165,6 +188,28 @@ type planted struct {
 
 func TestPlantedViolationsAreFound(t *testing.T) {
 	for _, test := range []planted{
+		{
+			// Four begin sooner than they should: two processes, and one request of each in a slot.
+			kind: verify.KindAddressFast, topic: names.Scheduled, offset: 12, url: "",
+			plant: func(s *story) {
+				s.definitions[0].AddressDelayMS, s.definitions[0].PerAddress = 6000, 1
+				s.askRobots(6, 1500, 100)
+			},
+		},
+		{
+			kind: verify.KindAddressCrowded, topic: names.Scheduled, offset: 9, url: "",
+			plant: func(s *story) {
+				s.definitions[0].PerAddress = 1
+				s.askRobots(3, 1500, 60_000)
+			},
+		},
+		{
+			kind: verify.KindPerDay, topic: names.Scheduled, offset: 103, url: "", // the least share is 100
+			plant: func(s *story) {
+				s.definitions[0].CrawlPerDay = 1
+				s.askRobots(98, 1500, 100)
+			},
+		},
 		{
 			kind: verify.KindNotParked, topic: names.Deduped, offset: 3, url: stranger,
 			plant: func(s *story) {

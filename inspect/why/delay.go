@@ -55,7 +55,7 @@ func (d Delay) reason() string {
 	case "response_time":
 		return "as long as its last response took"
 	case "setting":
-		return "set for the domain"
+		return "a setting of the domain"
 	}
 	return "configured"
 }

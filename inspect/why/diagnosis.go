@@ -65,9 +65,13 @@ func (d *diagnoses) stages(s *CrawlStory, around loop) {
 		failure, fails := around.failing(stage.Stage)
 		switch {
 		case fails && *d == nil:
+			again := ", and is built anew again and again"
+			if failure.Times == 1 {
+				again = ", and is built anew"
+			}
 			d.add("failing", fmt.Sprintf("The log of the process %s says more. It goes on by itself once the cause is gone.", failure.Member),
-				"The stage %s fails (%s, %s), and is built anew again and again: %s.", stage.Stage,
-				plural(int64(failure.Times), "time"), s.Away(failure.At), strings.TrimSuffix(failure.Says, "."))
+				"The stage %s fails (%s, %s)%s: %s.", stage.Stage,
+				plural(int64(failure.Times), "time"), s.Away(failure.At), again, strings.TrimSuffix(failure.Says, "."))
 		case !fails && stage.Members == 0:
 			idle = append(idle, string(stage.Stage))
 		}
@@ -181,7 +185,7 @@ var abouts = map[Cause]struct{ text, advice string }{
 	},
 	Breaker: {
 		"Hosts that are down hold back %s.",
-		"A probe asks from time to time whether they answer. weft why DOMAIN tells which hosts, and the last errors.",
+		"Probes test from time to time whether they answer. weft why DOMAIN names the hosts and the last errors.",
 	},
 	Window: {
 		"The window holds back %s, which are due: as many visits of their partition are out as may be.",

@@ -28,7 +28,8 @@ type DomainStory struct {
 	WaitReason WaitReason `json:"hold"`
 
 	Delay Delay `json:"delay"`
-	// Setting is what people ask for it, and BlockedUntil the end of an automatic block.
+	// Setting is what people ask for the domain. BlockedUntil is the end of an automatic
+	// block.
 	Setting      *Setting  `json:"setting,omitempty"`
 	BlockedUntil time.Time `json:"blocked_until,omitzero"`
 	Profile      Profile   `json:"profile"`
@@ -40,7 +41,7 @@ type DomainStory struct {
 	Pending int64        `json:"pending"`
 	Queues  DomainQueues `json:"queues"`
 	Visits  []Visit      `json:"visits,omitempty"`
-	// Hosts are those that do not simply answer.
+	// Hosts are the hosts with anything to say about them: see Host.
 	Hosts   []Host   `json:"hosts,omitempty"`
 	Origins []Origin `json:"origins,omitempty"`
 	// AtLeastMS is the minimum time for the pending URLs.
@@ -58,10 +59,11 @@ type DomainStory struct {
 // Host is a host that failed, asked for fewer requests, or does not exist.
 type Host struct {
 	Host string `json:"host"`
-	// URLs that wait for it.
+	// URLs is the number of URLs that wait for the host.
 	URLs int64 `json:"urls"`
-	// Failures in a row since SinceAt. Down: only probes go out. Nothing goes out before
-	// WaitAt. Refuse is the reason with which URLs are settled until then.
+	// Failures is the number of failures in a row, the first of them at SinceAt. Down: the
+	// host gets only probes. It gets no request before WaitAt. Refuse is the reason with
+	// which its URLs are settled until then.
 	Failures uint32    `json:"failures,omitempty"`
 	Down     bool      `json:"down,omitempty"`
 	SinceAt  time.Time `json:"since_at,omitzero"`
@@ -69,9 +71,9 @@ type Host struct {
 	Refuse   string    `json:"refuse,omitempty"`
 	// Missing: its name did not exist at the last look-up.
 	Missing bool `json:"missing,omitempty"`
-	// Throttled is how often in a row it asked for fewer requests.
+	// Throttled is how often in a row the host asked for fewer requests.
 	Throttled uint32 `json:"throttled,omitempty"`
-	// LearntMS is the delay between requests to it that was learnt from that.
+	// LearntMS is the delay between requests to the host that the crawl learnt from that.
 	LearntMS int64 `json:"learnt_ms,omitempty"`
 }
 
@@ -131,8 +133,8 @@ type Origin struct {
 	Failures uint32    `json:"failures,omitempty"`
 	RetryAt  time.Time `json:"retry_at,omitzero"`
 	Refuse   string    `json:"refuse,omitempty"`
-	// Failing is how often in a row no connection could be made to it. Its URLs are not
-	// released before WaitAt, while the rest of the domain goes on.
+	// Failing is how often in a row no connection could be made to the origin. Its URLs are
+	// not released before WaitAt, while the rest of the domain goes on.
 	Failing uint32    `json:"failing,omitempty"`
 	WaitAt  time.Time `json:"wait_at,omitzero"`
 }

@@ -13,12 +13,12 @@ import (
 // DomainRow is one domain in the list of all ("weft domains").
 type DomainRow struct {
 	Domain string `json:"domain"`
-	// State is empty, out or due, as of a domain's story; blocked if people, or too many
-	// errors, have stopped it.
+	// State is empty, out or due, as in a DomainStory. It is blocked if people have blocked
+	// the domain, or too many errors have.
 	State   string `json:"state"`
 	Pending int64  `json:"pending"`
-	// Fetched, Failed and Refused URLs: with an answer, given up after errors, and without a
-	// request.
+	// Fetched is the number of URLs with an answer, Failed of those that were given up after
+	// errors, and Refused of those that were settled without a request.
 	Fetched int64    `json:"fetched"`
 	Failed  int64    `json:"failed"`
 	Refused int64    `json:"refused"`
@@ -30,9 +30,9 @@ type DomainRow struct {
 // StateBlocked is the state of a blocked domain in a list.
 const StateBlocked = "blocked"
 
-// Domains returns all domains of the crawl, partition by partition, by their names. It reads
-// the whole ledger scheduled, and needs about 300 bytes of memory for a domain. The error of a
-// trimmed ledger wraps ErrTrimmed.
+// Domains returns all domains of the crawl, by partition and then by name. It reads the whole
+// ledger scheduled, and needs about 300 bytes of memory for a domain. If the ledger was
+// trimmed, the error wraps ErrTrimmed.
 func (a *Asker) Domains(ctx context.Context, now time.Time) (rows []*DomainRow, err error) {
 	for partition := range a.definition.Partitions {
 		begins, err := a.start(ctx, a.names.Scheduled, partition)

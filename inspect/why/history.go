@@ -38,6 +38,10 @@ type Attempt struct {
 	At time.Time `json:"at"`
 	// Milliseconds until the response had ended.
 	TookMS int64 `json:"took_ms"`
+	// Milliseconds that the look-up of the host took, which may lie before At, and the
+	// connection with TLS.
+	DNSMS     int64 `json:"dns_ms,omitempty"`
+	ConnectMS int64 `json:"connect_ms,omitempty"`
 	// Status is the HTTP status; 0 without a response. Error is the class of an error.
 	Status    uint32 `json:"status,omitempty"`
 	Error     string `json:"error,omitempty"`
@@ -50,6 +54,7 @@ func attemptOf(a *weftpb.Attempt) *Attempt {
 	}
 	return &Attempt{
 		At: moment(a.StartedMs), TookMS: a.TotalUs / 1000, Status: a.Status, Error: a.ErrorClass, BodyBytes: a.BodyBytes,
+		DNSMS: int64(a.DnsMs), ConnectMS: int64(a.ConnectMs),
 	}
 }
 

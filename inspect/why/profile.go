@@ -10,12 +10,13 @@ import (
 
 // Setting is what people ask for a domain (weft domain).
 type Setting struct {
-	// DelayMS between two requests; absent: that of the crawl. PerDay requests at most; 0:
-	// as the crawl says. Priority is high, low, or empty: that of its URLs.
+	// DelayMS is the time between two requests; absent: the crawl's delay. PerDay is the
+	// largest number of requests a day; 0: the crawl's limit. Priority is high or low;
+	// empty: the priority of the domain's URLs.
 	DelayMS  *int64 `json:"delay_ms,omitempty"`
 	PerDay   int64  `json:"per_day,omitempty"`
 	Priority string `json:"priority,omitempty"`
-	// Blocked for a Reason: nothing is requested.
+	// Blocked: the crawl makes no request to the domain, for this Reason.
 	Blocked bool      `json:"blocked,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
 	SetAt   time.Time `json:"set_at"`
@@ -58,11 +59,11 @@ func (s *Setting) Text() string {
 	return join(words)
 }
 
-// Profile sums up the requests to a domain, as the ledger tells of them.
+// Profile sums up the requests to a domain that the ledger records.
 type Profile struct {
 	Requests int64 `json:"requests"`
-	// Errors are requests without an answer, and answers about pages with a status of 400
-	// and more.
+	// Errors are requests without an answer, and answers with a status of 400 or more,
+	// without those for robots.txt.
 	Errors int64 `json:"errors"`
 	// Bytes of all bodies. MeanMS is the mean time of an answer, MeanBytes the mean size of
 	// its body.
@@ -76,7 +77,7 @@ type Profile struct {
 	answers, totalUS int64
 }
 
-// apply counts the requests of which an event tells.
+// apply counts the requests that an event settles.
 func (p *Profile) apply(ev *weftpb.Scheduled) {
 	for _, s := range ev.Settled {
 		if s.Attempt != nil {
@@ -105,17 +106,17 @@ func (p *Profile) count(a *weftpb.Attempt, robots bool) {
 	}
 }
 
-// Today is what was asked of a domain on the present day (UTC).
+// Today is the number of requests to a domain on the present day (UTC), and its limit.
 type Today struct {
 	Requests int64 `json:"requests"`
-	// Most is how many may be made; 0: any number.
+	// Most is the largest number of requests; 0: no limit.
 	Most int64 `json:"most,omitempty"`
-	// Known URLs of the domain are its rank: its part of the crawl's budget goes by it.
+	// Known is the number of the domain's URLs. The crawl's budget is divided by it.
 	Known int64 `json:"known"`
 }
 
-// today tells what a domain was asked today, and how much it may be. all is the number of URLs
-// of the crawl.
+// today counts the requests to a domain today, and says how many are allowed. all is the
+// number of URLs of the crawl.
 func (a *Asker) today(state frontier.DomainState, now time.Time, all int64) Today {
 	t := Today{Known: int64(state.Known), Most: a.frontier.Budget(state, all)}
 	if state.AskedOn.Equal(now.UTC().Truncate(24 * time.Hour)) {

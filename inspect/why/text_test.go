@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
@@ -123,4 +124,21 @@ func TestEveryChangeHasARule(t *testing.T) {
 			t.Fatalf("%s is canonical: %q", u, got)
 		}
 	})
+}
+
+// What a request came to says how long the look-up and the connection took, apart, if they took
+// any time.
+func TestAttemptTellsItsTimes(t *testing.T) {
+	for want, a := range map[string]*weftpb.Attempt{
+		"200 in 120 ms, 12.0 kB":                                          {TotalUs: 120_000, Status: 200, BodyBytes: 12_000},
+		"200 in 120 ms, 12.0 kB (look-up 2.5 s, connection 30 ms)":        {TotalUs: 120_000, Status: 200, BodyBytes: 12_000, DnsMs: 2500, ConnectMs: 30},
+		"404 in 120 ms, 12.0 kB (look-up 40 ms)":                          {TotalUs: 120_000, Status: 404, BodyBytes: 12_000, DnsMs: 40},
+		"reset after 1.2 s (connection 31 ms)":                            {TotalUs: 1_200_000, ErrorClass: "reset", ConnectMs: 31},
+		"dns_error after 10 s (look-up 10 s)":                             {TotalUs: 10_000_000, ErrorClass: "dns_error", DnsMs: 10_000},
+		"500 with body_truncated after 1 s (look-up 1 s, connection 2 s)": {TotalUs: 1_000_000, Status: 500, ErrorClass: "body_truncated", DnsMs: 1000, ConnectMs: 2000},
+	} {
+		if got, err := say(urlText, "attempt", attemptOf(a)); err != nil || got != want {
+			t.Errorf("%q, want %q: %v", got, want, err)
+		}
+	}
 }

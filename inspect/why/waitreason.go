@@ -49,13 +49,13 @@ const (
 	Stopped Cause = "stopped"
 	// Paused means that the crawl is paused or draining.
 	Paused Cause = "paused"
-	// Blocked means that people have blocked the domain, or that it is blocked for a day
-	// because too many of its answers were errors.
+	// Blocked means that people have blocked the domain, or that the crawl has blocked it for
+	// a day because most of its answers were errors.
 	Blocked Cause = "blocked"
-	// Budget means that it was asked today as often as it may be.
+	// Budget means that the domain has had all requests that are allowed on this day.
 	Budget Cause = "budget"
-	// Address means that the address of its host, which may have many names, is asked as
-	// often as it may be.
+	// Address means that the budget of its host's address is used up. All names of the
+	// address share that budget.
 	Address Cause = "address"
 	// Unknown means that the beginning of the ledger was trimmed.
 	Unknown Cause = "unknown"
@@ -207,14 +207,14 @@ func (h domainView) out() WaitReason {
 // waiting explains a domain that is due later.
 func (h domainView) waiting() WaitReason {
 	at := h.state.DueAt
-	if reason, ok := h.held(); ok {
+	if reason, ok := h.limited(); ok {
 		return reason
 	}
 	if reason, ok := h.hostWaits(); ok {
 		return reason
 	}
 	if h.state.Crowded && !at.After(h.state.NextAt) {
-		return because(Address, "the address of its host is asked as often as it may be, by all its names together; it goes on %s", h.When(at)).until(at)
+		return because(Address, "all names of its host's address share a budget, which is used up; it goes on %s", h.When(at)).until(at)
 	}
 	unreachable, ok := h.unreachable()
 	switch {
@@ -235,8 +235,8 @@ func (h domainView) waiting() WaitReason {
 		span(ms(h.delay.MS)), h.delay.reason()).until(at)
 }
 
-// held explains a domain that is blocked, or has spent its budget.
-func (h domainView) held() (WaitReason, bool) {
+// limited explains a domain that is blocked or has used up its requests of the day.
+func (h domainView) limited() (WaitReason, bool) {
 	s, until := h.state.Setting, h.state.BlockedUntil
 	midnight := h.now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	switch {
@@ -247,7 +247,7 @@ func (h domainView) held() (WaitReason, bool) {
 	case until.After(h.now):
 		return because(Blocked, "more than half of its answers were errors, so it is blocked until %s", h.When(until)).until(until), true
 	case h.today.Most > 0 && h.today.Requests >= h.today.Most:
-		return because(Budget, "%s were made today, as many as it may be asked a day; it goes on %s",
+		return because(Budget, "%s were made today, and no more are allowed a day; it goes on %s",
 			plural(h.today.Requests, "request"), h.When(midnight)).until(midnight), true
 	}
 	return WaitReason{}, false
@@ -267,7 +267,7 @@ func (h domainView) unreachable() (first frontier.OriginState, ok bool) {
 	return first, ok
 }
 
-// hostWaits explains a domain in which the first host that is due waits by itself.
+// hostWaits explains a domain that waits for its first host.
 func (h domainView) hostWaits() (WaitReason, bool) {
 	for _, host := range h.hosts {
 		if host.WaitAt.Equal(h.state.DueAt) {
@@ -279,14 +279,14 @@ func (h domainView) hostWaits() (WaitReason, bool) {
 	return WaitReason{}, false
 }
 
-// hostReason explains why a host waits by itself, if it does.
-func (h domainView) hostReason(host frontier.HostState) (WaitReason, bool) {
+// hostReason explains why a host waits by itself. ok is false if the host does not.
+func (h domainView) hostReason(host frontier.HostState) (reason WaitReason, ok bool) {
 	at := host.WaitAt
 	switch {
 	case !at.After(h.now) || host.Refuse != "":
 		return WaitReason{}, false
 	case host.HangsUntil.Equal(at):
-		return because(Asking, "a request to %s hangs, and it is asked for nothing else meanwhile", host.Host), true
+		return because(Asking, "a request to %s hangs, and the host gets no other request meanwhile", host.Host), true
 	case host.Missing:
 		return because(Robots, "the name %s was not found; it is looked up once more %s", host.Host, h.When(at)).until(at), true
 	case host.Throttled > 0:
@@ -299,13 +299,13 @@ func (h domainView) hostReason(host frontier.HostState) (WaitReason, bool) {
 		return because(BackingOff, "%s failed %s in a row; the next request to it is %s",
 			host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true
 	case host.Learnt > 0:
-		return because(Delaying, "%s between two requests to %s, which asked for fewer; the next one is %s",
-			span(host.Learnt), host.Host, h.When(at)).until(at), true
+		return because(Delaying, "%s asked for fewer requests, so they are %s apart; the next one is %s",
+			host.Host, span(host.Learnt), h.When(at)).until(at), true
 	}
 	return WaitReason{}, false
 }
 
-// reasonOf explains why a URL of a host waits: its host does, or its domain.
+// reasonOf explains why a URL of a host waits: because its host waits, or its domain.
 func (h domainView) reasonOf(name string) WaitReason {
 	if h.state.State != frontier.Empty && !h.paused() && !h.loop.idle(topics.Schedule) {
 		for _, host := range h.hosts {

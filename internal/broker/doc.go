@@ -34,7 +34,7 @@
 //
 // Kafka forgets commits seven days after a group's last member left. Here they stay.
 //
-// # Settings
+// # Configuration
 //
 // The cluster id is random and kept in the directory, so that state paths and topics
 // of two crawls never meet. Batches have up to 16 MiB. Segments are small where the

@@ -148,6 +148,9 @@ func (v *clientSession) authenticate() error {
 			if step = exchanges[req.Mechanism]; step == nil {
 				r.ErrorCode = kerr.UnsupportedSaslMechanism.Code
 			}
+			if req.Version == 0 { // what follows it is no request
+				r.ErrorCode, step = kerr.UnsupportedVersion.Code, nil
+			}
 			r.SupportedMechanisms = []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}
 			resp = r
 		case *kmsg.SASLAuthenticateRequest:
@@ -156,7 +159,7 @@ func (v *clientSession) authenticate() error {
 				r.ErrorCode = kerr.IllegalSaslState.Code
 				failed = errLogin
 			} else if r.SASLAuthBytes, step, failed = step(users, req.SASLAuthBytes); failed != nil {
-				r.ErrorCode = kerr.SaslAuthenticationFailed.Code
+				r.ErrorCode, r.ErrorMessage = kerr.SaslAuthenticationFailed.Code, kmsg.StringPtr(failed.Error())
 				failed = fmt.Errorf("%w: %w", errLogin, failed)
 			}
 			done = failed == nil && step == nil

@@ -4,6 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +15,9 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
@@ -49,7 +55,7 @@ func TestUsersOfTheDoor(t *testing.T) {
 				}
 			}
 			for _, bad := range [][2]string{{"ann", "secret"}, {"eve", "x"}, {"eve", "eve"}} {
-				if err := comes(t, b, kgo.SASL(as(bad[0], bad[1]))); err == nil || !strings.Contains(err.Error(), "SASL_AUTHENTICATION_FAILED") {
+				if err := comes(t, b, kgo.SASL(as(bad[0], bad[1]))); err == nil || !strings.Contains(err.Error(), "SASL_AUTHENTICATION_FAILED") || !strings.Contains(err.Error(), errPassword.Error()) {
 					t.Errorf("trusted %v, %s: %v: %v", trusted, name, bad, err)
 				}
 			}
@@ -57,6 +63,64 @@ func TestUsersOfTheDoor(t *testing.T) {
 		if err := comes(t, b); err == nil {
 			t.Errorf("trusted %v: let in without a login", trusted)
 		}
+	}
+}
+
+// librdkafka logs in only where versions 0 and 1 of the handshake are offered, and uses 1.
+func TestHandshakesOfTheDoor(t *testing.T) {
+	users := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(users, []byte("ann:secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := guarded()
+	o.Listener.UsersFile = users
+	b, _ := openGuarded(t, o)
+	conn, err := net.Dial("tcp", b.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	ask := func(req kmsg.Request) kmsg.Response {
+		t.Helper()
+		if _, err := conn.Write(kmsg.NewRequestFormatter().AppendRequest(nil, req, 1)); err != nil {
+			t.Fatal(err)
+		}
+		size := make([]byte, 4)
+		if _, err := io.ReadFull(conn, size); err != nil {
+			t.Fatal(err)
+		}
+		answer := make([]byte, binary.BigEndian.Uint32(size))
+		if _, err := io.ReadFull(conn, answer); err != nil {
+			t.Fatal(err)
+		}
+		resp := req.ResponseKind()
+		if err := resp.ReadFrom(answer[4:]); err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	offered := map[int16]kmsg.ApiVersionsResponseApiKey{}
+	for _, k := range ask(kmsg.NewPtrApiVersionsRequest()).(*kmsg.ApiVersionsResponse).ApiKeys {
+		offered[k.ApiKey] = k
+	}
+	if k := offered[int16(kmsg.SASLHandshake)]; k.MinVersion != 0 || k.MaxVersion != 1 {
+		t.Errorf("versions %d to %d of the handshake are offered", k.MinVersion, k.MaxVersion)
+	}
+	if k := offered[int16(kmsg.SASLAuthenticate)]; k.MinVersion != 0 {
+		t.Errorf("version %d of SASLAuthenticate is the first", k.MinVersion)
+	}
+	for version, want := range []error{kerr.UnsupportedVersion, nil} {
+		req := kmsg.NewPtrSASLHandshakeRequest()
+		req.Version, req.Mechanism = int16(version), "PLAIN"
+		if err := kerr.ErrorForCode(ask(req).(*kmsg.SASLHandshakeResponse).ErrorCode); !errors.Is(err, want) {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
+	req := kmsg.NewPtrSASLAuthenticateRequest()
+	req.SASLAuthBytes = []byte("\x00ann\x00secret")
+	if err := kerr.ErrorForCode(ask(req).(*kmsg.SASLAuthenticateResponse).ErrorCode); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -107,6 +107,9 @@ func newOffer(broker kmsg.ApiVersionsResponse, trusted bool) offer {
 	}
 	// The listener's own answer may have a flexible version.
 	o[int16(kmsg.ApiVersions)] = versions{0, apiVersionsMost}
+	// librdkafka takes SASL for unsupported without version 0, and then uses version 1.
+	handshake := o[int16(kmsg.SASLHandshake)]
+	o[int16(kmsg.SASLHandshake)] = versions{0, handshake.most}
 	return o
 }
 

@@ -20,7 +20,7 @@ const (
 
 	// MaxVisit is the most requests of one visit.
 	MaxVisit = 32
-	// MaxHanging is how many requests of a domain may hang while others of it are made.
+	// MaxHanging is how many requests of a domain may hang while the domain goes on.
 	MaxHanging = 8
 	// visitSpan is how long the delays of one visit may add up to.
 	visitSpan = 30 * time.Second
@@ -70,10 +70,9 @@ const MaxLease = MaxVisit*90*time.Second + visitSpan + MaxDelay + 5*time.Minute
 // ended at end. The delay is waited for only to its lead, because fetch enforces it.
 func NextRelease(end time.Time, delay time.Duration) time.Time { return end.Add(delay - Lead(delay)) }
 
-// maxCrowded bounds the time for which a domain is left alone because its address is asked
-// enough already.
+// maxCrowded bounds the rest of a domain because of the budget of its address.
 const maxCrowded = 10 * time.Minute
 
-// Crowded returns how long a domain is left alone whose address is asked enough already, by
-// how long the line for it is.
+// Crowded returns how long a domain rests because the budget of its address is used up. wait
+// is the length of the line for the address.
 func Crowded(wait time.Duration) time.Duration { return min(max(wait, 0), maxCrowded) }

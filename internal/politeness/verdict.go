@@ -13,18 +13,17 @@ const (
 	Unknown Health = iota
 	// Answered means that the server is there and answers.
 	Answered
-	// Failed means that it is not, or says that it cannot.
+	// Failed means that the server does not answer, or says that it cannot.
 	Failed
 )
 
-// Unit is what a failure is held against: what waits for it. An answer is held to the
-// credit of both.
+// Unit is what waits because of a failure. An answer counts for both units.
 type Unit uint8
 
 const (
 	// Host means that all origins of the host wait.
 	Host Unit = iota
-	// Origin means that only the scheme, host and port waits to which no connection
+	// Origin means that only one scheme, host and port waits, because no connection to it
 	// could be made.
 	Origin
 )
@@ -34,11 +33,11 @@ type Verdict struct {
 	// Reason names the end of the URL's journey if it ends here: "fetched",
 	// "not_modified" or a class of errors.
 	Reason string
-	// Health is that of the server, Unit what a failure is held against.
+	// Health is what the outcome says about the server, Unit what waits because of a failure.
 	Health Health
 	Unit   Unit
-	// Retry: the URL may be tried again (see Retry), and when it may not any
-	// more its reason is GaveUp(Reason).
+	// Retry: the URL may be tried again (see Retry). When it has no attempts left, its
+	// reason is GaveUp(Reason).
 	Retry bool
 	// Unmade: there was no attempt; the URL goes back to where it was.
 	Unmade bool
@@ -47,7 +46,7 @@ type Verdict struct {
 	// Missing: the host's name does not exist, as one look-up said. See ConfirmAfter.
 	Missing bool
 	// Throttled is not 0 if the server asked for fewer requests. That is not a failed
-	// attempt of the URL, which may be answered so this often.
+	// attempt of the URL. The number is how often a URL may get such an answer.
 	Throttled uint32
 }
 
@@ -98,21 +97,24 @@ var bodily = map[string]bool{
 
 const (
 	// mostThrottled and mostUnavailable are how often a URL may be answered with 429 and
-	// with 503: only a page that is always answered so comes that far.
+	// with 503. Only a page that always gets such an answer reaches these bounds.
 	mostThrottled   = 64
 	mostUnavailable = 8
 )
 
-// Judge returns the verdict on an exchange with this HTTP status (0: none) and
-// class of errors (empty: none). 429 asks for fewer requests (RFC 6585 section 4) and 503
-// for time (RFC 9110 section 15.6.4); 5xx say that the host or the page is broken, and a
-// status above is taken for 5xx (RFC 9110 section 15). 408, 421 and
-// 425 say that the request may be made again, on another connection (RFC 9110
-// sections 15.5.9 and 15.5.20, RFC 8470 section 5.2). Every other status is an
-// answer. When both are set the class wins, unless the status is that of an error and
-// only the body failed: the page of an error is of no use. A class that is not known is
-// tried again, and its name is not used as a reason: reasons are counted, so there must
-// be few.
+// Judge returns the verdict on an exchange with this HTTP status (0: no status) and
+// class of errors (empty: no error).
+//
+// 429 asks for fewer requests (RFC 6585 section 4), and 503 asks for time (RFC 9110 section
+// 15.6.4). 5xx say that the host or the page is broken. A status above 599 counts as 5xx
+// (RFC 9110 section 15). 408, 421 and 425 say that the request may be made again, on another
+// connection (RFC 9110 sections 15.5.9 and 15.5.20, RFC 8470 section 5.2). Every other status
+// is an answer.
+//
+// If there are both a status and a class, the class wins. The status wins if it is that of an
+// error and only the body failed, because the page of an error is not used. A URL with an
+// unknown class is tried again. The name of an unknown class is not used as a reason: reasons
+// are counted, so there must be few.
 func Judge(status uint32, class string) Verdict {
 	if class != "" && (status < 400 || !bodily[class]) {
 		v, ok := classes[class]
@@ -155,12 +157,12 @@ func Retry(attempt uint32, retryAfter time.Duration) (time.Duration, bool) {
 }
 
 // ConfirmAfter is how long after a look-up that found no such name the name is
-// looked up again. It must be longer than resolvers of ours remember the first
+// looked up again. It must be longer than our resolvers remember the first
 // answer (httpclient.Options.DNSNegativeTTL).
 const ConfirmAfter = 10 * time.Second
 
-// RefusedFor is how long URLs are refused before the next request asks whether that is
-// still right.
+// RefusedFor is how long URLs are refused until the next request tests whether the refusal
+// is still right.
 const RefusedFor = time.Hour
 
 // RetryRobots returns how long after the failures-th failure in a row (from 1) robots.txt

@@ -12,8 +12,9 @@ import (
 // A Witness knows what one process did. What a former owner of a domain did is in the
 // topics, which weft verify reads.
 //
-// The zero value has seen nothing. It remembers a domain as long as its delay runs. It
-// is not safe for concurrent use.
+// The zero value has seen nothing. It remembers a domain as long as its delay runs, and
+// at most mostWitnessed of them: what it has forgotten it cannot accuse. It is not safe for
+// concurrent use.
 type Witness struct {
 	domains map[string]*sighting
 	sweep   int // size at which those whose delay is over are forgotten
@@ -83,6 +84,14 @@ func (w *Witness) remember(domain string, s *sighting, now time.Time) {
 				delete(w.domains, name)
 			}
 		}
+		for name, old := range w.domains {
+			if len(w.domains) <= mostWitnessed/2 {
+				break
+			}
+			if old.open == 0 {
+				delete(w.domains, name)
+			}
+		}
 		w.sweep = max(minSweep, 2*len(w.domains))
 	}
 	if w.domains == nil {
@@ -91,8 +100,12 @@ func (w *Witness) remember(domain string, s *sighting, now time.Time) {
 	w.domains[domain] = s
 }
 
-// minSweep is the least number of domains worth a look.
-const minSweep = 1024
+const (
+	// minSweep is the least number of domains worth a look.
+	minSweep = 1024
+	// mostWitnessed bounds the domains that are remembered, but for those with open requests.
+	mostWitnessed = 1 << 17
+)
 
 func (s *sighting) wake(now time.Time) {
 	s.rest = slices.DeleteFunc(s.rest, func(end time.Time) bool { return !end.After(now) })

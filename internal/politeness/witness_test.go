@@ -46,6 +46,24 @@ func TestWitness(t *testing.T) {
 	}
 }
 
+// TestWitnessIsBounded holds that a witness remembers so many and no more, and never forgets
+// a request that is open.
+func TestWitnessIsBounded(t *testing.T) {
+	var w Witness
+	w.Begin("open.example", at(0), 1)
+	for i := range 3 * mostWitnessed {
+		domain := strconv.Itoa(i) + ".example"
+		w.Begin(domain, at(1), 1)
+		w.End(domain, at(1), time.Hour)
+	}
+	if n := len(w.domains); n > mostWitnessed+1 {
+		t.Errorf("%d domains are remembered", n)
+	}
+	if got := w.Begin("open.example", at(2), 1); got != Overlap {
+		t.Errorf("a request beside one that is open: %q", got)
+	}
+}
+
 func TestWitnessForgetsWhatIsOver(t *testing.T) {
 	var w Witness
 	for i := range 100_000 {

@@ -65,14 +65,20 @@ func DomainSetting(s topics.Setting) *weftpb.DomainSetting {
 	if s == (topics.Setting{Domain: s.Domain}) {
 		return nil
 	}
-	r := &weftpb.DomainSetting{DelayMs: s.DelayMS, PerDay: s.PerDay, Blocked: s.Blocked, Reason: s.Reason, SetMs: s.SetAt.UnixMilli()}
+	return &weftpb.DomainSetting{
+		DelayMs: s.DelayMS, PerDay: s.PerDay, Priority: Priority(s), Blocked: s.Blocked, Reason: s.Reason, SetMs: s.SetAt.UnixMilli(),
+	}
+}
+
+// Priority is the priority that people ask for a domain.
+func Priority(s topics.Setting) weftpb.DomainSetting_Priority {
 	switch s.Priority {
 	case topics.HighPriority:
-		r.Priority = weftpb.DomainSetting_PRIORITY_HIGH
+		return weftpb.DomainSetting_PRIORITY_HIGH
 	case topics.LowPriority:
-		r.Priority = weftpb.DomainSetting_PRIORITY_LOW
+		return weftpb.DomainSetting_PRIORITY_LOW
 	}
-	return r
+	return weftpb.DomainSetting_PRIORITY_UNSPECIFIED
 }
 
 // URLOptions is the form of URLs that a crawl's definition asks for.
@@ -169,7 +175,7 @@ func AddressOptions(o addresses.Options, d topics.Definition) addresses.Options 
 	return o
 }
 
-// checkAddresses reports exempt networks that are none, and budgets that cannot be.
+// checkAddresses reports an exempt network that is not a network, and an invalid budget.
 func checkAddresses(d topics.Definition) error {
 	for _, network := range d.AddressExempt {
 		if _, err := httpclient.ParseNetwork(network); err != nil {

@@ -54,8 +54,8 @@ type Env struct {
 	Pauses *Pauses
 	// Settings of domains; nil: there are none.
 	Settings *Settings
-	// Known returns how many URLs the crawl has in all partitions, as far as this process
-	// has heard; nil or 0: it has not.
+	// Known returns the number of URLs of the crawl in all partitions, by the last status
+	// that this process has read. Nil or 0: the number is not known.
 	Known func() int64
 	// Troubles tells the users of the crawl what keeps stages of this process from
 	// working; nil: no one is told.
@@ -81,7 +81,7 @@ type Meter interface {
 	// connection to the first byte of the response, and of the whole exchange.
 	Exchange(class string, status int, wireBytes int64, firstByte, total time.Duration)
 	// Reached notes how long an exchange waited for the look-up of its host, and for its
-	// connection with TLS; connect is 0 if it made none.
+	// connection with TLS. connect is 0 if the exchange used a kept connection.
 	Reached(dns, connect time.Duration)
 	// Page counts a page. bytes is the size of its body.
 	Page(bytes int)
@@ -92,12 +92,12 @@ type Meter interface {
 	Slots(change int)
 	// Hurried counts a request that broke its domain's delay. There should never be one.
 	Hurried(v politeness.Violation)
-	// Tripped counts a domain's breaker that opened.
+	// Tripped counts a breaker that opened: of a host, or of an origin.
 	Tripped()
 	// Outcomes reports, when this process gives a partition up, how many of its URLs
 	// were settled since the crawl began, by reason.
 	Outcomes(partition int32, outcomes map[string]int64)
-	// Down reports at the same moment how many URLs wait for each host that is down.
+	// Down reports, together with Outcomes, how many URLs wait for each host that is down.
 	Down(partition int32, hosts map[string]int64)
 }
 
@@ -131,23 +131,15 @@ func (e Env) Producer() (*kgo.Client, error) {
 // Run runs a stage until ctx ends. When once ends before, the stage is built anew.
 func (e Env) Run(ctx context.Context, stage topics.Stage, once func(context.Context) error) error {
 	log := e.Logger.With("stage", stage)
+	failures := &failures{env: e, stage: stage}
 	err := supervise.Run(ctx, supervise.Options{
-		Logger: log, Fatal: func(err error) bool { return errors.Is(err, ErrFatal) }, Failed: e.failed(stage),
+		Logger: log, Fatal: func(err error) bool { return errors.Is(err, ErrFatal) },
+		Failed: failures.failed, Over: failures.over,
 	}, once)
 	if id := e.Instances[stage]; id != "" && !errors.Is(err, ledger.ErrNameTaken) {
 		ledger.LeaveGroup(ctx, e.Cluster, e.Names.Group(stage), id, log)
 	}
 	return err
-}
-
-// failed returns what tells the users of the crawl that a stage of this process ended
-// by itself.
-func (e Env) failed(stage topics.Stage) func(context.Context, supervise.Failure) {
-	return func(ctx context.Context, f supervise.Failure) {
-		e.Troubles.Report(ctx, stage, trouble.Trouble{
-			Kind: trouble.Fails, Says: f.Err.Error(), Times: f.Times, Since: f.Since, At: time.Now(),
-		})
-	}
 }
 
 // ErrFatal marks an error that does not go away when the stage is built anew.

@@ -21,6 +21,7 @@ func Stateful(ctx context.Context, env Env, name topics.Stage, proc ledger.Proce
 		return err
 	}
 	defer producer.Close()
+	failures := &failures{env: env, stage: name}
 	return ledger.Run(ctx, proc, ledger.Options{
 		Cluster: env.Cluster,
 		Writer:  func() []kgo.Opt { return writing.Client(env.Names) },
@@ -35,7 +36,8 @@ func Stateful(ctx context.Context, env Env, name topics.Stage, proc ledger.Proce
 			return producer.ProduceSync(ctx, rejected).FirstErr()
 		},
 		Paused:  func() (bool, <-chan struct{}) { return env.Pauses.of(name) },
-		Failed:  env.failed(name),
+		Failed:  failures.failed,
+		Over:    failures.over,
 		Observe: func(kind string, _ int32) { env.Meter.Ledger(name, kind) },
 		Logger:  env.Logger,
 	})

@@ -8,16 +8,16 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Settings are what people ask for single domains, as this process knows it. Nil has none.
-// Settings are safe for concurrent use.
+// Settings are the settings of domains that this process has read. A nil Settings has no
+// settings. Settings are safe for concurrent use.
 type Settings struct {
 	mu       sync.Mutex
 	byDomain map[string]topics.Setting
-	// written has the domains in the order in which their settings came.
+	// written lists the domains in the order in which their settings were read.
 	written []string
 }
 
-// NewSettings returns the settings of a process that begins.
+// NewSettings returns the settings with which a process begins.
 func NewSettings(byDomain map[string]topics.Setting) *Settings {
 	s := &Settings{byDomain: map[string]topics.Setting{}}
 	for _, domain := range slices.Sorted(maps.Keys(byDomain)) { // runs of the simulation are repeatable
@@ -34,7 +34,7 @@ func (s *Settings) Set(setting topics.Setting) {
 	s.written = append(s.written, setting.Domain)
 }
 
-// Of returns the setting of a domain; without one it has only the name.
+// Of returns the setting of a domain. If there is no setting, only its Domain is set.
 func (s *Settings) Of(domain string) topics.Setting {
 	if s == nil {
 		return topics.Setting{Domain: domain}
@@ -47,7 +47,8 @@ func (s *Settings) Of(domain string) topics.Setting {
 	return topics.Setting{Domain: domain}
 }
 
-// Since returns the domains whose settings came after the first n, and n for the next call.
+// Since returns the domains of the settings that were read after the first n, and the n of the
+// next call.
 func (s *Settings) Since(n int) (domains []string, next int) {
 	if s == nil {
 		return nil, 0

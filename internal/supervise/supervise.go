@@ -27,7 +27,14 @@ type Options struct {
 	Fatal func(error) bool
 	// Failed is called for all other ends, before the pause; nil: no calls.
 	Failed func(context.Context, Failure)
+	// Over is called once after one or more calls of Failed: when a call has lived for 20
+	// times the pause before it, at most MaxPause, or when ctx ends. nil: no calls. It is not
+	// called after a fatal error. Its context has not ended.
+	Over func(context.Context)
 }
+
+// livesPauses is how many times the pause before it a call lives before its failures are over.
+const livesPauses = 20
 
 // Failure is the end of a call.
 type Failure struct {
@@ -36,6 +43,8 @@ type Failure struct {
 	// is the time of the first of them.
 	Times int
 	Since time.Time
+	// First is true for the first failure since the last call of Over.
+	First bool
 }
 
 var errEnded = errors.New("it ended without an error")
@@ -43,12 +52,19 @@ var errEnded = errors.New("it ended without an error")
 // Run calls once again and again until ctx ends, which is not an error. The pause grows with each
 // failure. Run returns a fatal error at once.
 func Run(ctx context.Context, o Options, once func(context.Context) error) error {
-	pause := MinPause
+	pause, waited := MinPause, time.Duration(0)
 	var last Failure
+	failing := false
 	for {
 		began := time.Now()
-		err := once(ctx)
+		var err error
+		if failing {
+			failing, err = o.watched(ctx, min(livesPauses*waited, MaxPause), once)
+		} else {
+			err = once(ctx)
+		}
 		if ctx.Err() != nil {
+			o.end(ctx, failing)
 			return nil
 		}
 		if err != nil && o.Fatal(err) {
@@ -62,6 +78,7 @@ func Run(ctx context.Context, o Options, once func(context.Context) error) error
 			pause = MinPause
 		}
 		last = last.next(err, lived, time.Now())
+		last.First, failing = !failing, true
 		if bits.OnesCount(uint(last.Times)) == 1 {
 			o.Logger.Warn("stage ended; building it anew", "error", err, "times", last.Times, "pause", pause)
 		}
@@ -70,19 +87,46 @@ func Run(ctx context.Context, o Options, once func(context.Context) error) error
 		}
 		select {
 		case <-ctx.Done():
+			o.end(ctx, failing)
 			return nil
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, MaxPause)
+		waited, pause = pause, min(2*pause, MaxPause)
+	}
+}
+
+// watched calls once, and Over when the call has lived for enough. failing tells whether it
+// has not.
+func (o Options) watched(ctx context.Context, enough time.Duration, once func(context.Context) error) (failing bool, err error) {
+	ended, watched := make(chan struct{}), make(chan bool)
+	go func() {
+		select {
+		case <-ended:
+			watched <- true
+		case <-ctx.Done():
+			watched <- true
+		case <-time.After(enough):
+			o.end(ctx, true)
+			watched <- false
+		}
+	}()
+	err = once(ctx)
+	close(ended)
+	return <-watched, err
+}
+
+func (o Options) end(ctx context.Context, failing bool) {
+	if failing && o.Over != nil {
+		o.Over(context.WithoutCancel(ctx))
 	}
 }
 
 // next is the failure after f, for a call that lasted for lived.
 func (f Failure) next(err error, lived time.Duration, now time.Time) Failure {
 	if f.Err != nil && lived <= MaxPause && shape(f.Err) == shape(err) {
-		return Failure{err, f.Times + 1, f.Since}
+		return Failure{Err: err, Times: f.Times + 1, Since: f.Since}
 	}
-	return Failure{err, 1, now}
+	return Failure{Err: err, Times: 1, Since: now}
 }
 
 var numbers = regexp.MustCompile(`[0-9]+`)

@@ -158,3 +158,67 @@ func TestRunBoundsRepeatedWarnings(t *testing.T) {
 		}
 	})
 }
+
+// Failures are over when a call has lived for twenty times the pause before it, or when the
+// context ends, and not before.
+func TestFailuresAreOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		var told []string
+		tell := func(what string) { told = append(told, fmt.Sprintf("%s %v", what, time.Since(began))) }
+		lives := []time.Duration{time.Second, 4 * time.Second, 11 * time.Second, time.Second, time.Hour}
+		err := supervise.Run(ctx, supervise.Options{
+			Logger: slog.New(slog.DiscardHandler), Fatal: func(error) bool { return false },
+			Failed: func(_ context.Context, f supervise.Failure) {
+				if f.First {
+					tell("first")
+				} else {
+					tell("failed")
+				}
+			},
+			Over: func(ctx context.Context) {
+				if ctx.Err() != nil {
+					t.Error("Over is called with a context that has ended")
+				}
+				tell("over")
+			},
+		}, func(ctx context.Context) error {
+			life := lives[0]
+			if lives = lives[1:]; len(lives) == 0 {
+				cancel()
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			time.Sleep(life)
+			return errors.New("broken")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The third call begins at 5.75 s after a pause of 0.5 s, and has lived for enough
+		// at 15.75 s. The fifth ends the context.
+		want := "first 1s; failed 5.25s; over 15.75s; first 16.75s; failed 18.75s; over 20.75s"
+		if got := strings.Join(told, "; "); got != want {
+			t.Errorf("told\n%s, want\n%s", got, want)
+		}
+	})
+}
+
+func TestFatalFailuresAreNotOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fatal, calls := errors.New("cannot be mended"), 0
+		err := supervise.Run(t.Context(), supervise.Options{
+			Logger: slog.New(slog.DiscardHandler), Fatal: func(err error) bool { return errors.Is(err, fatal) },
+			Over: func(context.Context) { t.Error("the failures are over") },
+		}, func(context.Context) error {
+			if calls++; calls == 2 {
+				return fatal
+			}
+			return errors.New("broken")
+		})
+		if !errors.Is(err, fatal) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,6 +1,5 @@
-// Package topiclog reads topics from their first record to their last, or a range
-// of them, for those who want to know what happened: proofs, explanations, and
-// who takes work over. It changes nothing and joins no group.
+// Package topiclog reads a range of a topic, or all of it. Proofs, explanations and
+// takeovers learn with it what happened. It changes nothing and joins no group.
 package topiclog
 
 import (

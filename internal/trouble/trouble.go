@@ -6,9 +6,9 @@
 // name of the process chooses the partition, so that processes rarely overwrite each
 // other's troubles. The offset is 0 and has no meaning.
 //
-// A trouble that lasts is reported again. A trouble that was not reported for [Lasting] is
-// over, because a killed process cannot end its own. This compares the clocks of two
-// machines, which should not differ by more than some seconds.
+// A trouble that lasts is reported again, and its end is reported. A trouble that was not
+// reported for [Lasting] is over, because a killed process cannot end its own. This compares
+// the clocks of two machines, which should not differ by more than some seconds.
 //
 // Reporting is best effort. It never fails a stage. If brokers are away, or do not permit
 // it, there is no report.

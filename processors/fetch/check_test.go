@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/processors/parse"
@@ -104,5 +106,47 @@ func (h takenOver) holdsNoPage(records, body int) {
 	})
 	if records != 0 || len(search.Done) > 0 {
 		h.t.Errorf("%d records are missing; a takeover finds %v", records, search.Done)
+	}
+}
+
+// at is an exchanger whose hosts have one address.
+type at struct {
+	fixed
+	address netip.Addr
+}
+
+func (a at) Address(string) netip.Addr { return a.address }
+
+// The outcome of a request tells the address whose budget it took, if that has one, and that
+// of the next request does not.
+func TestOutcomesTellAddresses(t *testing.T) {
+	for address, want := range map[string]string{"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8::7": "2001:db8::7", "10.0.0.7": ""} {
+		t.Run(address, func(t *testing.T) {
+			h := takeOver(t)
+			h.requester.addresses = addresses.New(addresses.DefaultOptions(), func() (int, int) { return 1, 1 })
+			h.with(at{fixed{x: httpclient.Exchange{Class: httpclient.ClassConnectTimeout}}, netip.MustParseAddr(address)}, func(env *stage.Env) {
+				env.Meter = &stagetest.Counter{Reasons: map[string]int{}}
+			})
+			v := &hostqueue.Visit{Domain: "x.example", Visit: &weftpb.Visit{
+				Id: "a", Check: true, Requests: []*weftpb.Request{{Target: &weftpb.Target{Url: "http://x.example/a"}}},
+			}}
+			leave, crowded := h.requester.Enter(t.Context(), v, 0)
+			if leave == nil || crowded {
+				t.Fatal("the first request has to wait")
+			}
+			h.requester.Request(t.Context(), v, 0)
+			leave()
+			h.requester.Finish(t.Context(), v, 1)
+			reported := h.reportedNow()
+			if len(reported) != 1 || len(reported[0].Outcomes) != 1 {
+				t.Fatalf("reported %v", reported)
+			}
+			if got, _ := netip.AddrFromSlice(reported[0].Outcomes[0].Address); want == "" && got.IsValid() || want != "" && got != netip.MustParseAddr(want) {
+				t.Errorf("the outcome tells %v", got)
+			}
+			if v.Charged.IsValid() {
+				t.Error("the address of the next request is known")
+			}
+		})
 	}
 }

@@ -19,9 +19,9 @@ func (q *requester) LookAhead(ctx context.Context, v *hostqueue.Visit) {
 	q.http.LookAhead(ctx, urls)
 }
 
-// LookUp looks up the host of request i of a visit. A failure is the outcome of the
-// request, as if it had been made: it needs the same right, but no slot, and no delay is
-// waited for. So it is not a request that the witness sees.
+// LookUp looks up the host of request i of a visit. A failure is the outcome of the request, as
+// if the request had been made. So it needs the lease, but it needs no slot and waits for no
+// delay. The witness does not count it as a request.
 func (q *requester) LookUp(ctx context.Context, v *hostqueue.Visit, i int) (answer hostqueue.Answer, found bool) {
 	url, began := v.Requests[i].GetTarget().GetUrl(), time.Now()
 	failure := q.lookUp(ctx, url)
@@ -39,7 +39,8 @@ func (q *requester) LookUp(ctx context.Context, v *hostqueue.Visit, i int) (answ
 	}), false
 }
 
-// lookUp returns the exchange that failed because of the look-up. A panic is its outcome.
+// lookUp returns the exchange that failed because of the look-up, nil if the host was found. A
+// panic is an outcome, too.
 func (q *requester) lookUp(ctx context.Context, url string) (x *httpclient.Exchange) {
 	began := time.Now()
 	defer func() {
@@ -62,7 +63,7 @@ func (n notFound) Robots(context.Context, string, func() bool, func(string) bool
 	return []*httpclient.Exchange{n.failure}
 }
 
-// lookedUp makes exchanges of which the first has waited for look-ups already.
+// lookedUp makes exchanges. The first one also counts the time of earlier look-ups.
 type lookedUp struct {
 	exchanger
 	wait time.Duration

@@ -48,7 +48,7 @@ func FetchedOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Fetche
 // OutcomeOf is the outcome of the exchange that request i of v made.
 func OutcomeOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Outcome {
 	o := x.Outcome()
-	o.Index, o.HungUs = uint32(i), v.HungAfter(x.Started).Microseconds()
+	o.Index, o.HungUs, o.Address = uint32(i), v.HungAfter(x.Started).Microseconds(), v.Charged.AsSlice()
 	return o
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
+	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/supervise"
 	"github.com/weftcrawl/weft/internal/urls"
@@ -137,16 +138,45 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 // line is too long, the domain is to be left alone for as long, and for longer by chance, so
 // that not all come back together.
 func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave func(), crowded bool) {
-	leave, wait := q.addresses.Enter(ctx, q.http.Address(v.Requests[i].GetTarget().GetUrl()))
-	if leave != nil {
-		return leave, false
+	entered, crowded := q.enter(ctx, ctx, v, v.Requests[i].GetTarget().GetUrl())
+	if !entered {
+		q.backlog.release(v)
+		return nil, crowded
 	}
-	q.backlog.release(v)
-	if wait > 0 {
+	return func() { exit(v) }, false
+}
+
+// enter waits until the address of the host of a URL may get one more request of a visit,
+// whose context is ctx, or until within ends.
+func (q *requester) enter(ctx, within context.Context, v *hostqueue.Visit, url string) (entered, crowded bool) {
+	address := q.http.Address(url)
+	leave, wait := q.addresses.Enter(within, address)
+	switch {
+	case leave != nil:
+		v.Leave, v.Charged = leave, netip.Addr{}
+		if q.addresses.Limits(address) {
+			v.Charged = address.Unmap()
+		}
+		return true, false
+	case wait > 0:
 		wait += rand.N(wait)
 		q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Crowd(wait); return nil })
 	}
-	return nil, wait > 0
+	return false, wait > 0
+}
+
+// exit ends what a visit has of the budget of an address.
+func exit(v *hostqueue.Visit) {
+	if v.Leave != nil {
+		v.Leave()
+	}
+	v.Leave = nil
+}
+
+// Priority is that of request i of a visit, unless people ask for another one for its domain.
+func (q *requester) Priority(v *hostqueue.Visit, i int) int {
+	own := min(int(v.Requests[i].GetPriority()), politeness.Priorities-1)
+	return politeness.Asked(settings.Priority(q.env.Settings.Of(v.Domain)), own)
 }
 
 // Request makes one request of a visit, unless its partition is about to go to another
@@ -157,7 +187,7 @@ func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) host
 		defer q.env.Meter.Slots(-1)
 		q.witness.begin(v, i)
 		answer := q.make(ctx, within, v, i, lookedUp{q.http, v.LookedUp})
-		v.LookedUp = 0
+		v.LookedUp, v.Charged = 0, netip.Addr{}
 		q.witness.end(v, i, answer)
 		return answer
 	})

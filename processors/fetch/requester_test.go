@@ -141,6 +141,23 @@ func TestCutOffIsReported(t *testing.T) {
 	})
 }
 
+// A request has the priority of its URL, unless people ask for another one for its domain.
+func TestPriority(t *testing.T) {
+	q := &requester{env: stage.Env{Settings: stage.NewSettings(map[string]topics.Setting{
+		"high.test": {Domain: "high.test", Priority: topics.HighPriority}, "low.test": {Domain: "low.test", Priority: topics.LowPriority},
+		"slow.test": {Domain: "slow.test", PerDay: 5},
+	})}}
+	for domain, want := range map[string][]int{"a.test": {0, 2, 3, 3}, "slow.test": {0, 2, 3, 3}, "high.test": {0, 0, 0, 0}, "low.test": {3, 3, 3, 3}} {
+		v := &hostqueue.Visit{Domain: domain, Visit: &weftpb.Visit{}}
+		for i, own := range []uint32{0, 2, 3, 9} {
+			v.Requests = append(v.Requests, &weftpb.Request{Priority: own})
+			if p := q.Priority(v, i); p != want[i] {
+				t.Errorf("%s: %d becomes %d, want %d", domain, own, p, want[i])
+			}
+		}
+	}
+}
+
 // wild makes exchanges that panic.
 type wild struct{ known }
 

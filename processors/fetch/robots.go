@@ -115,7 +115,7 @@ func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i in
 		report.add(&weftpb.Outcome{Index: uint32(i), ErrorClass: string(httpclient.ClassInvalidURL), Error: string(refusal)})
 		return hostqueue.Answer{}
 	}
-	hops := q.robotsHops(within, v, asked, http)
+	hops := q.robotsHops(ctx, within, v, asked, http)
 	last := hops[len(hops)-1]
 	if Undone(last) || within.Err() != nil {
 		report.add(undone(within, i, last))
@@ -173,15 +173,20 @@ func WithoutPage(x *httpclient.Exchange) *weftpb.Fetched {
 // So another visit follows the rest of a chain, by a referral of the domain to itself.
 const robotsSpan = 30 * time.Second
 
-func (q *requester) robotsHops(ctx context.Context, v *hostqueue.Visit, asked *weftpb.Target, http exchanger) (hops []*httpclient.Exchange) {
+// The address of each target is charged, and that of the answer before it is not held
+// meanwhile. Where the line for it is too long, another visit goes on, too.
+//
+// The context of the visit is ctx, and the exchanges end with within.
+func (q *requester) robotsHops(ctx, within context.Context, v *hostqueue.Visit, asked *weftpb.Target, http exchanger) (hops []*httpclient.Exchange) {
 	began := time.Now()
+	var lookUps []time.Duration // before each redirect
 	defer func() {
 		if cause := recover(); cause != nil {
 			hops = []*httpclient.Exchange{q.panicked(asked.Url, began, cause)}
 		}
 	}()
 	_, followed, _ := robotsAsked(asked)
-	return http.Robots(ctx, asked.Url, q.permit(v), func(next string) bool {
+	hops = http.Robots(within, asked.Url, q.permit(v), func(next string) bool {
 		u, refusal := urls.Parse(next)
 		if refusal != urls.Accepted || followed >= httpclient.MaxRobotsRedirects || urls.DomainOf(u.String()) != v.Domain || time.Since(began) > robotsSpan {
 			return false
@@ -189,13 +194,27 @@ func (q *requester) robotsHops(ctx context.Context, v *hostqueue.Visit, asked *w
 		followed++
 		v.Rest(true)
 		defer v.Rest(false)
+		exit(v)
 		select {
 		case <-time.After(time.Duration(v.DelayMs) * time.Millisecond):
-			return v.HungAfter(began) == 0
-		case <-ctx.Done():
+		case <-within.Done():
+		}
+		if within.Err() != nil || v.HungAfter(began) > 0 {
 			return false
 		}
+		asks := time.Now()
+		failure := q.lookUp(within, next)
+		lookUps = append(lookUps, time.Since(asks))
+		if failure != nil {
+			return true // the exchange says what is wrong, and reaches no server
+		}
+		entered, _ := q.enter(ctx, within, v, next)
+		return entered
 	})
+	for i, took := range lookUps[:min(len(lookUps), len(hops)-1)] {
+		hops[1+i].DNS += took
+	}
+	return hops
 }
 
 // robotsOutcome is RobotsOf, except that a panic is the outcome of the exchange.

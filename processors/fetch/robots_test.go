@@ -3,6 +3,9 @@ package fetch
 import (
 	"context"
 	"encoding/binary"
+	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/robots"
+	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 )
@@ -178,8 +182,8 @@ func TestSlowRedirectsOfRobots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				q := new(requester)
-				hops := q.robotsHops(t.Context(), &hostqueue.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}, own, slowChain{took: c.took})
+				q := &requester{http: known{}}
+				hops := q.robotsHops(t.Context(), t.Context(), &hostqueue.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}, own, slowChain{took: c.took})
 				if len(hops) != c.exchanges {
 					t.Errorf("%d exchanges, want %d", len(hops), c.exchanges)
 				}
@@ -196,6 +200,102 @@ func TestSlowRedirectsOfRobots(t *testing.T) {
 				wantTarget(t, found, "a.example", &weftpb.Target{
 					Url: "http://a.example/next", Depth: uint32(c.exchanges), Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
 				})
+			})
+		})
+	}
+}
+
+// elsewhereTo is a robots.txt at one address that redirects to another host of its domain, at
+// another address. Each exchange takes two seconds; begun has when they began.
+type elsewhereTo struct {
+	known
+	began time.Time
+	begun *[]time.Duration
+}
+
+var (
+	firstAddress  = netip.MustParseAddr("192.0.2.1")
+	secondAddress = netip.MustParseAddr("192.0.2.2")
+)
+
+func (elsewhereTo) Address(url string) netip.Addr {
+	if strings.Contains(url, "www") {
+		return secondAddress
+	}
+	return firstAddress
+}
+
+func (r elsewhereTo) Robots(_ context.Context, url string, _ func() bool, hop func(string) bool) []*httpclient.Exchange {
+	const next = "http://www.a.example/robots.txt"
+	exchange := func(x httpclient.Exchange) *httpclient.Exchange {
+		*r.begun = append(*r.begun, time.Since(r.began))
+		time.Sleep(2 * time.Second)
+		return &x
+	}
+	list := []*httpclient.Exchange{exchange(httpclient.Exchange{URL: url, Status: 301, Location: next})}
+	if hop(next) {
+		list = append(list, exchange(httpclient.Exchange{URL: next, Status: 404}))
+	}
+	return list
+}
+
+// A redirect of a robots.txt is charged to the address that it leads to, and the address that
+// it came from is free meanwhile. Where the line is too long, another visit follows it.
+func TestRedirectOfRobotsIsChargedToItsAddress(t *testing.T) {
+	for name, c := range map[string]struct {
+		held  time.Duration // the second address has another request for so long
+		begun []time.Duration
+		waits []time.Duration // of a request to the first, and one to the second address, after 4.5 s; -1: for ever
+	}{
+		"free":    {0, []time.Duration{0, 2 * time.Second}, []time.Duration{0, 0}},
+		"held":    {5 * time.Second, []time.Duration{0, 5 * time.Second}, []time.Duration{0, 2500 * time.Millisecond}},
+		"crowded": {time.Minute, []time.Duration{0}, []time.Duration{0, -1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := addresses.DefaultOptions()
+				o.Delay, o.AtOnce = 2*time.Second, 1
+				r := elsewhereTo{began: time.Now(), begun: new([]time.Duration)}
+				q := &requester{
+					http: r, addresses: addresses.New(o, func() (mine, all int) { return 1, 1 }), reporter: new(reporter),
+					backlog: newBackpressure(nil, "", "", Options{BacklogBytes: 1}),
+				}
+				if c.held > 0 {
+					leave, _ := q.addresses.Enter(t.Context(), secondAddress)
+					time.AfterFunc(c.held, leave)
+				}
+				for range 3 { // others that wait, so that the line is long
+					if c.held == time.Minute {
+						time.AfterFunc(1900*time.Millisecond, func() {
+							if leave, _ := q.addresses.Enter(t.Context(), secondAddress); leave != nil {
+								leave()
+							}
+						})
+					}
+				}
+				own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+				v := &hostqueue.Visit{Visit: &weftpb.Visit{Id: "v", Robots: true, Requests: []*weftpb.Request{{Target: own}}}, Domain: "a.example"}
+				leave, _ := q.Enter(t.Context(), v, 0)
+				done := make(chan []*httpclient.Exchange)
+				go func() {
+					hops := q.robotsHops(t.Context(), t.Context(), v, own, r)
+					leave()
+					done <- hops
+				}()
+				time.Sleep(4500 * time.Millisecond)
+				for i, address := range []netip.Addr{firstAddress, secondAddress} {
+					asked := time.Now()
+					out, crowded := q.addresses.Enter(t.Context(), address)
+					if took := time.Since(asked); out == nil && c.waits[i] >= 0 || out != nil && took != c.waits[i] {
+						t.Errorf("a request to address %d waits %v, or longer than %v", i+1, took, crowded)
+					}
+					if out != nil {
+						out()
+					}
+				}
+				if hops := <-done; len(hops) != len(c.begun) || !slices.Equal(*r.begun, c.begun) {
+					t.Errorf("%d exchanges, begun after %v, want %v", len(hops), *r.begun, c.begun)
+				}
 			})
 		})
 	}

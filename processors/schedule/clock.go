@@ -12,20 +12,20 @@ import "time"
 // hour.
 type partitionClock struct {
 	// decided returns when the ledger's last decision was made; it is called at
-	// the first reading. The zero time, or a nil decided: there is none.
+	// the first reading. The zero time, or a nil decided: there was no decision.
 	decided func() time.Time
 	// ownedSince is that of frontier.Moment.
 	ownedSince time.Time
 	// wokenAt is that of frontier.Moment.
 	wokenAt time.Time
 
-	machine time.Time // its clock at the last reading; zero: there was none
+	machine time.Time // the machine's clock at the last reading; zero: there was no reading
 	now     time.Time
 }
 
-// leap is a step of the machine's clock that no work explains: the clock was set,
-// or the machine slept. It is also how long nobody decides before hosts that are down
-// are asked again.
+// leap is a step of the machine's clock that no work explains: the clock was set, or the
+// machine slept. It is also the time without decisions after which hosts that are down are
+// asked again.
 const leap = time.Minute
 
 // read returns the time at a reading of the machine's clock.

@@ -65,7 +65,7 @@ type state struct {
 	frontier *frontier.Frontier
 	clock    partitionClock
 	begins   int64 // the first offset of the ledger
-	asked    int   // how many settings of domains the frontier was told
+	asked    int   // the number of settings that the frontier was told about
 }
 
 func (s *state) Decide(in ledger.InputRecord, now time.Time, offset int64) ([]byte, error) {
@@ -154,7 +154,8 @@ func (s *state) Apply(domain string, body []byte, offset int64) error {
 
 func (s *state) Begins(offset int64) { s.begins = offset }
 
-// Close reports what became of the partition's URLs, and which wait for hosts that are down.
+// Close reports the outcomes of the partition's URLs, and how many URLs wait for each host that
+// is down.
 func (s *state) Close() {
 	s.env.Meter.Outcomes(s.partition, s.frontier.Outcomes())
 	s.env.Meter.Down(s.partition, s.frontier.Down())

@@ -18,7 +18,7 @@ const (
 	lastPort  = 32000
 )
 
-// taken are UDP sockets at the same addresses, which nobody talks to. They keep
+// taken are UDP sockets at the same addresses, which are not used. They keep
 // other processes that use this package away until this one ends.
 var taken struct {
 	sync.Mutex

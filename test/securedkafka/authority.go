@@ -25,7 +25,7 @@ type Authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// NewAuthority makes an authority that nobody knows yet.
+// NewAuthority makes an authority that clients do not trust yet.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	template := &x509.Certificate{

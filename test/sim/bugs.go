@@ -2,12 +2,16 @@ package sim
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors/fetch"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
@@ -64,6 +68,21 @@ var plantable = map[Bug]string{
 	"names-remembered":       "a host name that was not found once is never looked up again",
 	"hanging-forgotten":      "a request that hangs is given back, although it goes on",
 	"stop-cuts":              "a fetcher that ends in good order cuts off the requests in flight",
+	// Addresses.
+	"budget-whole":    "each fetcher takes the whole budget of an address",
+	"budget-of-names": "each name has a budget of its own",
+	"at-once-ignored": "a request leaves the line for its address when it begins, and not at its end",
+	"line-forgotten":  "a request that ends gives no turn to those in line",
+	"crowd-unsaid":    "a fetcher does not say for how long an address is asked enough",
+	"crowd-for-ever":  "a fetcher says that for an hour longer",
+	// Servers that ask for fewer requests, or do not answer.
+	"throttled-fails":    "an answer 429 counts as a failed attempt of its URL",
+	"throttled-unpaced":  "the scheduler takes 429 for 503, which slows nothing down",
+	"retry-after-unread": "a fetcher does not report Retry-After",
+	"outage-gives-up":    "hosts are given up after a minute",
+	"outage-for-pages":   "what does not answer is held against the URL alone",
+	"probes-seldom":      "a host that does not answer is left alone for a day",
+	"probes-hasty":       "a request that is not answered counts as one that was not made",
 	// Limits, and the drained test.
 	"per-domain-exceeded":      "a domain has one connection more than allowed",
 	"depth-ignored":            "links are followed to any depth",
@@ -219,7 +238,51 @@ func (b *bugs) exchange(origin string, x *httpclient.Exchange) *httpclient.Excha
 	case missing:
 		b.absent[origin] = true
 	}
-	return x
+	return b.sick(x)
+}
+
+// sick returns the exchange with a server that asks for fewer requests, or does not answer,
+// as the fetcher sees it.
+func (b *bugs) sick(x *httpclient.Exchange) *httpclient.Exchange {
+	changed := *x
+	throttled := x.Status == http.StatusTooManyRequests
+	unanswered := x.Class == httpclient.ClassConnectRefused || x.Class == httpclient.ClassFirstByteTimeout
+	switch {
+	case b.w.bug("throttled-fails") && throttled:
+		changed.Status = http.StatusInternalServerError
+	case b.w.bug("throttled-unpaced") && throttled:
+		changed.Status = http.StatusServiceUnavailable
+	case b.w.bug("retry-after-unread"):
+		changed.RetryAfter = 0
+	case b.w.bug("outage-for-pages") && unanswered:
+		changed.Class = httpclient.ClassLocalError
+	case b.w.bug("probes-hasty") && unanswered:
+		changed.Class = httpclient.ClassLeaseLost
+	case b.w.bug("probes-seldom") && unanswered:
+		changed.Class, changed.Status, changed.RetryAfter = "", http.StatusServiceUnavailable, 24*time.Hour
+	}
+	return &changed
+}
+
+// charged is the address whose budget a request takes.
+func (b *bugs) charged(url string) netip.Addr {
+	a := b.w.web.addressOf(url)
+	if b.w.bug("budget-of-names") && b.w.budget.Limits(a) {
+		names := slices.Sorted(maps.Keys(b.w.web.addresses))
+		return netip.AddrFrom4([4]byte{203, 0, 113, byte(slices.Index(names, urls.HostOf(url)))})
+	}
+	return a
+}
+
+// crowd books in a report that an address is asked enough for a while.
+func (b *bugs) crowd(r *fetch.Report, wait time.Duration) {
+	switch {
+	case b.w.bug("crowd-unsaid"):
+		return
+	case b.w.bug("crowd-for-ever"):
+		wait += time.Hour
+	}
+	r.Crowd(wait)
 }
 
 // answer returns the answer to a request as its host queue sees it.
@@ -356,6 +419,8 @@ func (b *bugs) gate(g fetch.Gate) fetch.Gate {
 // define changes the definition of the crawl.
 func (b *bugs) define(d *topics.Definition) {
 	switch {
+	case b.w.bug("outage-gives-up"):
+		d.GiveUpAfterMS = time.Minute.Milliseconds()
 	case b.w.bug("depth-ignored"):
 		d.MaxDepth = -1
 	case b.w.bug("per-domain-exceeded"):

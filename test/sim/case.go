@@ -18,6 +18,16 @@ type Case struct {
 	// DNSFailures: some host names do not exist, and some hosts do not answer, see
 	// web.addDNSFailures.
 	DNSFailures bool `json:"dns_failures,omitempty"`
+	// Addresses are shared by all names; 0: each name has one of its own, without a budget.
+	// AddressDelay and PerAddress are the budget of each but one, see web.giveAddresses.
+	Addresses    int           `json:"addresses,omitempty"`
+	AddressDelay time.Duration `json:"address_delay,omitempty"`
+	PerAddress   int           `json:"per_address,omitempty"`
+	// Throttles: some hosts answer so many requests a minute and no more, see
+	// web.addThrottles.
+	Throttles bool `json:"throttles,omitempty"`
+	// GiveUpAfter is how long a host may be down; 0: 10 minutes.
+	GiveUpAfter time.Duration `json:"give_up_after,omitempty"`
 	// Processes, of which some run all stages and some a few.
 	Processes int `json:"processes"`
 	// Embedded: the brokers are in the only process, and what is in their logs
@@ -78,6 +88,10 @@ const (
 	Rebalance          Kind = "rebalance" // of a group, without a reason
 	PowerCut           Kind = "power-cut" // of an embedded broker and its process
 
+	// What goes wrong with servers.
+	Outage Kind = "outage" // a part of the site Target does not answer; Rate: which, and how
+	Storm  Kind = "storm"  // a host of it answers with 429; Rate: with Retry-After if it is even
+
 	// What people do is not a fault, but is drawn like one.
 	PauseStages Kind = "pause-stages" // weft pause, of a stage or of all (Target), and weft resume
 	SetDomain   Kind = "set-domain"   // weft domain, of the site Target: blocked, slower, or PerDay (Rate)
@@ -92,11 +106,18 @@ var orders = []Kind{PauseStages, PauseStages, Stop, Stop, Drain}
 // there are only orders, and records of foreign writers.
 func (c Case) faultless() bool {
 	return !slices.ContainsFunc(c.Faults, func(f Fault) bool {
-		return f.Kind != ForeignWriter && f.Kind != SetDomain && !slices.Contains(orders, f.Kind)
+		return f.Kind != ForeignWriter && f.Kind != SetDomain && f.Kind != Outage && f.Kind != Storm && !slices.Contains(orders, f.Kind)
 	})
 }
 
 func (c Case) perDomain() int { return max(c.PerDomain, 1) }
+
+func (c Case) giveUpAfter() time.Duration {
+	if c.GiveUpAfter > 0 {
+		return c.GiveUpAfter
+	}
+	return 10 * time.Minute
+}
 
 func (c Case) backlogBytes() int64 {
 	if c.Backlog == 0 {
@@ -129,6 +150,16 @@ const faultsWithin = 32 * time.Second
 // NewCase draws a case from a seed. What was added to cases later is drawn from
 // sources of its own, so that a seed keeps what it had.
 func NewCase(seed uint64) Case {
+	source := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
+	c := plainCase(seed)
+	c.drawAddresses(source(15))
+	c.drawThrottles(source(17))
+	c.drawOutages(source(19))
+	return c
+}
+
+// plainCase is a case without addresses, limits of hosts, and outages.
+func plainCase(seed uint64) Case {
 	source := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 	rng := source(2)
 	c := Case{Seed: seed, Sites: 1 + rng.IntN(4), Pages: 3 + rng.IntN(12), Processes: 1 + rng.IntN(3)}
@@ -199,6 +230,30 @@ func (c *Case) drawForeignWriters(rng *rand.Rand) {
 		c.Faults = append(c.Faults, Fault{
 			At: upTo(rng, faultsWithin), Kind: ForeignWriter, Target: rng.IntN(1000), For: upTo(rng, 20*time.Second), Rate: 1 + rng.IntN(30),
 		})
+	}
+}
+
+// drawThrottles draws whether hosts answer so many requests a minute and no more. They have
+// more pages than those of other crawls, and in half of these crawls nothing goes wrong.
+func (c *Case) drawThrottles(rng *rand.Rand) {
+	if rng.IntN(8) > 0 {
+		return
+	}
+	c.Throttles, c.GiveUpAfter, c.Pages = true, 6*time.Hour, c.Pages+8
+	if rng.IntN(2) == 0 {
+		c.Faults = nil
+	}
+}
+
+// drawAddresses draws addresses that names share, and their budgets. There are more names then.
+func (c *Case) drawAddresses(rng *rand.Rand) {
+	if rng.IntN(6) > 0 {
+		return
+	}
+	c.Sites, c.Addresses = 3+rng.IntN(6), 1+rng.IntN(3)
+	c.AddressDelay = []time.Duration{0, 300 * time.Millisecond, time.Second, 2 * time.Second}[rng.IntN(4)]
+	if c.PerAddress = rng.IntN(4); c.AddressDelay == 0 {
+		c.PerAddress = 1 + rng.IntN(3)
 	}
 }
 

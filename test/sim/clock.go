@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -21,13 +23,41 @@ type agenda struct {
 type event struct {
 	at time.Duration
 	do func()
+	// fixed events happen at their time, whatever the machines do.
+	fixed bool
 }
 
 // at calls do at a time; now, if that has passed.
-func (a *agenda) at(when time.Duration, do func()) {
-	when = max(when, a.now)
-	behind := sort.Search(len(a.events), func(i int) bool { return a.events[i].at > when })
-	a.events = slices.Insert(a.events, behind, event{when, do})
+func (a *agenda) at(when time.Duration, do func()) { a.add(event{at: when, do: do}) }
+
+func (a *agenda) add(e event) {
+	e.at = max(e.at, a.now)
+	behind := sort.Search(len(a.events), func(i int) bool { return a.events[i].at > e.at })
+	a.events = slices.Insert(a.events, behind, e)
+}
+
+// fixedAt is at for what leaps do not put off.
+func (a *agenda) fixedAt(when time.Duration, do func()) {
+	a.add(event{at: when, do: do, fixed: true})
+}
+
+// putOff puts all events off but fixed ones.
+func (a *agenda) putOff(by time.Duration) {
+	for i := range a.events {
+		if !a.events[i].fixed {
+			a.events[i].at += by
+		}
+	}
+	slices.SortStableFunc(a.events, func(x, y event) int { return cmp.Compare(x.at, y.at) })
+}
+
+// nextFixed is when the next fixed event happens, far away if there is none.
+func (a *agenda) nextFixed() time.Duration {
+	i := slices.IndexFunc(a.events, func(e event) bool { return e.fixed })
+	if i < 0 {
+		return math.MaxInt64
+	}
+	return a.events[i].at
 }
 
 // after calls do later.

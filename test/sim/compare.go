@@ -11,10 +11,11 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// published is called with each checkpoint that is published. It checks some of them.
+// published is called with each checkpoint that is published. It checks some of them, and
+// fewer the longer the ledger has become, all of which is folded.
 func (w *world) published(stage topics.Stage, at topicPartition, c *checkpoint) {
 	w.lastActivity = w.now
-	if w.chance(3) {
+	if w.chance(3 + int(c.folded.Offset/100)) {
 		w.checkState(stage, at, c.folded.Offset, c.store)
 	}
 }

@@ -21,7 +21,9 @@
 //	process      a machine that runs stages: disk, clocks, instances (process.go)
 //	shell        runs one instance of a stage: worker, ledgerStage with a table for
 //	             each partition, fetcher with its queues, pageWriter
-//	web          the sites, and their access log (web.go, variants.go, dns.go)
+//	web          the sites, and their access log (web.go, variants.go, dns.go,
+//	             throttle.go, outage.go, addresses.go)
+//	leap         leaps over time in which all wait for a host that is down (leap.go)
 //	faults       what goes wrong, and what people do (faults.go, foreign.go,
 //	             control.go, stop.go)
 //	checks       what must hold at each request (checks.go), at checkpoints
@@ -52,6 +54,7 @@
 //	                   (Backlog)
 //	hostqueue.Queue     what a queue does next; hostqueue.Choose: which of its
 //	                   domain's queues gets a visit
+//	addresses.Lines    whose turn it is at an address, and whose line is too long
 //	lease              the right to make requests (Lease), and which heartbeat
 //	                   extends it (Heartbeats)
 //	archive.Quota      the limit of pages
@@ -73,6 +76,8 @@
 //     for delays, fail, are missing, or redirect to another domain. The pages of some
 //     have two URLs, with exceptions, so that dedupe learns rules, merges URLs, and
 //     finds that it was wrong.
+//   - In some cases names share addresses, which have budgets. Some hosts answer so
+//     many requests a minute, and 429 to all others, with Retry-After or without.
 //
 // # Faults
 //
@@ -82,6 +87,10 @@
 // twice. Heartbeats are answered late, groups rebalance, wall clocks jump, disks are
 // full, checkpoints are damaged or lost, and the power of an embedded broker's
 // machine is cut.
+//
+// Origins, hosts and whole domains do not answer for minutes, hours or days, and hosts
+// answer 429 for as long: they refuse connections, hang up, are silent, are not found,
+// or say 503.
 //
 // Another program writes to the topics: garbage, empty records, text, half a record,
 // a record of another topic or partition, copies of records and of claims. In a
@@ -100,6 +109,18 @@
 // Crawl-delay, Retry-After). The robots.txt of the origin was fetched before, and
 // does not disallow the page. The page is not deeper than allowed. The process has
 // not read that fetch is paused, and parse is not too far behind.
+//
+// To an address no more requests begin than its budget permits, as decision 0034 says:
+// in any time, one more for each process, and one for each time that the part of a
+// process changed. No more are open than it says, or one of each process. A domain whose
+// address is asked enough is left alone for as long as was said, and not much longer.
+//
+// An origin that does not answer is probed, at waits of up to an hour, of which three may
+// add up. Its URLs are given
+// up no sooner than the crawl says. An outage that is shorter costs at most two URLs,
+// which fail before the host is known to be down, and one for 8 answers 503. A host that
+// permits so many requests a minute refuses not many more than it answers, and all of its
+// pages are fetched.
 //
 // At each event: no visit is released while releases are paused or the disk is
 // nearly full. No stage meets an error that only a person could repair.
@@ -127,6 +148,9 @@
 // outside: in a shell, or in what a shell passes to production's code.
 // TestPlantedBugsAreFound tells within how many seeds each of them is found.
 //
+// TestBudgetOfAnAddressIsUsed and TestThrottledHost measure the other side of two rules:
+// how much of what is permitted is used.
+//
 // # What a run does not show
 //
 //   - The shells of production: kfake, goka, franz-go, Pebble and net/http are for
@@ -134,8 +158,10 @@
 //     in production: the order in which a process ends its stages, and a fetcher its
 //     work; how a worker and a fetcher read their partitions; that an event is
 //     appended after it is folded.
-//   - Slots, WARC files, checkpoints in a bucket and bodies in an object store.
+//   - WARC files, checkpoints in a bucket and bodies in an object store.
 //   - Rebalances that leave partitions where they are: here each takes them all.
+//   - Slots: a request begins at once when its address gives it a turn.
+//   - What happens to processes while all wait for a host that is down.
 //   - A request that is still being answered after its process was frozen for longer
 //     than a session: here answers take at most 2 s.
 //   - That nothing is lost when a machine loses what it has acknowledged. After a

@@ -53,6 +53,7 @@ func (w *world) checkDrained() {
 			w.checkURL(h, url, u)
 		}
 	}
+	w.checkThrottles()
 	if len(h.expired) > 0 {
 		w.violate("forgotten", "visits %q ran out of their lease, though there was a fetcher", h.expired)
 	}
@@ -151,12 +152,13 @@ func (w *world) checkURL(h *history, url string, u *fate) {
 		return
 	}
 	w.checkDNS(p, reason)
+	w.checkGivenUp(p, u)
 	disallowed := p.private() && p.origin.disallow
 	switch {
 	case reason == frontier.ReasonDisallowed && !disallowed:
 		w.violate("robots", "%s is refused and not disallowed", url)
 	case reason != "fetched":
-		if p.origin.site.healthy && !p.origin.down && !p.origin.noSuchName && !disallowed {
+		if p.origin.site.healthy && !p.origin.down && !p.origin.noSuchName && !disallowed && !w.mayBeLost(p) {
 			w.violate("lost", "%s of a healthy site ended as %s", url, reason)
 		}
 		return

@@ -60,6 +60,10 @@ func (w *world) inject(f Fault) {
 	case DiskFull:
 		p.diskLow.Store(true)
 		w.at(until, func() { p.diskLow.Store(false) })
+	case Outage:
+		w.startOutage(f)
+	case Storm:
+		w.startStorm(f)
 	case PauseStages:
 		w.pauseStages(stagesToPause(f.Target), f.For)
 	case SetDomain:

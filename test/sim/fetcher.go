@@ -3,11 +3,13 @@ package sim
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/fetch"
+	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/lease"
 	"github.com/weftcrawl/weft/topics"
@@ -27,6 +29,7 @@ type fetcher struct {
 
 	partitions map[int32]*partition
 	queues     map[queueKey]*queue
+	silences   hostqueue.Silences
 	inFlight   []*request
 	reports    map[*hostqueue.Visit]*fetch.Report
 	visits     []*hostqueue.Visit // of the reports, in order
@@ -34,6 +37,11 @@ type fetcher struct {
 	sentBodies []*sentBody // for checkBacklog alone: the fetcher has a Backlog
 
 	assignments int // how often the group gave or took partitions
+
+	lines  *addresses.Lines
+	alarms map[netip.Addr]int // number of the alarm of a line that counts
+	inLine []*inLine
+	moves  []time.Duration // when its part of the budgets changed
 }
 
 // partition is the released visits of one partition, and how they are read.
@@ -57,12 +65,14 @@ type sentBody struct {
 var errLost = errors.New("the partition has another owner")
 
 func newFetcher(i *instance) *fetcher {
-	return &fetcher{
+	f := &fetcher{
 		instance: i, w: i.proc.w, lease: lease.New(sessionTimeout-leaseMargin, i.proc.sinceBoot),
 		out: newProducer(i), reporter: newProducer(i),
 		partitions: map[int32]*partition{}, queues: map[queueKey]*queue{}, reports: map[*hostqueue.Visit]*fetch.Report{},
-		backlog: fetch.NewBacklog(i.proc.w.c.backlogBytes()),
+		backlog: fetch.NewBacklog(i.proc.w.c.backlogBytes()), alarms: map[netip.Addr]int{},
 	}
+	f.lines = addresses.NewLines(f.w.budget, f.part)
+	return f
 }
 
 func (f *fetcher) start() {
@@ -176,6 +186,7 @@ func (f *fetcher) revoked(then func()) {
 }
 
 func (f *fetcher) endAll() {
+	f.moves = append(f.moves, f.w.now)
 	for _, p := range keys(f.partitions) {
 		f.partitions[p].ended = true
 		f.partitions[p].End(errLost)
@@ -215,6 +226,7 @@ func (f *fetcher) addPartition(number int32, found fetch.Takeover) {
 	own := &partition{ReleasedVisits: fetch.TakeOver(ctx, found), number: number, cancel: cancel}
 	f.w.trace("%s takes %s/%d over at %d", f.instance.name, found.Topic, number, own.Next())
 	f.partitions[number] = own
+	f.moves = append(f.moves, f.w.now)
 	f.w.cluster.subscribe(topicPartition{found.Topic, number}, func() { f.wake(own) })
 	f.wake(own)
 	f.awaitReports(own)
@@ -306,6 +318,7 @@ func (f *fetcher) search(own *partition) {
 // startVisit gives a visit to one of its domain's queues.
 func (f *fetcher) startVisit(p *fetch.ReleasedVisit) {
 	v := p.Visit
+	f.w.checkCrowd(v.Domain, v.Id)
 	key := queueKey{v.Domain, hostqueue.Choose(f.w.env.Definition.PerDomain, func(nth int) (waiting int, open bool) {
 		q := f.queues[queueKey{v.Domain, nth}]
 		if q == nil {
@@ -316,6 +329,7 @@ func (f *fetcher) startVisit(p *fetch.ReleasedVisit) {
 	q := f.queues[key]
 	if q == nil {
 		q = &queue{fetcher: f, key: key}
+		q.Remember(&f.silences)
 		for nth := range f.w.env.Definition.PerDomain {
 			if other := f.queues[queueKey{v.Domain, nth}]; other != nil {
 				q.Join(&other.Queue)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -39,6 +40,7 @@ type fate struct {
 	tried    int
 	attempts int
 	outcomes []string
+	ended    time.Duration // when the last of them was decided
 	// In parsed.
 	parsed bool
 }
@@ -142,6 +144,7 @@ func (h *history) readScheduled(s *weftpb.Scheduled, visits map[string]*weftpb.V
 		}
 		if done.Reason != frontier.ReasonRobots && done.Reason != frontier.ReasonCheck {
 			h.of(url).outcomes = append(h.of(url).outcomes, done.Reason)
+			h.of(url).ended = time.UnixMilli(s.DecidedMs).Sub(epoch)
 		}
 	}
 	for _, v := range s.Released {

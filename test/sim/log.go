@@ -24,6 +24,9 @@ type cluster struct {
 	logs       map[topicPartition]*log
 	partitions []topicPartition // of logs, in a fixed order
 	groups     map[topics.Stage]*group
+	// readers are the groups that read a topic. untilConsumed are the topics that are trimmed.
+	readers       map[string][]*group
+	untilConsumed map[string]bool
 }
 
 type topicPartition struct {
@@ -67,7 +70,9 @@ var (
 
 func newCluster(w *world, names topics.Names, partitions int32) *cluster {
 	c := &cluster{w: w, names: names, logs: map[topicPartition]*log{}, groups: map[topics.Stage]*group{}}
+	c.readers, c.untilConsumed = map[string][]*group{}, map[string]bool{}
 	for _, t := range names.Topics() {
+		c.untilConsumed[t.Name] = t.Kept == topics.UntilConsumed
 		for p := range partitions {
 			at := topicPartition{t.Name, p}
 			c.logs[at] = &log{topicPartition: at, faultUntil: map[Kind]time.Duration{}}
@@ -76,6 +81,9 @@ func newCluster(w *world, names topics.Names, partitions int32) *cluster {
 	}
 	for _, stage := range topics.Stages() {
 		c.groups[stage] = newGroup(w, names.Group(stage), partitions)
+		for _, input := range names.Inputs(stage) {
+			c.readers[input] = append(c.readers[input], c.groups[stage])
+		}
 	}
 	return c
 }
@@ -221,18 +229,13 @@ func (l *log) lastDecision(end int64) (*weftpb.Scheduled, error) {
 // trim does what the janitor does with transient topics.
 func (c *cluster) trim() {
 	for _, at := range c.partitions {
-		topic, _ := c.names.Topic(at.topic)
-		if topic.Kept != topics.UntilConsumed {
+		if !c.untilConsumed[at.topic] {
 			continue
 		}
 		l := c.logs[at]
 		var commits []int64
-		for _, stage := range topics.Stages() {
-			for _, input := range c.names.Inputs(stage) {
-				if input == at.topic {
-					commits = append(commits, c.groups[stage].committed(at))
-				}
-			}
+		for _, group := range c.readers[at.topic] {
+			commits = append(commits, group.committed(at))
 		}
 		if c.w.bug("trim-too-far") {
 			commits = []int64{l.highWatermark}

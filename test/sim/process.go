@@ -69,7 +69,7 @@ func (p *process) wall() time.Time { return epoch.Add(p.w.now + p.clockSkew) }
 func (p *process) mono() time.Time { return epoch.Add(p.w.now) }
 
 // sinceBoot is the clock of the lease.
-func (p *process) sinceBoot() time.Duration { return p.w.now + time.Hour }
+func (p *process) sinceBoot() time.Duration { return p.w.now - p.w.leaped + time.Hour }
 
 // after calls do later. If the process is frozen then, do is called after it has
 // thawed; if the instance has ended, do is not called.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 
@@ -75,6 +76,9 @@ func (q *queue) lookUp(step hostqueue.Step) {
 			q.asking = false
 		}
 		defer q.wake(0)
+		if a.hung {
+			q.w.web.tried(url)
+		}
 		switch {
 		case step.Context.Err() != nil && a.hung:
 			q.hungUp(step, hostqueue.Answer{Unreached: true})
@@ -176,7 +180,7 @@ func (q *queue) awaitGate(step hostqueue.Step) {
 			q.wake(0)
 			return
 		}
-		q.ask(step)
+		q.enter(step)
 	})
 }
 
@@ -187,12 +191,14 @@ type request struct {
 	started time.Duration
 	entry   *access
 	attempt *attempt
+	leave   func() // its address
 }
 
-// ask makes a request, if the gate permits it at the moment when it is written.
-func (q *queue) ask(step hostqueue.Step) {
+// ask makes a request, if the gate permits it at the moment when it is written. leave is
+// called at its end.
+func (q *queue) ask(step hostqueue.Step, leave func()) {
 	v, i := step.Visit, step.Index
-	r := &request{queue: q, step: step, url: v.Requests[i].Target.Url, started: q.w.now}
+	r := &request{queue: q, step: step, url: v.Requests[i].Target.Url, started: q.w.now, leave: leave}
 	if !q.gate(q.key.domain).Permits() {
 		q.finished(r, &httpclient.Exchange{URL: r.url, Class: httpclient.ClassLeaseLost})
 		return
@@ -226,6 +232,7 @@ func (r *request) end(now time.Duration) {
 }
 
 func (f *fetcher) endCancelled() {
+	f.leaveLines()
 	for _, r := range slices.Clone(f.inFlight) {
 		if r.step.Context.Err() != nil {
 			r.end(f.w.now)
@@ -236,6 +243,7 @@ func (f *fetcher) endCancelled() {
 
 func (q *queue) finished(r *request, x *httpclient.Exchange) {
 	q.inFlight = slices.DeleteFunc(q.inFlight, func(o *request) bool { return o == r })
+	defer r.leave()
 	v, i, now := r.step.Visit, r.step.Index, q.instance.proc.mono()
 	if q.w.bug("delay-from-start") {
 		now = epoch.Add(r.started)
@@ -249,6 +257,7 @@ func (q *queue) finished(r *request, x *httpclient.Exchange) {
 	if r.attempt != nil {
 		r.attempt.over = true
 	}
+	v.Charged = netip.Addr{}
 	if r.attempt != nil && r.attempt.hung {
 		q.hungUp(r.step, answer)
 	} else {

@@ -45,6 +45,7 @@ func (w *world) watch() {
 			w.trace("drained")
 			w.checkDrained()
 		default:
+			w.leap()
 			w.after(w.between(0, w.pollInterval()/8), w.watch)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,14 @@ type web struct {
 	log      []*access
 	byDomain map[string][]*access // the log
 	seeds    []string
+
+	addresses map[string]netip.Addr // of hosts
+	byAddress map[netip.Addr][]*access
+	throttles map[string]*throttle // by host
+	outages   []*outage
+	tries     map[*origin][]time.Duration // requests in outages
+	// unavailable counts answers 503 in outages, lost the pages that outages cost.
+	unavailable, lost map[*site]int
 }
 
 // site is a registrable domain with one or two origins.
@@ -31,6 +40,7 @@ type site struct {
 	origins  []*origin
 	down     bool // it never answers
 	healthy  bool // nothing of it fails for good
+	troubled bool // it does not answer for a while
 	spelling spelling
 }
 
@@ -85,6 +95,7 @@ type page struct {
 // access is a line of the log. end is -1 while the request is open.
 type access struct {
 	instance   *instance
+	fetcher    *fetcher
 	domain     string
 	origin     *origin
 	url        string
@@ -100,6 +111,9 @@ func newWeb(w *world, c Case) *web {
 	source := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, n)) }
 	rng, variants := source(1), source(6)
 	b := &web{w: w, pages: map[string]*page{}, hosts: map[string]*origin{}, byDomain: map[string][]*access{}}
+	b.addresses, b.byAddress = map[string]netip.Addr{}, map[netip.Addr][]*access{}
+	b.throttles, b.tries = map[string]*throttle{}, map[*origin][]time.Duration{}
+	b.unavailable, b.lost = map[*site]int{}, map[*site]int{}
 	for i := range c.Sites {
 		b.sites = append(b.sites, b.newSite(rng, fmt.Sprintf("site%d.com", i)))
 	}
@@ -152,6 +166,10 @@ func newWeb(w *world, c Case) *web {
 	}
 	if c.DNSFailures {
 		b.addDNSFailures(source(8), all)
+	}
+	b.giveAddresses(source(14), c.Addresses)
+	if c.Throttles {
+		b.addThrottles(source(16))
 	}
 	b.setDepths()
 	return b
@@ -250,21 +268,32 @@ func (b *web) ask(r *request, v *hostqueue.Visit) (*httpclient.Exchange, time.Du
 	case b.w.chance(30):
 		took = b.w.between(time.Second, requestTimeout)
 	}
+	b.w.lastActivity = b.w.now
 	p := b.pages[r.url]
+	outage := b.outageOf(o)
+	if outage != nil {
+		b.w.checkProbe(outage, o, r.url)
+	}
 	switch {
-	case o.site.down, o.down:
-		x.Class = httpclient.ClassConnectRefused
+	case outage != nil && !outage.fail(x):
 		return x, took
 	case p != nil && p.failures > 0 && p.failing != "" && p.failing != httpclient.ClassReset:
 		p.failures--
 		x.Class = p.failing
 		return x, took // the request does not reach the server
 	}
-	a := &access{instance: r.queue.instance, domain: v.Domain, origin: o, url: r.url, robots: fetch.IsRobots(v, r.step.Index), start: b.w.now, end: -1}
+	a := &access{instance: r.queue.instance, fetcher: r.queue.fetcher, domain: v.Domain, origin: o, url: r.url, robots: fetch.IsRobots(v, r.step.Index), start: b.w.now, end: -1}
 	b.w.checkRequest(r.queue, b.byDomain[a.domain], a, p)
 	b.log = append(b.log, a)
 	b.byDomain[a.domain] = append(b.byDomain[a.domain], a)
+	b.w.checkAddress(a, b.addressOf(r.url))
 	r.entry = a
+	if outage != nil {
+		return x, took
+	}
+	if t := b.throttles[urls.HostOf(r.url)]; t != nil && t.refuses(b.w.now, x) {
+		return x, took
+	}
 	switch {
 	case a.robots:
 		b.robots(x, o)

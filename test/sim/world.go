@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
+	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -42,6 +43,7 @@ type world struct {
 	names      topics.Names
 	partitions int32
 	env        stage.Env
+	budget     addresses.Options
 	cluster    *cluster
 	web        *web
 	procs      []*process
@@ -52,6 +54,8 @@ type world struct {
 
 	lastFault        time.Duration // when the last fault is over
 	lastActivity     time.Duration // when something was requested or written last
+	leaped           time.Duration // how much of the time was leapt over
+	crowds           map[string]*crowd
 	violated         *Violation
 	over             bool
 	lostAcknowledged bool // a power cut lost what had been acknowledged
@@ -91,7 +95,7 @@ func newWorld(c Case, lines *[]string) *world {
 	w.bugs = bugs{w: w, latest: map[topicPartition]int64{}, maybe: map[int32]uint64{}, absent: map[string]bool{}}
 	w.env = stage.Env{Names: w.names, Meter: stage.NoMeter{}, Definition: topics.Definition{
 		Version: topics.DefinitionVersion, Crawl: "sim", Partitions: partitions, Scope: "any", MaxDepth: -1,
-		DelayMS: delay.Milliseconds(), PerDomain: c.perDomain(), GiveUpAfterMS: giveUpAfter.Milliseconds(), MaxPages: c.MaxPages, MaxPagesPerDomain: c.PagesPerDomain,
+		DelayMS: delay.Milliseconds(), PerDomain: c.perDomain(), GiveUpAfterMS: c.giveUpAfter().Milliseconds(), MaxPages: c.MaxPages, MaxPagesPerDomain: c.PagesPerDomain,
 		UserAgent: product + "/1",
 	}}
 	if c.MaxDepth > 0 {
@@ -110,6 +114,8 @@ func newWorld(c Case, lines *[]string) *world {
 	}
 	w.cluster = newCluster(w, w.names, partitions)
 	w.web = newWeb(w, c)
+	w.budget, w.crowds = c.budget(), map[string]*crowd{}
+	w.markOutages()
 	w.seed()
 	for i := range c.Processes {
 		p := &process{
@@ -121,7 +127,7 @@ func newWorld(c Case, lines *[]string) *world {
 		w.after(w.between(0, 2*time.Second), p.boot)
 	}
 	for _, f := range c.Faults {
-		w.at(f.At, func() { w.inject(f) })
+		w.fixedAt(f.At, func() { w.inject(f) })
 		w.lastFault = max(w.lastFault, f.end())
 	}
 	w.after(time.Second, w.watch)
@@ -165,10 +171,6 @@ func (w *world) define(p *process, name topics.Stage) ledger.Processor {
 	return processors.Find(w.names, name).Define(env, &p.diskLow)
 }
 
-// giveUpAfter is how long a host may be down. Hosts of healthy sites fail too seldom to be
-// down.
-const giveUpAfter = 10 * time.Minute
-
 // frontier returns a frontier on a state, to look at.
 func (w *world) frontier(partition int32, store kv.Store) *frontier.Frontier {
 	opts := settings.FrontierOptions(w.env.Definition)
@@ -200,15 +202,24 @@ func (w *world) trace(format string, args ...any) {
 	}
 }
 
-// patience is how long after the last fault a crawl may take to drain.
-const patience = 4 * time.Hour
+// patience is how long after the last fault a crawl may take to drain. A site that never
+// answers is given up some time later.
+func (w *world) patience() time.Duration {
+	patience := 4 * time.Hour
+	for _, o := range w.web.hosts {
+		if o.down || o.site.down || !o.site.healthy {
+			return patience + w.c.GiveUpAfter
+		}
+	}
+	return patience
+}
 
 // run runs the events until the crawl is drained, an invariant is violated, or the
 // drained crawl is overdue.
 func (w *world) run() {
 	for !w.over && w.step() {
-		if w.now > w.lastFault+patience {
-			w.violate("drain", "not drained %v after the last fault: %s", patience, w.left())
+		if w.now > w.lastFault+w.patience() {
+			w.violate("drain", "not drained %v after the last fault: %s", w.patience(), w.left())
 		}
 	}
 }

@@ -21,7 +21,7 @@
 // A [SickServer] serves a web of names. It has a name server of its own, and each of its hosts
 // has an address and listeners of its own. Healthy hosts, sick hosts and names that do not exist
 // share registrable domains, and healthy pages link to all of them. [Sicknesses] is the table of
-// all kinds: what a host of the kind does, and what a crawler should get of it. A crawler finds
+// all kinds: what such a host does, and which pages a crawler should get from it. A crawler finds
 // the names with [SickServer.Resolver], or with a resolv.conf that names the server's address.
 //
 //	web, err := webserver.ServeSick(webserver.SickOptions{Kinds: []string{"outage", "limit-429"}})

@@ -113,7 +113,7 @@ func (s *nameServer) answer(packet []byte) []byte {
 	return raw
 }
 
-// authority says how long it holds that something does not exist.
+// authority says for how long an answer holds that a name does not exist.
 func authority(name dnsmessage.Name) dnsmessage.Resource {
 	return dnsmessage.Resource{
 		Header: dnsmessage.ResourceHeader{Name: name, Class: dnsmessage.ClassINET, TTL: negativeTTLSeconds},

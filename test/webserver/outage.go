@@ -19,7 +19,7 @@ type outageListener struct {
 	conns map[net.Conn]bool
 }
 
-// listenWithOutage serves the pages of the host but for the time of the outage.
+// listenWithOutage serves the pages of the host, except during the outage.
 func listenWithOutage(s *SickServer, _ *Host, address string) error {
 	l := &outageListener{address: address, closed: make(chan struct{}), back: make(chan struct{}), conns: map[net.Conn]bool{}}
 	if s.options.OutageFrom > 0 {

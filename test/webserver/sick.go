@@ -131,7 +131,7 @@ func (s *SickServer) Document(h *Host, path string) string {
 	return path
 }
 
-// GoodPages are the paths that a crawler should have of a sick host in the end.
+// GoodPages are the paths of a sick host that a crawler should have fetched in the end.
 func (s *SickServer) GoodPages(h *Host) (paths []string) {
 	for n := range s.options.SickPages {
 		if h.good(n) {

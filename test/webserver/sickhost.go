@@ -33,7 +33,7 @@ func listenHealthy(s *SickServer, _ *Host, address string) error {
 	return nil
 }
 
-// listenFull listens with a queue of connections that is full, and accepts none. Then Linux
+// listenFull listens with a full queue of connections, and accepts no connection. Then Linux
 // drops the first packet of each further connection.
 func listenFull(s *SickServer, _ *Host, address string) error {
 	l, err := net.Listen("tcp4", address)
@@ -60,7 +60,7 @@ func listenFull(s *SickServer, _ *Host, address string) error {
 	return fmt.Errorf("the queue of connections at %s does not fill", address)
 }
 
-// raw handles each connection by itself. The connection is closed when handle returns.
+// raw calls handle for each connection. The connection is closed when handle returns.
 func raw(handle func(*SickServer, *Host, net.Conn)) func(*SickServer, *Host, string) error {
 	return func(s *SickServer, h *Host, address string) error {
 		l, err := net.Listen("tcp4", address)

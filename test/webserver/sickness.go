@@ -8,7 +8,7 @@ import (
 
 // Sickness is one way in which a host fails its clients.
 type Sickness struct {
-	// Kind is its name, which is also the first label of its hosts.
+	// Kind is the name of the sickness, and the first label of its hosts.
 	Kind string
 	// Does says what the host does.
 	Does string
@@ -23,8 +23,8 @@ type Sickness struct {
 	name int
 	// listen opens the port of the host at an address; nil: as for a healthy host.
 	listen func(s *SickServer, h *Host, address string) error
-	// answer replaces an answer of a healthy host; nil: it does not. n is the number of
-	// the page, or -1 if the path is not a page.
+	// answer replaces the answer of a healthy host; nil: the answer stays. n is the number
+	// of the page, or -1 if the path is not a page.
 	answer func(s *SickServer, h *Host, n int, path string, healthy Response) Response
 }
 
@@ -139,7 +139,7 @@ func (k Sickness) good(n int) bool {
 	return false
 }
 
-// broken answers 500 for the pages that is names.
+// broken answers 500 for the pages for which is returns true.
 func broken(is func(n int) bool) func(*SickServer, *Host, int, string, Response) Response {
 	return func(_ *SickServer, _ *Host, n int, _ string, healthy Response) Response {
 		if n >= 0 && is(n) {
@@ -166,8 +166,8 @@ func busy(s *SickServer, _ *Host, _ int, _ string, healthy Response) Response {
 	return r
 }
 
-// limited permits so many requests in each window of time that ends now. Requests that are
-// not permitted do not count.
+// limited permits SickOptions.Permits requests in the last Window. Requests that were not
+// permitted do not count.
 func limited(retryAfter bool) func(*SickServer, *Host, int, string, Response) Response {
 	return func(s *SickServer, h *Host, _ int, _ string, healthy Response) Response {
 		h.mu.Lock()

@@ -21,9 +21,9 @@ type SickOptions struct {
 	Pages, SickPages int
 	// MedianBytes and MeanBytes of generated pages, as in Options.
 	MedianBytes, MeanBytes int
-	// Docs is a directory of which each folder is the documents of a healthy host, instead of
-	// generated pages. A folder whose name has a dot is a host of that name. If there are
-	// fewer folders than hosts, several hosts serve the same folder.
+	// Docs is a directory whose folders are served instead of generated pages: each folder
+	// has the documents of one healthy host. A folder whose name has a dot is a host of that
+	// name. If there are fewer folders than hosts, several hosts serve the same folder.
 	Docs string
 	// Unlinked leaves the links to sick hosts and dead names out. All else is the same.
 	Unlinked bool
@@ -37,7 +37,7 @@ type SickOptions struct {
 	// OutageFrom and OutageUntil are the outage of the kind outage, since the start of the
 	// web. Default until 3 s.
 	OutageFrom, OutageUntil time.Duration
-	// BusyUntil is the end of the time in which the kind busy-503-retry-after is busy. Default 3 s.
+	// BusyUntil is until when the kind busy-503-retry-after is busy. Default 3 s.
 	BusyUntil time.Duration
 	// Permits are the requests that the kinds limit-… permit in a Window. Defaults: 10, a minute.
 	Permits int

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 )
@@ -17,6 +18,8 @@ type Entry struct {
 	Path   string
 	Status int
 	Agent  string
+	// Server is the address that the request came to; not valid in formats without it.
+	Server netip.Addr
 }
 
 // Format is a format of lines. Named returns one; the zero value is not valid.
@@ -37,6 +40,7 @@ var formats = []Format{
 	{"combined", false, time.Second, combined},
 	{"vcombined", false, time.Second, vcombined},
 	{"nginx-msec", true, 10 * time.Millisecond, nginx},
+	{"nginx-tabs", true, 10 * time.Millisecond, tabs},
 	{"json", true, 10 * time.Millisecond, jsonLine},
 	{"caddy", true, 10 * time.Millisecond, caddy},
 	{"weft", true, time.Millisecond, weft},

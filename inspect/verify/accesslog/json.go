@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"strconv"
 	"time"
 )
@@ -30,6 +31,7 @@ func jsonLine(line string) (Entry, error) {
 		URI         string `json:"uri"`
 		Status      number `json:"status"`
 		UserAgent   string `json:"user_agent"`
+		Server      string `json:"server_addr"`
 	}
 	if err := json.Unmarshal([]byte(line), &l); err != nil {
 		return Entry{}, err
@@ -40,6 +42,11 @@ func jsonLine(line string) (Entry, error) {
 	e := Entry{Host: l.Host, Path: l.URI, Agent: l.UserAgent}
 	var took int64
 	var err error
+	if l.Server != "" {
+		if e.Server, err = netip.ParseAddr(l.Server); err != nil {
+			return Entry{}, err
+		}
+	}
 	if l.RequestTime != "" {
 		if took, err = seconds(string(l.RequestTime)); err != nil {
 			return Entry{}, err

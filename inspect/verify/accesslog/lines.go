@@ -3,6 +3,7 @@ package accesslog
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -91,6 +92,20 @@ func nginx(line string) (Entry, error) {
 	path, err3 := target(f[3])
 	status, err4 := strconv.Atoi(f[4])
 	return Entry{Start: end - took, End: end, Host: f[2], Path: path, Status: status, Agent: f[5]}, errors.Join(err1, err2, err3, err4)
+}
+
+// tabs is $msec $remote_addr $server_addr $scheme $host $status $request_time $body_bytes_sent
+// $request_method $request_uri $http_user_agent, and anything more, with tabs between them.
+func tabs(line string) (Entry, error) {
+	f := strings.Split(line, "\t")
+	if len(f) < 11 {
+		return Entry{}, errFields
+	}
+	end, err1 := seconds(f[0])
+	server, err2 := netip.ParseAddr(f[2])
+	status, err3 := strconv.Atoi(f[5])
+	took, err4 := seconds(f[6])
+	return Entry{Start: end - took, End: end, Host: f[4], Path: f[9], Status: status, Agent: f[10], Server: server}, errors.Join(err1, err2, err3, err4)
 }
 
 // weft is start and end in nanoseconds, host, status, path, agent.

@@ -3,6 +3,7 @@ package addresses_test
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -98,6 +99,38 @@ func TestPart(t *testing.T) {
 	})
 }
 
+// However many partitions are divided evenly among however many processes, their parts are not
+// more than the requests at once, or than the processes if those are more. Uneven parts exceed
+// that by less than one for each process whose part is below one.
+func TestPartsFit(t *testing.T) {
+	for atOnce := 1; atOnce <= 12; atOnce++ {
+		for all := 1; all <= 40; all++ {
+			for processes := 1; processes <= all; processes++ {
+				sum := 0
+				for i := range processes {
+					sum += addresses.Part(atOnce, (all+i)/processes, all)
+				}
+				if sum > max(atOnce, processes) {
+					t.Errorf("%d at once, %d partitions in %d processes: %d", atOnce, all, processes, sum)
+				}
+			}
+			for few := range all {
+				sum := addresses.Part(atOnce, all-few, all)
+				small := 0
+				for range few {
+					sum += addresses.Part(atOnce, 1, all)
+					if atOnce < all {
+						small++
+					}
+				}
+				if sum > atOnce+small {
+					t.Errorf("%d at once, %d partitions of which one process has all but %d: %d", atOnce, all, few, sum)
+				}
+			}
+		}
+	}
+}
+
 // A line that is too long is told, and not joined.
 func TestCrowded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -155,6 +188,44 @@ func TestSlowServerIsCrowded(t *testing.T) {
 			t.Errorf("%d of 100 were refused", refused.Load())
 		}
 	})
+}
+
+// Lines are pure: the same line can be stepped through at any pace.
+func TestLines(t *testing.T) {
+	o := options(time.Second, 1)
+	o.Patience = 3 * time.Second
+	lines := addresses.NewLines(o, func() (int, int) { return 1, 2 })
+	now := time.Unix(0, 0)
+	var turns []int
+	join := func(i int) *addresses.Ticket {
+		ticket, wait := lines.Join(server, now, func() { turns = append(turns, i) })
+		if (ticket == nil) != (wait > o.Patience) {
+			t.Fatalf("request %d: ticket %v, wait %v", i, ticket, wait)
+		}
+		return ticket
+	}
+	advance := func(later, again time.Duration, want ...int) {
+		t.Helper()
+		now = now.Add(later)
+		if got := lines.Advance(server, now); got != again || !slices.Equal(turns, want) {
+			t.Errorf("after %v: again after %v, turns %v; want %v and %v", later, got, turns, again, want)
+		}
+	}
+	first, second := join(1), join(2)
+	advance(0, 0, 1) // half of the budget: two seconds apart, one at once
+	if join(3) != nil {
+		t.Error("the line is too long, and was joined")
+	}
+	advance(3*time.Second, 0, 1)
+	lines.Leave(first)
+	advance(0, 0, 1, 2)
+	lines.Leave(second)
+	gone := join(4)
+	lines.Leave(gone)
+	last := join(5)
+	advance(time.Second, time.Second, 1, 2)
+	advance(time.Second, 0, 1, 2, 5)
+	lines.Leave(last)
 }
 
 // Private networks are exempt by default, and networks that are named.

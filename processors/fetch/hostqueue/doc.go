@@ -1,7 +1,8 @@
 // Package hostqueue makes the requests of released visits. It is the last place
 // where politeness is kept. Whatever visits arrive, the requests of a domain are
-// made one after another, except for those that hang (below). None starts before the domain's delay has passed since
-// the end of the last response, on this process's own monotonic clock.
+// made one after another, except for requests that hang (below). No request starts
+// before the domain's delay has passed since the end of the last response, on this
+// process's own monotonic clock.
 //
 // A host queue is the queue of one domain's visits. It has one goroutine, from the
 // first visit on until the delay after its last request has passed: a visit that
@@ -17,24 +18,25 @@
 //
 // A host that fails stops only itself: the further requests of the visit that go to it
 // are skipped, and so are, in all visits, requests to a host that asked for none
-// (Retry-After). The requests to other hosts of the domain are made.
+// (Retry-After, see Silences). The requests to other hosts of the domain are made.
 //
-// A request that hangs stops only its host, too: the queue goes on without it, and
+// A request that hangs stops only its host, too. The queue goes on without it, and
 // another goroutine serves the queue meanwhile. The rest of its visit is given back, and
 // requests to its host are skipped until it is over.
 //
-// The host of a request is looked up before anything is waited for. A host that is not
-// found ends the request: no slot was taken, no delay was waited for, and none follows.
-// The hosts of a visit are also looked up ahead, when the visit is started.
+// The queue looks the host of a request up before all its waits. If the host is not found,
+// the request ends: it took no slot, it waited for no delay, and no delay follows. The hosts
+// of a visit are also looked up ahead, when the visit starts.
 //
-// A visit that waits, for whatever it is, has no slot: slots count open requests. A
+// A visit that waits has no slot, because slots count open requests. A
 // request that hangs leaves its slot after a while and goes on in a place of its own, so
-// that servers that do not answer do not delay servers that do. There is a bound for both
-// (package slots). The gate stops requests while parse is too far behind, or while it is
+// that servers that do not answer do not delay servers that do. There is a bound for both.
+// When requests wait for slots, those of each priority have a share of them, by the weights
+// 8:4:2:1, whatever their domains (package slots). The gate stops requests while parse is too far behind, or while it is
 // uncertain whether the lease holds.
 //
-// Many names may be those of one server: its address has a budget of its own (package
-// addresses). Where the line for it is too long, the rest of a visit is given back.
+// One server may have many names, so its address has a budget of its own (package
+// addresses). If the line for the address is too long, the rest of the visit is given back.
 //
 // A visit whose context ends is dropped without a report. Its partition belongs to
 // another process, or this process stops and finds the visit in the ledger again.

@@ -2,8 +2,8 @@ package hostqueue
 
 import (
 	"context"
-	"maps"
 	"math"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -23,9 +23,13 @@ type Visit struct {
 	// NotBefore is the earliest start of its first request. After a takeover this
 	// process does not know when the last request was made.
 	NotBefore time.Time
-	// LookedUp is how long the next request has waited for look-ups of its host. It is
-	// the Requester's.
+	// LookedUp is how long the next request has waited for look-ups of its host, Leave ends
+	// what the current one has of the budget of an address. Both are the Requester's.
 	LookedUp time.Duration
+	Leave    func()
+	// Charged is the address whose budget the current request takes; not valid if that has
+	// none. It is the Requester's.
+	Charged netip.Addr
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started
@@ -117,14 +121,14 @@ type Queue struct {
 	failed  map[string]bool // hosts that failed in the current visit
 
 	notBefore time.Time
-	told      *told // shared with the domain's other queues; nil: nothing
+	told      *told     // shared with the domain's other queues; nil: nothing
+	silences  *Silences // see Remember; nil: none
 }
 
 // told is what servers of a domain told all its queues.
 type told struct {
-	rest       time.Time            // the domain is left alone until then
-	retryAfter map[string]time.Time // hosts are left alone until then
-	hanging    map[string]bool      // hosts to which a request hangs
+	rest    time.Time       // the domain is left alone until then
+	hanging map[string]bool // hosts to which a request hangs
 }
 
 // queued is a visit. It is dropped when its context ends.
@@ -186,9 +190,14 @@ func Choose(most int, queue func(nth int) (waiting int, open bool)) int {
 // for both.
 func (q *Queue) Join(other *Queue) { q.told = other.shared() }
 
+// Remember has q note the hosts that ask for no request in s, with other queues, of whatever
+// domains. So they are remembered when q is over. A queue without Remember has a memory of
+// its own.
+func (q *Queue) Remember(s *Silences) { q.silences = s }
+
 func (q *Queue) shared() *told {
 	if q.told == nil {
-		q.told = &told{retryAfter: map[string]time.Time{}, hanging: map[string]bool{}}
+		q.told = &told{hanging: map[string]bool{}}
 	}
 	return q.told
 }
@@ -203,7 +212,7 @@ func (q *Queue) free() time.Time {
 
 // silent tells whether a host must not be asked.
 func (q *Queue) silent(host string, now time.Time) bool {
-	return q.failed[host] || q.told != nil && (q.told.hanging[host] || q.told.retryAfter[host].After(now))
+	return q.failed[host] || q.told != nil && q.told.hanging[host] || q.silences.silent(host, now)
 }
 
 // Host returns the host of request i.
@@ -251,13 +260,8 @@ func (q *Queue) Next(now time.Time) Step {
 		return step
 	}
 	until := q.free()
-	if q.told != nil {
-		for _, told := range q.told.retryAfter {
-			until = later(until, told)
-		}
-		if len(q.told.hanging) > 0 {
-			until = later(until, now.Add(hangingPause))
-		}
+	if q.told != nil && len(q.told.hanging) > 0 {
+		until = later(until, now.Add(hangingPause))
 	}
 	if until.After(now) {
 		return Step{Kind: Idle, Until: until}
@@ -304,7 +308,10 @@ func (q *Queue) hear(host string, now time.Time, answer Answer) {
 		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))
 	}
 	if answer.RetryAfter > 0 {
-		q.silence(host, now, answer.RetryAfter)
+		if q.silences == nil {
+			q.silences = new(Silences)
+		}
+		q.silences.add(host, now.Add(answer.RetryAfter), now)
 	}
 }
 
@@ -338,16 +345,6 @@ func (q *Queue) HungUp(v *Visit, i int, now time.Time, answer Answer) {
 		answer.Rest = max(answer.Rest, v.delay())
 	}
 	q.hear(v.Host(i), now, answer)
-}
-
-// silence notes that a host asked for no request, and forgets the hosts that may be asked
-// again.
-func (q *Queue) silence(host string, now time.Time, wait time.Duration) {
-	hosts := q.shared().retryAfter
-	maps.DeleteFunc(hosts, func(_ string, until time.Time) bool { return !until.After(now) })
-	if until := now.Add(wait); until.After(hosts[host]) {
-		hosts[host] = until
-	}
 }
 
 // Skipped books that the request that was to be asked or skipped is over.

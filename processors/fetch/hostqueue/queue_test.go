@@ -44,8 +44,8 @@ func TestQueueTimeline(t *testing.T) {
 		{23, "ask c 2", made(24, hostqueue.Answer{Failed: true, RetryAfter: 9 * time.Second})},
 		{24, "skip c 3", q.Skipped},
 		{24, "finish c 4", q.Drop},
-		{24, "idle 33", nil},
-		{33, "over", nil},
+		{24, "idle 25", nil},
+		{25, "over", nil},
 	} {
 		step := q.Next(start.Add(time.Duration(c.at) * time.Second))
 		if step.Kind == hostqueue.LookUp {

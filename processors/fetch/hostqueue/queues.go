@@ -29,6 +29,9 @@ type Requester interface {
 	// be dropped, leave is nil; then crowded tells whether the rest of the visit is given
 	// back. It is called before a slot is taken.
 	Enter(ctx context.Context, v *Visit, i int) (leave func(), crowded bool)
+	// Priority returns that of v.Requests[i], below politeness.Priorities: how it shares the
+	// slots when they are scarce.
+	Priority(v *Visit, i int) int
 	// Request makes v.Requests[i].
 	Request(ctx context.Context, v *Visit, i int) Answer
 	// Skip reports that v.Requests[i] is not made, because its host must not be asked.
@@ -100,8 +103,9 @@ type Queues struct {
 	life       context.Context // of queues that only wait for a delay
 	end        context.CancelFunc
 
-	mu     sync.Mutex
-	queues map[queueKey]*queue
+	mu       sync.Mutex
+	queues   map[queueKey]*queue
+	silences Silences
 }
 
 type queueKey struct {
@@ -147,6 +151,7 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 	q := s.queues[key]
 	if q == nil {
 		q = &queue{key: key, arrived: make(chan struct{}, 1)}
+		q.Remember(&s.silences)
 		for nth := range s.opts.PerDomain {
 			if other := s.queues[queueKey{v.Domain, nth}]; other != nil {
 				q.Join(&other.Queue)
@@ -258,7 +263,7 @@ func (s *Queues) ask(q *queue, step Step) (hung bool) {
 	}
 	defer leave()
 	var answer *Answer
-	inSlot := s.slots.Use(step.Context, func() {
+	inSlot := s.slots.Use(step.Context, s.requester.Priority(step.Visit, step.Index), func() {
 		var changed bool
 		s.change(func() { changed = q.Next(time.Now()) != step })
 		if changed {

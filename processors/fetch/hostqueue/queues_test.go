@@ -64,6 +64,8 @@ func (w *web) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave func(
 	return func() {}, false
 }
 
+func (*web) Priority(v *hostqueue.Visit, i int) int { return int(v.Requests[i].Priority) }
+
 func (w *web) Request(_ context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
 	start := time.Now()
 	w.mu.Lock()
@@ -261,7 +263,7 @@ func TestCloseEndsTheWaitForADelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()
 		w.answer = func(*hostqueue.Visit, int) hostqueue.Answer {
-			return hostqueue.Answer{Stop: true, RetryAfter: 24 * time.Hour}
+			return hostqueue.Answer{Stop: true, Rest: 24 * time.Hour}
 		}
 		l := hostqueue.New(hostqueue.Defaults(), w)
 		began := time.Now()

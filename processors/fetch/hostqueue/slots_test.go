@@ -49,6 +49,8 @@ func (*mixed) Enter(context.Context, *hostqueue.Visit, int) (leave func(), crowd
 	return func() {}, false
 }
 
+func (*mixed) Priority(*hostqueue.Visit, int) int { return 0 }
+
 func (*mixed) Hang(context.Context, *hostqueue.Visit, int, time.Time) {}
 
 func (*mixed) Finish(context.Context, *hostqueue.Visit, int) {}
@@ -103,3 +105,36 @@ func TestHangingHostsDelayNoOthers(t *testing.T) {
 }
 
 func (*mixed) Skip(context.Context, *hostqueue.Visit, int) {}
+
+// When more domains wait than there are slots, their requests are made by the weights of their
+// priorities, whatever the domains and however long they waited.
+func TestScarceSlotsGoByPriority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, opts := newWeb(), hostqueue.Defaults()
+		opts.Slots = 1
+		w.takes = func(*hostqueue.Visit, int) time.Duration { return 10 * time.Millisecond }
+		var order []byte
+		w.answer = func(v *hostqueue.Visit, _ int) hostqueue.Answer {
+			order = append(order, v.Id[0])
+			return hostqueue.Answer{}
+		}
+		l := hostqueue.New(opts, w)
+		l.Start(t.Context(), visit("first.d", "first", 1, 0))
+		synctest.Wait()
+		for priority := 3; priority >= 0; priority-- {
+			for i := range 40 {
+				id := strconv.Itoa(priority) + "-" + strconv.Itoa(i)
+				v := visit(id+".d", id, 2, 0)
+				for _, q := range v.Requests {
+					q.Priority = uint32(priority)
+				}
+				l.Start(t.Context(), v)
+				synctest.Wait()
+			}
+		}
+		l.Wait()
+		if got := string(order[1:31]); len(order) != 321 || got != strings.Repeat("010201030102010", 2) {
+			t.Errorf("%d fetches, first of the priorities %s", len(order), got)
+		}
+	})
+}

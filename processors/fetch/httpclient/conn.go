@@ -30,6 +30,7 @@ type conn struct {
 	// closed become true.
 	reading, asked, closed bool
 	turn                   sync.Cond
+	forget                 func() // takes it from those that are kept; nil: it is not among them
 
 	// allowance is how many bytes an HTTP/2 peer may still send, once there was
 	// an exchange: its frames need not belong to one, or bring it on.
@@ -187,7 +188,11 @@ func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	c.turn.Broadcast()
+	forget := c.forget
 	c.mu.Unlock()
+	if forget != nil {
+		forget()
+	}
 	if _, ok := c.Conn.(*tls.Conn); ok {
 		defer time.AfterFunc(goodbye, func() { _ = c.socket().Close() }).Stop()
 	}

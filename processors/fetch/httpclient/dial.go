@@ -29,6 +29,7 @@ type dialer struct {
 	timeout  time.Duration // of all steps together
 	reach    reach
 	net      net.Dialer
+	kept     keptConns
 }
 
 // dial connects for http URLs.
@@ -41,6 +42,7 @@ func (d *dialer) dial(ctx context.Context, _, hostport string) (net.Conn, error)
 		return nil, err
 	}
 	c.http1 = true
+	d.kept.add("http://"+hostport, c)
 	return c, nil
 }
 
@@ -64,10 +66,12 @@ func (d *dialer) dialTLS(ctx context.Context, _, hostport string) (net.Conn, err
 		return nil, tlsFailure(ctx, host, err)
 	}
 	if secure.ConnectionState().NegotiatedProtocol == "h2" {
+		d.kept.add("https://"+hostport, raw)
 		return secure, nil
 	}
 	c := newConn(secure, raw.remote)
 	c.http1 = true
+	d.kept.add("https://"+hostport, c)
 	return c, nil
 }
 

@@ -19,9 +19,12 @@
 // failed is dropped: half a page parsed is worse than a page asked for again.
 //
 // [Client.LookUp] does the look-up before the exchange, and [Client.LookAhead] long before
-// it, so that a name that does not exist, or whose servers are silent, holds up nothing
-// but itself. Few names are looked up at once; those that hang do not count (package
-// slots).
+// it. So a name that does not exist, or whose servers are silent, delays no other name. Few
+// names are looked up at once. A look-up that hangs does not count (package slots).
+//
+// No name is looked up for a request that will go to a connection that is kept, however short
+// its records hold (see [keptConns]). Each new connection has a look-up, and its addresses are
+// judged.
 //
 // An answer is kept as long as its records say, within bounds (see [lifetimes]). Go's
 // resolver does not tell their TTLs, so they are read from the messages that pass on its
@@ -105,6 +108,6 @@
 //
 // client.go is the way of an exchange; request.go and response.go are what goes out and
 // comes back; attempt.go and conn.go watch one exchange on its connection; dial.go,
-// lookup.go, resolve.go, dns.go and public.go make connections; body.go, coding.go, limits.go and
+// lookup.go, kept.go, resolve.go, dns.go and public.go make connections; body.go, coding.go, limits.go and
 // bodymemory.go read bodies; class.go names failures.
 package httpclient

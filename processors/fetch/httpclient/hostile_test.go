@@ -111,9 +111,9 @@ func means(x *Exchange) string {
 		text = "tries again, then `" + politeness.GaveUp(v.Reason) + "`"
 	}
 	if v.Health == politeness.Failed {
-		text += "; counts against the domain"
+		text += map[politeness.Unit]string{politeness.Host: "; its host waits", politeness.Origin: "; its origin waits"}[v.Unit]
 		if x.RetryAfter > 0 {
-			text += fmt.Sprintf(", which rests for %v", x.RetryAfter)
+			text += fmt.Sprintf(" for %v", x.RetryAfter)
 		}
 	}
 	return text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -13,10 +14,11 @@ import (
 // wait for them. If the look-up fails, it returns the exchange that Do would have made: its
 // class is dns_not_found or dns_error, or what the end of ctx means. Otherwise it returns
 // nil, also for a URL with another fault, of which Do says what it is. What is in the
-// cache costs no time.
+// cache costs no time, and nothing is looked up for a request that will go to a connection
+// that is kept.
 func (c *Client) LookUp(ctx context.Context, url string) *Exchange {
-	name := c.nameOf(url)
-	if name == "" {
+	u, name := c.nameOf(url)
+	if name == "" || c.keptTo(u).IsValid() {
 		return nil
 	}
 	began := time.Now()
@@ -34,12 +36,16 @@ func (c *Client) LookUp(ctx context.Context, url string) *Exchange {
 	return x
 }
 
-// Address returns the address that is dialled first for a URL, as far as it is known: LookUp
-// has found it, or the host is an address. Otherwise it is not valid.
+// Address returns the address that a request for a URL will go to, as far as it is known: that
+// of a connection that is kept, or the one that is dialled first, because LookUp has found it or
+// the host is an address. Otherwise it is not valid.
 func (c *Client) Address(url string) netip.Addr {
 	u, err := target(url)
 	if err != nil {
 		return netip.Addr{}
+	}
+	if remote := c.keptTo(u); remote.IsValid() {
+		return remote
 	}
 	addrs := c.dialer.own(u.Hostname())
 	if name := c.dialer.name(u.Hostname()); name != "" {
@@ -57,7 +63,7 @@ func (c *Client) LookAhead(ctx context.Context, urls []string) {
 	var names []string
 	seen := map[string]bool{}
 	for _, url := range urls {
-		if name := c.nameOf(url); name != "" && !seen[name] && !c.dialer.resolver.known(name) {
+		if u, name := c.nameOf(url); name != "" && !seen[name] && !c.dialer.resolver.known(name) && !c.keptTo(u).IsValid() {
 			seen[name] = true
 			names = append(names, name)
 		}
@@ -67,16 +73,26 @@ func (c *Client) LookAhead(ctx context.Context, urls []string) {
 	}
 }
 
-// nameOf is the name that must be looked up for a URL; empty: there is none.
-func (c *Client) nameOf(url string) string {
-	u, err := target(url)
+// keptTo is the address of a connection that is kept and that a request for a URL will go to,
+// not valid if there is none.
+func (c *Client) keptTo(u *url.URL) netip.Addr {
+	remote := c.dialer.kept.remote(keptKey(u))
+	if remote.IsValid() && c.stale.has(u.Scheme+"://"+u.Host, time.Now()) {
+		return netip.Addr{}
+	}
+	return remote
+}
+
+// nameOf parses a URL and returns the name that must be looked up for it; empty: there is none.
+func (c *Client) nameOf(raw string) (u *url.URL, name string) {
+	u, err := target(raw)
 	if err != nil {
-		return ""
+		return nil, ""
 	}
 	if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil && forOther(uint16(port)) {
-		return ""
+		return nil, ""
 	}
-	return c.dialer.name(u.Hostname())
+	return u, c.dialer.name(u.Hostname())
 }
 
 // ahead looks names up before they are needed, in the order in which they are added. Few

@@ -136,7 +136,7 @@ func (r *resolver) known(name string) bool {
 
 // fly waits for a slot and looks a name up.
 func (r *resolver) fly(name string) (got *answer, err error) {
-	inSlot := r.slots.Use(r.life, func() {
+	inSlot := r.slots.Use(r.life, 0, func() {
 		ctx, cancel := context.WithTimeout(r.life, r.timeout)
 		defer cancel()
 		got, err = r.fetch(ctx, name)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// collector makes a Page of a document's elements in document order. The tree or the
-// tokenizer tells it of starts, ends and text. It has all the state that both need. Missing
-// and surplus ends do no harm.
+// collector makes a Page of a document's elements in document order. The stream, the tree or
+// the tokenizer tells it of starts, ends and text. It has all the state that these need.
+// Missing and surplus ends do no harm.
 type collector struct {
 	opts *Options
 
@@ -20,6 +20,14 @@ type collector struct {
 	anchor, heading, label prose
 	// data is the text of an open script with data.
 	data []byte
+
+	streaming stream
+	// needsTree says why the document needed a tree; empty: it did not.
+	needsTree string
+	// cost is what the stream has seen of the cost of a tree.
+	cost cheap
+	// treesOnly: no document is streamed.
+	treesOnly bool
 
 	pageState
 }

@@ -6,22 +6,40 @@
 //
 // # Journey of a body
 //
-//	media type ─ HTML ──→ UTF-8 ─→ tree  (goquery) ──┐
-//	           │               └─→ tokens (fallback) ┴→ collector → Page
+//	media type ─ HTML ──→ UTF-8 ─┬→ stream (most pages) ──┐
+//	           │                 ├→ tree   (goquery) ─────┼→ collector → Page
+//	           │                 └→ tokens (fallback) ────┘
 //	           ├ plain text → UTF-8 ─────────────────────────────→ Page (text only)
 //	           └ other ──────────────────────────────────────────→ Page (Unparsed says why)
 //
-// There is one collector for both sources of elements: the tree is walked once, in
-// document order, and the tokenizer makes the same three calls (open, close, text). For
-// documents that are nested properly both give the same links and, up to white space, the
-// same text, also where end tags are left out that HTML makes optional. For other documents
-// the tree is what a browser makes of them, and the tokens are an approximation: where the
-// end of a hidden element is in doubt they show too much (muter).
+// There is one collector for the three sources of elements, which make the same three calls
+// (open, close, text) in document order.
 //
-// The tokenizer is used where there is no tree, and Page.Fallback says so. The tree parser
+// The stream is one pass over the bytes. It runs the tree construction of the HTML standard
+// without making nodes: as long as each node is inserted behind all others, the start and the
+// end of an element can be told at once. Optional tags, implied end tags and the reconstruction
+// of active formatting elements are such cases. Where a node is inserted elsewhere or moves
+// (foster parenting, the adoption agency), and in rare cases that are not worth their code
+// (framesets, templates, NUL bytes), the stream gives up, unless the collector takes no notice of
+// what moves, as of b and em. The collector then forgets what it has and reads the tree, which
+// goquery makes and one walk reads. Both give the same Page, in every field.
+//
+// These are the files of the stream, in the order of the standard's chapter 13.2, "Parsing HTML
+// documents", whose sections the comments name:
+//
+//	markup, charref                       13.2.5, tokenization
+//	construct                             what the standard says of each element
+//	openelements, formatting              13.2.4, the stack and the list
+//	stream, modes, inbody, adoption,
+//	intable, inforeign                    13.2.6, tree construction
+//	cheap                                 whether a tree would be costly, on the way
+//
+// The tokenizer is used where a tree is not made, and Page.Fallback says why. The tree parser
 // refuses more than 512 open elements; the tree of a body beyond Options.MaxTreeBytes would
 // take a hundred times its memory; and some bodies are made so that the tree takes minutes
-// (costly).
+// (costly). The tokens are an approximation. For documents that are nested properly they give the
+// same links and, up to white space, the same text. For others, where the end of a hidden element
+// is in doubt, they show too much (muter).
 //
 // # Encoding
 //

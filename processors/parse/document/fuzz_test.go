@@ -29,10 +29,6 @@ func FuzzDocument(f *testing.F) {
 	f.Add([]byte("<svg><title>a</title><p><![CDATA[b]]></svg><plaintext>c</p>"), "", "weft: none")
 	tree := newParser(f, nil)
 	tokens := newParser(f, func(o *Options) { o.MaxTreeBytes = 0 })
-	tight := func(o *Options) {
-		o.MaxTextBytes, o.MaxLinks, o.MaxHrefBytes, o.MaxAnchorBytes, o.MaxHeadings, o.MaxFieldBytes = 50, 2, 10, 5, 1, 7
-		o.MaxParts, o.MaxProperties, o.MaxDataBytes = 2, 1, 6
-	}
 	tightTree := newParser(f, tight)
 	tightTokens := newParser(f, func(o *Options) { tight(o); o.MaxTreeBytes = 0 })
 
@@ -53,6 +49,12 @@ func FuzzDocument(f *testing.F) {
 			t.Error("the body was changed")
 		}
 	})
+}
+
+// tight bounds everything where a page of a few lines reaches it.
+func tight(o *Options) {
+	o.MaxTextBytes, o.MaxLinks, o.MaxHrefBytes, o.MaxAnchorBytes, o.MaxHeadings, o.MaxFieldBytes = 50, 2, 10, 5, 1, 7
+	o.MaxParts, o.MaxProperties, o.MaxDataBytes = 2, 1, 6
 }
 
 func assertBounded(t *testing.T, page *Page, opts Options) {

@@ -22,6 +22,7 @@ func hostile(size int) map[string]string {
 	wide := numbered(" a%d=x")
 	formatted := "<p>" + numbered("<b a%d>")[:size/2] + "</p>"
 	paragraphs := fill("<p>x")[:size/2]
+	deep := strings.Repeat("<div>", 480)
 	return map[string]string{
 		"nesting": fill("<div>"), "nesting, inline": fill("<b>"), "nesting, closed": fill("<i>") + fill("</i>"),
 		"nested lists": fill("<ul><li>"), "nested tables": fill("<table><tr><td>"), "nested forms": fill("<form>"),
@@ -45,6 +46,10 @@ func hostile(size int) map[string]string {
 		"entities": fill("&CounterClockwiseContourIntegra"), "white space": fill(" "), "line breaks": fill("<br>"), "pre": "<pre>" + fill("\r\n"),
 		"framesets": fill("<frameset>"), "select": "<select>" + fill("<option>x"), "ruby": "<ruby>" + fill("<rt>x"), "hidden": fill("<div hidden>x"),
 		"noscript": fill("<noscript>x"), "images in headings": fill("<h2><image src=x>"), "declared encodings": fill("<meta charset=x>"),
+		"items in depth": deep + fill("<span><li>"), "ends in depth": deep + fill("</ul>"), "text in depth": "<p><b>" + deep + fill("x<i></i>"),
+		"forms in depth": deep + fill("<form><q></form></q>"), "tables in depth": deep + fill("<table><td></table>"), "paragraphs in depth": "<p>" + deep + fill("<button><p></button>"),
+		"reopened": "<p><b a><i a><u a><s a></p>" + fill("<p>x</p>"), "links in links": fill("<a>x"), "tags in a script": "<script>" + fill("<b><b "), "scripts": fill("<script><!-- x </script>"),
+		"comments with dashes": "<!--" + fill("--!-"), "long names": fill("<" + strings.Repeat("x", 1000) + "></" + strings.Repeat("y", 1000) + ">"),
 		"latin": fill("\xE9 "), "mixed bytes": fill("\x81\xFE\x1B$B\xA4"),
 	}
 }

@@ -70,8 +70,12 @@ func trimLeftSpace(s string) string { return strings.TrimLeft(s, htmlSpace) }
 // hasToken reports whether a list of words that ASCII whitespace separates, as rel is, has a
 // word, without case.
 func hasToken(list, token string) bool {
-	for word := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(htmlSpace, r) }) {
-		if strings.EqualFold(word, token) {
+	for i := 0; i < len(list); i++ {
+		from := i
+		for i < len(list) && !isSpace(list[i]) {
+			i++
+		}
+		if from < i && strings.EqualFold(list[from:i], token) {
 			return true
 		}
 	}

@@ -66,7 +66,7 @@ type html5libTest struct {
 	other            bool
 }
 
-func html5libTests(t *testing.T, file string) (tests []html5libTest) {
+func html5libTests(t testing.TB, file string) (tests []html5libTest) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

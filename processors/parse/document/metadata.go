@@ -34,7 +34,7 @@ func (c *collector) meta(attrs []html.Attribute) {
 			c.add(Link{URL: href, Rel: "refresh", Kind: KindRefresh})
 		}
 	case c.page.Language == "" && strings.EqualFold(pragma, "content-language"):
-		c.page.Language = singleLanguage(content, c.opts.MaxFieldBytes)
+		c.page.Language = c.links.kept.keep(singleLanguage(content, c.opts.MaxFieldBytes))
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *collector) property(name, content string) {
 	}
 	if content = foldField(content, c.opts.MaxFieldBytes); content != "" && len(c.page.OpenGraph) < c.opts.MaxProperties {
 		c.page.OpenGraph = append(c.page.OpenGraph, Property{
-			Name: cut(strings.ToLower(name), c.opts.MaxFieldBytes), Content: content,
+			Name: c.links.kept.keep(cut(strings.ToLower(name), c.opts.MaxFieldBytes)), Content: content,
 		})
 	}
 }

@@ -26,8 +26,8 @@ type Options struct {
 	// HashBang tells links apart by fragments that begin with "!" (urls.Options).
 	HashBang bool
 
-	// MaxTreeBytes is the largest body, as UTF-8, of which a tree is made; the tokenizer reads
-	// larger ones. A node takes 112 bytes and can come from three bytes of the body. For
+	// MaxTreeBytes is the largest body, as UTF-8, that is streamed or of which a tree is made; the
+	// tokenizer reads larger ones. A node takes 112 bytes and can come from three bytes of the body. For
 	// smaller bodies see costly.
 	MaxTreeBytes int
 	// MaxTextBytes bounds Page.Text.

@@ -37,6 +37,9 @@ type outlinks struct {
 	opts  *Options
 	found []outlink
 	texts []byte
+	kept  keeper
+	// rel is the last rel that was kept: most links of a page have the same.
+	rel string
 	// index finds a link to a page by its href without fragment; parts finds a link to a
 	// part of the page. An image that is shown and linked is in both.
 	index, parts map[string]int
@@ -62,6 +65,8 @@ func (o *outlinks) reset() {
 	clear(o.found)
 	o.found = o.found[:0]
 	o.texts = o.texts[:0]
+	o.kept.reset()
+	o.rel = ""
 }
 
 func emptied(index map[string]int) map[string]int {
@@ -86,16 +91,24 @@ func (o *outlinks) add(link Link, limit int) int {
 		// names the URL.
 		known := &o.found[i]
 		if link.Follow && !known.Follow || link.Follow == known.Follow && known.Kind == KindNoscript {
-			known.Rel, known.Kind, known.Element, known.Follow = link.Rel, link.Kind, link.Element, link.Follow
+			known.Rel, known.Kind, known.Element, known.Follow = o.keepRel(link.Rel), link.Kind, link.Element, link.Follow
 		}
 		return i
 	}
 	if len(index) >= limit {
 		return -1
 	}
-	index[key] = len(o.found)
+	link.URL, link.Rel = o.kept.keep(link.URL), o.keepRel(link.Rel)
+	index[o.opts.withoutFragment(link.URL)] = len(o.found)
 	o.found = append(o.found, outlink{Link: link})
 	return len(o.found) - 1
+}
+
+func (o *outlinks) keepRel(rel string) string {
+	if rel != o.rel {
+		o.rel = o.kept.keep(rel)
+	}
+	return o.rel
 }
 
 // setText gives link i its text unless it has one.

@@ -30,7 +30,7 @@ type Page struct {
 	Charset string
 	// Unparsed says why there is no text: UnsupportedType, NoIndex, or empty.
 	Unparsed string
-	// Fallback says why the tokenizer read the document instead of the tree
+	// Fallback says why the tokenizer read the document, and neither the stream nor the tree
 	// parser: TooDeep, TooLarge, TooCostly, or empty.
 	Fallback string
 

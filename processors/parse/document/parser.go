@@ -31,11 +31,17 @@ func New(opts Options) (*Parser, error) {
 // Document reads one response. It never fails: see Page.Unparsed and
 // Page.Fallback.
 func (p *Parser) Document(in Input) *Page {
+	c := p.collectors.Get().(*collector)
+	page := p.read(c, in)
+	p.collectors.Put(c)
+	return page
+}
+
+func (p *Parser) read(c *collector, in Input) *Page {
 	page := &Page{Robots: robotsOfTags(in.RobotsTags, p.opts.Agent)}
 	stated := mediatype.Of(in.ContentType)
 	page.MediaType = essenceOf(stated, in.Body)
 
-	c := p.collectors.Get().(*collector)
 	c.begin(page, in.URL)
 	c.header(in)
 	switch kindOfMedia(page.MediaType) {
@@ -47,7 +53,6 @@ func (p *Parser) Document(in Input) *Page {
 		page.Unparsed = UnsupportedType
 	}
 	c.finish()
-	p.collectors.Put(c)
 
 	if page.Language == "" {
 		page.Language = singleLanguage(in.ContentLanguage, p.opts.MaxFieldBytes)
@@ -66,17 +71,38 @@ func (c *collector) html(in Input, stated mediatype.Type) {
 	if stated.Essence == mediaXHTML {
 		body = htmlOf(body)
 	}
-	switch {
-	case len(body) > c.opts.MaxTreeBytes:
-		c.page.Fallback = TooLarge
-	case costly(body):
-		c.page.Fallback = TooCostly
-	case !c.tree(body):
-		c.page.Fallback = TooDeep
-	default:
-		return
+	if c.page.Fallback = c.structure(in, body); c.page.Fallback != "" {
+		c.tokens(bytes.NewReader(body))
 	}
-	c.tokens(bytes.NewReader(body))
+}
+
+// structure reads the elements of a document where the standard puts them, by the stream or else
+// by the tree. If neither may be, it reads nothing and says why.
+func (c *collector) structure(in Input, body []byte) (fallback string) {
+	if len(body) > c.opts.MaxTreeBytes {
+		return TooLarge
+	}
+	if !c.treesOnly {
+		if c.stream(body) && (c.cost.is(body) || !costly(body)) {
+			return ""
+		}
+		c.restart(in)
+	}
+	switch {
+	case costly(body):
+		return TooCostly
+	case !c.tree(body):
+		return TooDeep
+	}
+	return ""
+}
+
+// restart forgets what was read of the body.
+func (c *collector) restart(in Input) {
+	*c.page = Page{MediaType: c.page.MediaType, Charset: c.page.Charset, Robots: robotsOfTags(in.RobotsTags, c.opts.Agent)}
+	c.links.reset()
+	c.begin(c.page, in.URL)
+	c.header(in)
 }
 
 // plain takes the body as one preformatted block.

@@ -240,12 +240,16 @@ func (s *scanner) attribute() (name, value string, ok bool) {
 // next returns the next attribute of a tag (WHATWG HTML, get an attribute when sniffing the
 // encoding). ok is false at the tag's end.
 func (s *scanner) next() (name, value []byte, ok bool) {
-	s.rest = bytes.TrimLeft(s.rest, htmlSpace+"/")
+	i := 0
+	for i < len(s.rest) && (s.rest[i] == '/' || isSpace(s.rest[i])) {
+		i++
+	}
+	s.rest = s.rest[i:]
 	if len(s.rest) == 0 || s.rest[0] == '>' {
 		return nil, nil, false
 	}
-	i := 0
-	for i < len(s.rest) && s.rest[i] != '/' && s.rest[i] != '>' && !isSpace(s.rest[i]) && (s.rest[i] != '=' || i == 0) {
+	i = 0
+	for i < len(s.rest) && tagByte[s.rest[i]]&endsName == 0 && (s.rest[i] != '=' || i == 0) {
 		i++
 	}
 	name, s.rest = s.rest[:i], s.rest[i:]
@@ -259,19 +263,29 @@ func (s *scanner) next() (name, value []byte, ok bool) {
 		return nil, nil, false
 	}
 	if quote := s.rest[0]; quote == '"' || quote == '\'' {
-		value, rest, closed := bytes.Cut(s.rest[1:], s.rest[:1])
-		s.rest = rest
-		return name, value, closed
+		end := bytes.IndexByte(s.rest[1:], quote)
+		if end < 0 {
+			value, s.rest = s.rest[1:], nil
+			return name, value, false
+		}
+		value, s.rest = s.rest[1:1+end], s.rest[end+2:]
+		return name, value, true
 	}
 	i = 0
-	for i < len(s.rest) && !isSpace(s.rest[i]) && s.rest[i] != '>' {
+	for i < len(s.rest) && tagByte[s.rest[i]]&endsValue == 0 {
 		i++
 	}
 	value, s.rest = s.rest[:i], s.rest[i:]
 	return name, value, len(s.rest) > 0
 }
 
-func (s *scanner) spaces() { s.rest = bytes.TrimLeft(s.rest, htmlSpace) }
+func (s *scanner) spaces() {
+	i := 0
+	for i < len(s.rest) && isSpace(s.rest[i]) {
+		i++
+	}
+	s.rest = s.rest[i:]
+}
 
 // labelInContent returns the label in the content of a pragma such as
 // "text/html; charset=koi8-r", or "" (WHATWG HTML, extracting a character

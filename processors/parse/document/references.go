@@ -194,7 +194,7 @@ func (c *collector) base(attrs []html.Attribute) {
 	}
 	c.hasBase = true
 	if href = trimSpace(href); !otherScheme(href) {
-		c.page.Base = cut(href, c.opts.MaxHrefBytes)
+		c.page.Base = c.links.kept.keep(cut(href, c.opts.MaxHrefBytes))
 		c.elsewhere = c.opts.withoutFragment(href) != "" && c.opts.withoutFragment(href) != c.self
 	}
 }
@@ -203,7 +203,7 @@ func (c *collector) base(attrs []html.Attribute) {
 func (c *collector) root(attrs []html.Attribute) {
 	lang := trimSpace(cmp.Or(attribute(attrs, "lang"), attribute(attrs, "xml:lang")))
 	if lang != "" && c.page.Language == "" {
-		c.page.Language = cut(lang, c.opts.MaxFieldBytes)
+		c.page.Language = c.links.kept.keep(cut(lang, c.opts.MaxFieldBytes))
 	}
 }
 
@@ -249,7 +249,7 @@ func (c *collector) canonical(href string) {
 	switch href = cut(href, c.opts.MaxHrefBytes); {
 	case href == "" || href == c.page.Canonical:
 	case c.page.Canonical == "":
-		c.page.Canonical = href
+		c.page.Canonical = c.links.kept.keep(href)
 	case len(c.canonicals) < maxCanonicals:
 		c.canonicals = append(c.canonicals, href)
 	}

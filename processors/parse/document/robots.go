@@ -48,7 +48,7 @@ func (r *Robots) addOne(directive string) {
 		r.NoSnippet = true
 	case "unavailable_after":
 		if value = trimSpace(value); r.UnavailableAfter == "" {
-			r.UnavailableAfter = cut(strings.ToValidUTF8(value, "\uFFFD"), maxDateBytes)
+			r.UnavailableAfter = strings.Clone(cut(strings.ToValidUTF8(value, "\uFFFD"), maxDateBytes))
 		}
 	}
 }

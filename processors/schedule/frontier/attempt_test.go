@@ -20,6 +20,10 @@ func TestAttempt(t *testing.T) {
 			&weftpb.Outcome{Skipped: true, StartedMs: 5, TotalUs: 7, ErrorClass: "lease_lost"},
 			&weftpb.Attempt{StartedMs: 5, TotalUs: 7, ErrorClass: "lease_lost"},
 		},
+		"after a look-up": {
+			&weftpb.Outcome{StartedMs: 5, TotalUs: 9e6, Status: 200, DnsUs: 2_345_678, ConnectUs: 7999},
+			&weftpb.Attempt{StartedMs: 5, TotalUs: 9e6, Status: 200, DnsMs: 2345, ConnectMs: 7},
+		},
 		"made": {&weftpb.Outcome{StartedMs: 5, TotalUs: 7, Status: 200}, &weftpb.Attempt{StartedMs: 5, TotalUs: 7, Status: 200}},
 	} {
 		if got := attempt(c.outcome); (got == nil) != (c.want == nil) || !proto.Equal(got, c.want) {

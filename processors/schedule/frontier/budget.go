@@ -8,19 +8,20 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// What a domain may be asked for in a day is the least of what people ask for it or for all
-// domains, and of its share of the crawl's budget. Days are those of UTC. A request belongs
-// to the day in which it began; what is out counts as if it were made today.
+// The number of requests to a domain in a day has up to two limits: the limit that people set
+// for this domain or for all domains, and the domain's share of the crawl's budget. The smaller
+// one holds. Days are those of UTC. A request belongs to the day in which it began. A request
+// that is out counts as if it were made today.
 
-// day is what was asked of a domain in a day.
+// day counts the requests to a domain in one day.
 type day struct {
 	// number of the day since 1970, and the requests that began in it, robots.txt included.
 	number int64
 	asked  uint64
-	// tried are the answers of that day since the last block, errors those of them that are
-	// errors: see isError.
+	// tried is the number of answers on that day since the last block, errors the number of
+	// errors among them: see isError.
 	tried, errors uint64
-	// blockMS is the end of an automatic block, 0: there is none.
+	// blockMS is the end of an automatic block; 0: the domain has no such block.
 	blockMS int64
 }
 
@@ -28,8 +29,8 @@ const (
 	dayMS = int64(24 * time.Hour / time.Millisecond)
 	// minShare is the least share of the crawl's budget that a domain has.
 	minShare = 100
-	// Blocked are domains of which more than half of at least minTried answers in a day
-	// were errors, for blockFor.
+	// A domain is blocked for blockFor when more than half of at least minTried answers in a
+	// day were errors.
 	minTried = 100
 	blockFor = 24 * time.Hour
 )
@@ -39,7 +40,7 @@ func dayOf(ms int64) int64 { return ms / dayMS }
 // midnight is the beginning of the next day.
 func midnight(nowMS int64) int64 { return (dayOf(nowMS) + 1) * dayMS }
 
-// today returns what was asked on the day of now.
+// today returns the counts of the day of now.
 func (d *day) today(nowMS int64) *day {
 	if d.number != dayOf(nowMS) {
 		d.number, d.asked, d.tried, d.errors = dayOf(nowMS), 0, 0, 0
@@ -63,8 +64,8 @@ func (x *fold) countAttempt(a *weftpb.Attempt, aside bool) {
 	}
 }
 
-// isError tells whether an answer is an error of the page or the server. One that asks for
-// fewer requests is not: its host is left alone for that.
+// isError tells whether an answer is an error of the page or the server. An answer that asks
+// for fewer requests is not an error: it makes its host wait.
 func isError(status uint32) bool { return status >= 400 && status != 429 && status != 503 }
 
 // judgeErrors blocks the domain if too many of its answers were errors.
@@ -88,7 +89,7 @@ func (x *fold) block(r *weftpb.Block) {
 	x.d.day.blockMS, x.d.day.tried, x.d.day.errors = r.UntilMs, 0, 0
 }
 
-// left is how many more requests may go out to the domain today.
+// left is the number of requests that may still go out to the domain today.
 func (p *plan) left() int64 {
 	most := p.perDay()
 	if most == math.MaxInt64 {
@@ -104,12 +105,12 @@ func (p *plan) left() int64 {
 	return most
 }
 
-// perDay is how many requests a day may be made to the domain.
+// perDay is the largest number of requests to the domain in a day.
 func (p *plan) perDay() int64 {
 	return p.f.opts.budget(p.d.setting.perDay, p.d.known, max(p.known, p.g.known()))
 }
 
-// Budget is how many requests a day may be made to a domain, math.MaxInt64 if there is no
+// Budget is the largest number of requests to a domain in a day, math.MaxInt64 if there is no
 // limit. all is the number of URLs of the crawl.
 func (o Options) Budget(d DomainState, all int64) int64 {
 	return o.budget(d.Setting.GetPerDay(), d.Known, all)
@@ -129,8 +130,8 @@ func (o Options) budget(asked int64, known uint64, all int64) int64 {
 	return most
 }
 
-// Share is the part of a crawl's budget that a domain has: by its rank, the number of its URLs
-// among those of the crawl, and at least 100.
+// Share is the domain's part of the crawl's budget, at least 100. It is proportional to the
+// number of the domain's URLs. all is the number of URLs of the crawl.
 func Share(budget, urls, all int64) int64 {
 	if all <= 0 {
 		return minShare
@@ -138,12 +139,12 @@ func Share(budget, urls, all int64) int64 {
 	return max(int64(float64(budget)*float64(urls)/float64(all)), minShare)
 }
 
-// Known is the number of URLs of which gauges tell.
+// Known is the number of URLs of a crawl, by its gauges.
 func Known(g *weftpb.Gauges) int64 {
 	return g.GetPending() + g.GetFetched() + g.GetFailed() + g.GetRefused() + g.GetWithdrawn()
 }
 
-// known is the same for gauges that are folded. Each decision asks for it.
+// known is the same for folded gauges. Each decision needs it.
 func (g *gauges) known() int64 {
 	return g.queued + g.out + g.fetched + g.failed + g.refuse + g.withdrawn
 }

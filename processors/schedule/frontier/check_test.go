@@ -154,7 +154,7 @@ func checkDomain(f *Frontier, s *memstore.Store, name string, d *domain, count *
 func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int) (down int64, err error) {
 	var origins uint32
 	var held, waiting uint64
-	var ready, queued [priorities]uint64
+	var ready, up [priorities]uint64
 	var firstMS int64
 	s.Scan(keys.origin(""), keys.make(originKind+1, 0), func(key, value []byte) bool {
 		name := string(key[len(keys.origin("")):])
@@ -172,8 +172,9 @@ func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int
 		if at := placeOf(o, h); o.at != at {
 			err = fmt.Errorf("origin %s is at %+v, not %+v", name, o.at, at)
 		}
+		counted := o.upBy(h)
 		for p, q := range o.queues {
-			queued[p] += q.len()
+			up[p] += counted[p]
 			for seq := q.head; seq < q.tail; seq++ {
 				wanted[string(keys.queue(o.id, p, seq))]++
 			}
@@ -205,8 +206,8 @@ func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int
 		down += o.downURLs(h)
 		return err == nil
 	})
-	if err == nil && (origins != d.origins || held != d.held || waiting != d.waiting || firstMS != d.waitMS || ready != d.ready || queued != d.queuedBy) {
-		err = fmt.Errorf("%d origins hold %d URLs, %v in queues, %d wait from %d, ready %v; the record is %+v", origins, held, queued, waiting, firstMS, ready, d)
+	if err == nil && (origins != d.origins || held != d.held || waiting != d.waiting || firstMS != d.waitMS || ready != d.ready || up != d.upBy) {
+		err = fmt.Errorf("%d origins hold %d URLs, %v in queues of those that are up, %d wait from %d, ready %v; the record is %+v", origins, held, up, waiting, firstMS, ready, d)
 	}
 	return down, err
 }

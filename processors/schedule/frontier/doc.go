@@ -4,15 +4,14 @@
 //
 // # Decide, then fold
 //
-// AdmitDeduped, Settle and Tick decide: from the state, an input and a [Moment] they
-// make an event, weftpb.Scheduled, and change nothing. Apply folds an event into the
-// state. Live processing and recovery call the same Apply, which reads neither a clock
+// AdmitDeduped, Settle and Tick decide. They make an event, weftpb.Scheduled, from the state,
+// an input and a [Moment], and change nothing. Apply folds an event into the state. Live processing and recovery call the same Apply, which reads neither a clock
 // nor options. So the fold of the ledger is the state, key by key, on any machine.
 //
-// A decision folds, too. It folds what arrived into an overlay over the store, decides
-// on the releases by what it sees there, folds them as well, and writes the resulting
-// gauges and timing into the event. Apply must come to the same gauges; otherwise the
-// event is impossible.
+// A decision folds, too. It folds the input into an overlay over the store, decides on the
+// releases by the overlay, and folds the releases as well. Then it writes the resulting gauges
+// and timing into the event. Apply must come to the same gauges; otherwise the event is
+// impossible.
 //
 // # The units
 //
@@ -20,14 +19,14 @@
 //	origin   scheme, host and port: queues and retries; robots.txt; failures to connect
 //	host     failures in a row, back-off, breaker, Retry-After, whether its name exists
 //	domain   the registrable domain: the rate (one visit at a time, the delay between
-//	         two requests), fairness between its origins, what people ask for it,
+//	         two requests), fairness between its origins, the setting of people,
 //	         requests a day
 //
-// The rate of an address is kept by fetch (package addresses), which says when a domain is to
-// be left alone because of it.
+// fetch keeps the budgets of addresses (package addresses). It reports when a domain must rest
+// because of one.
 //
-// What fails waits alone. The next visit of its domain goes to an origin that is ready.
-// The table of politeness.Judge says what each outcome is held against.
+// An origin or host that fails waits alone. The next visit of its domain goes to an origin that
+// is ready. The table of politeness.Judge says what waits because of each outcome.
 //
 // # The journey of a URL
 //
@@ -44,31 +43,31 @@
 //	a visit           retries   it failed and may be tried again, it was not made, or
 //	                            the lease ended
 //
-// Each URL is admitted once; dedupe ensures this. From then on it is in exactly one
-// place: a queue or the retries of its origin, a group, a visit that is out, or settled.
-// URLs leave queues and retries only at the front. Of an origin, retries that are ready
-// come first. Between the origins of a domain and its groups, priorities have the weights
-// 8:4:2:1, and the origins with URLs of a priority are served in turn. One event settles
-// or puts off at most 200 URLs, so that an event stays below 512 KiB whatever the queue
-// holds; and fewer if their robots rules cost much time, so that no domain keeps the
-// partition for itself.
+// Each URL is admitted once; dedupe ensures this. From then on it is in exactly one place: in a
+// queue or the retries of its origin, in a group, in a visit that is out, or settled.
+//
+// URLs leave queues and retries only at the front. Retries of an origin that are ready come
+// before its queues. The priorities have the weights 8:4:2:1 over all origins and groups of a
+// domain. Origins with URLs of the same priority are served in turn.
+//
+// One event settles or puts off at most 200 URLs, so an event stays below 512 KiB. It settles
+// fewer if their robots rules cost much time, so one domain does not keep the partition busy.
 //
 // # The places of an origin
 //
 // An origin with URLs is in at most one of two indexes of its domain (places.go):
 //
-//	ready    URLs of it may go out
+//	ready    its URLs may go out
 //	waiting  until a time: its host failed or asked for time, no connection could be
 //	         made to it, its robots.txt could not be fetched, or all its URLs are retries
 //	neither  its robots.txt is being fetched
 //
-// Its place follows from its record and that of its host, and from no clock. Origins
-// whose time has come are served first in every other visit.
+// The place follows from the records of the origin and its host, and from no clock. In every
+// other visit, origins whose wait is over are served first.
 //
 // # The states of a domain
 //
-// A domain is a registrable domain: all that asks the same servers. After every Apply
-// it is in exactly one state:
+// A domain is a registrable domain. After every Apply it is in exactly one state:
 //
 //	empty  nothing is pending
 //	out    visits are out, each with a lease; an index has the end of the first lease
@@ -89,18 +88,20 @@
 // all its hosts are down, and not when a report is lost. If more than one visit per domain
 // is allowed, a domain that is out may also be due for another visit.
 //
-// A visit is released together with the outcomes of the one before, if the remaining
-// wait is within the lead that fetch makes up for. So a crawl without delays needs no
-// timers. When the window gets scarce, domains wait for their turn: each is due in one of
-// four back queues, that of the highest priority of the URLs in its queues. Those have the
-// weights 8:4:2:1, and in each the domain that has been due for longest goes first.
+// The event that settles a visit also releases the next one, if the remaining wait is within
+// the lead (politeness.Lead): fetch then waits for the rest. So a crawl without delays needs no
+// timers.
+//
+// When the window gets scarce, domains wait for their turn. Each domain is due in one of four
+// back queues, by the highest priority of the URLs in its queues. The back queues have the
+// weights 8:4:2:1. In each of them, the domain that has been due for longest goes first.
 //
 // # Groups
 //
-// A group is a set of URLs of which it is learnt late whether they must be fetched. Each
-// group has a queue of its own. What dedupe tells of a group changes one record, however
-// many URLs the group holds; group.go has its states. URLs of a withdrawn group are not
-// pending. The gauges count them, and Outcomes names them.
+// A group is a set of URLs about which the crawl learns late whether they must be fetched. Each
+// group has a queue of its own. An event of dedupe about a group changes one record, even if the
+// group holds many URLs; group.go has its states. URLs of a withdrawn group are not pending. The
+// gauges count them, and Outcomes names them.
 //
 // # Robots
 //
@@ -109,33 +110,33 @@
 // Rules hold for 24 h at most.
 //
 // A robots.txt that cannot be fetched forbids everything (RFC 9309 section 2.3.1.4). The
-// origin waits, longer after each failure. If there were rules before, they hold on after
-// three hours, an hour at a time, until they are 30 days old. If there are none, URLs are
-// settled as robots_unreachable once that has lasted for as long as a host may be down
-// (Options.GiveUpAfter). An error that does not pass, such as an address that must not be
-// asked, is used as the reason at once.
+// origin waits, longer after each failure. After three hours, earlier rules hold again, an hour
+// at a time, until they are 30 days old. Without earlier rules, URLs are settled as
+// robots_unreachable when the failures have lasted for Options.GiveUpAfter. A permanent error,
+// such as an address that must not be asked, refuses URLs at once, with the error as the reason.
 //
-// A robots.txt that redirects to another domain is fetched by that domain, within its
-// delays: see referral.go. The domain of the origin is due when the answer should have
-// come, and goes on when it comes.
+// A robots.txt that redirects to another domain is fetched by that domain, within its delays:
+// see referral.go. The domain of the origin goes on when the answer comes. It is also due at the
+// time by which the answer should have come.
 //
 // # Failure
 //
 //   - A host or origin that failed gets one request at a time, and each failure doubles
-//     the wait before the next one. Five in a row open its breaker: it is down, and only
-//     probes go out, after waits of up to an hour. Its URLs keep their place. What
-//     cannot be answered by a host that is down is not a failed attempt of a URL.
-//   - A request that hangs makes its host wait until it is over, and its visit is not
-//     counted as out: the domain goes on.
-//   - The first probe, and every other one, is a check: it asks for a page that was
-//     fetched before. If that is answered, pages are broken and not the host: its URLs go
-//     out again, and more failures in a row open the breaker the next time.
+//     the wait before the next one. Five failures in a row open its breaker. Then it is
+//     down: only probes go out, after waits of up to an hour, and its URLs keep their
+//     places. A probe without an answer is not a failed attempt of its URL.
+//   - A request that hangs makes its host wait until the request is over. Its visit does
+//     not count as out, so the domain goes on.
+//   - The first probe, the third, and so on are checks: a check requests a page that was
+//     fetched before. If the host answers a check, some of its pages are broken and the
+//     host is not. Then its URLs go out again, and the next time more failures in a row
+//     open the breaker.
 //   - A host that was down for Options.GiveUpAfter is given up: its URLs are settled as
 //     gave_up_breaker until the next probe.
-//   - After a time in which nobody decided, hosts that are down are asked again at once:
-//     see wake.go.
-//   - A host that asks for fewer requests (429, 503) is left alone. Its URLs keep their
-//     attempts, and it gets a longer delay of its own, which is learnt.
+//   - After a time in which no process decided, hosts that are down are asked again at
+//     once: see wake.go.
+//   - A host that asks for fewer requests (429, 503) waits. Its URLs keep their attempts,
+//     and the host gets a longer delay of its own, which is learnt from its answers.
 //   - A name that does not exist is looked up once more, ten seconds later, and then its
 //     URLs are settled for an hour. That costs the domain no delay.
 //   - A visit whose lease is over is released again with a new id. What it had settled
@@ -154,17 +155,18 @@
 //     that cannot be read is an error of the decision or of Apply. Neither is skipped:
 //     the ledger stops the partition.
 //
-// # What people ask
+// # Settings of people
 //
-// Options.Setting says what people ask for a domain. A decision compares it with the domain's
-// record, and its event says what has changed (setting.go). A domain that is blocked, or has
-// spent its requests of a day (budget.go), is due later: blocked ones are looked at once a day.
+// Options.Setting returns the setting of a domain. A decision compares the setting with the
+// domain's record, and its event says what has changed (setting.go). A domain that is blocked,
+// or has used up its requests of the day (budget.go), is due later. A domain that people have
+// blocked is due once a day.
 //
 // # Costs
 //
-// Queues are ranges of sequence numbers, and the indexes remember where they begin, so
-// no decision searches: an event of a domain with ten million URLs, or with 100,000
-// hosts, costs as much as one of a domain with ten. Memory holds only caches: robots rules,
-// within a bound, and the first key of each index; and, after a pause, the names of the domains
-// that have hosts to wake.
+// Queues are ranges of sequence numbers, and the indexes remember where they begin. So a
+// decision does not search. An event of a domain with ten million URLs, or with 100,000 hosts,
+// costs as much as an event of a domain with ten. Memory holds only caches: robots rules, within
+// a bound, and the first key of each index. After a pause it also holds the names of the
+// domains that have hosts to wake.
 package frontier

@@ -17,10 +17,11 @@ const maxRequests = politeness.MaxVisit
 type domain struct {
 	// origins is the number of origins heard of, which is the id of the latest.
 	origins uint32
-	// held is the number of URLs in queues and retries of origins, queuedBy of those in
-	// queues, by priority. uncounted: a former version wrote the record, without queuedBy.
+	// held is the number of URLs in queues and retries of origins, upBy of those in queues of
+	// origins that are not down, by priority. uncounted: a former version wrote the record,
+	// without upBy.
 	held      uint64
-	queuedBy  [priorities]uint64
+	upBy      [priorities]uint64
 	uncounted bool
 	// ready is how many origins have URLs of a priority that may go out, served the
 	// id of the one that was served last.
@@ -99,25 +100,19 @@ func (d *domain) out() (out, hanging int) {
 	return len(d.visits) - hanging, hanging
 }
 
-// backQueueByDefault is the back queue of domains that have no URLs in queues, and of all
-// domains in the records of former versions.
+// backQueueByDefault is the back queue of domains that have no URLs in queues but for hosts
+// that are down, and of all domains in the records of former versions.
 const backQueueByDefault = 2
 
 // backQueue is the back queue to which the domain belongs: that of the highest priority
-// of the URLs in its queues, unless people ask for another.
+// of the URLs in its queues, unless people ask for another. URLs that wait for a host that is
+// down do not count: however urgent they are, a visit of the domain is for others.
 func (d *domain) backQueue() int {
-	switch d.setting.priority {
-	case weftpb.DomainSetting_PRIORITY_HIGH:
-		return 0
-	case weftpb.DomainSetting_PRIORITY_LOW:
-		return priorities - 1
+	own := slices.IndexFunc(d.upBy[:], func(n uint64) bool { return n > 0 })
+	if own < 0 {
+		own = backQueueByDefault
 	}
-	for p, n := range d.queuedBy {
-		if n > 0 {
-			return p
-		}
-	}
-	return backQueueByDefault
+	return politeness.Asked(d.setting.priority, own)
 }
 
 // find returns the index in visits of the one released at offset, or -1.
@@ -161,18 +156,19 @@ func (d *domain) fields(f *kv.Fields) {
 	f.Uint32(&d.turn)
 	f.Uint32(&d.responseMS)
 	kv.List(f, &d.visits, maxPerDomain+maxHanging, func(v *visit) { v.fields(f) })
-	grouped, counted := d.groups != (groupCounts{}), true
+	grouped, counted, up := d.groups != (groupCounts{}), true, true
 	in := uint8(d.dueIn ^ backQueueByDefault)
 	high, low := in&2 != 0, in&1 != 0
 	set, metered := d.setting != (setting{}), d.known > 0 || d.day != (day{})
-	f.Bools(&grouped, &d.waited, &counted, &high, &low, &set, &metered, &d.crowded)
+	f.Bools(&grouped, &d.waited, &counted, &high, &low, &set, &metered, &d.crowded, &up)
 	d.dueIn = (bit(high)<<1 | bit(low)) ^ backQueueByDefault
 	if grouped {
 		d.groups.fields(f)
 	}
-	if d.uncounted = !counted; counted {
+	d.uncounted = !counted || !up // or what is down is counted too
+	if counted {
 		for p := range priorities {
-			f.Uint(&d.queuedBy[p])
+			f.Uint(&d.upBy[p])
 		}
 	}
 	if set {

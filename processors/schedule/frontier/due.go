@@ -59,7 +59,7 @@ func (f *Frontier) overdue(nowMS int64, limit int) (domains []string) {
 	}
 	for range min(limit, total) {
 		var p int
-		p, f.turn, _ = serve(f.turn, func(p int) bool { return len(queues[p]) > 0 })
+		p, f.turn, _ = politeness.Serve(f.turn, func(p int) bool { return len(queues[p]) > 0 })
 		domains, queues[p] = append(domains, queues[p][0]), queues[p][1:]
 	}
 	return domains

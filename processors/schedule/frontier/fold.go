@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // ErrImpossible means that an event cannot follow what the store holds: it is
@@ -82,9 +83,10 @@ func openFold(store kv.Store, partition int32, name string, offset, nowMS int64)
 	return x, x.err
 }
 
-// recount counts the URLs in queues by priority, which the record of a former version
-// does not tell.
+// recount counts the URLs in queues of origins that are not down, by priority, which the
+// record of a former version does not tell.
 func (x *fold) recount() {
+	x.d.upBy = [priorities]uint64{}
 	lower := x.keys.origin("")
 	for key, value := range kv.Range(x.store, lower, x.keys.make(originKind+1, 0)) {
 		o, err := decodeOrigin(value)
@@ -92,9 +94,7 @@ func (x *fold) recount() {
 			x.fail(fmt.Errorf("read origin %s: %w", key[len(lower):], err))
 			return
 		}
-		for p, q := range o.queues {
-			x.d.queuedBy[p] += q.len()
-		}
+		x.countUp([priorities]uint64{}, o.upBy(x.host(urls.HostOf(string(key[len(lower):])))))
 	}
 	x.d.uncounted = false
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// gauges count what the partition holds; see weftpb.Gauges. With them is kept
-// what else is known of the partition as a whole.
+// gauges count the URLs, domains and visits of the partition; see weftpb.Gauges. The record of
+// the gauges also has the other facts about the whole partition.
 type gauges struct {
 	queued, out, visits     int64
 	domains, domainsOut     int64
@@ -36,8 +36,8 @@ func (g gauges) record() *weftpb.Gauges {
 	}
 }
 
-// matches tells whether an event says the same. Events of earlier versions say nothing of
-// what is down.
+// matches tells whether an event has the same gauges. Events of earlier versions do not count
+// URLs of hosts that are down.
 func (g gauges) matches(r *weftpb.Gauges) bool {
 	return r.GetPending() == g.queued+g.out && r.GetQueued() == g.queued && r.GetOut() == g.out &&
 		r.GetVisits() == g.visits && r.GetDomains() == g.domains && r.GetDomainsOut() == g.domainsOut &&
@@ -78,11 +78,11 @@ func EndOf(reason string) End {
 	return EndFailed
 }
 
-// byOrigin is in front of the gauges of a store in which URLs wait by their origins. In
-// stores of earlier versions there is another number; see migrate.go.
+// byOrigin is in front of the gauges of a store in which URLs wait in queues of their origins.
+// Stores of earlier versions have another number there; see migrate.go.
 const byOrigin = -2
 
-// withBlocked is in its place if domains are blocked.
+// withBlocked stands there instead if domains are blocked.
 const withBlocked = -3
 
 func (g *gauges) fields(f *kv.Fields) {
@@ -129,10 +129,10 @@ const (
 	ReasonNotModified = "not_modified"
 	// ReasonDisallowed: robots.txt forbids it.
 	ReasonDisallowed = "robots_disallowed"
-	// ReasonTooManyRules: robots.txt has more rules than are held, or is no UTF-8,
-	// so that everything is forbidden.
+	// ReasonTooManyRules: robots.txt has more rules than are kept, or is not UTF-8. So
+	// everything is forbidden.
 	ReasonTooManyRules = "robots_too_many_rules"
-	// ReasonUnreachable: robots.txt could not be had, so everything is
+	// ReasonUnreachable: robots.txt could not be fetched, so everything is
 	// forbidden (RFC 9309 section 2.3.1.4).
 	ReasonUnreachable = "robots_unreachable"
 	// ReasonMissing: the name of its host does not exist.
@@ -141,15 +141,15 @@ const (
 	ReasonTooManyOrigins = "too_many_origins"
 	// ReasonBreaker: its host was down for longer than Options.GiveUpAfter.
 	ReasonBreaker = "gave_up_breaker"
-	// ReasonRobots: it was a request for a robots.txt, which is no URL of the
+	// ReasonRobots: it was a request for a robots.txt, which is not a URL of the
 	// crawl and is not counted.
 	ReasonRobots = "robots"
-	// ReasonCheck: it was a request for a page that was fetched before, to learn whether
-	// its host answers. It is not counted either.
+	// ReasonCheck: it was a check, a request for a page that was fetched before. It is not
+	// counted either.
 	ReasonCheck = "check"
 	// ReasonInvalidURL: not an absolute URL.
 	ReasonInvalidURL = "invalid_url"
-	// ReasonWithdrawn: other URLs are fetched instead, unless their group comes
-	// back. It ends no URL: Outcomes has the number of those that are withdrawn.
+	// ReasonWithdrawn: other URLs are fetched instead, unless the group comes back. It is
+	// not the end of a URL: Outcomes has the number of URLs that are withdrawn now.
 	ReasonWithdrawn = "withdrawn"
 )

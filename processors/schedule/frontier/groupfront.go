@@ -8,11 +8,11 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// front reads the URLs between two keys in the order in which they are served, some at a
-// time, without removing them. The zero value has no URL.
+// front reads the URLs between two keys in the order of service, a few at a time, without
+// removing them. The zero value has no URLs.
 type front struct {
 	x *fold
-	// count is how many URLs are not popped, left how many are not read yet.
+	// count is the number of URLs that are not popped, left the number of those not yet read.
 	count, left uint64
 	next, upper []byte
 	ahead       []*weftpb.Request
@@ -53,7 +53,8 @@ func (f *front) fill() bool {
 type groupFront struct {
 	front
 	class class
-	// after is the key after which the next group is looked for, nil if there is none.
+	// after is the key at which the search for the next group begins; nil: there are no more
+	// groups.
 	after []byte
 }
 
@@ -94,8 +95,8 @@ func (f *groupFront) open() {
 
 // groupFronts are the fronts of a domain's groups.
 type groupFronts struct {
-	// trials and free each share the turns of a priority. whenIdle is served when
-	// nothing else is there and the domain is idle.
+	// trials and free each share the turns of a priority. whenIdle is served when the domain
+	// is idle and has no other URLs.
 	trials, free, whenIdle groupFront
 	idle                   bool
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// What a failure is held against is the table of politeness.Judge: an origin, if no
-// connection could be made to it; otherwise its host. What fails waits alone. The time
-// between two requests of the domain does not change, unless a server asked for fewer.
+// The table of politeness.Judge says what waits because of a failure: an origin, if no
+// connection to it could be made, and otherwise its host. It waits alone. The time between two
+// requests of the domain does not change.
 
-// health is the failures to connect to one origin. The zero value: there are none.
+// health counts the failures to connect to one origin. The zero value has no failures.
 type health struct {
 	breaker politeness.Breaker
 	// failedMS is the time of the last failure, sinceMS of the first since the last answer.
@@ -70,8 +70,8 @@ func (p *plan) setHealth(name string, h health) {
 	p.changeHealth(h.record(name))
 }
 
-// answered notes that an origin answered. page is the URL of a page that was fetched,
-// empty if it was something else.
+// answered notes that an origin answered. page is the URL of the page that was fetched; it is
+// empty if the answer was not a page.
 func (p *plan) answered(name, page string, check bool) {
 	host := urls.HostOf(name)
 	before := p.host(host)
@@ -118,7 +118,7 @@ func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 	}
 }
 
-// failedHost notes that a host failed: it did not answer, or says that it cannot.
+// failedHost notes that a host failed: it did not answer, or said that it cannot.
 func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	if check {
@@ -137,8 +137,8 @@ func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time
 	p.setHost(name, h)
 }
 
-// wait is how long a host that has just failed is left alone. The first check comes
-// soon; and a host that answers checks is not slowed down by its broken pages.
+// wait is how long a host that has just failed gets no request. The wait before the first
+// check is short, so a host that answers checks is not slowed down by its broken pages.
 func (h *host) wait(delay time.Duration) time.Duration {
 	switch {
 	case h.checks() && h.breaker.Cycles == 1:
@@ -155,8 +155,8 @@ func (h *host) checks() bool {
 	return h.breaker.Open && h.breaker.Cycles%2 == 1 && h.answeredURL != "" && h.throttled == 0
 }
 
-// throttle notes that a host asked for fewer requests. paced: it says so of all requests,
-// not only of this one; then the delay that is learnt grows, once until it answers again.
+// throttle notes that a host asked for fewer requests. paced: the host means all requests, and
+// not only this one. Then the learnt delay grows, but only once until the host answers again.
 func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	h.throttled = min(h.throttled, 1<<20) + 1
@@ -167,8 +167,8 @@ func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.D
 	p.failedHost(name, probe, false, delay, max(retryAfter, politeness.ThrottleWait(h.throttled)))
 }
 
-// nameMissing notes that the name of a host was not found. It is looked up once more;
-// when that look-up says the same, URLs are refused by name.
+// nameMissing notes that the name of a host was not found. The name is looked up once more. If
+// it is not found again, the host's URLs are refused.
 func (p *plan) nameMissing(name, reason string) {
 	h := *p.host(name)
 	switch {
@@ -183,8 +183,8 @@ func (p *plan) nameMissing(name, reason string) {
 	p.setHost(name, h)
 }
 
-// givesUp returns the reason with which URLs are settled until the next probe, empty if
-// they wait for it.
+// givesUp returns the reason with which URLs are settled until the next probe. It is empty if
+// the URLs wait for the probe.
 func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
 	if b.Open && p.nowMS-sinceMS >= p.f.opts.GiveUpAfter.Milliseconds() {
 		return ReasonBreaker
@@ -192,8 +192,9 @@ func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
 	return ""
 }
 
-// probed notes that one request is released to an origin that failed, or whose host did, or
-// asked for fewer requests. Until it is settled the next one waits as if it had failed.
+// probed notes that one request is released to an origin that failed, or whose host failed or
+// asked for fewer requests. Until this request is settled, the next one waits as if it had
+// failed.
 func (p *plan) probed(name string, delay time.Duration) {
 	if h := *p.host(urls.HostOf(name)); h.failing() || h.learntMS > 0 {
 		wait := max(h.wait(delay), milliseconds(h.learntMS)+politeness.FirstBackoff)

@@ -121,14 +121,13 @@ func (x *fold) changeHost(r *weftpb.HostHealth) {
 	if *h == after {
 		return
 	}
-	names := x.originsOf(r.Host)
-	for _, name := range names {
-		x.g.down -= x.origins[name].downURLs(h)
-	}
+	before := *h
 	*h = after
-	for _, name := range names {
-		x.g.down += x.origins[name].downURLs(h)
-		x.place(name, x.origins[name])
+	for _, name := range x.originsOf(r.Host) {
+		o := x.origins[name]
+		x.g.down += o.downURLs(h) - o.downURLs(&before)
+		x.countUp(o.upBy(&before), o.upBy(h))
+		x.place(name, o)
 		x.touch(name)
 	}
 	if x.changedHosts == nil {

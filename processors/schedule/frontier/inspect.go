@@ -91,27 +91,26 @@ func (f *Frontier) Visits(name string) ([]VisitOut, error) {
 type OriginState struct {
 	Name     string
 	Standing Standing
-	// LearnedAt is when the rules were had last, EndAt until when they hold;
-	// zero if they never were.
+	// LearnedAt is when robots.txt was fetched last, EndAt until when its rules hold; zero:
+	// it was never fetched.
 	LearnedAt, EndAt time.Time
 	CrawlDelay       time.Duration
-	// Failures in a row to get robots.txt, which is asked for again at
-	// RetryAt; Refuse is the reason with which URLs are settled until then.
+	// Failures is how often in a row robots.txt could not be fetched. The next request for
+	// it is at RetryAt. Refuse is the reason with which URLs are settled until then.
 	Failures uint32
 	RetryAt  time.Time
 	Refuse   string
-	// URLs are those that wait in its queues and retries.
+	// URLs is the number of URLs in its queues and retries.
 	URLs uint64
-	// Failing is how often in a row no connection could be made to it, and
-	// WaitAt the time before which nothing of it goes out; GivenUp: its URLs are
-	// given up until then.
+	// Failing is how often in a row no connection to the origin could be made. The origin
+	// gets no request before WaitAt. GivenUp: its URLs are given up until then.
 	Failing uint32
 	WaitAt  time.Time
 	GivenUp bool
-	// Kept: they hold until RetryAt although their time is over, since robots.txt
-	// cannot be had.
+	// Kept: the rules hold until RetryAt although their time is over, because robots.txt
+	// cannot be fetched.
 	Kept bool
-	// Rules are the ones had last; nil without restriction.
+	// Rules are the rules that were fetched last; nil: nothing is forbidden.
 	Rules *weftpb.Robots
 }
 
@@ -164,9 +163,9 @@ type Place struct {
 	Ahead uint64
 }
 
-// Queued calls visit with every URL of a domain that waits: of each origin the queues by
-// priority, then the retries; then the groups; each in order, until it returns false. What
-// is withdrawn does not wait.
+// Queued calls visit with every URL of a domain that waits, until visit returns false. The
+// order is: the origins, each with its queues by priority and then its retries; then the
+// groups. URLs that are withdrawn do not wait.
 func (f *Frontier) Queued(name string, visit func(Place, *weftpb.Request) bool) error {
 	l := look{store: f.store, keys: keysOf(name), visit: visit}
 	on := true

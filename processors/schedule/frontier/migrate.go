@@ -9,10 +9,10 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// Until November 2026 the URLs of a domain waited in queues of the domain, and a breaker was
-// the domain's. Migrate makes a store of that kind one of today's. It is needed where a
-// ledger was trimmed: elsewhere the fold of the ledger leads to the same queues. The order
-// of the URLs of an origin stays.
+// Until November 2026 the URLs of a domain waited in queues of the domain, and the domain had
+// the breaker. Migrate changes such a store into a store of today. It is needed where a ledger
+// was trimmed. Elsewhere the fold of the ledger leads to the same queues. The URLs of an origin
+// keep their order.
 
 // The kinds of keys that only such a store has; see keys.go.
 const (
@@ -23,8 +23,8 @@ const (
 // migrateChunk is how many URLs are moved between two writes of the records.
 const migrateChunk = 2000
 
-// Migrate changes a store of a former version into one of today's, and no other store. A
-// store in which it was interrupted is of no use.
+// Migrate changes a store of a former version into a store of today. It does not change other
+// stores. After an interruption the store must be thrown away.
 func Migrate(store kv.Store, partition int32) error {
 	b := store.Get([]byte{gaugesKey})
 	if b == nil || kv.Decode(b, (&gauges{}).fields) == nil {
@@ -50,7 +50,7 @@ func Migrate(store kv.Store, partition int32) error {
 	return nil
 }
 
-// withoutGauges is a store whose gauges are not read: they are those of a former version.
+// withoutGauges is a store without the gauges, because they have the form of a former version.
 type withoutGauges struct{ kv.Store }
 
 func (s withoutGauges) Get(key []byte) []byte {
@@ -60,7 +60,7 @@ func (s withoutGauges) Get(key []byte) []byte {
 	return s.Store.Get(key)
 }
 
-// migration is that of one domain.
+// migration is the migration of one domain.
 type migration struct {
 	store     kv.Store
 	partition int32
@@ -150,8 +150,8 @@ func (m *migration) urls(x *fold, kind byte) (more bool, err error) {
 	return len(found) > 0, nil
 }
 
-// formerGauges are gauges as they were written. withdrawn was in front, after formerWithdrawn,
-// if it was not 0.
+// formerGauges are the gauges in their former form. If withdrawn was not 0, it stood in front,
+// after formerWithdrawn.
 type formerGauges struct{ gauges }
 
 const formerWithdrawn = -1
@@ -166,8 +166,8 @@ func (g *formerGauges) fields(f *kv.Fields) {
 	}
 }
 
-// formerDomain is the record of a domain as it was. Its queues, and what was remembered of
-// failures, have no place in that of today.
+// formerDomain is the record of a domain in its former form. The record of today has no place
+// for its queues and its memory of failures.
 type formerDomain struct{ domain }
 
 func (d *formerDomain) fields(f *kv.Fields) {
@@ -199,7 +199,7 @@ func (d *formerDomain) fields(f *kv.Fields) {
 	}
 }
 
-// formerOrigin is the record of an origin as it was.
+// formerOrigin is the record of an origin in its former form.
 type formerOrigin struct{ origin }
 
 func (o *formerOrigin) fields(f *kv.Fields) {

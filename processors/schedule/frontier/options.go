@@ -17,8 +17,8 @@ type Options struct {
 	// Delay is the least time between the end of a response and the next
 	// request to the same domain, 0 to politeness.MaxDelay.
 	Delay time.Duration
-	// ResponseFactor times the time of the last response is a delay too; it
-	// is ignored when Delay is 0. 0: off.
+	// ResponseFactor: the delay is also at least this factor times the time of the last
+	// response. It is ignored when Delay is 0. 0: off.
 	ResponseFactor float64
 	// PerDomain is how many visits of a domain may be out at once.
 	PerDomain int
@@ -28,26 +28,26 @@ type Options struct {
 	// MaxOrigins bounds the origins of a domain; URLs of further ones are
 	// refused.
 	MaxOrigins int
-	// BreakerFailures is how many failures in a row open the breaker of a host, or of an
-	// origin to which no connection can be made: only probes go out.
+	// BreakerFailures is the number of failures in a row that open the breaker of a host, or
+	// of an origin to which no connection can be made. Then only probes go out.
 	BreakerFailures uint32
 	// GiveUpAfter is how long a host may be down before its URLs are given up.
 	GiveUpAfter time.Duration
-	// PerDay is how many requests a day (UTC) may be made to a domain, CrawlPerDay the
-	// budget of the crawl that is divided among the domains (see Share); 0: any number.
+	// PerDay is the largest number of requests to a domain in a day (UTC). CrawlPerDay is the
+	// budget of the crawl, which is divided among the domains (see Share). 0: no limit.
 	PerDay, CrawlPerDay int64
 	// ErrorBlock: a domain of which more than half of at least 100 answers in a day were
 	// errors is blocked for a day.
 	ErrorBlock bool
-	// Setting returns what people ask for a domain, nil if nothing; nil: they ask for
-	// nothing.
+	// Setting returns the setting of a domain, nil if it has no setting. A nil Setting: no
+	// domain has one.
 	Setting func(domain string) *weftpb.DomainSetting
 	// Allowed tells whether rules, those in force for its origin, let our
 	// agent fetch the canonical url. The same rules come as the same pointer
 	// as long as they are cached.
 	Allowed func(rules *weftpb.Robots, url string) bool
-	// Unheld tells whether rules forbid everything because the file has more of
-	// them than are held; nil: they never do.
+	// Unheld tells whether rules forbid everything because the file has more rules than are
+	// kept; nil: they never do.
 	Unheld func(rules *weftpb.Robots) bool
 	// SomeDomains says that only the events of some domains are folded. Gauges are
 	// then those of these domains, and are not compared with the events', which

@@ -111,6 +111,98 @@ func TestUrgentDomainComesSoon(t *testing.T) {
 	}
 }
 
+// TestHostThatIsDownIsNotUrgent holds that URLs of a host that is down do not make their domain
+// urgent, until the host answers.
+func TestHostThatIsDownIsNotUrgent(t *testing.T) {
+	const domain = "a.example"
+	s := newScarce(t, &memstore.Store{})
+	at := s.at()
+	at.Paused = true
+	ev, err := s.f.Admit(domain, []*weftpb.Target{
+		{Url: "https://down.a.example/", Via: weftpb.Via_VIA_SEED},
+		{Url: "https://well.a.example/deep", Via: weftpb.Via_VIA_LINK, Depth: 9},
+	}, at)
+	s.apply(domain, ev, err)
+	backQueue := func() int {
+		d, err := decodeDomain(s.f.store.Get(keysOf(domain).record()))
+		if err != nil || d.dueMS == 0 {
+			t.Fatalf("the domain is %+v: %v", d, err)
+		}
+		return d.dueIn
+	}
+	if in := backQueue(); in != 0 {
+		t.Errorf("while both are up it is in back queue %d", in)
+	}
+	for _, down := range []bool{true, false} {
+		x, err := openFold(&s.f.overlay, 0, domain, s.offset, s.now.UnixMilli())
+		if err != nil {
+			t.Fatal(err)
+		}
+		health := &weftpb.HostHealth{Host: "down.a.example"}
+		if down {
+			health.Failures, health.BreakerOpen, health.BreakerCycles = 5, true, 1
+		}
+		gauges := x.g.record()
+		if gauges.Down = 0; down {
+			gauges.Down = 1
+		}
+		s.apply(domain, &weftpb.Scheduled{
+			Hosts: []*weftpb.HostHealth{health}, Timing: x.d.timing(x.d.dueMS), Gauges: gauges, DecidedMs: s.now.UnixMilli(),
+		}, nil)
+		if in, want := backQueue(), map[bool]int{true: 3, false: 0}[down]; in != want {
+			t.Errorf("with a host down %t it is in back queue %d, want %d", down, in, want)
+		}
+	}
+}
+
+// TestFormerRecordIsCountedAnew holds that the record of the former version, which counted URLs
+// of hosts that are down, is counted anew when it is read.
+func TestFormerRecordIsCountedAnew(t *testing.T) {
+	const domain = "a.example"
+	s := newScarce(t, &memstore.Store{})
+	at := s.at()
+	at.Paused = true
+	ev, err := s.f.Admit(domain, []*weftpb.Target{{Url: "https://a.example/deep", Via: weftpb.Via_VIA_LINK, Depth: 9}}, at)
+	s.apply(domain, ev, err)
+	k := keysOf(domain)
+	d, err := decodeDomain(s.f.store.Get(k.record()))
+	if err != nil || d.upBy != [priorities]uint64{3: 1} || d.uncounted {
+		t.Fatalf("the record is %+v: %v", d, err)
+	}
+	d.upBy[0] = 7 // seeds of a host that was down
+	former, other := d.encode(), *d
+	other.waited = !d.waited
+	flags := 0
+	for former[flags] == other.encode()[flags] {
+		flags++
+	}
+	former[flags+1] &^= 2 // the ninth flag, which the former version did not know
+	s.f.store.Set(k.record(), former)
+	if d, err = decodeDomain(former); err != nil || !d.uncounted {
+		t.Fatalf("a record of the former version is read as %+v: %v", d, err)
+	}
+	ev, err = s.f.Admit(domain, []*weftpb.Target{{Url: "https://a.example/deeper", Via: weftpb.Via_VIA_LINK, Depth: 9}}, at)
+	s.apply(domain, ev, err)
+	if d, err = decodeDomain(s.f.store.Get(k.record())); err != nil || d.upBy != [priorities]uint64{3: 2} || d.dueIn != 3 || d.uncounted {
+		t.Errorf("after the next event the record is %+v: %v", d, err)
+	}
+}
+
+// TestRobotsHaveThePriorityOfTheirURL holds that the request for a robots.txt is as urgent as
+// the URL that needs it.
+func TestRobotsHaveThePriorityOfTheirURL(t *testing.T) {
+	for priority := range priorities {
+		s := newScarce(t, &memstore.Store{})
+		s.admit(priority, 0, 1)
+		domain := fmt.Sprintf("%d-0.example", priority)
+		ev, err := s.f.Tick(domain, s.at())
+		s.apply(domain, ev, err)
+		if v := ev.GetReleased(); len(v) != 1 || !v[0].Robots || v[0].Requests[0].Priority != uint32(priority) {
+			t.Errorf("for a URL of priority %d goes out %v", priority, v)
+		}
+	}
+}
+
 // BenchmarkOrder measures what a visit costs when there is room for one and all of 4,000
 // domains want it, and reports how many of 100 visits each priority has.
 func BenchmarkOrder(b *testing.B) {

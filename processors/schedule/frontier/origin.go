@@ -96,6 +96,17 @@ func (o *origin) down(h *host) bool {
 // robotsDown is how many failures in a row to get robots.txt make an origin down.
 const robotsDown = 5
 
+// upBy is what an origin adds to the URLs in queues of origins that are not down.
+func (o *origin) upBy(h *host) (n [priorities]uint64) {
+	if o.down(h) {
+		return n
+	}
+	for p, q := range o.queues {
+		n[p] = q.len()
+	}
+	return n
+}
+
 // downURLs is what an origin adds to the gauge of URLs that wait for hosts that are down.
 func (o *origin) downURLs(h *host) int64 {
 	if !o.down(h) {

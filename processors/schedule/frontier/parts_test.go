@@ -41,51 +41,6 @@ func TestPriority(t *testing.T) {
 	}
 }
 
-// TestTurns holds the round of priorities to the smooth weighted round robin
-// that it is: in every step each gains its weight, and the richest pays.
-func TestTurns(t *testing.T) {
-	weights := [priorities]int{8, 4, 2, 1}
-	var rich [priorities]int
-	for i, got := range turns {
-		best := 0
-		for p, w := range weights {
-			if rich[p] += w; rich[p] > rich[best] {
-				best = p
-			}
-		}
-		rich[best] -= len(turns)
-		if int(got) != best {
-			t.Errorf("turn %d serves %d, want %d", i, got, best)
-		}
-	}
-}
-
-func TestServe(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		full := rapid.SliceOfN(rapid.Bool(), priorities, priorities).Draw(t, "full")
-		turn := rapid.Uint32Range(0, 40).Draw(t, "turn")
-		served := map[int]bool{}
-		for range len(turns) {
-			p, next, ok := serve(turn, func(p int) bool { return full[p] })
-			if ok != slices.Contains(full, true) {
-				t.Fatalf("served: %v of %v", ok, full)
-			}
-			if !ok {
-				return
-			}
-			if !full[p] {
-				t.Fatalf("served %d, which is empty", p)
-			}
-			served[p], turn = true, next
-		}
-		for p := range priorities {
-			if full[p] && !served[p] {
-				t.Fatalf("%d was not served in a round", p)
-			}
-		}
-	})
-}
-
 func TestOriginOf(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://a.example/":              "https://a.example",
@@ -237,5 +192,41 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	if _, ok := c.get("0"); ok {
 		t.Error("what was not used is still there")
+	}
+}
+
+// TestShare holds the shares of a crawl's budget to the seeds' rule: by rank, at least 100 each.
+// What is divided is at most the budget and the least shares.
+func TestShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		budget := rapid.Int64Range(1, 1<<40).Draw(t, "budget")
+		ranks := rapid.SliceOfN(rapid.Int64Range(1, 1<<32), 1, 50).Draw(t, "ranks")
+		slices.Sort(ranks)
+		var all, given, least int64
+		for _, rank := range ranks {
+			all += rank
+		}
+		before := int64(0)
+		for _, rank := range ranks {
+			share, exact := Share(budget, rank, all), float64(budget)*float64(rank)/float64(all)
+			switch {
+			case share < minShare:
+				t.Fatalf("a domain has %d requests", share)
+			case share < before:
+				t.Fatalf("a domain of rank %d has %d requests, one of a lower rank %d", rank, share, before)
+			case exact < minShare && share != minShare, exact > minShare+1 && share != int64(exact):
+				t.Fatalf("a domain of rank %d of %d has %d requests of %d, not %g", rank, all, share, budget, exact)
+			}
+			if before = share; exact < minShare {
+				least += minShare
+			}
+			given += share
+		}
+		if given > budget+least {
+			t.Fatalf("%d are given of %d, and %d at least", given, budget, least)
+		}
+	})
+	if share := Share(1000, 0, 0); share != minShare {
+		t.Errorf("while nothing is known a domain has %d requests", share)
 	}
 }

@@ -12,8 +12,10 @@ import (
 
 // pebbleStore is the store of production: Pebble without a log.
 type pebbleStore struct {
-	db *pebble.DB
-	tb testing.TB
+	db     *pebble.DB
+	tb     testing.TB
+	closed bool
+	reads  int // looked up or begun to scan
 }
 
 func openPebble(tb testing.TB) *pebbleStore {
@@ -31,12 +33,17 @@ func openPebble(tb testing.TB) *pebbleStore {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return &pebbleStore{db, tb}
+	s := &pebbleStore{db: db, tb: tb}
+	tb.Cleanup(s.close)
+	return s
+}
+
+// close may be called before the end of the test.
+func (s *pebbleStore) close() {
+	if !s.closed {
+		s.must(s.db.Close())
+	}
+	s.closed = true
 }
 
 // unsynced is a file system that does not wait for the disk: the store is a
@@ -67,6 +74,7 @@ func (s *pebbleStore) must(err error) {
 }
 
 func (s *pebbleStore) Get(key []byte) []byte {
+	s.reads++
 	value, closer, err := s.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil
@@ -81,6 +89,7 @@ func (s *pebbleStore) Set(key, value []byte) { s.must(s.db.Set(key, value, pebbl
 func (s *pebbleStore) Delete(key []byte)     { s.must(s.db.Delete(key, pebble.NoSync)) }
 
 func (s *pebbleStore) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
+	s.reads++
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	s.must(err)
 	for ok := it.First(); ok && visit(it.Key(), it.Value()); ok = it.Next() {

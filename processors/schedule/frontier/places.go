@@ -128,24 +128,26 @@ func (x *fold) origin(name string) (o *origin, heard bool) {
 func (x *fold) change(name string, change func(*origin)) {
 	o, heard := x.origin(name)
 	h := x.host(urls.HostOf(name))
-	held, down := o.held(), o.downURLs(h)
-	var queued [priorities]uint64
-	for p, q := range o.queues {
-		queued[p] = q.len()
-	}
+	held, down, up := o.held(), o.downURLs(h), o.upBy(h)
 	if !heard {
 		x.d.origins++
 		o.id, o.retryMS = x.d.origins, x.nowMS
 	}
 	change(o)
 	x.d.held += o.held() - held
-	for p, q := range o.queues {
-		x.d.queuedBy[p] += q.len() - queued[p]
-	}
+	x.countUp(up, o.upBy(h))
 	x.g.queued += int64(o.held()) - int64(held)
 	x.g.down += o.downURLs(h) - down
 	x.place(name, o)
 	x.touch(name)
+}
+
+// countUp counts that an origin adds other numbers to the URLs in queues of origins that are
+// not down.
+func (x *fold) countUp(before, after [priorities]uint64) {
+	for p := range priorities {
+		x.d.upBy[p] += after[p] - before[p]
+	}
 }
 
 // touch notes that the record of an origin is to be written.

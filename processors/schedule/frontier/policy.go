@@ -25,7 +25,7 @@ func (p *plan) robotsHad(name string, o *origin, rules *weftpb.Robots) time.Dura
 	return p.delay(learned.Robots.CrawlDelayMs)
 }
 
-// robotsReferred waits for another domain. If that did not answer the last time, it is
+// robotsReferred waits for another domain. If that domain did not answer the last time, this is
 // a failure.
 func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 	learned := p.robotsMissing(name, status)
@@ -36,9 +36,9 @@ func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 	learned.RetryMs = p.nowMS + referralWait.Milliseconds()
 }
 
-// elsewhere is the verdict on a robots.txt that redirects to where there is none: no such
-// name, or an address that must not be asked. The host of the origin itself is there, so
-// this is asked as often as a URL.
+// elsewhere is the verdict on a robots.txt that redirects to a name that does not exist, or to
+// an address that must not be asked. The origin's own host answers, so its robots.txt is tried
+// as often as a URL.
 func elsewhere(o *origin) politeness.Verdict {
 	_, again := politeness.Retry(o.failures+1, 0)
 	return politeness.Verdict{Retry: again, Reason: ReasonUnreachable}
@@ -66,8 +66,8 @@ func (p *plan) robotsMissing(name string, status uint32) *weftpb.OriginRules {
 	return learned
 }
 
-// giveOriginUp tells whether robots.txt was asked for in vain for so long that, for a
-// while, the last rules hold again, or, if they are too old, URLs are refused.
+// giveOriginUp tells whether robots.txt has failed for so long that the origin is given up for
+// a while. Then the last rules hold again. If they are too old, URLs are refused.
 func (p *plan) giveOriginUp(learned *weftpb.OriginRules, o *origin) bool {
 	since := time.Duration(0)
 	if o.failures > 0 {

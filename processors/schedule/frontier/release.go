@@ -90,7 +90,7 @@ func (p *plan) next() *candidate {
 	}
 	g := &p.groups
 	tried, freed := g.trials.fill(), g.free.fill()
-	priority, turn, ok := serve(p.d.turn, func(n int) bool {
+	priority, turn, ok := politeness.Serve(p.d.turn, func(n int) bool {
 		return d.ready[n] > 0 || tried && n == trialPriority || freed && n == freePriority
 	})
 	c.turn = turn
@@ -149,7 +149,7 @@ func (p *plan) nextOf(c *candidate, name string, priority *int) *candidate {
 		c.turn = p.d.turn
 		priority = new(int)
 	case priority == nil:
-		n, turn, ok := serve(p.d.turn, func(n int) bool { return c.origin.queues[n].len() > 0 })
+		n, turn, ok := politeness.Serve(p.d.turn, func(n int) bool { return c.origin.queues[n].len() > 0 })
 		if c.turn, priority = turn, &n; !ok {
 			again = true // after a clock was set back
 		}
@@ -222,6 +222,7 @@ collect:
 			}
 			delay = slower
 			if check := p.check(c.host); check != nil {
+				check.request.Priority = c.request.Priority
 				p.d.waited = c.waited
 				p.probed(c.name, delay)
 				p.releaseCheck(check, delay)
@@ -275,12 +276,12 @@ func (p *plan) putOffInGroup(c *candidate) bool {
 }
 
 // releaseRobots releases a visit for an origin's robots.txt. The URL that
-// needs it stays at the front of its queue.
+// needs it stays at the front of its queue; the request has its priority.
 func (p *plan) releaseRobots(c *candidate, delay time.Duration, probe bool) {
 	p.change(c.name, func(o *origin) { o.asked = true })
 	delay = max(delay, p.delay(c.origin.crawlDelayMS))
 	p.probed(c.name, delay)
-	request := &weftpb.Request{Target: &weftpb.Target{Url: c.name + "/robots.txt"}}
+	request := &weftpb.Request{Target: &weftpb.Target{Url: c.name + "/robots.txt"}, Priority: c.request.Priority}
 	p.emit(&weftpb.Visit{Robots: true, Requests: []*weftpb.Request{request}, Probe: probe}, delay)
 }
 

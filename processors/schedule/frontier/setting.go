@@ -8,13 +8,14 @@ import (
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
-// What people ask for one domain comes from outside of the ledger. A decision compares it
-// with the domain's record, and says in its event what has changed: so the ledger tells
-// which setting was in force for which visit, and the fold needs nothing else.
+// The setting of a domain comes from outside of the ledger. A decision compares it with the
+// domain's record, and its event says what has changed. So the fold needs only events, and the
+// ledger tells which setting was in force for each visit.
 
 // setting is what people ask for a domain. The zero value asks for nothing.
 type setting struct {
-	// delayMS is the time between two requests; hasDelay: it is not that of the crawl.
+	// delayMS is the time between two requests, if hasDelay. Otherwise the crawl's delay
+	// holds.
 	delayMS  int64
 	hasDelay bool
 	perDay   int64
@@ -55,7 +56,7 @@ func (s *setting) fields(f *kv.Fields) {
 	f.Require(*s != (setting{}))
 }
 
-// take makes what people ask for the domain part of a decision, if it has changed.
+// take makes the setting of the domain part of a decision, if it has changed.
 func (p *plan) take(asked *weftpb.DomainSetting) {
 	if settingOfRecord(asked) == p.d.setting {
 		return
@@ -66,7 +67,7 @@ func (p *plan) take(asked *weftpb.DomainSetting) {
 	p.set(p.ev.Setting)
 }
 
-// set folds what people ask for the domain. Their word ends an automatic block.
+// set folds a setting of the domain. A setting that does not block ends an automatic block.
 func (x *fold) set(r *weftpb.DomainSetting) {
 	if r == nil {
 		return
@@ -79,8 +80,8 @@ func (x *fold) set(r *weftpb.DomainSetting) {
 	}
 }
 
-// Ask notes that the settings of some domains have changed. The next Due names those that
-// the partition has.
+// Ask notes that the settings of some domains have changed. The next Due also returns those
+// domains that belong to the partition.
 func (f *Frontier) Ask(domains []string) {
 	for _, name := range domains {
 		if f.store.Get(keysOf(name).record()) != nil {
@@ -89,12 +90,12 @@ func (f *Frontier) Ask(domains []string) {
 	}
 }
 
-// blockLook is how often a domain is looked at that people have blocked. It is due then, so
-// that it is in one of the states.
+// blockLook is the time after which a domain that people have blocked is due again. So it is in
+// one of the states of a domain.
 const blockLook = politeness.MaxWait
 
-// heldMS is the time before which nothing of the domain may go out, because it is blocked or
-// has spent what it may ask for in a day; 0: it is not held.
+// heldMS is the time before which no request to the domain may go out, because the domain is
+// blocked or has used up its requests of the day; 0: neither is so.
 func (p *plan) heldMS() int64 {
 	switch d := p.d; {
 	case d.setting.blocked:

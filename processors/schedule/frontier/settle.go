@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"math"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -248,8 +249,13 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 	}
 	return &weftpb.Attempt{
 		StartedMs: o.StartedMs, TotalUs: o.TotalUs, Status: o.Status, ErrorClass: o.ErrorClass, BodyBytes: o.BodyBytes, HungUs: o.HungUs,
+		DnsMs: whole(o.DnsUs), ConnectMs: whole(o.ConnectUs), Address: o.Address,
 	}
 }
+
+// whole is a time in whole milliseconds. Most look-ups and connections take less, and cost the
+// ledger nothing.
+func whole(us int64) uint32 { return uint32(min(max(us/1000, 0), math.MaxUint32)) }
 
 // later queues a request again, after other URLs of its origin had their turn. It returns
 // the settlement.

@@ -49,7 +49,7 @@ const (
 	Empty State = "empty"
 	// Out says that a visit is out under a lease.
 	Out State = "out"
-	// Due says that it is looked at again at a time.
+	// Due says that the domain is in a back queue, with a time.
 	Due State = "due"
 )
 
@@ -67,24 +67,22 @@ type DomainState struct {
 	Out    int64
 	// Origins known.
 	Origins uint64
-	// Waiting is the number of origins that wait for a time, the first of them until
-	// WaitAt.
+	// Waiting is the number of origins that wait for a time. The first wait ends at WaitAt.
 	Waiting uint64
 	WaitAt  time.Time
-	// DueAt is when it is looked at again, NextAt the earliest release, LeaseAt
-	// the end of the first lease, and RetryAt the time of the first retry; zero
-	// if there is none.
+	// DueAt is when the domain is due, NextAt the time of the earliest release, LeaseAt the
+	// end of the first lease, and RetryAt the time of the first retry. Each is zero if it
+	// does not apply.
 	DueAt, NextAt, LeaseAt, RetryAt time.Time
 	// Response is the time of the last response.
 	Response time.Duration
-	// Setting is what people ask for the domain, nil if nothing.
+	// Setting is the setting of the domain, nil if it has no setting.
 	Setting *weftpb.DomainSetting
-	// Crowded: nothing is released before NextAt because its address is asked as often as it
-	// may be.
+	// Crowded: the domain rests until NextAt, because the budget of its address is used up.
 	Crowded bool
-	// BlockedUntil is the end of an automatic block, zero if there is none.
+	// BlockedUntil is the end of an automatic block; zero: the domain has no such block.
 	BlockedUntil time.Time
-	// Known is the number of its URLs that were ever admitted.
+	// Known is the number of the domain's URLs that were ever admitted.
 	Known uint64
 	// Asked is the number of requests that began on the day AskedOn (UTC).
 	Asked   uint64

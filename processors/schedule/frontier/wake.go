@@ -7,19 +7,19 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// A host that is down waits for up to an hour until the next probe. After a time in which
-// nobody decided (Moment.WokenAt) that is too long: who starts a crawl again wants to know
-// whether its hosts answer now. So those that are down are asked again at once.
+// A host that is down waits for up to an hour until its next probe. That is too long after a
+// time in which no process decided (Moment.WokenAt): a user who starts a crawl again wants to
+// know whether its hosts answer now. So hosts that are down are then asked again at once.
 
 const (
 	// maxWoken bounds the origins that an event wakes.
 	maxWoken = 200
-	// maxLooked bounds the waiting origins among which they are looked for.
+	// maxLooked bounds the waiting origins that are searched for them.
 	maxLooked = 5 * maxWoken
 )
 
-// asleep returns the domains that have not been woken since at.WokenAt. It looks for them
-// once: among those that are due, at whatever time, and those that are out.
+// asleep returns the domains that have not been woken since at.WokenAt. It searches once: all
+// domains that are due, at any time, and all that are out.
 func (f *Frontier) asleep(at Moment) []string {
 	if f.wokenAt.Equal(at.WokenAt) {
 		return f.sleeping
@@ -39,8 +39,8 @@ func (f *Frontier) asleep(at Moment) []string {
 	return f.sleeping
 }
 
-// toWake returns the origins of the domain that are woken: those that are down and wait. A
-// host that asked for fewer requests has named its time.
+// toWake returns the origins of the domain that are woken: origins that are down and wait. It
+// does not wake a host that asked for fewer requests, because the host has named its time.
 func (p *plan) toWake() (names []string) {
 	looked := 0
 	for _, value := range kv.Range(p.store, p.keys.waiting(max(p.d.waitMS, p.nowMS), 0), p.keys.make(waitingKind+1, 0)) {
@@ -57,7 +57,7 @@ func (p *plan) toWake() (names []string) {
 	return names
 }
 
-// wake ends the waits of an origin that is down, and that of its host.
+// wake ends the waits of an origin that is down, and of its host.
 func (x *fold) wake(name string) {
 	if _, heard := x.origin(name); !heard {
 		x.impossible("%s is woken, which was never heard of", name)

@@ -13,9 +13,9 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// A broker hears late of topics: the first answers about them are that it knows
-// of none, in Metadata and in DescribeConfigs. Nor has it a coordinator of groups
-// at first.
+// A broker learns of topics with a delay. Its first answers, in Metadata and in
+// DescribeConfigs, are that the topics do not exist. At first it also has no coordinator of
+// groups.
 func TestBrokersMayHearLate(t *testing.T) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {

@@ -1,0 +1,85 @@
+package hostqueue
+
+import (
+	"container/heap"
+	"time"
+)
+
+// Silences remembers hosts that asked for no request (Retry-After), until the end of the time
+// that they named. It holds maxSilences of them. Beyond that it forgets the one whose time
+// ends first, which has the least to lose: the scheduler releases no visit to that host
+// meanwhile, so only requests that were released already, in other visits of its domain, may
+// be made too soon. The zero value remembers none. Silences are not safe for concurrent use.
+type Silences struct {
+	byHost map[string]*silence
+	byEnd  byEnd
+}
+
+// maxSilences hosts take about 10 MB.
+const maxSilences = 1 << 16
+
+type silence struct {
+	host  string
+	until time.Time
+	at    int // its place in byEnd
+}
+
+// add remembers that a host is not asked before until, and forgets those whose time is over.
+func (s *Silences) add(host string, until, now time.Time) {
+	for len(s.byEnd) > 0 && !s.byEnd[0].until.After(now) {
+		s.forgetFirst()
+	}
+	if known := s.byHost[host]; known != nil {
+		known.until = later(known.until, until)
+		heap.Fix(&s.byEnd, known.at)
+		return
+	}
+	if s.byHost == nil {
+		s.byHost = map[string]*silence{}
+	}
+	s.byHost[host] = &silence{host: host, until: until}
+	heap.Push(&s.byEnd, s.byHost[host])
+	if len(s.byEnd) > maxSilences {
+		s.forgetFirst()
+	}
+}
+
+func (s *Silences) forgetFirst() {
+	delete(s.byHost, heap.Pop(&s.byEnd).(*silence).host)
+}
+
+// silent tells whether a host must not be asked. Nil knows of none.
+func (s *Silences) silent(host string, now time.Time) bool {
+	if s == nil {
+		return false
+	}
+	known := s.byHost[host]
+	return known != nil && known.until.After(now)
+}
+
+// byEnd is a heap: the first one ends first.
+type byEnd []*silence
+
+func (h byEnd) Len() int           { return len(h) }
+func (h byEnd) Less(i, j int) bool { return h[i].until.Before(h[j].until) }
+
+func (h byEnd) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].at, h[j].at = i, j
+}
+
+// Push is that of heap.Interface.
+func (h *byEnd) Push(x any) {
+	added := x.(*silence)
+	added.at = len(*h)
+	*h = append(*h, added)
+}
+
+// Pop is that of heap.Interface.
+func (h *byEnd) Pop() any {
+	last := len(*h) - 1
+	popped := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return popped
+}

@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+)
+
+// throttle is how a host bounds the requests that it answers: so many a minute, and none at
+// all while a storm lasts. It answers the others with 429.
+type throttle struct {
+	host      string
+	perMinute int  // 0: any number
+	tells     bool // Retry-After
+	storm     time.Duration
+	served    []time.Duration // when the requests came that were answered
+	refused   int
+}
+
+// addThrottles gives some hosts of healthy sites a limit of requests a minute.
+func (b *web) addThrottles(rng *rand.Rand) {
+	for _, name := range keys(b.hosts) {
+		t := b.throttleOf(urls.HostOf(name))
+		if t.perMinute == 0 && rng.IntN(2) == 0 {
+			t.perMinute, t.tells = 2+rng.IntN(10), rng.IntN(2) == 0
+		}
+	}
+}
+
+func (b *web) throttleOf(host string) *throttle {
+	if b.throttles[host] == nil {
+		b.throttles[host] = &throttle{host: host}
+	}
+	return b.throttles[host]
+}
+
+// refuses tells whether a host answers a request with 429, and fills that in.
+func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
+	wait := t.storm - now
+	if n := len(t.served) - t.perMinute; wait <= 0 && t.perMinute > 0 && n >= 0 {
+		wait = t.served[n] + time.Minute - now
+	}
+	if wait <= 0 {
+		t.served = append(t.served, now)
+		return false
+	}
+	t.refused++
+	x.Status = http.StatusTooManyRequests
+	if t.tells {
+		x.RetryAfter = min(wait.Truncate(time.Second)+time.Second, longestRetryAfter)
+	}
+	return true
+}
+
+// longestRetryAfter is told at most. While a fetcher knows of one of which the scheduler does
+// not, because another answer came later, visits go to and fro every few seconds.
+const longestRetryAfter = 20 * time.Minute
+
+// checkThrottles checks that hosts with a limit did not refuse many more requests than they
+// answered: a few in each minute in which they were asked too fast. TestThrottledHost shows
+// that they are not asked much more slowly than they permit.
+func (w *world) checkThrottles() {
+	if len(w.c.Faults) > 0 || w.c.AddressDelay > 0 || w.c.MaxPages > 0 {
+		return
+	}
+	for _, host := range keys(w.web.throttles) {
+		t := w.web.throttles[host]
+		n := len(t.served)
+		if t.perMinute == 0 || n == 0 {
+			continue
+		}
+		w.count("throttled hosts")
+		w.trace("%s permits %d a minute: %d served, %d refused", host, t.perMinute, n, t.refused)
+		if 10*t.refused > 150+13*n {
+			w.violate("throttled", "%s, which permits %d requests a minute, refused %d and answered %d", host, t.perMinute, t.refused, n)
+		}
+	}
+}
