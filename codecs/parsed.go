@@ -110,6 +110,9 @@ type ParsedOriginal struct {
 // whose links were not followed, because it is a duplicate.
 const Duplicate = "duplicate"
 
+// SitemapsOnly is the reason of Unfollowed of all pages of a crawl that follows no links.
+const SitemapsOnly = "sitemaps_only"
+
 // ParsedHeading is an element h1 to h6.
 type ParsedHeading struct {
 	Level int    `json:"level"`
