@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/parse/document"
 )
@@ -26,9 +27,10 @@ type handler struct {
 //	format    media types                                    page, text and links by
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
+//	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
 //	document  text/html, application/xhtml+xml, text/plain;  package document
 //	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, documentHandler}
+var handlers = []handler{sitemapHandler, feedHandler, documentHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
@@ -36,6 +38,8 @@ type body struct {
 	// media is the media type, stated or sniffed, without parameters.
 	media string
 	f     *weftpb.Fetched
+	// feed is what a feed says besides its page.
+	feed *codecs.ParsedFeed
 }
 
 // target is what was known of the URL when it was asked for.
@@ -49,20 +53,20 @@ var documentHandler = handler{
 
 // contents asks the handlers in turn. It returns the page of a body, if it has one, and what
 // else the body names.
-func (p *parser) contents(f *weftpb.Fetched) (page *document.Page, named []*weftpb.Discovered) {
-	b := &body{Input: input(f), f: f}
+func (p *parser) contents(f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
+	b = &body{Input: input(f), f: f}
 	b.media = document.MediaType(b.Input)
 	for _, h := range handlers {
 		if !h.takes(b) {
 			continue
 		}
 		if h.page != nil {
-			return h.page(p, b), named
+			return b, h.page(p, b), named
 		}
 		more, ok := h.names(p, b)
 		if named = append(named, more...); ok {
-			return nil, named
+			return b, nil, named
 		}
 	}
-	return nil, named // not reached: the last handler takes every body
+	return b, nil, named // not reached: the last handler takes every body
 }

@@ -90,6 +90,9 @@ func (made *result) duplicates(v duplicates.Verdict) {
 	record.DuplicateOf = &codecs.ParsedOriginal{ID: v.ID, URL: v.URL, Distance: v.Distance}
 	if made.env.Definition.Duplicates == topics.DropDuplicateText {
 		record.Text, record.TextTruncated, record.Unparsed, record.Headings = "", false, codecs.Duplicate, nil
+		if record.Feed != nil {
+			record.Feed.Entries = nil
+		}
 	}
 	if made.env.Definition.DuplicateLinks == topics.IgnoreDuplicateLinks {
 		record.Unfollowed = codecs.Duplicate

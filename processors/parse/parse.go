@@ -160,12 +160,13 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
 		return nil, ""
 	default:
-		page, named := p.contents(&f)
+		body, page, named := p.contents(&f)
 		if page == nil {
 			made.named = named
 			return made, ""
 		}
 		p.page(made, &f, source, page)
+		made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
 		made.named = append(made.named, named...)
 		p.env.Meter.Page(len(f.Body))
 	}
