@@ -73,6 +73,8 @@ var neighbours = map[string][]string{
 	"processors/fetch/hostqueue":  {"processors/fetch/slots"},
 	"processors/fetch/httpclient": {"processors/fetch/slots"},
 	"processors/parse/duplicates": {"processors/parse/simhash"},
+	"processors/parse/feed":       {"processors/parse/markup"},
+	"processors/parse/sitemap":    {"processors/parse/markup"},
 
 	"inspect/metrics":  {"inspect/status"},
 	"inspect/transfer": {"inspect/status"},

@@ -82,6 +82,9 @@ type Parsed struct {
 	// JSONLDOmitted counts those beyond the limit for one page.
 	JSONLDOmitted int `json:"json_ld_omitted,omitempty"`
 
+	// Feed is what the page says as a feed; nil: it is none.
+	Feed *ParsedFeed `json:"feed,omitempty"`
+
 	Links []ParsedLink `json:"links"`
 	// LinksOmitted counts links beyond the limit for one page.
 	LinksOmitted int `json:"links_omitted,omitempty"`
@@ -110,6 +113,9 @@ type ParsedOriginal struct {
 // whose links were not followed, because it is a duplicate.
 const Duplicate = "duplicate"
 
+// SitemapsOnly is the reason of Unfollowed of all pages of a crawl that follows no links.
+const SitemapsOnly = "sitemaps_only"
+
 // ParsedHeading is an element h1 to h6.
 type ParsedHeading struct {
 	Level int    `json:"level"`
@@ -120,6 +126,32 @@ type ParsedHeading struct {
 type ParsedProperty struct {
 	Name    string `json:"name"`
 	Content string `json:"content"`
+}
+
+// ParsedFeed is what a feed says besides title, description, author and date of its page. URLs
+// are absolute if they could be resolved, and dates as written.
+type ParsedFeed struct {
+	// Kind is rss, atom or json.
+	Kind string `json:"kind"`
+	// Link is the page that the feed belongs to.
+	Link string `json:"link,omitempty"`
+	// Self is the URL of the feed, and Hubs tell of changes, as the feed says (WebSub).
+	Self string   `json:"self,omitempty"`
+	Hubs []string `json:"hubs,omitempty"`
+	// Entries is an array in JSON, even if it is nil.
+	Entries []ParsedEntry `json:"entries"`
+	// EntriesOmitted counts those beyond the limit for one feed.
+	EntriesOmitted int `json:"entries_omitted,omitempty"`
+}
+
+// ParsedEntry is an entry of a feed.
+type ParsedEntry struct {
+	URL     string `json:"url,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Author  string `json:"author,omitempty"`
+	Date    string `json:"date,omitempty"`
+	Summary string `json:"summary,omitempty"`
 }
 
 // ParsedLink is a link of a page, to another page or to a part of itself.
@@ -240,7 +272,42 @@ func (p Parsed) appendMetadata(dst []byte) []byte {
 	if p.JSONLDOmitted != 0 {
 		dst = strconv.AppendInt(append(dst, `,"json_ld_omitted":`...), int64(p.JSONLDOmitted), 10)
 	}
+	if p.Feed != nil {
+		dst = p.Feed.append(append(dst, `,"feed":`...))
+	}
 	return dst
+}
+
+func (f *ParsedFeed) append(dst []byte) []byte {
+	dst = appendString(append(dst, `{"kind":`...), f.Kind)
+	dst = appendMember(dst, `,"link":`, f.Link)
+	dst = appendMember(dst, `,"self":`, f.Self)
+	if len(f.Hubs) > 0 {
+		dst = append(dst, `,"hubs":[`...)
+		for i, hub := range f.Hubs {
+			dst = appendString(appendComma(dst, i), hub)
+		}
+		dst = append(dst, ']')
+	}
+	dst = append(dst, `,"entries":[`...)
+	for i, e := range f.Entries {
+		dst = append(appendComma(dst, i), '{')
+		from := len(dst)
+		for _, m := range []struct{ name, value string }{
+			{`,"url":`, e.URL}, {`,"id":`, e.ID}, {`,"title":`, e.Title}, {`,"author":`, e.Author}, {`,"date":`, e.Date}, {`,"summary":`, e.Summary},
+		} {
+			if len(dst) == from {
+				m.name = m.name[1:] // no comma in front of the first one
+			}
+			dst = appendMember(dst, m.name, m.value)
+		}
+		dst = append(dst, '}')
+	}
+	dst = append(dst, ']')
+	if f.EntriesOmitted != 0 {
+		dst = strconv.AppendInt(append(dst, `,"entries_omitted":`...), int64(f.EntriesOmitted), 10)
+	}
+	return append(dst, '}')
 }
 
 // ParsedFingerprints has the fields of Parsed that name the page and are the fingerprints of

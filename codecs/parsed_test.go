@@ -23,6 +23,10 @@ func reflected(tb testing.TB, p Parsed) []byte {
 	if p.Links == nil {
 		p.Links = []ParsedLink{}
 	}
+	if p.Feed != nil && p.Feed.Entries == nil {
+		f := *p.Feed
+		f.Entries, p.Feed = []ParsedEntry{}, &f
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -75,6 +79,18 @@ func drawParsed(t *rapid.T) Parsed {
 			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel"), Kind: s.Draw(t, "kind"), Element: s.Draw(t, "element"), Language: s.Draw(t, "hreflang")}
 		}), 0, 3).Draw(t, "links"),
 		LinksOmitted: rapid.IntRange(0, 5).Draw(t, "omitted"),
+		Feed: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedFeed {
+			return ParsedFeed{
+				Kind: s.Draw(t, "kind"), Link: s.Draw(t, "link"), Self: s.Draw(t, "self"), Hubs: rapid.SliceOfN(s, 0, 2).Draw(t, "hubs"),
+				Entries: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedEntry {
+					return ParsedEntry{
+						URL: s.Draw(t, "url"), ID: s.Draw(t, "id"), Title: s.Draw(t, "title"), Author: s.Draw(t, "author"),
+						Date: s.Draw(t, "date"), Summary: s.Draw(t, "summary"),
+					}
+				}), 0, 3).Draw(t, "entries"),
+				EntriesOmitted: rapid.IntRange(0, 2).Draw(t, "entries omitted"),
+			}
+		}), true).Draw(t, "feed"),
 	}
 }
 

@@ -15,6 +15,9 @@ type Seed struct {
 	// Depth is the depth of the seed. With a number above 0, a crawl with a limit
 	// follows links from this seed less far.
 	Depth uint32 `json:"depth,omitempty"`
+	// Sitemap: the URL is a sitemap, whose entries are pages of the crawl. It makes no page
+	// itself.
+	Sitemap bool `json:"sitemap,omitempty"`
 }
 
 // BadSeed is a line of the topic seeds that is not a seed.
@@ -102,7 +105,7 @@ func decodeSeedObject(raw []byte) (s Seed, size int, reason string) {
 // EncodeSeed returns the value of a record that DecodeSeeds reads as s: the plain URL
 // if that is enough.
 func EncodeSeed(s Seed) []byte {
-	plain := s.Depth == 0 && s.URL != "" && s.URL[0] != '#' && s.URL[0] != '{' &&
+	plain := s.Depth == 0 && !s.Sitemap && s.URL != "" && s.URL[0] != '#' && s.URL[0] != '{' &&
 		!strings.Contains(s.URL, "\n") && strings.TrimSpace(s.URL) == s.URL && !strings.HasPrefix(s.URL, string(byteOrderMark))
 	if plain {
 		return []byte(s.URL)

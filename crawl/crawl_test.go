@@ -59,6 +59,7 @@ func configured(dir string) crawl.Options {
 		Dir: dir,
 		Definition: topics.Definition{
 			Crawl: "weft", Scope: "host", MaxDepth: -1, PerDomain: 1, UserAgent: "weft/test", AllowPrivate: true,
+			Sitemaps: topics.NoSitemaps, // tests count requests
 		},
 		Fetch:  fetching,
 		Logger: slog.New(slog.DiscardHandler),

@@ -55,6 +55,9 @@ type Definition struct {
 	// empty: nofollow.
 	FollowLinks []string `json:"follow_links,omitempty"`
 	NoFollowRel []string `json:"nofollow_rel,omitempty"`
+	// Sitemaps is whether the crawl reads them: UseSitemaps, NoSitemaps or OnlySitemaps;
+	// empty: the first.
+	Sitemaps string `json:"sitemaps,omitempty"`
 	// MaxPages ends the crawl after so many pages; 0: no limit.
 	MaxPages int64 `json:"max_pages,omitempty"`
 
@@ -134,6 +137,16 @@ func DefinitionIn(value []byte, crawl string) (Definition, bool) {
 	d, err := decodeDefinition(value)
 	return d, err == nil && d.Crawl == crawl
 }
+
+// Policies for sitemaps.
+const (
+	// UseSitemaps: sitemaps name pages, as links do.
+	UseSitemaps = "on"
+	// NoSitemaps: they are neither asked for nor read.
+	NoSitemaps = "off"
+	// OnlySitemaps: pages are found in sitemaps, and links are not followed.
+	OnlySitemaps = "only"
+)
 
 // Policies for duplicates.
 const (

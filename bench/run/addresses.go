@@ -51,7 +51,7 @@ func addresses(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		defer broker.end()
-		flags := fmt.Sprintf(" --partitions %d --delay 1s --allow-private --address-exempt 192.0.2.0/24 --address-delay %v --brokers %s", 2**processes, *delay, broker.addr)
+		flags := fmt.Sprintf(" --partitions %d --delay 1s --sitemaps off --allow-private --address-exempt 192.0.2.0/24 --address-delay %v --brokers %s", 2**processes, *delay, broker.addr)
 		if err := runToEnd(ctx, command("{bin}/weft topics create --replication 1"+flags, map[string]string{"bin": b.bin})); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ type clusterRow struct {
 }
 
 // crawlFlags are what all programs are given.
-const crawlFlags = " --delay 0 --allow-private --scope host"
+const crawlFlags = " --sitemaps off --delay 0 --allow-private --scope host"
 
 // clusterProgram is a program, and a command that makes its topics first; empty:
 // the program does so itself.

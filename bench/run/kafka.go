@@ -115,7 +115,7 @@ func (c clusterCrawl) weft(ctx context.Context, args ...string) error {
 }
 
 func (c clusterCrawl) create(ctx context.Context, partitions int, delay time.Duration) error {
-	return c.weft(ctx, "topics", "create", "--partitions", strconv.Itoa(partitions), "--delay", delay.String(), "--allow-private", "--scope", "host")
+	return c.weft(ctx, "topics", "create", "--partitions", strconv.Itoa(partitions), "--delay", delay.String(), "--allow-private", "--scope", "host", "--sitemaps", "off")
 }
 
 // start starts a process of stages with a data directory of its own, beside which its

@@ -23,7 +23,7 @@ type stretch struct{ from, to time.Time }
 
 func polite(ctx context.Context, args []string, out io.Writer) error {
 	b := newWebBench("polite", out, localweb.Spec{Domains: 1000, Seed: 1, Rough: true})
-	crawl := b.String("crawl", "{bin}/weft crawl --delay {delay} --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
+	crawl := b.String("crawl", "{bin}/weft crawl --sitemaps off --delay {delay} --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
 	delay := b.Duration("delay", time.Second, "`delay` between requests of a domain")
 	duration := b.Duration("duration", 90*time.Second, "run for this `long`; 0: until the crawler ends by itself")
 	ramp := b.Duration("ramp", 15*time.Second, "`time` after each start that is not yet the steady state")

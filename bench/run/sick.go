@@ -42,7 +42,7 @@ func sick(ctx context.Context, args []string, out io.Writer) error {
 	b.DurationVar(&o.OutageFrom, "outage-from", 5*time.Second, "`time` after the start at which hosts of the kind outage go down")
 	b.DurationVar(&o.OutageUntil, "outage-until", 20*time.Second, "`time` after the start at which they come back")
 	b.DurationVar(&o.BusyUntil, "busy-until", 20*time.Second, "`time` after the start until which hosts of the kind busy-503-retry-after are busy")
-	crawl := b.String("crawl", "{bin}/weft crawl --scope any --delay 0 --allow-private --seeds {seeds} --data {data}", "`command` of the crawler")
+	crawl := b.String("crawl", "{bin}/weft crawl --sitemaps off --scope any --delay 0 --allow-private --seeds {seeds} --data {data}", "`command` of the crawler")
 	limit := b.Duration("limit", 5*time.Minute, "a crawl that has not all pages after this `time` has failed")
 	quiet := b.Duration("quiet", 3*time.Second, "stop a crawl that has all pages and asked no healthy host for this `time`")
 	return b.run(args, func() error {

@@ -43,7 +43,7 @@ func micros(d time.Duration, pages int) float64 {
 func speed(ctx context.Context, args []string, out io.Writer) error {
 	b := newWebBench("speed", out, localweb.Spec{Pages: 20_000, Domains: 50, Seed: 1})
 	limit := b.String("limit", "{bin}/limit -urls {urls}", "`command` of the limit")
-	crawl := b.String("crawl", "{bin}/weft crawl --delay 0 --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
+	crawl := b.String("crawl", "{bin}/weft crawl --sitemaps off --delay 0 --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
 	rounds := b.Int("rounds", 2, "`rounds`, each of the limit and then the crawler")
 	return b.run(args, func() error {
 		var rows []row

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/term"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/internal/urls"
@@ -28,11 +29,12 @@ type crawlCmd struct {
 	checkpointFlags
 	groupFlags
 	definitionFlags
-	Seeds    string `placeholder:"FILE|-" help:"File of seeds: a URL or a JSON object per line."`
-	Output   string `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
-	Compress string `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
-	WARC     bool   `name:"warc" help:"Also write WARC 1.1 files to DIR/warc."`
-	Operator string `placeholder:"S" help:"Operator in WARC files: a name, perhaps with a mail address. Default: the contact."`
+	Seeds    string   `placeholder:"FILE|-" help:"File of seeds: a URL or a JSON object per line."`
+	Sitemap  []string `placeholder:"URL" sep:"none" help:"A sitemap to begin with, as in weft seed --sitemap."`
+	Output   string   `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
+	Compress string   `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
+	WARC     bool     `name:"warc" help:"Also write WARC 1.1 files to DIR/warc."`
+	Operator string   `placeholder:"S" help:"Operator in WARC files: a name, perhaps with a mail address. Default: the contact."`
 	listenFlags
 	Patience time.Duration `placeholder:"DUR" default:"10m" help:"End after DUR without a page when all pending URLs are of hosts that are down. The URLs stay queued. 0: wait until the hosts are given up."`
 
@@ -156,6 +158,13 @@ func (c *crawlCmd) seeds(in io.Reader) ([][]byte, error) {
 	seeds, err := argumentSeeds(c.URLs)
 	if err != nil {
 		return nil, err
+	}
+	sitemaps, err := argumentSeeds(c.Sitemap)
+	if err != nil {
+		return nil, err
+	}
+	for _, url := range sitemaps {
+		seeds = append(seeds, codecs.EncodeSeed(codecs.Seed{URL: string(url), Sitemap: true}))
 	}
 	if c.Seeds != "" {
 		for seed, err := range seedLines(c.Seeds, in) {

@@ -20,6 +20,8 @@ import (
 type seedCmd struct {
 	URLs []string `arg:"" optional:"" name:"file|url" help:"A file of seeds, or - for standard input, or URLs. The file has a URL or a JSON object per line."`
 
+	Sitemap []string `placeholder:"URL" sep:"none" help:"A sitemap: its entries are crawled, and it makes no page itself. It may be given several times."`
+
 	reachFlags
 }
 
@@ -51,16 +53,23 @@ func (c *seedCmd) Run(ctx context.Context, std streams) error {
 
 // seeds are the arguments, the first of which may name a file of seeds.
 func (c *seedCmd) seeds(in io.Reader) (iter.Seq2[[]byte, error], error) {
-	if len(c.URLs) == 0 {
+	if len(c.URLs)+len(c.Sitemap) == 0 {
 		return seedLines("-", in), nil
 	}
 	file, urls := "", c.URLs
-	if checkSeed([]byte(c.URLs[0])) != nil && isFile(c.URLs[0]) {
-		file, urls = c.URLs[0], c.URLs[1:]
+	if len(urls) > 0 && checkSeed([]byte(urls[0])) != nil && isFile(urls[0]) {
+		file, urls = urls[0], urls[1:]
 	}
 	seeds, err := argumentSeeds(urls)
 	if err != nil {
 		return nil, err
+	}
+	sitemaps, err := argumentSeeds(c.Sitemap)
+	if err != nil {
+		return nil, err
+	}
+	for _, url := range sitemaps {
+		seeds = append(seeds, codecs.EncodeSeed(codecs.Seed{URL: string(url), Sitemap: true}))
 	}
 	return func(yield func([]byte, error) bool) {
 		for _, seed := range seeds {

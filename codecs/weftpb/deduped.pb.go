@@ -103,7 +103,9 @@ type Deduped struct {
 	// States of groups from now on: those that change, and those of targets.
 	Groups []*Group `protobuf:"bytes,14,rep,name=groups,proto3" json:"groups,omitempty"`
 	// URLs that have to be fetched themselves. Those that wait in a group leave it.
-	Recalled      []string `protobuf:"bytes,15,rep,name=recalled,proto3" json:"recalled,omitempty"`
+	Recalled []string `protobuf:"bytes,15,rep,name=recalled,proto3" json:"recalled,omitempty"`
+	// Sitemaps whose entries count from now on.
+	Vouched       []*Vouch `protobuf:"bytes,16,rep,name=vouched,proto3" json:"vouched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -208,6 +210,67 @@ func (x *Deduped) GetRecalled() []string {
 	return nil
 }
 
+func (x *Deduped) GetVouched() []*Vouch {
+	if x != nil {
+		return x.Vouched
+	}
+	return nil
+}
+
+// Vouch says that the robots.txt of a host names a sitemap.
+type Vouch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Host, and port if there is one.
+	Host          string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	Sitemap       string `protobuf:"bytes,2,opt,name=sitemap,proto3" json:"sitemap,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Vouch) Reset() {
+	*x = Vouch{}
+	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Vouch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Vouch) ProtoMessage() {}
+
+func (x *Vouch) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Vouch.ProtoReflect.Descriptor instead.
+func (*Vouch) Descriptor() ([]byte, []int) {
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Vouch) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Vouch) GetSitemap() string {
+	if x != nil {
+		return x.Sitemap
+	}
+	return ""
+}
+
 // Merged is a URL that is taken for another one of its site. It is known from
 // now on and not in the crawl, until it is among targets.
 type Merged struct {
@@ -224,7 +287,7 @@ type Merged struct {
 
 func (x *Merged) Reset() {
 	*x = Merged{}
-	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	mi := &file_weft_v1_deduped_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -236,7 +299,7 @@ func (x *Merged) String() string {
 func (*Merged) ProtoMessage() {}
 
 func (x *Merged) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_deduped_proto_msgTypes[1]
+	mi := &file_weft_v1_deduped_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -249,7 +312,7 @@ func (x *Merged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Merged.ProtoReflect.Descriptor instead.
 func (*Merged) Descriptor() ([]byte, []int) {
-	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Merged) GetTarget() *Target {
@@ -292,7 +355,7 @@ type Parked struct {
 
 func (x *Parked) Reset() {
 	*x = Parked{}
-	mi := &file_weft_v1_deduped_proto_msgTypes[2]
+	mi := &file_weft_v1_deduped_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -304,7 +367,7 @@ func (x *Parked) String() string {
 func (*Parked) ProtoMessage() {}
 
 func (x *Parked) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_deduped_proto_msgTypes[2]
+	mi := &file_weft_v1_deduped_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -317,7 +380,7 @@ func (x *Parked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Parked.ProtoReflect.Descriptor instead.
 func (*Parked) Descriptor() ([]byte, []int) {
-	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Parked) GetHost() string {
@@ -368,7 +431,7 @@ type Lift struct {
 
 func (x *Lift) Reset() {
 	*x = Lift{}
-	mi := &file_weft_v1_deduped_proto_msgTypes[3]
+	mi := &file_weft_v1_deduped_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -380,7 +443,7 @@ func (x *Lift) String() string {
 func (*Lift) ProtoMessage() {}
 
 func (x *Lift) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_deduped_proto_msgTypes[3]
+	mi := &file_weft_v1_deduped_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -393,7 +456,7 @@ func (x *Lift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lift.ProtoReflect.Descriptor instead.
 func (*Lift) Descriptor() ([]byte, []int) {
-	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_deduped_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Lift) GetHost() string {
@@ -414,7 +477,7 @@ var File_weft_v1_deduped_proto protoreflect.FileDescriptor
 
 const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x16weft/v1/evidence.proto\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\x80\x03\n" +
+	"\x15weft/v1/deduped.proto\x12\aweft.v1\x1a\x16weft/v1/evidence.proto\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xaa\x03\n" +
 	"\aDeduped\x12)\n" +
 	"\atargets\x18\x01 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12-\n" +
@@ -426,7 +489,11 @@ const file_weft_v1_deduped_proto_rawDesc = "" +
 	"\ashowing\x18\f \x01(\x0e2\x10.weft.v1.ShowingR\ashowing\x12\x1a\n" +
 	"\boriginal\x18\r \x01(\x06R\boriginal\x12&\n" +
 	"\x06groups\x18\x0e \x03(\v2\x0e.weft.v1.GroupR\x06groups\x12\x1a\n" +
-	"\brecalled\x18\x0f \x03(\tR\brecalled\"[\n" +
+	"\brecalled\x18\x0f \x03(\tR\brecalled\x12(\n" +
+	"\avouched\x18\x10 \x03(\v2\x0e.weft.v1.VouchR\avouched\"5\n" +
+	"\x05Vouch\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\tR\x04host\x12\x18\n" +
+	"\asitemap\x18\x02 \x01(\tR\asitemap\"[\n" +
 	"\x06Merged\x12'\n" +
 	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x12\n" +
 	"\x04kept\x18\x02 \x01(\tR\x04kept\x12\x14\n" +
@@ -459,32 +526,34 @@ func file_weft_v1_deduped_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_deduped_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_deduped_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_weft_v1_deduped_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_weft_v1_deduped_proto_goTypes = []any{
 	(Showing)(0),     // 0: weft.v1.Showing
 	(*Deduped)(nil),  // 1: weft.v1.Deduped
-	(*Merged)(nil),   // 2: weft.v1.Merged
-	(*Parked)(nil),   // 3: weft.v1.Parked
-	(*Lift)(nil),     // 4: weft.v1.Lift
-	(*Target)(nil),   // 5: weft.v1.Target
-	(*Evidence)(nil), // 6: weft.v1.Evidence
-	(*Group)(nil),    // 7: weft.v1.Group
+	(*Vouch)(nil),    // 2: weft.v1.Vouch
+	(*Merged)(nil),   // 3: weft.v1.Merged
+	(*Parked)(nil),   // 4: weft.v1.Parked
+	(*Lift)(nil),     // 5: weft.v1.Lift
+	(*Target)(nil),   // 6: weft.v1.Target
+	(*Evidence)(nil), // 7: weft.v1.Evidence
+	(*Group)(nil),    // 8: weft.v1.Group
 }
 var file_weft_v1_deduped_proto_depIdxs = []int32{
-	5, // 0: weft.v1.Deduped.targets:type_name -> weft.v1.Target
-	6, // 1: weft.v1.Deduped.evidence:type_name -> weft.v1.Evidence
-	2, // 2: weft.v1.Deduped.merged:type_name -> weft.v1.Merged
-	3, // 3: weft.v1.Deduped.parked:type_name -> weft.v1.Parked
-	4, // 4: weft.v1.Deduped.lifted:type_name -> weft.v1.Lift
-	0, // 5: weft.v1.Deduped.showing:type_name -> weft.v1.Showing
-	7, // 6: weft.v1.Deduped.groups:type_name -> weft.v1.Group
-	5, // 7: weft.v1.Merged.target:type_name -> weft.v1.Target
-	5, // 8: weft.v1.Parked.targets:type_name -> weft.v1.Target
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	6,  // 0: weft.v1.Deduped.targets:type_name -> weft.v1.Target
+	7,  // 1: weft.v1.Deduped.evidence:type_name -> weft.v1.Evidence
+	3,  // 2: weft.v1.Deduped.merged:type_name -> weft.v1.Merged
+	4,  // 3: weft.v1.Deduped.parked:type_name -> weft.v1.Parked
+	5,  // 4: weft.v1.Deduped.lifted:type_name -> weft.v1.Lift
+	0,  // 5: weft.v1.Deduped.showing:type_name -> weft.v1.Showing
+	8,  // 6: weft.v1.Deduped.groups:type_name -> weft.v1.Group
+	2,  // 7: weft.v1.Deduped.vouched:type_name -> weft.v1.Vouch
+	6,  // 8: weft.v1.Merged.target:type_name -> weft.v1.Target
+	6,  // 9: weft.v1.Parked.targets:type_name -> weft.v1.Target
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_deduped_proto_init() }
@@ -501,7 +570,7 @@ func file_weft_v1_deduped_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_deduped_proto_rawDesc), len(file_weft_v1_deduped_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -45,8 +45,16 @@ type Discovered struct {
 	Charset string `protobuf:"bytes,9,opt,name=charset,proto3" json:"charset,omitempty"`
 	// Target.redirects of source.
 	SourceRedirects uint32 `protobuf:"varint,10,opt,name=source_redirects,json=sourceRedirects,proto3" json:"source_redirects,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The source is a robots.txt, and the links are the sitemaps that it names, or those that
+	// are guessed because it names none.
+	Robots bool `protobuf:"varint,11,opt,name=robots,proto3" json:"robots,omitempty"`
+	// The source is this sitemap.
+	Sitemap *Sitemap `protobuf:"bytes,12,opt,name=sitemap,proto3" json:"sitemap,omitempty"`
+	// With robots: the origin may be none of the crawl. The links are vouched for, and not
+	// asked for.
+	Aside         bool `protobuf:"varint,13,opt,name=aside,proto3" json:"aside,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Discovered) Reset() {
@@ -149,6 +157,27 @@ func (x *Discovered) GetSourceRedirects() uint32 {
 	return 0
 }
 
+func (x *Discovered) GetRobots() bool {
+	if x != nil {
+		return x.Robots
+	}
+	return false
+}
+
+func (x *Discovered) GetSitemap() *Sitemap {
+	if x != nil {
+		return x.Sitemap
+	}
+	return nil
+}
+
+func (x *Discovered) GetAside() bool {
+	if x != nil {
+		return x.Aside
+	}
+	return false
+}
+
 // Normalized is the canonical URLs that one page, or one batch of seeds,
 // names in one registrable domain. Key: that domain. Written by normalize,
 // read by dedupe. At most 200 targets and 64 KiB.
@@ -160,7 +189,9 @@ type Normalized struct {
 	// Discovered.evidence, in the record of the source's own domain.
 	Evidence []*Evidence `protobuf:"bytes,3,rep,name=evidence,proto3" json:"evidence,omitempty"`
 	// People lift a trap of the domain; such a record has no targets.
-	Lift          *Lift `protobuf:"bytes,10,opt,name=lift,proto3" json:"lift,omitempty"`
+	Lift *Lift `protobuf:"bytes,10,opt,name=lift,proto3" json:"lift,omitempty"`
+	// Sitemaps that a robots.txt of the domain names.
+	Vouched       []*Vouch `protobuf:"bytes,11,rep,name=vouched,proto3" json:"vouched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -223,11 +254,18 @@ func (x *Normalized) GetLift() *Lift {
 	return nil
 }
 
+func (x *Normalized) GetVouched() []*Vouch {
+	if x != nil {
+		return x.Vouched
+	}
+	return nil
+}
+
 var File_weft_v1_discovered_proto protoreflect.FileDescriptor
 
 const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\n" +
-	"\x18weft/v1/discovered.proto\x12\aweft.v1\x1a\x15weft/v1/deduped.proto\x1a\x16weft/v1/evidence.proto\x1a\x11weft/v1/url.proto\"\xd3\x02\n" +
+	"\x18weft/v1/discovered.proto\x12\aweft.v1\x1a\x15weft/v1/deduped.proto\x1a\x16weft/v1/evidence.proto\x1a\x11weft/v1/url.proto\"\xad\x03\n" +
 	"\n" +
 	"Discovered\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x12\n" +
@@ -242,14 +280,18 @@ const file_weft_v1_discovered_proto_rawDesc = "" +
 	"\bevidence\x18\b \x03(\v2\x11.weft.v1.EvidenceR\bevidence\x12\x18\n" +
 	"\acharset\x18\t \x01(\tR\acharset\x12)\n" +
 	"\x10source_redirects\x18\n" +
-	" \x01(\rR\x0fsourceRedirects\"\xa1\x01\n" +
+	" \x01(\rR\x0fsourceRedirects\x12\x16\n" +
+	"\x06robots\x18\v \x01(\bR\x06robots\x12*\n" +
+	"\asitemap\x18\f \x01(\v2\x10.weft.v1.SitemapR\asitemap\x12\x14\n" +
+	"\x05aside\x18\r \x01(\bR\x05aside\"\xcb\x01\n" +
 	"\n" +
 	"Normalized\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12)\n" +
 	"\atargets\x18\x02 \x03(\v2\x0f.weft.v1.TargetR\atargets\x12-\n" +
 	"\bevidence\x18\x03 \x03(\v2\x11.weft.v1.EvidenceR\bevidence\x12!\n" +
 	"\x04lift\x18\n" +
-	" \x01(\v2\r.weft.v1.LiftR\x04liftB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	" \x01(\v2\r.weft.v1.LiftR\x04lift\x12(\n" +
+	"\avouched\x18\v \x03(\v2\x0e.weft.v1.VouchR\avouchedB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_discovered_proto_rawDescOnce sync.Once
@@ -270,22 +312,26 @@ var file_weft_v1_discovered_proto_goTypes = []any{
 	(Via)(0),           // 2: weft.v1.Via
 	(*Link)(nil),       // 3: weft.v1.Link
 	(*Evidence)(nil),   // 4: weft.v1.Evidence
-	(*Target)(nil),     // 5: weft.v1.Target
-	(*Lift)(nil),       // 6: weft.v1.Lift
+	(*Sitemap)(nil),    // 5: weft.v1.Sitemap
+	(*Target)(nil),     // 6: weft.v1.Target
+	(*Lift)(nil),       // 7: weft.v1.Lift
+	(*Vouch)(nil),      // 8: weft.v1.Vouch
 }
 var file_weft_v1_discovered_proto_depIdxs = []int32{
 	2, // 0: weft.v1.Discovered.via:type_name -> weft.v1.Via
 	3, // 1: weft.v1.Discovered.links:type_name -> weft.v1.Link
 	2, // 2: weft.v1.Discovered.source_via:type_name -> weft.v1.Via
 	4, // 3: weft.v1.Discovered.evidence:type_name -> weft.v1.Evidence
-	5, // 4: weft.v1.Normalized.targets:type_name -> weft.v1.Target
-	4, // 5: weft.v1.Normalized.evidence:type_name -> weft.v1.Evidence
-	6, // 6: weft.v1.Normalized.lift:type_name -> weft.v1.Lift
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	5, // 4: weft.v1.Discovered.sitemap:type_name -> weft.v1.Sitemap
+	6, // 5: weft.v1.Normalized.targets:type_name -> weft.v1.Target
+	4, // 6: weft.v1.Normalized.evidence:type_name -> weft.v1.Evidence
+	7, // 7: weft.v1.Normalized.lift:type_name -> weft.v1.Lift
+	8, // 8: weft.v1.Normalized.vouched:type_name -> weft.v1.Vouch
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_discovered_proto_init() }

@@ -55,7 +55,9 @@ type Fetched struct {
 	RequestHead  []byte `protobuf:"bytes,13,opt,name=request_head,json=requestHead,proto3" json:"request_head,omitempty"`
 	// The exchange of a robots.txt, or of a check: no visit, and a request with nothing but
 	// the URL.
-	Robots        *Fetched `protobuf:"bytes,14,opt,name=robots,proto3" json:"robots,omitempty"`
+	Robots *Fetched `protobuf:"bytes,14,opt,name=robots,proto3" json:"robots,omitempty"`
+	// Beside robots: whose robots.txt that is; unset for a check.
+	RobotsOf      *RobotsOf `protobuf:"bytes,15,opt,name=robots_of,json=robotsOf,proto3" json:"robots_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -188,6 +190,77 @@ func (x *Fetched) GetRobots() *Fetched {
 	return nil
 }
 
+func (x *Fetched) GetRobotsOf() *RobotsOf {
+	if x != nil {
+		return x.RobotsOf
+	}
+	return nil
+}
+
+// RobotsOf says for which URLs a robots.txt was asked for.
+type RobotsOf struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// scheme://host[:port], default ports omitted; the robots.txt may come from elsewhere.
+	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Target.scope_root of the first of these URLs.
+	ScopeRoot string `protobuf:"bytes,2,opt,name=scope_root,json=scopeRoot,proto3" json:"scope_root,omitempty"`
+	// That URL is a sitemap that another host names: the origin may be none of the crawl.
+	Aside         bool `protobuf:"varint,3,opt,name=aside,proto3" json:"aside,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RobotsOf) Reset() {
+	*x = RobotsOf{}
+	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RobotsOf) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RobotsOf) ProtoMessage() {}
+
+func (x *RobotsOf) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RobotsOf.ProtoReflect.Descriptor instead.
+func (*RobotsOf) Descriptor() ([]byte, []int) {
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RobotsOf) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *RobotsOf) GetScopeRoot() string {
+	if x != nil {
+		return x.ScopeRoot
+	}
+	return ""
+}
+
+func (x *RobotsOf) GetAside() bool {
+	if x != nil {
+		return x.Aside
+	}
+	return false
+}
+
 // BodyReference names a body in the crawl's object store. The object is there
 // before the record, and stays until no record of fetched refers to it.
 type BodyReference struct {
@@ -203,7 +276,7 @@ type BodyReference struct {
 
 func (x *BodyReference) Reset() {
 	*x = BodyReference{}
-	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	mi := &file_weft_v1_fetched_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -215,7 +288,7 @@ func (x *BodyReference) String() string {
 func (*BodyReference) ProtoMessage() {}
 
 func (x *BodyReference) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_fetched_proto_msgTypes[1]
+	mi := &file_weft_v1_fetched_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -228,7 +301,7 @@ func (x *BodyReference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BodyReference.ProtoReflect.Descriptor instead.
 func (*BodyReference) Descriptor() ([]byte, []int) {
-	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *BodyReference) GetKey() string {
@@ -262,7 +335,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_weft_v1_fetched_proto_msgTypes[2]
+	mi := &file_weft_v1_fetched_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -274,7 +347,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_fetched_proto_msgTypes[2]
+	mi := &file_weft_v1_fetched_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -287,7 +360,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Header) GetName() string {
@@ -340,14 +413,18 @@ type Outcome struct {
 	HungUs int64 `protobuf:"varint,15,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
 	// The address whose budget the request took, 4 or 16 bytes: the first of its host. Empty
 	// if that has no budget.
-	Address       []byte `protobuf:"bytes,16,opt,name=address,proto3" json:"address,omitempty"`
+	Address []byte `protobuf:"bytes,16,opt,name=address,proto3" json:"address,omitempty"`
+	// Of a sitemap: what makes the next request for it conditional, and its media type.
+	Etag          string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
+	LastModified  string `protobuf:"bytes,18,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
+	MediaType     string `protobuf:"bytes,19,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_weft_v1_fetched_proto_msgTypes[3]
+	mi := &file_weft_v1_fetched_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -359,7 +436,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_fetched_proto_msgTypes[3]
+	mi := &file_weft_v1_fetched_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -372,7 +449,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Outcome) GetIndex() uint32 {
@@ -487,6 +564,27 @@ func (x *Outcome) GetAddress() []byte {
 	return nil
 }
 
+func (x *Outcome) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *Outcome) GetLastModified() string {
+	if x != nil {
+		return x.LastModified
+	}
+	return ""
+}
+
+func (x *Outcome) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
 // Visited is outcomes of one visit, without bodies. A long visit is reported
 // in parts. Key: the domain. Written by fetch, read by schedule.
 type Visited struct {
@@ -514,7 +612,7 @@ type Visited struct {
 
 func (x *Visited) Reset() {
 	*x = Visited{}
-	mi := &file_weft_v1_fetched_proto_msgTypes[4]
+	mi := &file_weft_v1_fetched_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -526,7 +624,7 @@ func (x *Visited) String() string {
 func (*Visited) ProtoMessage() {}
 
 func (x *Visited) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_fetched_proto_msgTypes[4]
+	mi := &file_weft_v1_fetched_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -539,7 +637,7 @@ func (x *Visited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visited.ProtoReflect.Descriptor instead.
 func (*Visited) Descriptor() ([]byte, []int) {
-	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{4}
+	return file_weft_v1_fetched_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Visited) GetVisit() string {
@@ -595,7 +693,7 @@ var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\xec\x03\n" +
+	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\x9c\x04\n" +
 	"\aFetched\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\arequest\x18\x02 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x14\n" +
@@ -611,14 +709,20 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06stored\x18\v \x01(\v2\x16.weft.v1.BodyReferenceR\x06stored\x12#\n" +
 	"\rresponse_head\x18\f \x01(\fR\fresponseHead\x12!\n" +
 	"\frequest_head\x18\r \x01(\fR\vrequestHead\x12(\n" +
-	"\x06robots\x18\x0e \x01(\v2\x10.weft.v1.FetchedR\x06robots\"M\n" +
+	"\x06robots\x18\x0e \x01(\v2\x10.weft.v1.FetchedR\x06robots\x12.\n" +
+	"\trobots_of\x18\x0f \x01(\v2\x11.weft.v1.RobotsOfR\brobotsOf\"W\n" +
+	"\bRobotsOf\x12\x16\n" +
+	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1d\n" +
+	"\n" +
+	"scope_root\x18\x02 \x01(\tR\tscopeRoot\x12\x14\n" +
+	"\x05aside\x18\x03 \x01(\bR\x05aside\"M\n" +
 	"\rBodyReference\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x16\n" +
 	"\x06sha256\x18\x03 \x01(\fR\x06sha256\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xd1\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xa9\x04\n" +
 	"\aOutcome\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\rR\x06status\x12\x1f\n" +
@@ -641,7 +745,11 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x0eretry_after_ms\x18\r \x01(\x03R\fretryAfterMs\x12\x18\n" +
 	"\askipped\x18\x0e \x01(\bR\askipped\x12\x17\n" +
 	"\ahung_us\x18\x0f \x01(\x03R\x06hungUs\x12\x18\n" +
-	"\aaddress\x18\x10 \x01(\fR\aaddress\"\xef\x01\n" +
+	"\aaddress\x18\x10 \x01(\fR\aaddress\x12\x12\n" +
+	"\x04etag\x18\x11 \x01(\tR\x04etag\x12#\n" +
+	"\rlast_modified\x18\x12 \x01(\tR\flastModified\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x13 \x01(\tR\tmediaType\"\xef\x01\n" +
 	"\aVisited\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12,\n" +
 	"\boutcomes\x18\x02 \x03(\v2\x10.weft.v1.OutcomeR\boutcomes\x12\x12\n" +
@@ -664,32 +772,34 @@ func file_weft_v1_fetched_proto_rawDescGZIP() []byte {
 	return file_weft_v1_fetched_proto_rawDescData
 }
 
-var file_weft_v1_fetched_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_weft_v1_fetched_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_weft_v1_fetched_proto_goTypes = []any{
 	(*Fetched)(nil),       // 0: weft.v1.Fetched
-	(*BodyReference)(nil), // 1: weft.v1.BodyReference
-	(*Header)(nil),        // 2: weft.v1.Header
-	(*Outcome)(nil),       // 3: weft.v1.Outcome
-	(*Visited)(nil),       // 4: weft.v1.Visited
-	(*Request)(nil),       // 5: weft.v1.Request
-	(*OriginRules)(nil),   // 6: weft.v1.OriginRules
-	(*Target)(nil),        // 7: weft.v1.Target
+	(*RobotsOf)(nil),      // 1: weft.v1.RobotsOf
+	(*BodyReference)(nil), // 2: weft.v1.BodyReference
+	(*Header)(nil),        // 3: weft.v1.Header
+	(*Outcome)(nil),       // 4: weft.v1.Outcome
+	(*Visited)(nil),       // 5: weft.v1.Visited
+	(*Request)(nil),       // 6: weft.v1.Request
+	(*OriginRules)(nil),   // 7: weft.v1.OriginRules
+	(*Target)(nil),        // 8: weft.v1.Target
 }
 var file_weft_v1_fetched_proto_depIdxs = []int32{
-	5, // 0: weft.v1.Fetched.request:type_name -> weft.v1.Request
-	3, // 1: weft.v1.Fetched.outcome:type_name -> weft.v1.Outcome
-	2, // 2: weft.v1.Fetched.request_headers:type_name -> weft.v1.Header
-	2, // 3: weft.v1.Fetched.headers:type_name -> weft.v1.Header
-	1, // 4: weft.v1.Fetched.stored:type_name -> weft.v1.BodyReference
-	0, // 5: weft.v1.Fetched.robots:type_name -> weft.v1.Fetched
-	3, // 6: weft.v1.Visited.outcomes:type_name -> weft.v1.Outcome
-	6, // 7: weft.v1.Visited.rules:type_name -> weft.v1.OriginRules
-	7, // 8: weft.v1.Visited.referral:type_name -> weft.v1.Target
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	6,  // 0: weft.v1.Fetched.request:type_name -> weft.v1.Request
+	4,  // 1: weft.v1.Fetched.outcome:type_name -> weft.v1.Outcome
+	3,  // 2: weft.v1.Fetched.request_headers:type_name -> weft.v1.Header
+	3,  // 3: weft.v1.Fetched.headers:type_name -> weft.v1.Header
+	2,  // 4: weft.v1.Fetched.stored:type_name -> weft.v1.BodyReference
+	0,  // 5: weft.v1.Fetched.robots:type_name -> weft.v1.Fetched
+	1,  // 6: weft.v1.Fetched.robots_of:type_name -> weft.v1.RobotsOf
+	4,  // 7: weft.v1.Visited.outcomes:type_name -> weft.v1.Outcome
+	7,  // 8: weft.v1.Visited.rules:type_name -> weft.v1.OriginRules
+	8,  // 9: weft.v1.Visited.referral:type_name -> weft.v1.Target
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_fetched_proto_init() }
@@ -705,7 +815,7 @@ func file_weft_v1_fetched_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_fetched_proto_rawDesc), len(file_weft_v1_fetched_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -68,7 +68,7 @@ func (x DomainSetting_Priority) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DomainSetting_Priority.Descriptor instead.
 func (DomainSetting_Priority) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2, 0}
 }
 
 type Robots_Access int32
@@ -123,7 +123,7 @@ func (x Robots_Access) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Robots_Access.Descriptor instead.
 func (Robots_Access) EnumDescriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{15, 0}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{16, 0}
 }
 
 // Scheduled is what the scheduler decided for one domain: URLs admitted,
@@ -171,7 +171,9 @@ type Scheduled struct {
 	// The setting of the domain from now on.
 	Setting *DomainSetting `protobuf:"bytes,19,opt,name=setting,proto3" json:"setting,omitempty"`
 	// The domain is blocked, because too many of its answers were errors.
-	Block         *Block `protobuf:"bytes,20,opt,name=block,proto3" json:"block,omitempty"`
+	Block *Block `protobuf:"bytes,20,opt,name=block,proto3" json:"block,omitempty"`
+	// URLs that were settled, and are queued again because it is time to fetch them again.
+	Refreshed     []*Refresh `protobuf:"bytes,21,rep,name=refreshed,proto3" json:"refreshed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -339,6 +341,67 @@ func (x *Scheduled) GetBlock() *Block {
 	return nil
 }
 
+func (x *Scheduled) GetRefreshed() []*Refresh {
+	if x != nil {
+		return x.Refreshed
+	}
+	return nil
+}
+
+// Refresh queues a URL again that was settled.
+type Refresh struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Request *Request               `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	// Settlement.refresh_ms.
+	DueMs         int64 `protobuf:"varint,2,opt,name=due_ms,json=dueMs,proto3" json:"due_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Refresh) Reset() {
+	*x = Refresh{}
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Refresh) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Refresh) ProtoMessage() {}
+
+func (x *Refresh) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Refresh.ProtoReflect.Descriptor instead.
+func (*Refresh) Descriptor() ([]byte, []int) {
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Refresh) GetRequest() *Request {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *Refresh) GetDueMs() int64 {
+	if x != nil {
+		return x.DueMs
+	}
+	return 0
+}
+
 // DomainSetting is what people ask for one domain, whole.
 type DomainSetting struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -358,7 +421,7 @@ type DomainSetting struct {
 
 func (x *DomainSetting) Reset() {
 	*x = DomainSetting{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -370,7 +433,7 @@ func (x *DomainSetting) String() string {
 func (*DomainSetting) ProtoMessage() {}
 
 func (x *DomainSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[1]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -383,7 +446,7 @@ func (x *DomainSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DomainSetting.ProtoReflect.Descriptor instead.
 func (*DomainSetting) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *DomainSetting) GetDelayMs() int64 {
@@ -441,7 +504,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +516,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[2]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,7 +529,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{2}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Block) GetUntilMs() int64 {
@@ -527,7 +590,7 @@ type HostHealth struct {
 
 func (x *HostHealth) Reset() {
 	*x = HostHealth{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +602,7 @@ func (x *HostHealth) String() string {
 func (*HostHealth) ProtoMessage() {}
 
 func (x *HostHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[3]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +615,7 @@ func (x *HostHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostHealth.ProtoReflect.Descriptor instead.
 func (*HostHealth) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{3}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *HostHealth) GetHost() string {
@@ -657,7 +720,7 @@ type Recall struct {
 
 func (x *Recall) Reset() {
 	*x = Recall{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +732,7 @@ func (x *Recall) String() string {
 func (*Recall) ProtoMessage() {}
 
 func (x *Recall) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[4]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +745,7 @@ func (x *Recall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recall.ProtoReflect.Descriptor instead.
 func (*Recall) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{4}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Recall) GetUrl() string {
@@ -724,7 +787,7 @@ type OriginHealth struct {
 
 func (x *OriginHealth) Reset() {
 	*x = OriginHealth{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +799,7 @@ func (x *OriginHealth) String() string {
 func (*OriginHealth) ProtoMessage() {}
 
 func (x *OriginHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[5]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +812,7 @@ func (x *OriginHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginHealth.ProtoReflect.Descriptor instead.
 func (*OriginHealth) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{5}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *OriginHealth) GetOrigin() string {
@@ -820,7 +883,7 @@ type Renewal struct {
 
 func (x *Renewal) Reset() {
 	*x = Renewal{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -832,7 +895,7 @@ func (x *Renewal) String() string {
 func (*Renewal) ProtoMessage() {}
 
 func (x *Renewal) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[6]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -845,7 +908,7 @@ func (x *Renewal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renewal.ProtoReflect.Descriptor instead.
 func (*Renewal) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{6}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Renewal) GetVisit() string {
@@ -893,7 +956,7 @@ type Gauges struct {
 
 func (x *Gauges) Reset() {
 	*x = Gauges{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +968,7 @@ func (x *Gauges) String() string {
 func (*Gauges) ProtoMessage() {}
 
 func (x *Gauges) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[7]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +981,7 @@ func (x *Gauges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Gauges.ProtoReflect.Descriptor instead.
 func (*Gauges) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{7}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Gauges) GetPending() int64 {
@@ -1015,7 +1078,7 @@ type Admission struct {
 
 func (x *Admission) Reset() {
 	*x = Admission{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1090,7 @@ func (x *Admission) String() string {
 func (*Admission) ProtoMessage() {}
 
 func (x *Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[8]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1103,7 @@ func (x *Admission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Admission.ProtoReflect.Descriptor instead.
 func (*Admission) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{8}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Admission) GetRequest() *Request {
@@ -1062,7 +1125,7 @@ type Deferral struct {
 
 func (x *Deferral) Reset() {
 	*x = Deferral{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1074,7 +1137,7 @@ func (x *Deferral) String() string {
 func (*Deferral) ProtoMessage() {}
 
 func (x *Deferral) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[9]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1087,7 +1150,7 @@ func (x *Deferral) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferral.ProtoReflect.Descriptor instead.
 func (*Deferral) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{9}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Deferral) GetRequest() *Request {
@@ -1132,14 +1195,20 @@ type Settlement struct {
 	// With a retry_ms: the server asked for fewer requests, so this is not a failed attempt.
 	Throttled bool `protobuf:"varint,10,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	// With a retry_ms: its host is down, so this is not a failed attempt either.
-	Kept          bool `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
+	Kept bool `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
+	// The URL has ended, and is queued again at this time, milliseconds since 1970; 0: it is
+	// not. Until then it is not pending.
+	RefreshMs int64 `protobuf:"varint,12,opt,name=refresh_ms,json=refreshMs,proto3" json:"refresh_ms,omitempty"`
+	// With refresh_ms: what makes that request conditional.
+	Etag          string `protobuf:"bytes,13,opt,name=etag,proto3" json:"etag,omitempty"`
+	LastModified  string `protobuf:"bytes,14,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settlement) Reset() {
 	*x = Settlement{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1220,7 @@ func (x *Settlement) String() string {
 func (*Settlement) ProtoMessage() {}
 
 func (x *Settlement) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[10]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1233,7 @@ func (x *Settlement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settlement.ProtoReflect.Descriptor instead.
 func (*Settlement) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{10}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Settlement) GetVisit() string {
@@ -1244,6 +1313,27 @@ func (x *Settlement) GetKept() bool {
 	return false
 }
 
+func (x *Settlement) GetRefreshMs() int64 {
+	if x != nil {
+		return x.RefreshMs
+	}
+	return 0
+}
+
+func (x *Settlement) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *Settlement) GetLastModified() string {
+	if x != nil {
+		return x.LastModified
+	}
+	return ""
+}
+
 // Attempt is what remains of an Outcome.
 type Attempt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1271,7 +1361,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1373,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[11]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1386,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{11}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Attempt) GetStartedMs() int64 {
@@ -1386,7 +1476,7 @@ type Visit struct {
 
 func (x *Visit) Reset() {
 	*x = Visit{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1488,7 @@ func (x *Visit) String() string {
 func (*Visit) ProtoMessage() {}
 
 func (x *Visit) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[12]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1501,7 @@ func (x *Visit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Visit.ProtoReflect.Descriptor instead.
 func (*Visit) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{12}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Visit) GetId() string {
@@ -1477,14 +1567,18 @@ type Request struct {
 	Again bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
 	// How often the server answered by asking for fewer requests. These are not failed
 	// attempts.
-	Throttled     uint32 `protobuf:"varint,6,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	Throttled uint32 `protobuf:"varint,6,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	// Of the response before, if the URL is fetched again: sent as If-None-Match and
+	// If-Modified-Since.
+	Etag          string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
+	LastModified  string `protobuf:"bytes,8,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1496,7 +1590,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[13]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1509,7 +1603,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{13}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Request) GetTarget() *Target {
@@ -1554,6 +1648,20 @@ func (x *Request) GetThrottled() uint32 {
 	return 0
 }
 
+func (x *Request) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *Request) GetLastModified() string {
+	if x != nil {
+		return x.LastModified
+	}
+	return ""
+}
+
 // OriginRules are the robots rules in force for one origin.
 type OriginRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1587,7 +1695,7 @@ type OriginRules struct {
 
 func (x *OriginRules) Reset() {
 	*x = OriginRules{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1599,7 +1707,7 @@ func (x *OriginRules) String() string {
 func (*OriginRules) ProtoMessage() {}
 
 func (x *OriginRules) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[14]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1612,7 +1720,7 @@ func (x *OriginRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OriginRules.ProtoReflect.Descriptor instead.
 func (*OriginRules) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{14}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *OriginRules) GetOrigin() string {
@@ -1700,7 +1808,7 @@ type Robots struct {
 
 func (x *Robots) Reset() {
 	*x = Robots{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[15]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +1820,7 @@ func (x *Robots) String() string {
 func (*Robots) ProtoMessage() {}
 
 func (x *Robots) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[15]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +1833,7 @@ func (x *Robots) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Robots.ProtoReflect.Descriptor instead.
 func (*Robots) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{15}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Robots) GetAccess() Robots_Access {
@@ -1811,7 +1919,7 @@ type Timing struct {
 
 func (x *Timing) Reset() {
 	*x = Timing{}
-	mi := &file_weft_v1_scheduled_proto_msgTypes[16]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1823,7 +1931,7 @@ func (x *Timing) String() string {
 func (*Timing) ProtoMessage() {}
 
 func (x *Timing) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_scheduled_proto_msgTypes[16]
+	mi := &file_weft_v1_scheduled_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1836,7 +1944,7 @@ func (x *Timing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timing.ProtoReflect.Descriptor instead.
 func (*Timing) Descriptor() ([]byte, []int) {
-	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{16}
+	return file_weft_v1_scheduled_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Timing) GetDueMs() int64 {
@@ -1920,7 +2028,7 @@ var File_weft_v1_scheduled_proto protoreflect.FileDescriptor
 
 const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\n" +
-	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xf7\x05\n" +
+	"\x17weft/v1/scheduled.proto\x12\aweft.v1\x1a\x13weft/v1/group.proto\x1a\x11weft/v1/url.proto\"\xa7\x06\n" +
 	"\tScheduled\x12'\n" +
 	"\x06gauges\x18\x01 \x01(\v2\x0f.weft.v1.GaugesR\x06gauges\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x1d\n" +
@@ -1942,7 +2050,11 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\ahanging\x18\x11 \x03(\tR\ahanging\x12\x14\n" +
 	"\x05woken\x18\x12 \x03(\tR\x05woken\x120\n" +
 	"\asetting\x18\x13 \x01(\v2\x16.weft.v1.DomainSettingR\asetting\x12$\n" +
-	"\x05block\x18\x14 \x01(\v2\x0e.weft.v1.BlockR\x05block\"\xa6\x02\n" +
+	"\x05block\x18\x14 \x01(\v2\x0e.weft.v1.BlockR\x05block\x12.\n" +
+	"\trefreshed\x18\x15 \x03(\v2\x10.weft.v1.RefreshR\trefreshed\"L\n" +
+	"\aRefresh\x12*\n" +
+	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x15\n" +
+	"\x06due_ms\x18\x02 \x01(\x03R\x05dueMs\"\xa6\x02\n" +
 	"\rDomainSetting\x12\x1e\n" +
 	"\bdelay_ms\x18\x01 \x01(\x03H\x00R\adelayMs\x88\x01\x01\x12\x17\n" +
 	"\aper_day\x18\x02 \x01(\x03R\x06perDay\x12;\n" +
@@ -2009,7 +2121,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\"Q\n" +
 	"\bDeferral\x12*\n" +
 	"\arequest\x18\x01 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x19\n" +
-	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xa3\x02\n" +
+	"\bretry_ms\x18\x02 \x01(\x03R\aretryMs\"\xfb\x02\n" +
 	"\n" +
 	"Settlement\x12\x14\n" +
 	"\x05visit\x18\x01 \x01(\tR\x05visit\x12\x14\n" +
@@ -2023,7 +2135,11 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05group\x18\t \x01(\tR\x05group\x12\x1c\n" +
 	"\tthrottled\x18\n" +
 	" \x01(\bR\tthrottled\x12\x12\n" +
-	"\x04kept\x18\v \x01(\bR\x04kept\"\x84\x02\n" +
+	"\x04kept\x18\v \x01(\bR\x04kept\x12\x1d\n" +
+	"\n" +
+	"refresh_ms\x18\f \x01(\x03R\trefreshMs\x12\x12\n" +
+	"\x04etag\x18\r \x01(\tR\x04etag\x12#\n" +
+	"\rlast_modified\x18\x0e \x01(\tR\flastModified\"\x84\x02\n" +
 	"\aAttempt\x12\x1d\n" +
 	"\n" +
 	"started_ms\x18\x01 \x01(\x03R\tstartedMs\x12\x19\n" +
@@ -2045,14 +2161,16 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\brequests\x18\x04 \x03(\v2\x10.weft.v1.RequestR\brequests\x12\x19\n" +
 	"\blease_ms\x18\x05 \x01(\x03R\aleaseMs\x12\x14\n" +
 	"\x05probe\x18\x06 \x01(\bR\x05probe\x12\x14\n" +
-	"\x05check\x18\a \x01(\bR\x05check\"\xb2\x01\n" +
+	"\x05check\x18\a \x01(\bR\x05check\"\xeb\x01\n" +
 	"\aRequest\x12'\n" +
 	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\rR\bpriority\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x14\n" +
 	"\x05round\x18\x04 \x01(\rR\x05round\x12\x14\n" +
 	"\x05again\x18\x05 \x01(\bR\x05again\x12\x1c\n" +
-	"\tthrottled\x18\x06 \x01(\rR\tthrottled\"\x89\x02\n" +
+	"\tthrottled\x18\x06 \x01(\rR\tthrottled\x12\x12\n" +
+	"\x04etag\x18\a \x01(\tR\x04etag\x12#\n" +
+	"\rlast_modified\x18\b \x01(\tR\flastModified\"\x89\x02\n" +
 	"\vOriginRules\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12'\n" +
 	"\x06robots\x18\x02 \x01(\v2\x0f.weft.v1.RobotsR\x06robots\x12\x1c\n" +
@@ -2108,58 +2226,61 @@ func file_weft_v1_scheduled_proto_rawDescGZIP() []byte {
 }
 
 var file_weft_v1_scheduled_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_weft_v1_scheduled_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_weft_v1_scheduled_proto_goTypes = []any{
 	(DomainSetting_Priority)(0), // 0: weft.v1.DomainSetting.Priority
 	(Robots_Access)(0),          // 1: weft.v1.Robots.Access
 	(*Scheduled)(nil),           // 2: weft.v1.Scheduled
-	(*DomainSetting)(nil),       // 3: weft.v1.DomainSetting
-	(*Block)(nil),               // 4: weft.v1.Block
-	(*HostHealth)(nil),          // 5: weft.v1.HostHealth
-	(*Recall)(nil),              // 6: weft.v1.Recall
-	(*OriginHealth)(nil),        // 7: weft.v1.OriginHealth
-	(*Renewal)(nil),             // 8: weft.v1.Renewal
-	(*Gauges)(nil),              // 9: weft.v1.Gauges
-	(*Admission)(nil),           // 10: weft.v1.Admission
-	(*Deferral)(nil),            // 11: weft.v1.Deferral
-	(*Settlement)(nil),          // 12: weft.v1.Settlement
-	(*Attempt)(nil),             // 13: weft.v1.Attempt
-	(*Visit)(nil),               // 14: weft.v1.Visit
-	(*Request)(nil),             // 15: weft.v1.Request
-	(*OriginRules)(nil),         // 16: weft.v1.OriginRules
-	(*Robots)(nil),              // 17: weft.v1.Robots
-	(*Timing)(nil),              // 18: weft.v1.Timing
-	(*Group)(nil),               // 19: weft.v1.Group
-	(*Target)(nil),              // 20: weft.v1.Target
+	(*Refresh)(nil),             // 3: weft.v1.Refresh
+	(*DomainSetting)(nil),       // 4: weft.v1.DomainSetting
+	(*Block)(nil),               // 5: weft.v1.Block
+	(*HostHealth)(nil),          // 6: weft.v1.HostHealth
+	(*Recall)(nil),              // 7: weft.v1.Recall
+	(*OriginHealth)(nil),        // 8: weft.v1.OriginHealth
+	(*Renewal)(nil),             // 9: weft.v1.Renewal
+	(*Gauges)(nil),              // 10: weft.v1.Gauges
+	(*Admission)(nil),           // 11: weft.v1.Admission
+	(*Deferral)(nil),            // 12: weft.v1.Deferral
+	(*Settlement)(nil),          // 13: weft.v1.Settlement
+	(*Attempt)(nil),             // 14: weft.v1.Attempt
+	(*Visit)(nil),               // 15: weft.v1.Visit
+	(*Request)(nil),             // 16: weft.v1.Request
+	(*OriginRules)(nil),         // 17: weft.v1.OriginRules
+	(*Robots)(nil),              // 18: weft.v1.Robots
+	(*Timing)(nil),              // 19: weft.v1.Timing
+	(*Group)(nil),               // 20: weft.v1.Group
+	(*Target)(nil),              // 21: weft.v1.Target
 }
 var file_weft_v1_scheduled_proto_depIdxs = []int32{
-	9,  // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
-	10, // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
-	12, // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
-	14, // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
-	16, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
-	18, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
-	11, // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
-	8,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
-	7,  // 8: weft.v1.Scheduled.health:type_name -> weft.v1.OriginHealth
-	19, // 9: weft.v1.Scheduled.groups:type_name -> weft.v1.Group
-	6,  // 10: weft.v1.Scheduled.recalled:type_name -> weft.v1.Recall
-	5,  // 11: weft.v1.Scheduled.hosts:type_name -> weft.v1.HostHealth
-	3,  // 12: weft.v1.Scheduled.setting:type_name -> weft.v1.DomainSetting
-	4,  // 13: weft.v1.Scheduled.block:type_name -> weft.v1.Block
-	0,  // 14: weft.v1.DomainSetting.priority:type_name -> weft.v1.DomainSetting.Priority
-	15, // 15: weft.v1.Admission.request:type_name -> weft.v1.Request
-	15, // 16: weft.v1.Deferral.request:type_name -> weft.v1.Request
-	13, // 17: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
-	15, // 18: weft.v1.Visit.requests:type_name -> weft.v1.Request
-	20, // 19: weft.v1.Request.target:type_name -> weft.v1.Target
-	17, // 20: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
-	1,  // 21: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	10, // 0: weft.v1.Scheduled.gauges:type_name -> weft.v1.Gauges
+	11, // 1: weft.v1.Scheduled.admitted:type_name -> weft.v1.Admission
+	13, // 2: weft.v1.Scheduled.settled:type_name -> weft.v1.Settlement
+	15, // 3: weft.v1.Scheduled.released:type_name -> weft.v1.Visit
+	17, // 4: weft.v1.Scheduled.rules:type_name -> weft.v1.OriginRules
+	19, // 5: weft.v1.Scheduled.timing:type_name -> weft.v1.Timing
+	12, // 6: weft.v1.Scheduled.deferred:type_name -> weft.v1.Deferral
+	9,  // 7: weft.v1.Scheduled.renewed:type_name -> weft.v1.Renewal
+	8,  // 8: weft.v1.Scheduled.health:type_name -> weft.v1.OriginHealth
+	20, // 9: weft.v1.Scheduled.groups:type_name -> weft.v1.Group
+	7,  // 10: weft.v1.Scheduled.recalled:type_name -> weft.v1.Recall
+	6,  // 11: weft.v1.Scheduled.hosts:type_name -> weft.v1.HostHealth
+	4,  // 12: weft.v1.Scheduled.setting:type_name -> weft.v1.DomainSetting
+	5,  // 13: weft.v1.Scheduled.block:type_name -> weft.v1.Block
+	3,  // 14: weft.v1.Scheduled.refreshed:type_name -> weft.v1.Refresh
+	16, // 15: weft.v1.Refresh.request:type_name -> weft.v1.Request
+	0,  // 16: weft.v1.DomainSetting.priority:type_name -> weft.v1.DomainSetting.Priority
+	16, // 17: weft.v1.Admission.request:type_name -> weft.v1.Request
+	16, // 18: weft.v1.Deferral.request:type_name -> weft.v1.Request
+	14, // 19: weft.v1.Settlement.attempt:type_name -> weft.v1.Attempt
+	16, // 20: weft.v1.Visit.requests:type_name -> weft.v1.Request
+	21, // 21: weft.v1.Request.target:type_name -> weft.v1.Target
+	18, // 22: weft.v1.OriginRules.robots:type_name -> weft.v1.Robots
+	1,  // 23: weft.v1.Robots.access:type_name -> weft.v1.Robots.Access
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_scheduled_proto_init() }
@@ -2169,14 +2290,14 @@ func file_weft_v1_scheduled_proto_init() {
 	}
 	file_weft_v1_group_proto_init()
 	file_weft_v1_url_proto_init()
-	file_weft_v1_scheduled_proto_msgTypes[1].OneofWrappers = []any{}
+	file_weft_v1_scheduled_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_scheduled_proto_rawDesc), len(file_weft_v1_scheduled_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -92,6 +92,70 @@ func (Via) EnumDescriptor() ([]byte, []int) {
 	return file_weft_v1_url_proto_rawDescGZIP(), []int{0}
 }
 
+type Entry_ChangeFrequency int32
+
+const (
+	Entry_CHANGE_FREQUENCY_UNSPECIFIED Entry_ChangeFrequency = 0
+	Entry_CHANGE_FREQUENCY_ALWAYS      Entry_ChangeFrequency = 1
+	Entry_CHANGE_FREQUENCY_HOURLY      Entry_ChangeFrequency = 2
+	Entry_CHANGE_FREQUENCY_DAILY       Entry_ChangeFrequency = 3
+	Entry_CHANGE_FREQUENCY_WEEKLY      Entry_ChangeFrequency = 4
+	Entry_CHANGE_FREQUENCY_MONTHLY     Entry_ChangeFrequency = 5
+	Entry_CHANGE_FREQUENCY_YEARLY      Entry_ChangeFrequency = 6
+	Entry_CHANGE_FREQUENCY_NEVER       Entry_ChangeFrequency = 7
+)
+
+// Enum value maps for Entry_ChangeFrequency.
+var (
+	Entry_ChangeFrequency_name = map[int32]string{
+		0: "CHANGE_FREQUENCY_UNSPECIFIED",
+		1: "CHANGE_FREQUENCY_ALWAYS",
+		2: "CHANGE_FREQUENCY_HOURLY",
+		3: "CHANGE_FREQUENCY_DAILY",
+		4: "CHANGE_FREQUENCY_WEEKLY",
+		5: "CHANGE_FREQUENCY_MONTHLY",
+		6: "CHANGE_FREQUENCY_YEARLY",
+		7: "CHANGE_FREQUENCY_NEVER",
+	}
+	Entry_ChangeFrequency_value = map[string]int32{
+		"CHANGE_FREQUENCY_UNSPECIFIED": 0,
+		"CHANGE_FREQUENCY_ALWAYS":      1,
+		"CHANGE_FREQUENCY_HOURLY":      2,
+		"CHANGE_FREQUENCY_DAILY":       3,
+		"CHANGE_FREQUENCY_WEEKLY":      4,
+		"CHANGE_FREQUENCY_MONTHLY":     5,
+		"CHANGE_FREQUENCY_YEARLY":      6,
+		"CHANGE_FREQUENCY_NEVER":       7,
+	}
+)
+
+func (x Entry_ChangeFrequency) Enum() *Entry_ChangeFrequency {
+	p := new(Entry_ChangeFrequency)
+	*p = x
+	return p
+}
+
+func (x Entry_ChangeFrequency) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Entry_ChangeFrequency) Descriptor() protoreflect.EnumDescriptor {
+	return file_weft_v1_url_proto_enumTypes[1].Descriptor()
+}
+
+func (Entry_ChangeFrequency) Type() protoreflect.EnumType {
+	return &file_weft_v1_url_proto_enumTypes[1]
+}
+
+func (x Entry_ChangeFrequency) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Entry_ChangeFrequency.Descriptor instead.
+func (Entry_ChangeFrequency) EnumDescriptor() ([]byte, []int) {
+	return file_weft_v1_url_proto_rawDescGZIP(), []int{2, 0}
+}
+
 // Target is a canonical URL on its way to the frontier.
 type Target struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -109,7 +173,11 @@ type Target struct {
 	// a URL that was named before; empty: it waits in no group.
 	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
 	// That URL. In deduped only.
-	Twin          string `protobuf:"bytes,7,opt,name=twin,proto3" json:"twin,omitempty"`
+	Twin string `protobuf:"bytes,7,opt,name=twin,proto3" json:"twin,omitempty"`
+	// The URL names a sitemap: it is fetched for its entries and makes no page.
+	Sitemap *Sitemap `protobuf:"bytes,8,opt,name=sitemap,proto3" json:"sitemap,omitempty"`
+	// What a sitemap says about the URL; unset: it says nothing.
+	Entry         *Entry `protobuf:"bytes,9,opt,name=entry,proto3" json:"entry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -193,6 +261,168 @@ func (x *Target) GetTwin() string {
 	return ""
 }
 
+func (x *Target) GetSitemap() *Sitemap {
+	if x != nil {
+		return x.Sitemap
+	}
+	return nil
+}
+
+func (x *Target) GetEntry() *Entry {
+	if x != nil {
+		return x.Entry
+	}
+	return nil
+}
+
+// Sitemap is what is known of a URL that names a sitemap.
+type Sitemap struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 for a sitemap that a robots.txt or a user names, or that is guessed, and one more
+	// for each index between.
+	Level uint32 `protobuf:"varint,1,opt,name=level,proto3" json:"level,omitempty"`
+	// No robots.txt names it: it may not exist.
+	Guessed bool `protobuf:"varint,2,opt,name=guessed,proto3" json:"guessed,omitempty"`
+	// Host, and port if there is one, whose robots.txt names the sitemap of level 1, or where
+	// that is guessed. Empty: a user names it, and its entries count whatever their host is.
+	Host string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
+	// The URL of level 1 as it was named; empty: this very URL.
+	Root          string `protobuf:"bytes,4,opt,name=root,proto3" json:"root,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Sitemap) Reset() {
+	*x = Sitemap{}
+	mi := &file_weft_v1_url_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Sitemap) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Sitemap) ProtoMessage() {}
+
+func (x *Sitemap) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_url_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Sitemap.ProtoReflect.Descriptor instead.
+func (*Sitemap) Descriptor() ([]byte, []int) {
+	return file_weft_v1_url_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Sitemap) GetLevel() uint32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *Sitemap) GetGuessed() bool {
+	if x != nil {
+		return x.Guessed
+	}
+	return false
+}
+
+func (x *Sitemap) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Sitemap) GetRoot() string {
+	if x != nil {
+		return x.Root
+	}
+	return ""
+}
+
+// Entry is what a sitemap says about a URL.
+type Entry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The priority in thousandths, plus 1; 0: it states none.
+	Priority uint32 `protobuf:"varint,1,opt,name=priority,proto3" json:"priority,omitempty"`
+	// When the page changed last, milliseconds since 1970; 0: it does not say.
+	LastmodMs       int64                 `protobuf:"varint,2,opt,name=lastmod_ms,json=lastmodMs,proto3" json:"lastmod_ms,omitempty"`
+	ChangeFrequency Entry_ChangeFrequency `protobuf:"varint,3,opt,name=change_frequency,json=changeFrequency,proto3,enum=weft.v1.Entry_ChangeFrequency" json:"change_frequency,omitempty"`
+	// Set if the sitemap is of another host, whose word does not count for this one: the
+	// sitemap that the robots.txt of the URL's host has to name (Sitemap.root).
+	Foreign       string `protobuf:"bytes,4,opt,name=foreign,proto3" json:"foreign,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Entry) Reset() {
+	*x = Entry{}
+	mi := &file_weft_v1_url_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Entry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Entry) ProtoMessage() {}
+
+func (x *Entry) ProtoReflect() protoreflect.Message {
+	mi := &file_weft_v1_url_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Entry.ProtoReflect.Descriptor instead.
+func (*Entry) Descriptor() ([]byte, []int) {
+	return file_weft_v1_url_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Entry) GetPriority() uint32 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *Entry) GetLastmodMs() int64 {
+	if x != nil {
+		return x.LastmodMs
+	}
+	return 0
+}
+
+func (x *Entry) GetChangeFrequency() Entry_ChangeFrequency {
+	if x != nil {
+		return x.ChangeFrequency
+	}
+	return Entry_CHANGE_FREQUENCY_UNSPECIFIED
+}
+
+func (x *Entry) GetForeign() string {
+	if x != nil {
+		return x.Foreign
+	}
+	return ""
+}
+
 // Link is an outlink as the document spells it, resolved by nobody yet.
 type Link struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -201,14 +431,18 @@ type Link struct {
 	// Anchor text, white space folded, at most 256 bytes.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	// Value of rel, lower case.
-	Rel           string `protobuf:"bytes,3,opt,name=rel,proto3" json:"rel,omitempty"`
+	Rel string `protobuf:"bytes,3,opt,name=rel,proto3" json:"rel,omitempty"`
+	// The link names a sitemap.
+	Sitemap *Sitemap `protobuf:"bytes,4,opt,name=sitemap,proto3" json:"sitemap,omitempty"`
+	// What a sitemap says about the link.
+	Entry         *Entry `protobuf:"bytes,5,opt,name=entry,proto3" json:"entry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_weft_v1_url_proto_msgTypes[1]
+	mi := &file_weft_v1_url_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -220,7 +454,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_weft_v1_url_proto_msgTypes[1]
+	mi := &file_weft_v1_url_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -233,7 +467,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_weft_v1_url_proto_rawDescGZIP(), []int{1}
+	return file_weft_v1_url_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Link) GetUrl() string {
@@ -257,11 +491,25 @@ func (x *Link) GetRel() string {
 	return ""
 }
 
+func (x *Link) GetSitemap() *Sitemap {
+	if x != nil {
+		return x.Sitemap
+	}
+	return nil
+}
+
+func (x *Link) GetEntry() *Entry {
+	if x != nil {
+		return x.Entry
+	}
+	return nil
+}
+
 var File_weft_v1_url_proto protoreflect.FileDescriptor
 
 const file_weft_v1_url_proto_rawDesc = "" +
 	"\n" +
-	"\x11weft/v1/url.proto\x12\aweft.v1\"\xb7\x01\n" +
+	"\x11weft/v1/url.proto\x12\aweft.v1\"\x89\x02\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05depth\x18\x02 \x01(\rR\x05depth\x12\x1e\n" +
@@ -270,11 +518,35 @@ const file_weft_v1_url_proto_rawDesc = "" +
 	"scope_root\x18\x04 \x01(\tR\tscopeRoot\x12\x1c\n" +
 	"\tredirects\x18\x05 \x01(\rR\tredirects\x12\x14\n" +
 	"\x05group\x18\x06 \x01(\tR\x05group\x12\x12\n" +
-	"\x04twin\x18\a \x01(\tR\x04twin\">\n" +
+	"\x04twin\x18\a \x01(\tR\x04twin\x12*\n" +
+	"\asitemap\x18\b \x01(\v2\x10.weft.v1.SitemapR\asitemap\x12$\n" +
+	"\x05entry\x18\t \x01(\v2\x0e.weft.v1.EntryR\x05entry\"a\n" +
+	"\aSitemap\x12\x14\n" +
+	"\x05level\x18\x01 \x01(\rR\x05level\x12\x18\n" +
+	"\aguessed\x18\x02 \x01(\bR\aguessed\x12\x12\n" +
+	"\x04host\x18\x03 \x01(\tR\x04host\x12\x12\n" +
+	"\x04root\x18\x04 \x01(\tR\x04root\"\xa7\x03\n" +
+	"\x05Entry\x12\x1a\n" +
+	"\bpriority\x18\x01 \x01(\rR\bpriority\x12\x1d\n" +
+	"\n" +
+	"lastmod_ms\x18\x02 \x01(\x03R\tlastmodMs\x12I\n" +
+	"\x10change_frequency\x18\x03 \x01(\x0e2\x1e.weft.v1.Entry.ChangeFrequencyR\x0fchangeFrequency\x12\x18\n" +
+	"\aforeign\x18\x04 \x01(\tR\aforeign\"\xfd\x01\n" +
+	"\x0fChangeFrequency\x12 \n" +
+	"\x1cCHANGE_FREQUENCY_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17CHANGE_FREQUENCY_ALWAYS\x10\x01\x12\x1b\n" +
+	"\x17CHANGE_FREQUENCY_HOURLY\x10\x02\x12\x1a\n" +
+	"\x16CHANGE_FREQUENCY_DAILY\x10\x03\x12\x1b\n" +
+	"\x17CHANGE_FREQUENCY_WEEKLY\x10\x04\x12\x1c\n" +
+	"\x18CHANGE_FREQUENCY_MONTHLY\x10\x05\x12\x1b\n" +
+	"\x17CHANGE_FREQUENCY_YEARLY\x10\x06\x12\x1a\n" +
+	"\x16CHANGE_FREQUENCY_NEVER\x10\a\"\x90\x01\n" +
 	"\x04Link\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x10\n" +
-	"\x03rel\x18\x03 \x01(\tR\x03rel*x\n" +
+	"\x03rel\x18\x03 \x01(\tR\x03rel\x12*\n" +
+	"\asitemap\x18\x04 \x01(\v2\x10.weft.v1.SitemapR\asitemap\x12$\n" +
+	"\x05entry\x18\x05 \x01(\v2\x0e.weft.v1.EntryR\x05entry*x\n" +
 	"\x03Via\x12\x13\n" +
 	"\x0fVIA_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bVIA_SEED\x10\x01\x12\f\n" +
@@ -297,20 +569,28 @@ func file_weft_v1_url_proto_rawDescGZIP() []byte {
 	return file_weft_v1_url_proto_rawDescData
 }
 
-var file_weft_v1_url_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_weft_v1_url_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_weft_v1_url_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_weft_v1_url_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_weft_v1_url_proto_goTypes = []any{
-	(Via)(0),       // 0: weft.v1.Via
-	(*Target)(nil), // 1: weft.v1.Target
-	(*Link)(nil),   // 2: weft.v1.Link
+	(Via)(0),                   // 0: weft.v1.Via
+	(Entry_ChangeFrequency)(0), // 1: weft.v1.Entry.ChangeFrequency
+	(*Target)(nil),             // 2: weft.v1.Target
+	(*Sitemap)(nil),            // 3: weft.v1.Sitemap
+	(*Entry)(nil),              // 4: weft.v1.Entry
+	(*Link)(nil),               // 5: weft.v1.Link
 }
 var file_weft_v1_url_proto_depIdxs = []int32{
 	0, // 0: weft.v1.Target.via:type_name -> weft.v1.Via
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	3, // 1: weft.v1.Target.sitemap:type_name -> weft.v1.Sitemap
+	4, // 2: weft.v1.Target.entry:type_name -> weft.v1.Entry
+	1, // 3: weft.v1.Entry.change_frequency:type_name -> weft.v1.Entry.ChangeFrequency
+	3, // 4: weft.v1.Link.sitemap:type_name -> weft.v1.Sitemap
+	4, // 5: weft.v1.Link.entry:type_name -> weft.v1.Entry
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_weft_v1_url_proto_init() }
@@ -323,8 +603,8 @@ func file_weft_v1_url_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weft_v1_url_proto_rawDesc), len(file_weft_v1_url_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   2,
+			NumEnums:      2,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -61,6 +61,12 @@ func (s *Set) Page(bytes int) {
 	s.pageBytes.Add(float64(bytes))
 }
 
+// Sitemap counts a sitemap by how its reading ended, and its entries.
+func (s *Set) Sitemap(outcome string, entries int) {
+	s.sitemaps.WithLabelValues(outcome).Inc()
+	s.sitemapEntries.Add(float64(entries))
+}
+
 // Duplicate counts a duplicate page by the distance between the two texts; 0 is the same
 // text.
 func (s *Set) Duplicate(distance int) {

@@ -15,6 +15,8 @@ import (
 type Set struct {
 	pages, pageBytes        prometheus.Counter
 	identical, near         prometheus.Counter
+	sitemaps                *prometheus.CounterVec
+	sitemapEntries          prometheus.Counter
 	exchanges               *prometheus.CounterVec
 	wireBytes               prometheus.Counter
 	exchangeTime, firstByte prometheus.Histogram
@@ -67,6 +69,10 @@ func New(registry prometheus.Registerer) *Set {
 		pageBytes: counter("weft_page_bytes_total", "Bytes of the bodies of pages, decoded."),
 		identical: duplicate.WithLabelValues("identical"),
 		near:      duplicate.WithLabelValues("near"),
+
+		sitemaps:       counters("weft_sitemaps_total", "Sitemaps that were read, by how that ended.", "outcome"),
+		sitemapEntries: counter("weft_sitemap_entries_total", "Entries of sitemaps."),
+
 		exchanges: counters("weft_exchanges_total", "HTTP exchanges by class of error, empty when a response was read, and class of status.",
 			"class", "status"),
 		wireBytes:    counter("weft_exchange_wire_bytes_total", "Bytes of bodies as they came over the wire."),

@@ -114,6 +114,9 @@ func (p *partition) step(s *step) {
 	for _, a := range s.ev.Admitted {
 		p.admit(s, a.GetRequest())
 	}
+	for _, r := range s.ev.Refreshed {
+		p.comeBack(s, r)
+	}
 	for _, r := range s.ev.Recalled {
 		p.recall(s, r)
 	}
@@ -312,7 +315,7 @@ func (p *partition) settle(s *step, t *weftpb.Settlement) {
 			p.uncounted[url]++
 		}
 	default:
-		p.attempted(s, url, t, to)
+		p.attempted(s, q, t, to)
 	}
 	p.paced(s, v, url, t)
 	if t.Attempt != nil {
@@ -324,8 +327,15 @@ func (p *partition) settle(s *step, t *weftpb.Settlement) {
 	}
 }
 
+// comeBack folds that a URL which was settled is queued again.
+func (p *partition) comeBack(s *step, r *weftpb.Refresh) {
+	p.move(s, r.GetRequest().GetTarget().GetUrl(), settled, queued)
+	p.mark(r.GetRequest().GetTarget().GetUrl(), func(e *entry) { e.attempts = 0 })
+}
+
 // attempted folds the outcome of a request for a page, which goes to a place.
-func (p *partition) attempted(s *step, url string, t *weftpb.Settlement, to place) {
+func (p *partition) attempted(s *step, q *weftpb.Request, t *weftpb.Settlement, to place) {
+	url := q.GetTarget().GetUrl()
 	p.move(s, url, out, to)
 	if to == settled {
 		p.have.end(t.Reason)
@@ -342,7 +352,7 @@ func (p *partition) attempted(s *step, url string, t *weftpb.Settlement, to plac
 	}
 	p.mark(url, func(e *entry) {
 		e.attempts = increment(e.attempts)
-		if a := t.Attempt; a != nil && a.ErrorClass == "" && a.Status >= 200 && a.Status <= 299 {
+		if a := t.Attempt; a != nil && a.ErrorClass == "" && a.Status >= 200 && a.Status <= 299 && q.GetTarget().GetSitemap() == nil {
 			e.marks |= answered
 		}
 		if e.attempts > maxAttempts {

@@ -6,6 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/processors/dedupe/foreign"
 	"github.com/weftcrawl/weft/processors/dedupe/traps"
 )
 
@@ -79,7 +80,7 @@ func (l *ledgers) returned(e entry) entry {
 // same event of dedupe or an earlier one. Its parked and merged URLs are counted before.
 func (l *ledgers) twins(r *kgo.Record, body *weftpb.Deduped) {
 	for _, t := range body.Targets {
-		if t.Group == "" || traps.IsGroup(t.Group) || body.Lifted != nil {
+		if t.Group == "" || traps.IsGroup(t.Group) || foreign.IsGroup(t.Group) || body.Lifted != nil {
 			continue
 		}
 		_, twin := l.table.get(t.Twin)
@@ -98,5 +99,5 @@ func (l *ledgers) noteWithheld() {
 	}
 	l.noteAny(l.held, "%d URLs are held back in traps")
 	l.noteAny(l.mergedAway, "%d URLs are not crawled because others of their site stand for them")
-	l.noteAny(withdrawn, "%d URLs are withdrawn: they wait aside for others of their site that were named before, or are of a trap")
+	l.noteAny(withdrawn, "%d URLs are withdrawn: they wait aside for others of their site that were named before, are of a trap, or are entries of a sitemap that their host does not name")
 }

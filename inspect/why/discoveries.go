@@ -20,9 +20,11 @@ type Discovery struct {
 	URL string `json:"url"`
 	// Via is seed, link, redirect or sitemap.
 	Via string `json:"via"`
-	// Source is the page that named it first; empty for seeds.
+	// Source is the page, the sitemap or the robots.txt that named it first; empty for seeds.
 	Source string `json:"source,omitempty"`
 	Depth  uint32 `json:"depth"`
+	// Sitemap: it names a sitemap.
+	Sitemap bool `json:"sitemap,omitempty"`
 	// At is when dedupe wrote it.
 	At  time.Time `json:"at"`
 	Ref Ref       `json:"ref"`
@@ -72,6 +74,8 @@ type discovery struct {
 	root  unique.Handle[string]
 	depth uint32
 	via   weftpb.Via
+
+	sitemap bool
 }
 
 type discoveryEvent struct {
@@ -142,7 +146,7 @@ func (f *discoveries) add(t *weftpb.Target, event *discoveryEvent) {
 	if t.Twin != "" {
 		f.twins[print] = t.Twin
 	}
-	f.byURL[print] = discovery{event: event, root: unique.Make(t.ScopeRoot), depth: t.Depth, via: t.Via}
+	f.byURL[print] = discovery{event: event, root: unique.Make(t.ScopeRoot), depth: t.Depth, via: t.Via, sitemap: t.Sitemap != nil}
 }
 
 // get returns how a URL became known and its scope root.
@@ -152,7 +156,7 @@ func (f *discoveries) get(url string, partition int32) (found Discovery, root st
 		return Discovery{}, "", false
 	}
 	return Discovery{
-		URL: url, Via: vias[at.via], Source: at.event.source, Depth: at.depth, At: moment(at.event.atMS),
+		URL: url, Via: vias[at.via], Source: at.event.source, Depth: at.depth, Sitemap: at.sitemap, At: moment(at.event.atMS),
 		Ref: Ref{Topic: "deduped", Partition: partition, Offset: at.event.offset}, via: at.via,
 	}, at.root.Value(), true
 }
@@ -194,6 +198,8 @@ func (a *Asker) follow(ctx context.Context, url urls.URL, known map[string]*disc
 		}
 		hop, root, found := f.get(at.String(), a.partition(domain))
 		switch {
+		case !found && len(c.hops) > 0 && c.hops[len(c.hops)-1].Sitemap && at.Path() == "/robots.txt":
+			return c, nil // which is asked for because its origin is in the crawl
 		case !found && f.begins > 0:
 			c.cut = fmt.Sprintf("what deduped held of %s before offset %d was trimmed", domain, f.begins)
 			return c, nil

@@ -29,6 +29,8 @@ const (
 	Withdrawn = "withdrawn"
 	Back      = "back"
 	Recalled  = "recalled"
+	// Refreshed: it was settled, and is queued again because it is time to fetch it again.
+	Refreshed = "refreshed"
 	// Denied: it was settled without a request.
 	Denied = "refused"
 )
@@ -72,6 +74,8 @@ type Step struct {
 	Attempt  *Attempt `json:"attempt,omitempty"`
 	// RetryAt is when it may be tried again; zero: at once, or never.
 	RetryAt time.Time `json:"retry_at,omitzero"`
+	// RefreshAt is when it is fetched again; zero: it is not.
+	RefreshAt time.Time `json:"refresh_at,omitzero"`
 	// Final: nothing follows.
 	Final bool `json:"final,omitempty"`
 	// Rule is the line of robots.txt that forbids it.
@@ -119,6 +123,11 @@ func (h *history) fold(ev *weftpb.Scheduled, ref Ref) {
 			if h.aside = t.Group; h.withdrawn[t.Group] {
 				add(Step{What: Withdrawn})
 			}
+		}
+	}
+	for _, r := range ev.Refreshed {
+		if r.GetRequest().GetTarget().GetUrl() == url {
+			add(Step{What: Refreshed})
 		}
 	}
 	for _, r := range ev.Recalled {
@@ -214,7 +223,7 @@ func (h *history) settle(s *weftpb.Settlement, add func(Step)) {
 	}
 	add(Step{
 		What: Attempted, Visit: s.Visit, Reason: s.Reason, Attempt: attemptOf(s.Attempt),
-		RetryAt: moment(s.RetryMs), Final: s.RetryMs == 0,
+		RetryAt: moment(s.RetryMs), Final: s.RetryMs == 0, RefreshAt: moment(s.RefreshMs),
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/dedupe/foreign"
 	"github.com/weftcrawl/weft/processors/dedupe/traps"
 	"github.com/weftcrawl/weft/processors/normalize/scope"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
@@ -68,7 +69,9 @@ type URLStory struct {
 	Transit *Transit    `json:"transit,omitempty"`
 	Trap    *Trap       `json:"trap,omitempty"`
 	// Kept is the URL that is crawled instead, or may be.
-	Kept    *Kept  `json:"stand_in,omitempty"`
+	Kept *Kept `json:"stand_in,omitempty"`
+	// Foreign: a sitemap of another host names it, which the robots.txt of its own host does not.
+	Foreign bool   `json:"foreign,omitempty"`
 	History []Step `json:"history,omitempty"`
 	// Queue is where it waits, Visit is where it is out.
 	Queue *Queue `json:"queue,omitempty"`
@@ -136,6 +139,9 @@ func (a *Asker) URL(ctx context.Context, given string, now time.Time, zone *time
 	s.Summary, err = s.sentence(around)
 	return s, err
 }
+
+// IsSitemap tells whether the URL names a sitemap.
+func (s *URLStory) IsSitemap() bool { return len(s.Found) > 0 && s.Found[0].Sitemap }
 
 // unknown adds what is not known any more.
 func (s *URLStory) unknown(format string, args ...any) {
@@ -238,6 +244,9 @@ func (a *Asker) tellHistory(ctx context.Context, s *URLStory, url urls.URL, arou
 		return nil
 	}
 	switch last := h.steps[len(h.steps)-1]; {
+	case last.Final && s.IsSitemap():
+		s.State = StateSettled
+		return nil // it makes no page
 	case last.Final:
 		s.State = StateSettled
 		return a.tellPage(ctx, s, last, around)
@@ -253,7 +262,7 @@ func (a *Asker) tellHistory(ctx context.Context, s *URLStory, url urls.URL, arou
 // stateAfter is where a step leads.
 func stateAfter(last Step) string {
 	switch last.What {
-	case Admitted, Back, Recalled:
+	case Admitted, Back, Recalled, Refreshed:
 		return StateQueued
 	case Withdrawn:
 		return StateWithdrawn
@@ -290,7 +299,7 @@ func (a *Asker) tellPlace(ctx context.Context, s *URLStory, f *folded, around lo
 		switch {
 		case place.Again:
 			s.State, s.Queue.Name, s.Queue.ReadyAt = StateRetry, "retries", place.ReadyAt.UTC()
-		case traps.IsGroup(place.Group):
+		case traps.IsGroup(place.Group), foreign.IsGroup(place.Group):
 			s.Queue.Name = "aside"
 		case place.Group != "":
 			s.Queue.Name, s.Kept = "aside", keptOf(s.twin, place.Group)
@@ -312,7 +321,9 @@ func (a *Asker) tellPlace(ctx context.Context, s *URLStory, f *folded, around lo
 
 // withdrawnIn adds why the URLs of a group are withdrawn.
 func (s *URLStory) withdrawnIn(group string) {
-	if traps.IsGroup(group) {
+	if foreign.IsGroup(group) {
+		s.Foreign = true
+	} else if traps.IsGroup(group) {
 		s.Trap = s.groups[group]
 	} else {
 		s.Kept = keptOf(s.twin, group)

@@ -25,7 +25,7 @@ func CheckDefinition(d topics.Definition) error {
 	_, err := VariantOptions(d)
 	return cmp.Or(
 		ScopeOptions(d).Validate(), URLOptions(d).Validate(), TrapOptions(d).Validate(), ParseOptions(d).Validate(), err,
-		FrontierOptions(d).Validate(), checkBodies(d), checkDuplicates(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
+		FrontierOptions(d).Validate(), checkBodies(d), checkDuplicates(d), checkSitemaps(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
 	)
 }
 
@@ -57,6 +57,9 @@ func FrontierOptions(d topics.Definition) frontier.Options {
 	}
 	opts.PerDay, opts.CrawlPerDay, opts.ErrorBlock = d.PerDay, d.CrawlPerDay, !d.NoErrorBlock
 	opts.Allowed, opts.Unheld = robots.Judge(), robots.Unheld
+	if d.Sitemaps == topics.NoSitemaps {
+		opts.SitemapRefresh = 0
+	}
 	return opts
 }
 
@@ -147,11 +150,20 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 		o.MaxBodyBytes = d.MaxBody
 		o.LargeBodyBytes = max(o.LargeBodyBytes, d.MaxBody)
 	}
+	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestSitemap(d)))
 	o.Insecure = d.Insecure
 	if d.MinRate != 0 {
 		o.MinBodyRate = d.MinRate
 	}
 	return o
+}
+
+// largestSitemap is the size in bytes of the largest sitemap that the crawl has a place for.
+func largestSitemap(d topics.Definition) int64 {
+	if d.Bodies == "" {
+		return topics.LargestInRecord
+	}
+	return MaxBody
 }
 
 // AddressOptions returns o with what the crawl's definition says of addresses. A crawl with a
@@ -192,6 +204,13 @@ func Product(d topics.Definition) string {
 		return httpclient.DefaultOptions().Product
 	}
 	return robots.ProductToken(d.UserAgent)
+}
+
+func checkSitemaps(d topics.Definition) error {
+	if !slices.Contains([]string{"", topics.UseSitemaps, topics.NoSitemaps, topics.OnlySitemaps}, d.Sitemaps) {
+		return fmt.Errorf("%q is not a policy for sitemaps", d.Sitemaps)
+	}
+	return nil
 }
 
 func checkDuplicates(d topics.Definition) error {

@@ -85,6 +85,8 @@ type Meter interface {
 	Reached(dns, connect time.Duration)
 	// Page counts a page. bytes is the size of its body.
 	Page(bytes int)
+	// Sitemap counts a sitemap by how its reading ended, and its entries.
+	Sitemap(outcome string, entries int)
 	// Duplicate counts a page that is a duplicate of another, at a distance; 0 is the
 	// same text.
 	Duplicate(distance int)
@@ -113,6 +115,7 @@ func (silence) Ledger(topics.Stage, string)                               {}
 func (silence) Exchange(string, int, int64, time.Duration, time.Duration) {}
 func (silence) Reached(time.Duration, time.Duration)                      {}
 func (silence) Page(int)                                                  {}
+func (silence) Sitemap(string, int)                                       {}
 func (silence) Duplicate(int)                                             {}
 func (silence) Slots(int)                                                 {}
 func (silence) Hurried(politeness.Violation)                              {}

@@ -3,10 +3,11 @@
 //	reads    normalized   URLs of one domain, and evidence of the page that names them
 //	writes   deduped      its ledger: which of these URLs are new, and what
 //	                      becomes of them
-//	decides  Decide, with three pure packages:
+//	decides  Decide, with four pure packages:
 //	         seen.Set.Unseen        which URLs were never seen
 //	         variants.Sites.Decide  which of those are merged into a variant
 //	         traps.Templates.Judge  which of the rest are parked, as URLs of a trap
+//	         foreign.Entries        which entries of sitemaps wait for the word of their host
 //
 // A record that changes nothing makes no event. Records of normalized are also how
 // people lift a trap (LiftTrap): the event that answers brings its URLs back.
@@ -15,6 +16,7 @@ package dedupe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -24,6 +26,7 @@ import (
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/processors/dedupe/foreign"
 	"github.com/weftcrawl/weft/processors/dedupe/seen"
 	"github.com/weftcrawl/weft/processors/dedupe/traps"
 	"github.com/weftcrawl/weft/processors/dedupe/variants"
@@ -56,6 +59,7 @@ type state struct {
 	seen     *seen.Set
 	variants *variants.Sites
 	traps    *traps.Templates
+	foreign  *foreign.Entries
 
 	variantOptions *variants.Options
 	trapOptions    traps.Options
@@ -74,6 +78,7 @@ func open(env stage.Env, partition int32, store ledger.Store) (*state, error) {
 	return &state{
 		env: env, partition: partition,
 		seen: seen.Open(seen.DefaultOptions(), store), traps: traps.Open(store), variants: variants.Open(store),
+		foreign:        foreign.Open(store),
 		variantOptions: variantOptions, trapOptions: settings.TrapOptions(env.Definition), scope: policy,
 	}, nil
 }
@@ -95,26 +100,48 @@ func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, err
 		}
 		return nil, nil
 	}
+	vouched, groups := s.foreign.Vouch(n.Vouched)
 	unseen := s.seen.Unseen(n.Targets)
-	d := s.variants.Decide(s.variantOptions, in.Key, &n, unseen, variants.Surroundings{Known: s.seen.Has, InScope: s.inScope})
+	groups = append(groups, s.foreign.Place(unseen)...)
+	pages, aside := apart(unseen)
+	d := s.variants.Decide(s.variantOptions, in.Key, &n, pages, variants.Surroundings{Known: s.seen.Has, InScope: s.inScope})
 	if len(d.Merged) > 0 { // the variant that is kept may be seen
 		d.Targets = s.seen.Unseen(d.Targets)
 	}
-	fresh := len(d.Targets) + len(d.Restored)
+	d.Groups, d.Recalled = append(d.Groups, groups...), append(d.Recalled, s.foreign.Recall(n.Targets)...)
+	fresh := len(d.Targets) + len(d.Restored) + len(aside)
 	s.env.Meter.Deduped(fresh, len(n.Targets)-len(unseen), len(d.Merged))
-	if fresh+len(d.Merged)+len(d.Evidence)+len(d.Groups)+len(d.Recalled) == 0 {
+	if fresh+len(d.Merged)+len(d.Evidence)+len(d.Groups)+len(d.Recalled)+len(vouched) == 0 {
 		return nil, nil
 	}
 	event := &weftpb.Deduped{
 		Targets: d.Targets, Source: n.Source, Evidence: d.Evidence, Merged: d.Merged, Groups: d.Groups, Recalled: d.Recalled,
+		Vouched: vouched,
 	}
 	if len(event.Targets) > 0 {
 		event.Showing, event.Original = showing(in.Key, &n, event.Targets)
 		event.Targets, event.Parked = s.traps.Judge(s.trapOptions, in.Key, event.Showing, event.Targets)
 		s.traps.Group(in.Key, event)
 	}
-	event.Targets = append(event.Targets, d.Restored...)
+	event.Targets = append(append(event.Targets, d.Restored...), aside...)
 	return stage.Encode(event), nil
+}
+
+// apart returns the targets of which nothing is learnt about their site aside: sitemaps, which are no
+// pages, and entries that wait for the word of their host.
+func apart(targets []*weftpb.Target) (pages, aside []*weftpb.Target) {
+	is := func(t *weftpb.Target) bool { return t.Sitemap != nil || t.Entry.GetForeign() != "" }
+	if !slices.ContainsFunc(targets, is) {
+		return targets, nil
+	}
+	for _, t := range targets {
+		if is(t) {
+			aside = append(aside, t)
+		} else {
+			pages = append(pages, t)
+		}
+	}
+	return pages, aside
 }
 
 // inScope judges kept as it would be judged if given redirected to it: a crawl
@@ -137,5 +164,6 @@ func (s *state) Apply(domain string, body []byte, _ int64) error {
 	s.seen.Apply(&d)
 	s.traps.Apply(domain, &d)
 	s.variants.Apply(domain, &d)
+	s.foreign.Apply(&d)
 	return nil
 }

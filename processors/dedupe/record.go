@@ -43,10 +43,10 @@ func isOf(domain, url string) bool {
 
 // showing tells what the page showed that names these new URLs; original is the
 // hash of the URL of the page that it copies. Pages of other domains are unknown
-// here, a redirect shows nothing, and seeds have no page.
+// here, a redirect shows nothing, and neither seeds nor sitemaps are pages.
 func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) (shows weftpb.Showing, original uint64) {
 	via := targets[0].Via
-	if via == weftpb.Via_VIA_SEED || via == weftpb.Via_VIA_REDIRECT || !within(n.Source, domain) {
+	if via == weftpb.Via_VIA_SEED || via == weftpb.Via_VIA_REDIRECT || via == weftpb.Via_VIA_SITEMAP || !within(n.Source, domain) {
 		return weftpb.Showing_SHOWING_UNSPECIFIED, 0
 	}
 	i := slices.IndexFunc(n.Evidence, func(e *weftpb.Evidence) bool {

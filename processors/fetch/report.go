@@ -2,12 +2,14 @@ package fetch
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/supervise"
@@ -49,7 +51,25 @@ func FetchedOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Fetche
 func OutcomeOf(v *hostqueue.Visit, i int, x *httpclient.Exchange) *weftpb.Outcome {
 	o := x.Outcome()
 	o.Index, o.HungUs, o.Address = uint32(i), v.HungAfter(x.Started).Microseconds(), v.Charged.AsSlice()
+	if v.Requests[i].GetTarget().GetSitemap() != nil {
+		o.Etag, o.LastModified = validator(x, "ETag"), validator(x, "Last-Modified")
+		o.MediaType = mediatype.Of(strings.Join(x.Values("Content-Type"), ", ")).Essence
+	}
 	return o
+}
+
+// maxValidatorBytes bounds what is kept of a response to make the next request
+// conditional. Longer ones are for no cache.
+const maxValidatorBytes = 256
+
+// validator is the value of a field that makes a request conditional, empty if there is none
+// that can be sent back.
+func validator(x *httpclient.Exchange, field string) string {
+	values := x.Values(field)
+	if len(values) != 1 || len(values[0]) > maxValidatorBytes || strings.ContainsFunc(values[0], func(c rune) bool { return c < ' ' || c > '~' }) {
+		return ""
+	}
+	return values[0]
 }
 
 // AnswerOf is what an exchange means for the rest of its visit.

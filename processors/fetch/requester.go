@@ -304,7 +304,9 @@ func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int, htt
 			o, out = record.Outcome, q.output(v.Domain, record)
 		}
 	}()
-	x = http.Do(ctx, httpclient.Request{URL: url, Permit: q.permit(v)})
+	request := RequestOf(v.Requests[i])
+	request.Permit = q.permit(v)
+	x = http.Do(ctx, request)
 	defer x.Release() // then the record has the body, or a reference to it
 	if q.env.Bodies != nil && int64(len(x.Body)) > q.env.Definition.LargeBody() {
 		x = q.store(ctx, v, i, x)
@@ -314,6 +316,16 @@ func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int, htt
 	}
 	record := FetchedOf(v, i, x)
 	return x, record.Outcome, q.output(v.Domain, record)
+}
+
+// RequestOf is what is asked for: a sitemap may be larger than pages, and a URL that was
+// fetched before is asked for only if it has changed.
+func RequestOf(r *weftpb.Request) httpclient.Request {
+	request := httpclient.Request{URL: r.GetTarget().GetUrl(), ETag: r.GetEtag(), LastModified: r.GetLastModified()}
+	if r.GetTarget().GetSitemap() != nil {
+		request.Kind = httpclient.KindSitemap
+	}
+	return request
 }
 
 // count counts an exchange that was made.

@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -148,7 +149,9 @@ func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i in
 	for _, x := range hops {
 		if x.Status != 0 {
 			left.Add(1)
-			q.fetched.Send(q.life, q.output(v.Domain, WithoutPage(x)), acknowledged)
+			record := WithoutPage(x)
+			record.RobotsOf = RobotsFor(asked)
+			q.fetched.Send(q.life, q.output(v.Domain, record), acknowledged)
 		}
 	}
 	if learned.Elsewhere != nil {
@@ -165,6 +168,25 @@ func WithoutPage(x *httpclient.Exchange) *weftpb.Fetched {
 	record := x.Fetched()
 	record.Id, record.Request = urls.PageID(x.URL, 0), &weftpb.Request{Target: &weftpb.Target{Url: x.URL}}
 	return &weftpb.Fetched{Robots: record}
+}
+
+// RobotsFor says for which URLs a robots.txt is asked for.
+func RobotsFor(asked *weftpb.Target) *weftpb.RobotsOf {
+	origin, _, referral := robotsAsked(asked)
+	of := &weftpb.RobotsOf{Origin: origin}
+	if referral { // the URLs are of another domain, and what waits there is not known here
+		return of
+	}
+	of.ScopeRoot = asked.ScopeRoot
+	host := asked.GetSitemap().GetHost()
+	of.Aside = host != "" && strings.TrimPrefix(host, "www.") != strings.TrimPrefix(hostOf(origin), "www.")
+	return of
+}
+
+// hostOf is the host, and port, of an origin.
+func hostOf(origin string) string {
+	_, host, _ := strings.Cut(origin, "://")
+	return host
 }
 
 // robotsSpan is how long redirects are followed in one request. The lease of a visit

@@ -93,6 +93,13 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 	}
 	base := n.form.Document(source, d.Base, d.Charset)
 	out := &batches{source: d.Source}
+	judge := func(_ *weftpb.Link, u urls.URL, domain string) (scope.Standing, scope.Refusal, bool) {
+		standing, refusal := n.policy.Judge(from, u, domain)
+		return standing, refusal, false
+	}
+	if d.Sitemap != nil {
+		judge = n.entryJudge(from, d.Sitemap)
+	}
 	if len(d.Evidence) > 0 {
 		n.evidence(out, from.Domain, d.Evidence)
 	}
@@ -112,12 +119,24 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 		if u.Hostname() != source.Hostname() {
 			domain = n.suffixes.Domain(u.Hostname())
 		}
-		standing, outside := n.policy.Judge(from, u, domain)
+		if link.Sitemap != nil {
+			if !d.Aside {
+				n.sitemap(out, from, domain, u, link.Sitemap)
+			}
+			if d.Robots && !link.Sitemap.Guessed {
+				out.vouch(from.Domain, source.Host(), u.String())
+			}
+			continue
+		}
+		standing, outside, foreign := judge(link, u, domain)
 		if outside != scope.Accepted {
 			n.env.Meter.Normalized(string(outside), 1)
 			continue
 		}
-		out.add(domain, u, standing)
+		target := out.add(domain, u, standing)
+		if link.Entry != nil {
+			target.Entry = entryOf(link.Entry, foreign, source, d.Sitemap)
+		}
 	}
 	if len(d.Evidence) > 0 {
 		out.repeatContent(from.Domain)
@@ -148,7 +167,10 @@ func (n normalizer) seeds(value []byte) (*batches, string) {
 			continue
 		}
 		standing.Depth = seed.Depth
-		out.add(n.suffixes.Domain(u.Hostname()), u, standing)
+		target := out.add(n.suffixes.Domain(u.Hostname()), u, standing)
+		if seed.Sitemap && n.env.Definition.Sitemaps != topics.NoSitemaps {
+			target.Sitemap = &weftpb.Sitemap{Level: 1}
+		}
 	}
 	switch {
 	case len(out.list) > 0:
@@ -206,11 +228,12 @@ const (
 	maxTargetBytes = 64 << 10
 )
 
-func (b *batches) add(domain string, u urls.URL, s scope.Standing) {
+func (b *batches) add(domain string, u urls.URL, s scope.Standing) *weftpb.Target {
 	target := &weftpb.Target{Url: u.String(), Depth: s.Depth, Via: s.Via, ScopeRoot: s.Root, Redirects: s.Redirects}
 	b.targets++
 	to := b.open(domain, len(target.Url)+len(target.ScopeRoot)+16)
 	to.record.Targets = append(to.record.Targets, target)
+	return target
 }
 
 // open returns a batch of domain with room for size more bytes, which it counts. Most pages

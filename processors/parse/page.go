@@ -33,12 +33,16 @@ type result struct {
 	relative bool            // the page has a relative link that the crawl may follow
 }
 
-// page reads the page of an exchange.
-func (p *parser) page(made *result, f *weftpb.Fetched, source urls.URL) {
-	read := p.documents.Document(input(f))
+// page makes the records of a page that was read of an exchange.
+func (p *parser) page(made *result, f *weftpb.Fetched, source urls.URL, read *document.Page) {
 	base := p.form.Document(source, read.Base, read.Charset)
 	record := parsed(f, read, source, base, made.domain, p.env.Names.Crawl)
 	made.record, made.named = &record, discovered(f, read)
+	if p.env.Definition.Sitemaps == topics.OnlySitemaps {
+		made.named = made.named[:1]
+		made.named[0].Links = nil
+		record.Unfollowed = codecs.SitemapsOnly
+	}
 	made.judged = duplicates.Page{ID: record.ID, URL: record.URL, Domain: record.Domain}
 	if made.judged.Print, made.words = simhash.Of(record.Text); !made.judged.Print.Empty() {
 		print := made.judged.Print
@@ -86,6 +90,9 @@ func (made *result) duplicates(v duplicates.Verdict) {
 	record.DuplicateOf = &codecs.ParsedOriginal{ID: v.ID, URL: v.URL, Distance: v.Distance}
 	if made.env.Definition.Duplicates == topics.DropDuplicateText {
 		record.Text, record.TextTruncated, record.Unparsed, record.Headings = "", false, codecs.Duplicate, nil
+		if record.Feed != nil {
+			record.Feed.Entries = nil
+		}
 	}
 	if made.env.Definition.DuplicateLinks == topics.IgnoreDuplicateLinks {
 		record.Unfollowed = codecs.Duplicate

@@ -6,8 +6,9 @@
 //	decides  package document, what a page holds; package duplicates, which earlier
 //	         page it is a duplicate of
 //
-// An exchange without a page (a redirect, an error, a status that is not a success)
-// makes no record of parsed. Beside the stage a collector removes the bodies that
+// An exchange without a page (a redirect, an error, a status that is not a success, a
+// sitemap) makes no record of parsed. Which formats are read, and by what, is the list in
+// handlers.go. The exchange of a robots.txt makes what it names: sitemaps. Beside the stage a collector removes the bodies that
 // all readers of fetched have read.
 package parse
 
@@ -74,12 +75,14 @@ func New(env stage.Env) (stage.Transform, error) {
 type parser struct {
 	env       stage.Env
 	documents *document.Parser
+	follow    document.Options // which links are followed
 	form      *urls.Form
 	checker   *duplicateChecker // nil: no page is called a duplicate
 }
 
 func newParser(env stage.Env) (*parser, error) {
-	documents, err := document.New(settings.ParseOptions(env.Definition))
+	follow := settings.ParseOptions(env.Definition)
+	documents, err := document.New(follow)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +90,7 @@ func newParser(env stage.Env) (*parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parser{env: env, documents: documents, form: form}, nil
+	return &parser{env: env, documents: documents, follow: follow, form: form}, nil
 }
 
 // handle is the stage's Handler. A page is written when the checker knows what it is a
@@ -126,7 +129,9 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 		return nil, "undecodable"
 	}
 	if f.Robots != nil {
-		return nil, ""
+		made = &result{env: &p.env, domain: string(r.Key), exchange: p.env.Names.Exchange(f.Robots.Id, f.Robots.Outcome.GetStartedMs())}
+		made.named = p.robots(&f)
+		return made, ""
 	}
 	source, refusal := urls.Parse(f.Request.GetTarget().GetUrl())
 	if refusal != urls.Accepted {
@@ -134,12 +139,19 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 	}
 	made = &result{env: &p.env, domain: string(r.Key), exchange: p.env.Names.Exchange(f.Id, f.Outcome.GetStartedMs())}
 	status := f.Outcome.GetStatus()
+	sitemap := f.Request.Target.Sitemap != nil
 	switch {
+	case f.Location != "" && sitemap:
+		to := redirected(&f)
+		if !redirectedSitemap(to, f.Request.Target) {
+			return nil, ""
+		}
+		made.named = []*weftpb.Discovered{to}
 	case f.Location != "":
 		to := redirected(&f)
 		to.Evidence = ofRedirect(p.form.Document(source, "", ""), source, f.Location, made.domain)
 		made.named = []*weftpb.Discovered{to}
-	case status >= 400 && status < 500 && !politeness.Judge(status, "").Retry:
+	case status >= 400 && status < 500 && !sitemap && !politeness.Judge(status, "").Retry:
 		// There is no page for the crawl. Not only 404 and 410 say that: stores of files
 		// answer 403 for what they do not have.
 		missing := named(&f)
@@ -148,7 +160,14 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
 		return nil, ""
 	default:
-		p.page(made, &f, source)
+		body, page, named := p.contents(&f)
+		if page == nil {
+			made.named = named
+			return made, ""
+		}
+		p.page(made, &f, source, page)
+		made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
+		made.named = append(made.named, named...)
 		p.env.Meter.Page(len(f.Body))
 	}
 	return made, ""

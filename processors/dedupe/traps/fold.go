@@ -20,9 +20,11 @@ func (b *Templates) Apply(domain string, event *weftpb.Deduped) {
 		f.each(event.GetSource(), func(p *pattern) { p.show(event.GetSource(), event.GetShowing(), event.GetOriginal()) })
 	}
 	for _, t := range event.GetTargets() {
-		f.each(t.GetUrl(), (*pattern).admit)
+		if t.Sitemap == nil { // else it is no page
+			f.each(t.GetUrl(), (*pattern).admit)
+			f.census.admitted++
+		}
 	}
-	f.census.admitted += uint64(len(event.GetTargets()))
 	for _, p := range event.GetParked() {
 		f.park(p)
 	}

@@ -171,8 +171,11 @@ func (c *Client) wants(kind Kind, status int, media string) bool {
 }
 
 func (c *Client) bodyLimit(kind Kind) int64 {
-	if kind == KindRobots {
+	switch kind {
+	case KindRobots:
 		return RobotsBytes
+	case KindSitemap:
+		return min(c.options.SitemapBytes, c.options.LargeBodyBytes)
 	}
 	return c.options.MaxBodyBytes
 }

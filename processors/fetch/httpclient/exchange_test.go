@@ -235,6 +235,20 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
+// A sitemap has a bound of its own, and is read whatever its type is.
+func TestSitemapIsLarger(t *testing.T) {
+	s := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/zip")
+		_, _ = w.Write(make([]byte, 100_000))
+	})
+	c := newClient(t, func(o *Options) { o.MaxBodyBytes, o.SitemapBytes = 1000, 50_000 })
+	x := c.Do(t.Context(), Request{URL: s.URL + "/", Kind: KindSitemap})
+	want(t, x, ClassNone)
+	if len(x.Body) != 50_000 || !x.Truncated {
+		t.Errorf("%d bytes, truncated %v", len(x.Body), x.Truncated)
+	}
+}
+
 func TestUnwantedType(t *testing.T) {
 	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "Video/MP4; codecs=x")

@@ -49,6 +49,9 @@ type Options struct {
 	// decoded body, for the bytes on the wire, and between two codings. A
 	// robots.txt is cut at RobotsBytes instead.
 	MaxBodyBytes int64
+	// SitemapBytes is the same for sitemaps, which are larger than pages; it is cut to
+	// LargeBodyBytes.
+	SitemapBytes int64
 	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
 	// together, from their reading to Exchange.Release. It is at least MaxBodyBytes.
 	// The buffer of a body that is being read may for a moment be twice as large. A
@@ -132,6 +135,7 @@ func DefaultOptions() Options {
 		BodyRateWindow:      10 * time.Second,
 		IdleTimeout:         30 * time.Second,
 		MaxBodyBytes:        10 << 20,
+		SitemapBytes:        50 << 20, // sitemaps.org, "Sitemap file format"
 		LargeBodyBytes:      128 << 20,
 		MaxHeaderBytes:      256 << 10,
 		MaxIdleConns:        10_000,
@@ -172,6 +176,7 @@ func (o Options) Validate() error {
 	}{
 		{"MinBodyRate", o.MinBodyRate, 0},
 		{"MaxBodyBytes", o.MaxBodyBytes, 1},
+		{"SitemapBytes", o.SitemapBytes, 1},
 		{"LargeBodyBytes", o.LargeBodyBytes, o.MaxBodyBytes},
 		{"MaxHeaderBytes", o.MaxHeaderBytes, 1 << 10},
 		{"MaxIdleConns", int64(o.MaxIdleConns), 0},

@@ -17,6 +17,8 @@ const (
 	KindPage Kind = iota
 	// KindRobots is a robots.txt: cut at RobotsBytes, of any media type.
 	KindRobots
+	// KindSitemap is a sitemap: cut at Options.SitemapBytes, of any media type.
+	KindSitemap
 )
 
 // Request is what is asked for.

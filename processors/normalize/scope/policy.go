@@ -122,6 +122,26 @@ func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing,
 	return standing, Accepted
 }
 
+// Sitemap judges a sitemap that an exchange names: a robots.txt, an index, or a sitemap that
+// redirects. Scope is about pages, and a sitemap may be anywhere; only exclude patterns and limits
+// of depth and redirects refuse it.
+func (p *Policy) Sitemap(from Referrer, target urls.URL) (Standing, Refusal) {
+	standing := Standing{Depth: from.Depth, Via: from.Via, Root: from.Root}
+	if from.Via == weftpb.Via_VIA_REDIRECT {
+		if from.Redirects >= MaxRedirects {
+			return Standing{}, TooManyRedirects
+		}
+		standing.Redirects = from.Redirects + 1
+	}
+	switch {
+	case p.maxDepth != NoDepthLimit && int64(standing.Depth) > int64(p.maxDepth):
+		return Standing{}, TooDeep
+	case matchesAny(p.exclude, target):
+		return Standing{}, Excluded
+	}
+	return standing, Accepted
+}
+
 func (p *Policy) within(from Referrer, target urls.URL, domain string) bool {
 	switch p.mode {
 	case Host:

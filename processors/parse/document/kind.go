@@ -26,6 +26,8 @@ const (
 	// KindNoscript is any of the other kinds, but script, within a noscript element;
 	// Link.Element says which.
 	KindNoscript Kind = "noscript"
+	// KindFeed is an entry of a feed.
+	KindFeed Kind = "feed"
 	// KindForm is the action of a form that is sent by GET, without the values of its fields.
 	KindForm Kind = "form"
 )
@@ -53,7 +55,7 @@ func Kinds() []Kind {
 func PageKinds() []Kind {
 	return []Kind{
 		KindAnchor, KindArea, KindFrame, KindIframe, KindRefresh, KindCanonical, KindAlternate, KindNext, KindPrev,
-		KindNoscript,
+		KindNoscript, KindFeed,
 	}
 }
 

@@ -77,7 +77,7 @@ type Page struct {
 
 // Reasons for a Page without text.
 const (
-	// UnsupportedType: neither HTML nor plain text.
+	// UnsupportedType: none of the formats that are read.
 	UnsupportedType = "unsupported_type"
 	// NoIndex: the page asks not to be indexed, and Options.OmitNoIndex is set.
 	NoIndex = "noindex"

@@ -37,7 +37,7 @@ func checkHeld(s *memstore.Store) map[string]int {
 }
 
 // recordKinds are the kinds of keys that checkStore does not count.
-const recordKinds = string(originKind) + string(policyKind) + string(groupKind) + string(hostKind)
+const recordKinds = string(originKind) + string(policyKind) + string(groupKind) + string(hostKind) + string(refreshKind)
 
 // checkStore asserts every invariant of doc.go that a store shows by itself.
 func checkStore(f *Frontier, s *memstore.Store) error {

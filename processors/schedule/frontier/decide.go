@@ -72,15 +72,16 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 	if remove(&f.sleeping, domain) {
 		p.ev.Woken = p.toWake()
 	}
+	p.refreshDue()
 	isDue := p.d.dueMS != 0 && (p.d.dueMS <= p.nowMS || absurd(p.d.dueMS, p.nowMS))
-	if !isDue && len(p.ev.Expired)+len(p.ev.Renewed)+len(p.ev.Woken) == 0 && p.ev.Setting == nil {
-		return nil, nil
+	if !isDue && len(p.ev.Expired)+len(p.ev.Renewed)+len(p.ev.Woken)+len(p.ev.Refreshed) == 0 && p.ev.Setting == nil {
+		return nil, p.err
 	}
 	ev, err := p.conclude()
 	if err != nil {
 		return nil, err
 	}
-	idle := len(ev.Expired)+len(ev.Renewed)+len(ev.Woken)+len(ev.Released)+len(ev.Settled)+len(ev.Deferred) == 0 && ev.Setting == nil
+	idle := len(ev.Expired)+len(ev.Renewed)+len(ev.Woken)+len(ev.Released)+len(ev.Settled)+len(ev.Deferred)+len(ev.Refreshed) == 0 && ev.Setting == nil
 	if idle && ev.Timing.DueMs == p.nowMS {
 		return nil, nil
 	}

@@ -1,13 +1,15 @@
 package frontier
 
 import (
+	"bytes"
+
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
 // Due returns up to limit domains that Tick may have something to do for. First
 // come the domains with a visit that the ledger does not hold any more, then those
 // with a lease that ran out, those whose settings have changed (see Ask), and those to wake
-// (see asleep). Then come those that are due,
+// (see asleep), and those with URLs that come back. Then come those that are due,
 // as many as the window has room for: by the weights of the priorities of their URLs, and
 // of one priority the longest first.
 //
@@ -28,6 +30,15 @@ func (f *Frontier) Due(at Moment, limit int) []string {
 	f.leases.upTo(f.store, uint64(nowMS), add)
 	for _, names := range [][]string{f.asked, f.asleep(at)} {
 		domains = append(domains, names[:min(len(names), limit-len(domains))]...)
+	}
+	if len(domains) < limit {
+		f.refreshes.upTo(f.store, uint64(nowMS), func(suffix []byte) bool {
+			name := suffix[:max(bytes.IndexByte(suffix, 0), 0)]
+			if n := len(domains); n > 0 && domains[n-1] == string(name) {
+				return true
+			}
+			return add(name)
+		})
 	}
 	if f.latest == 0 || nowMS < f.latest {
 		f.leases.beyond(f.store, uint64(nowMS+politeness.MaxLease.Milliseconds()), add)

@@ -41,7 +41,9 @@ type fold struct {
 	wasPending, wasOut bool
 	wasBlocked         int64
 	began, ended       []visit
-	reasons            map[string]uint64 // URLs that ended, by reason
+	// toComeBack are settled and come back, putBack did.
+	toComeBack, putBack []*weftpb.Refresh
+	reasons             map[string]uint64 // URLs that ended, by reason
 	// requests are those of visits that were read, by offset and index.
 	requests map[visitKey][]*weftpb.Request
 	// origins and hosts are those that were read, by name. Those that are changed are
@@ -117,6 +119,9 @@ func (x *fold) arrive(ev *weftpb.Scheduled) {
 	}
 	for _, a := range ev.Admitted {
 		x.admit(a.GetRequest())
+	}
+	for _, r := range ev.Refreshed {
+		x.comeBack(r)
 	}
 	for _, r := range ev.Recalled {
 		x.recall(r)

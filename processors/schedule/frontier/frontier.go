@@ -28,6 +28,8 @@ type Frontier struct {
 	leases index
 	// releases has one entry for every visit that is out.
 	releases index
+	// refreshes has one entry for every URL that is settled and comes back.
+	refreshes index
 	// latest is the latest time that Due was asked with, milliseconds.
 	latest int64
 	// sleeping are the domains that are still to be woken after wokenAt; see asleep.
@@ -76,7 +78,9 @@ func New(opts Options, store kv.Store) *Frontier {
 		due:      backQueues(),
 		leases:   index{prefix: leaseKey},
 		releases: index{prefix: releaseKey},
-		rules:    newCache[cachedRules](rulesCacheBytes),
+
+		refreshes: index{prefix: refreshKey},
+		rules:     newCache[cachedRules](rulesCacheBytes),
 	}
 }
 
@@ -137,6 +141,12 @@ func (f *Frontier) save(x *fold, domain string, dueMS int64) {
 	}
 	for _, v := range x.began {
 		f.releases.set(f.store, uint64(v.offset), append([]byte{byte(v.index)}, name...)...)
+	}
+	for _, r := range x.putBack {
+		f.refreshes.remove(f.store, uint64(r.DueMs), refreshSuffix(domain, r.Request)...)
+	}
+	for _, r := range x.toComeBack {
+		f.refreshes.set(f.store, uint64(r.DueMs), refreshSuffix(domain, r.Request)...)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(x.reasons)) {
 		key := append([]byte{countKey}, reason...)

@@ -16,6 +16,7 @@ import (
 //	0|1|b|3 MS8 DOMAIN             back queues, by priority: when domains are due
 //	l MS8 DOMAIN                   when the first lease of domains ends
 //	v OFFSET8 INDEX DOMAIN         visits out, by the offset of their release
+//	f MS8 DOMAIN 0 FINGERPRINT16   URLs that are settled and come back, by the time
 //	d DOMAIN 0                     the domain's record
 //	d DOMAIN 0 n HOST              what is remembered of a host
 //	d DOMAIN 0 o ORIGIN            what is known of an origin
@@ -29,11 +30,13 @@ import (
 //	d DOMAIN 0 h CLASS GROUP       nothing; groups that hold URLs, by how they are served
 //	d DOMAIN 0 w GROUP 0 SEQ8      URLs in a group
 //	d DOMAIN 0 x FINGERPRINT16     the place of a URL in a group: SEQ, GROUP
+//	d DOMAIN 0 z MS8 FINGERPRINT16 a URL that is settled and comes back
 const (
 	gaugesKey    = 'g'
 	countKey     = 'c'
 	leaseKey     = 'l'
 	releaseKey   = 'v'
+	refreshKey   = 'f'
 	domainKey    = 'd'
 	hostKind     = 'n'
 	originKind   = 'o'
@@ -47,6 +50,7 @@ const (
 	servedKind   = 'h'
 	groupedKind  = 'w'
 	placeKind    = 'x'
+	refreshKind  = 'z'
 )
 
 // dueKeys are the prefixes of the back queues. That of priority 2 is the one of former

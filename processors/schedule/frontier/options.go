@@ -36,6 +36,8 @@ type Options struct {
 	// PerDay is the largest number of requests to a domain in a day (UTC). CrawlPerDay is the
 	// budget of the crawl, which is divided among the domains (see Share). 0: no limit.
 	PerDay, CrawlPerDay int64
+	// SitemapRefresh is how long after a sitemap was fetched it is fetched again; 0: never.
+	SitemapRefresh time.Duration
 	// ErrorBlock: a domain of which more than half of at least 100 answers in a day were
 	// errors is blocked for a day.
 	ErrorBlock bool
@@ -65,6 +67,7 @@ func DefaultOptions() Options {
 		MaxOrigins:      250_000,
 		BreakerFailures: 5,
 		GiveUpAfter:     7 * 24 * time.Hour,
+		SitemapRefresh:  24 * time.Hour,
 		ErrorBlock:      true,
 	}
 }
@@ -88,6 +91,8 @@ func (o Options) Validate() error {
 		return errors.New("frontier: a breaker needs at least one failure")
 	case o.GiveUpAfter < 0:
 		return fmt.Errorf("frontier: hosts are given up after %v", o.GiveUpAfter)
+	case o.SitemapRefresh < 0:
+		return fmt.Errorf("frontier: sitemaps are fetched again after %v", o.SitemapRefresh)
 	case o.PerDay < 0 || o.CrawlPerDay < 0:
 		return fmt.Errorf("frontier: %d requests a day per domain, %d per crawl", o.PerDay, o.CrawlPerDay)
 	case o.Allowed == nil:

@@ -249,13 +249,18 @@ func (x *fold) admit(q *weftpb.Request) {
 	case q.Target.Group != "":
 		x.joinGroup(q)
 	default:
-		name, _ := originOf(q.Target.Url)
-		x.change(name, func(o *origin) {
-			queue := &o.queues[q.Priority]
-			x.store.Set(x.keys.queue(o.id, int(q.Priority), queue.tail), encodeRequest(q))
-			queue.tail++
-		})
+		x.queue(q)
 	}
+}
+
+// queue puts a URL at the end of the queue of its priority.
+func (x *fold) queue(q *weftpb.Request) {
+	name, _ := originOf(q.Target.Url)
+	x.change(name, func(o *origin) {
+		queue := &o.queues[q.Priority]
+		x.store.Set(x.keys.queue(o.id, int(q.Priority), queue.tail), encodeRequest(q))
+		queue.tail++
+	})
 }
 
 // retry puts a URL among the retries of its origin, referrals in front of all.

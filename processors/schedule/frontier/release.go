@@ -281,7 +281,11 @@ func (p *plan) releaseRobots(c *candidate, delay time.Duration, probe bool) {
 	p.change(c.name, func(o *origin) { o.asked = true })
 	delay = max(delay, p.delay(c.origin.crawlDelayMS))
 	p.probed(c.name, delay)
-	request := &weftpb.Request{Target: &weftpb.Target{Url: c.name + "/robots.txt"}, Priority: c.request.Priority}
+	waits := c.request.Target
+	request := &weftpb.Request{
+		Target:   &weftpb.Target{Url: c.name + "/robots.txt", ScopeRoot: waits.ScopeRoot, Sitemap: waits.Sitemap},
+		Priority: c.request.Priority,
+	}
 	p.emit(&weftpb.Visit{Robots: true, Requests: []*weftpb.Request{request}, Probe: probe}, delay)
 }
 

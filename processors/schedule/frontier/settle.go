@@ -108,11 +108,13 @@ func (s *settling) pages(v *weftpb.Visited) {
 			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
 			if !ok || verdict.Throttled > 0 {
 				s.settled(o.Index, o, politeness.GaveUp(verdict.Reason), 0)
+				s.refresh(request, o)
 				continue
 			}
 			s.settled(o.Index, o, verdict.Reason, s.nowMS+wait.Milliseconds())
 		default:
 			s.settled(o.Index, o, verdict.Reason, 0)
+			s.refresh(request, o)
 		}
 	}
 	if !v.Done {

@@ -25,6 +25,7 @@ func (x *fold) settle(s *weftpb.Settlement) {
 	case v.aside():
 	case s.RetryMs == 0:
 		x.end(s.Reason)
+		x.leaveToComeBack(*v, s)
 	default:
 		x.again(*v, s)
 	}

@@ -11,6 +11,10 @@ import (
 // most URLs have none, and then they cost nothing.
 const viaBits = 4
 
+// moreBit is a bit of the same field, above those of redirects: more fields follow, which
+// few URLs have.
+const moreBit = 1 << (viaBits + 32)
+
 // attemptBits are the bits of Request.attempt, which shares its field with throttled for
 // the same reason.
 const attemptBits = 8
@@ -29,10 +33,48 @@ func requestFields(f *kv.Fields, q *weftpb.Request) {
 	f.Uint32(&q.Round)
 	f.Uint32(&t.Depth)
 	way := uint64(t.Redirects)<<viaBits | uint64(t.Via)
+	if t.Sitemap != nil || t.Entry != nil || q.Etag != "" || q.LastModified != "" {
+		way |= moreBit
+	}
 	f.Uint(&way)
 	t.Via, t.Redirects = weftpb.Via(way&(1<<viaBits-1)), uint32(way>>viaBits)
 	f.String(&t.Url)
 	f.String(&t.ScopeRoot)
+	if way&moreBit != 0 {
+		moreFields(f, q)
+	}
+}
+
+// moreFields are those of sitemaps, of their entries, and of requests that are conditional.
+func moreFields(f *kv.Fields, q *weftpb.Request) {
+	t := q.Target
+	sitemap, entry, conditional := t.Sitemap != nil, t.Entry != nil, q.Etag != "" || q.LastModified != ""
+	f.Bools(&sitemap, &entry, &conditional)
+	f.Require(sitemap || entry || conditional)
+	if sitemap {
+		if t.Sitemap == nil {
+			t.Sitemap = &weftpb.Sitemap{}
+		}
+		f.Uint32(&t.Sitemap.Level)
+		f.Bools(&t.Sitemap.Guessed)
+		f.String(&t.Sitemap.Host)
+		f.String(&t.Sitemap.Root)
+	}
+	if entry {
+		if t.Entry == nil {
+			t.Entry = &weftpb.Entry{}
+		}
+		frequency := uint32(t.Entry.ChangeFrequency)
+		f.Uint32(&t.Entry.Priority)
+		f.Int(&t.Entry.LastmodMs)
+		f.Uint32(&frequency)
+		f.String(&t.Entry.Foreign)
+		t.Entry.ChangeFrequency = weftpb.Entry_ChangeFrequency(frequency)
+	}
+	if conditional {
+		f.String(&q.Etag)
+		f.String(&q.LastModified)
+	}
 }
 
 func requestBytes(q *weftpb.Request) int {

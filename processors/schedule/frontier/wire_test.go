@@ -16,6 +16,23 @@ import (
 )
 
 func drawRequest(t *rapid.T) *weftpb.Request {
+	q := plainRequest(t)
+	if rapid.Bool().Draw(t, "sitemap") {
+		q.Target.Sitemap = &weftpb.Sitemap{Level: 3, Guessed: rapid.Bool().Draw(t, "guessed"), Host: rapid.String().Draw(t, "host"), Root: "r"}
+	}
+	if rapid.Bool().Draw(t, "entry") {
+		q.Target.Entry = &weftpb.Entry{
+			Priority: rapid.Uint32().Draw(t, "of entry"), LastmodMs: rapid.Int64().Draw(t, "lastmod"), ChangeFrequency: 7,
+			Foreign: rapid.String().Draw(t, "foreign"),
+		}
+	}
+	if rapid.Bool().Draw(t, "conditional") {
+		q.Etag, q.LastModified = rapid.String().Draw(t, "etag"), rapid.String().Draw(t, "modified")
+	}
+	return q
+}
+
+func plainRequest(t *rapid.T) *weftpb.Request {
 	return &weftpb.Request{
 		Target: &weftpb.Target{
 			Url: rapid.String().Draw(t, "url"), Depth: rapid.Uint32().Draw(t, "depth"),

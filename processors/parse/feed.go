@@ -1,0 +1,108 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/feed"
+)
+
+// feedHandler reads feeds: RSS, Atom and JSON Feed, and XML and JSON that begins like one. A feed
+// is a page: its text are its entries, and they are links as well.
+var feedHandler = handler{
+	name: "feed",
+	takes: func(b *body) bool {
+		switch b.media {
+		case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
+			"application/xml", "text/xml", "application/json":
+			return feed.Looks(b.Body)
+		}
+		return false
+	},
+	page: (*parser).feed,
+}
+
+// maxFeedBytes bounds the entries of a feed in its record, and its text: beside the links they
+// fit the largest record of parsed, however much is escaped.
+const maxFeedBytes = 512 << 10
+
+func (p *parser) feed(b *body) *document.Page {
+	read := feed.Read(b.Body, feed.DefaultOptions())
+	bare := b.Input
+	bare.Body = nil
+	page := p.documents.Document(bare) // its header fields count as those of any page
+	page.MediaType, page.Unparsed, page.Charset = b.media, "", ""
+	page.Title, page.Description, page.Author, page.Date = read.Title, read.Description, read.Author, read.Date
+	if read.Language != "" {
+		page.Language = read.Language
+	}
+	b.feed = &codecs.ParsedFeed{Kind: string(read.Kind), Link: read.Link, Self: read.Self, Hubs: read.Hubs, EntriesOmitted: read.Omitted}
+	l := feedLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
+	l.add(read.Link, "", document.KindAlternate)
+	l.add(read.Next, "", document.KindNext)
+	var text strings.Builder
+	bytes := 0
+	for _, e := range read.Entries {
+		l.add(e.Link, e.Title, document.KindFeed)
+		l.add(e.Enclosure, e.Title, document.KindMedia)
+		if bytes += len(e.Link) + len(e.ID) + len(e.Title) + len(e.Author) + len(e.Date) + len(e.Summary) + 64; bytes > maxFeedBytes {
+			b.feed.EntriesOmitted++
+			continue
+		}
+		b.feed.Entries = append(b.feed.Entries, codecs.ParsedEntry{
+			URL: e.Link, ID: e.ID, Title: e.Title, Author: e.Author, Date: e.Date, Summary: e.Summary,
+		})
+		for _, line := range []string{e.Title, e.Summary} {
+			if line != "" {
+				text.WriteString(line)
+				text.WriteByte('\n')
+			}
+		}
+	}
+	page.Text = strings.TrimSuffix(text.String(), "\n")
+	if page.Robots.NoIndex && p.follow.OmitNoIndex {
+		page.Unparsed, page.Text, page.Description = document.NoIndex, "", ""
+		b.feed.Entries = nil
+	}
+	return page
+}
+
+// feedLinks collects the links of a feed, each once.
+type feedLinks struct {
+	page   *document.Page
+	follow *document.Options
+	seen   map[string]bool
+}
+
+func (l *feedLinks) add(ref, text string, kind document.Kind) {
+	if ref == "" || l.seen[ref] {
+		return
+	}
+	l.seen[ref] = true
+	l.page.Links = append(l.page.Links, document.Link{
+		URL: ref, Text: strings.ToValidUTF8(text[:min(len(text), l.follow.MaxAnchorBytes)], ""), Rel: string(kind), Kind: kind, Follow: l.follow.Follows(kind, "", ""),
+	})
+}
+
+// resolved makes the URLs in a feed absolute, as those of links are.
+func resolved(f *codecs.ParsedFeed, base *urls.Base) *codecs.ParsedFeed {
+	if f == nil {
+		return nil
+	}
+	resolve := func(ref *string) {
+		if u, refusal := base.Resolve(*ref); *ref != "" && refusal == urls.Accepted {
+			*ref = u.String()
+		}
+	}
+	resolve(&f.Link)
+	resolve(&f.Self)
+	for i := range f.Hubs {
+		resolve(&f.Hubs[i])
+	}
+	for i := range f.Entries {
+		resolve(&f.Entries[i].URL)
+	}
+	return f
+}

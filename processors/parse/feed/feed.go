@@ -1,0 +1,501 @@
+// Package feed reads feeds as pages: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed.
+//
+// It is pure and never fails: what can be read of a feed counts, also if the feed is cut or
+// broken, as in package sitemap. The usual packages for feeds make a tree by recursion, so a
+// feed of a million open elements, which any server can send, would take their memory; this one has
+// nothing but the entries that it keeps, within Options.
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+
+	"github.com/weftcrawl/weft/processors/parse/markup"
+)
+
+// Kind is the format of a feed.
+type Kind string
+
+// Formats. None is a text that is no feed.
+const (
+	None Kind = ""
+	RSS  Kind = "rss"
+	Atom Kind = "atom"
+	JSON Kind = "json"
+)
+
+// Feed is what a feed says. All strings are valid UTF-8; texts have no markup, and are on
+// one line. URLs and dates are as written.
+type Feed struct {
+	Kind Kind
+	// Link is the page that the feed belongs to, Self the URL of the feed itself, Hubs tell of
+	// changes (WebSub).
+	Link, Self string
+	Hubs       []string
+	// Next is the next part of a feed in parts (RFC 5005).
+	Next string
+
+	Title, Description, Language, Author, Date string
+	Entries                                    []Entry
+	// Omitted is the number of entries beyond Options.MaxEntries.
+	Omitted int
+}
+
+// Entry is one entry of a feed.
+type Entry struct {
+	ID, Link, Title, Author, Summary string
+	// Date is when it was published, or else when it changed.
+	Date string
+	// Enclosure is a file that belongs to it, a podcast's for instance.
+	Enclosure string
+}
+
+// Options bound a feed.
+type Options struct {
+	MaxEntries int
+	// MaxFieldBytes bounds each text.
+	MaxFieldBytes int
+}
+
+// DefaultOptions are the bounds of the loop.
+func DefaultOptions() Options { return Options{MaxEntries: 1000, MaxFieldBytes: 1024} }
+
+// maxHubs bounds Feed.Hubs.
+const maxHubs = 8
+
+// Looks tells whether a text may be a feed by how it begins: its first element, or, for JSON, the
+// version of JSON Feed within the first 4 KiB.
+func Looks(body []byte) bool {
+	if head := bytes.TrimSpace(body[:min(len(body), 4<<10)]); len(head) > 0 && head[0] == '{' {
+		return bytes.Contains(head, []byte("jsonfeed.org/version"))
+	}
+	s := markup.NewScanner(markup.Decoded(io.LimitReader(bytes.NewReader(body), 8<<10)))
+	for {
+		switch t := s.Next(); t.Kind {
+		case markup.End:
+			return false
+		case markup.Start:
+			return roots[t.Name] != None
+		}
+	}
+}
+
+var roots = map[string]Kind{"rss": RSS, "rdf": RSS, "feed": Atom}
+
+// Read reads a feed. Its kind is None if the text is no feed.
+func Read(body []byte, o Options) *Feed {
+	if head := bytes.TrimSpace(body); len(head) > 0 && head[0] == '{' {
+		return readJSON(head, o)
+	}
+	r := &reader{opts: o, feed: &Feed{}}
+	r.read(markup.NewScanner(markup.Decoded(bytes.NewReader(body))))
+	return r.feed
+}
+
+// reader fills in a feed.
+type reader struct {
+	opts Options
+	feed *Feed
+	// entry is the one that is open, nil for none; updated is when it changed.
+	entry   *Entry
+	updated string
+	// guid: the text of the GUID is a URL.
+	guid bool
+	// open are the elements in the entry or the channel that have others in them and are not
+	// its own: an author, a source, an image.
+	inside string
+	// field is the element whose text is collected; depth counts elements in it.
+	field  string
+	prefix string
+	text   []byte
+	depth  int
+}
+
+func (r *reader) read(s *markup.Scanner) {
+	for {
+		t := s.Next()
+		switch t.Kind {
+		case markup.End:
+			r.close()
+			return
+		case markup.Start:
+			if r.feed.Kind == None {
+				if r.feed.Kind = roots[t.Name]; r.feed.Kind == None {
+					return
+				}
+				r.feed.Language = r.bounded(t.Attr("lang"))
+				continue
+			}
+			r.start(t)
+		case markup.Close:
+			r.end(t.Name)
+		case markup.Text:
+			if r.field != "" {
+				r.add(s.Value())
+			}
+		}
+	}
+}
+
+func (r *reader) start(t markup.Token) {
+	switch {
+	case t.Name == "item" && r.feed.Kind == RSS, t.Name == "entry" && r.feed.Kind == Atom && r.inside != "source":
+		r.close()
+		r.begin(t.Attr("about"))
+		return
+	case r.field != "":
+		if !t.Empty {
+			r.depth++ // markup in a text
+		}
+		return
+	case r.inside != "":
+		if r.inside == "author" && (t.Name == "name" || t.Name == "email") {
+			r.collect("", "author")
+		}
+		return
+	case t.Name == "link":
+		r.link(t)
+		return
+	case t.Name == "enclosure" && r.entry != nil && r.entry.Enclosure == "":
+		r.entry.Enclosure = r.url(t.Attr("url"))
+		return
+	case containers[t.Name] && !t.Empty && (t.Name != "author" || r.feed.Kind == Atom):
+		r.inside = t.Name
+		return
+	case t.Empty, t.Name == "channel":
+		return
+	}
+	r.guid = t.Name == "guid" && !strings.EqualFold(t.Attr("isPermaLink"), "false")
+	r.collect(t.Prefix, t.Name)
+}
+
+// containers have elements in them that are not those of the entry or the feed.
+var containers = map[string]bool{"image": true, "source": true, "author": true, "textinput": true, "contributor": true, "group": true}
+
+func (r *reader) collect(prefix, field string) {
+	r.prefix, r.field, r.depth, r.text = prefix, field, 0, r.text[:0]
+}
+
+func (r *reader) begin(about string) {
+	if len(r.feed.Entries) >= r.opts.MaxEntries {
+		r.feed.Omitted++
+		r.entry = &Entry{} // read and forgotten
+		return
+	}
+	r.feed.Entries = append(r.feed.Entries, Entry{ID: r.bounded(about)})
+	r.entry = &r.feed.Entries[len(r.feed.Entries)-1]
+}
+
+// link takes an element link of Atom, which RSS has too, or begins that of RSS.
+func (r *reader) link(t markup.Token) {
+	href, rel := r.url(t.Attr("href")), strings.ToLower(t.Attr("rel"))
+	switch {
+	case href == "":
+		if !t.Empty {
+			r.collect(t.Prefix, "link")
+		}
+	case rel == "enclosure" && r.entry != nil:
+		if r.entry.Enclosure == "" {
+			r.entry.Enclosure = href
+		}
+	case rel == "" || rel == "alternate":
+		r.setLink(href)
+	case r.entry != nil:
+	case rel == "self":
+		r.feed.Self = href
+	case rel == "hub" && len(r.feed.Hubs) < maxHubs:
+		r.feed.Hubs = append(r.feed.Hubs, href)
+	case rel == "next":
+		r.feed.Next = href
+	}
+}
+
+func (r *reader) setLink(href string) {
+	switch {
+	case r.entry == nil && r.feed.Link == "":
+		r.feed.Link = href
+	case r.entry != nil && r.entry.Link == "":
+		r.entry.Link = href
+	}
+}
+
+// add collects text, with markup in it or not. A text of some pages is cut: no more than its
+// beginning is kept.
+func (r *reader) add(value string) {
+	if most := 8 * r.opts.MaxFieldBytes; len(r.text) < most {
+		r.text = append(append(r.text, value[:min(len(value), most-len(r.text))]...), ' ')
+	}
+}
+
+func (r *reader) end(name string) {
+	switch {
+	case r.field != "" && r.depth > 0 && name != r.field:
+		r.depth--
+	case r.field != "":
+		r.take()
+		if name == r.inside {
+			r.inside = ""
+		}
+		if name == "item" || name == "entry" {
+			r.close()
+		}
+	case name == r.inside:
+		r.inside = ""
+	case name == "item" && r.feed.Kind == RSS, name == "entry" && r.feed.Kind == Atom && r.inside != "source":
+		r.close()
+	}
+}
+
+// close ends the entry that is open.
+func (r *reader) close() {
+	r.take()
+	if e := r.entry; e != nil {
+		if e.Date == "" {
+			e.Date = r.updated
+		}
+		if e.Link == "" && absolute(e.ID) && r.feed.Kind == RSS {
+			e.Link = e.ID
+		}
+	}
+	r.entry, r.updated, r.inside = nil, "", ""
+}
+
+// take takes the text that was collected.
+func (r *reader) take() {
+	field := r.field
+	if r.field = ""; field == "" || len(r.text) == 0 {
+		return
+	}
+	raw := strings.ToValidUTF8(string(r.text), "")
+	if r.entry == nil {
+		r.ofFeed(field, raw)
+		return
+	}
+	e := r.entry
+	switch field {
+	case "title":
+		if r.prefix != "media" {
+			first(&e.Title, r.plain(raw))
+		}
+	case "link":
+		r.setLink(r.url(raw))
+	case "guid", "id":
+		first(&e.ID, r.bounded(strings.TrimSpace(raw)))
+		if field == "guid" && r.guid && absolute(strings.TrimSpace(raw)) {
+			first(&e.Link, r.url(raw))
+		}
+	case "pubdate", "published", "issued", "date", "created":
+		first(&e.Date, r.plain(raw))
+	case "updated", "modified":
+		first(&r.updated, r.plain(raw))
+	case "author", "creator":
+		first(&e.Author, r.plain(raw))
+	case "description", "summary":
+		e.Summary = r.plain(raw)
+	case "content", "encoded":
+		first(&e.Summary, r.plain(raw))
+	}
+}
+
+func (r *reader) ofFeed(field, raw string) {
+	f := r.feed
+	switch field {
+	case "title":
+		first(&f.Title, r.plain(raw))
+	case "link":
+		r.setLink(r.url(raw))
+	case "description", "subtitle", "tagline":
+		first(&f.Description, r.plain(raw))
+	case "language":
+		first(&f.Language, r.plain(raw))
+	case "updated", "modified", "lastbuilddate", "pubdate", "date":
+		first(&f.Date, r.plain(raw))
+	case "author", "creator", "managingeditor":
+		first(&f.Author, r.plain(raw))
+	}
+}
+
+func first(field *string, value string) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+// url is a reference as written, without the space around it; empty if it is too long for one.
+func (r *reader) url(raw string) string {
+	raw = strings.TrimSpace(raw)
+	if len(raw) > maxURLBytes {
+		return ""
+	}
+	return raw
+}
+
+const maxURLBytes = 6 << 10
+
+func absolute(ref string) bool {
+	return strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")
+}
+
+// plain is a text without the HTML that may be in it, on one line.
+func (r *reader) plain(raw string) string {
+	if strings.ContainsRune(raw, '<') {
+		raw = withoutTags(raw)
+	}
+	return r.bounded(strings.Join(strings.Fields(raw), " "))
+}
+
+// withoutTags is the text of HTML.
+func withoutTags(raw string) string {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(raw))
+	hidden := false
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return b.String()
+		case html.TextToken:
+			if !hidden {
+				b.Write(z.Text())
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			t := z.Token()
+			if t.Data == "script" || t.Data == "style" {
+				hidden = t.Type == html.StartTagToken
+			}
+			b.WriteByte(' ')
+		}
+	}
+}
+
+func (r *reader) bounded(text string) string { return bound(text, r.opts.MaxFieldBytes) }
+
+func bound(text string, most int) string {
+	text = strings.ToValidUTF8(text, "")
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// jsonFeed is JSON Feed 1 and 1.1 (jsonfeed.org).
+type jsonFeed struct {
+	Version     string `json:"version"`
+	Title       string `json:"title"`
+	HomePage    string `json:"home_page_url"`
+	FeedURL     string `json:"feed_url"`
+	Next        string `json:"next_url"`
+	Description string `json:"description"`
+	Language    string `json:"language"`
+	jsonAuthors
+	Hubs []struct {
+		URL string `json:"url"`
+	} `json:"hubs"`
+	Items jsonItems `json:"items"`
+}
+
+// jsonItem is an entry of JSON Feed.
+type jsonItem struct {
+	ID          any    `json:"id"` // numbers are common
+	URL         string `json:"url"`
+	ExternalURL string `json:"external_url"`
+	Title       string `json:"title"`
+	Summary     string `json:"summary"`
+	HTML        string `json:"content_html"`
+	Text        string `json:"content_text"`
+	Published   string `json:"date_published"`
+	Modified    string `json:"date_modified"`
+	jsonAuthors
+	Attachments []struct {
+		URL string `json:"url"`
+	} `json:"attachments"`
+}
+
+// jsonItems are the first entries. Those beyond maxItems are counted one by one, because an
+// empty one has three bytes in the feed, and hundreds in memory.
+type jsonItems struct {
+	list    []jsonItem
+	omitted int
+}
+
+const maxItems = 10_000
+
+func (j *jsonItems) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil // something else, which is left out
+	}
+	for d.More() {
+		var skipped json.RawMessage
+		if len(j.list) >= maxItems {
+			if d.Decode(&skipped) != nil {
+				return nil
+			}
+			j.omitted++
+			continue
+		}
+		var item jsonItem
+		if err := d.Decode(&item); err != nil {
+			if wrong := (*json.UnmarshalTypeError)(nil); !errors.As(err, &wrong) {
+				return nil
+			}
+		}
+		j.list = append(j.list, item)
+	}
+	return nil
+}
+
+type jsonAuthors struct {
+	Author  struct{ Name string }   `json:"author"`
+	Authors []struct{ Name string } `json:"authors"`
+}
+
+func (a jsonAuthors) name() string {
+	if a.Author.Name == "" && len(a.Authors) > 0 {
+		return a.Authors[0].Name
+	}
+	return a.Author.Name
+}
+
+func readJSON(body []byte, o Options) *Feed {
+	var j jsonFeed
+	r := &reader{opts: o}
+	f := &Feed{}
+	// What is of another type is left out, and the rest counts.
+	if err := json.Unmarshal(body, &j); err != nil && j.Version == "" || !strings.Contains(j.Version, "jsonfeed.org/version") {
+		return f
+	}
+	*f = Feed{
+		Kind: JSON, Link: r.url(j.HomePage), Self: r.url(j.FeedURL), Next: r.url(j.Next), Title: r.plain(j.Title), Description: r.plain(j.Description),
+		Language: r.bounded(j.Language), Author: r.plain(j.name()),
+	}
+	for _, hub := range j.Hubs[:min(len(j.Hubs), maxHubs)] {
+		f.Hubs = append(f.Hubs, r.url(hub.URL))
+	}
+	kept := min(len(j.Items.list), o.MaxEntries)
+	f.Omitted = len(j.Items.list) - kept + j.Items.omitted
+	for _, item := range j.Items.list[:kept] {
+		e := Entry{Link: r.url(item.URL), Title: r.plain(item.Title), Author: r.plain(item.name()), Date: r.bounded(item.Published)}
+		if id, ok := item.ID.(string); ok {
+			e.ID = r.bounded(id)
+		}
+		first(&e.Link, r.url(item.ExternalURL))
+		first(&e.Date, r.bounded(item.Modified))
+		first(&e.Summary, r.plain(item.Summary))
+		first(&e.Summary, r.plain(bound(item.Text, 8*o.MaxFieldBytes)))
+		first(&e.Summary, r.plain(withoutTags(bound(item.HTML, 8*o.MaxFieldBytes))))
+		if len(item.Attachments) > 0 {
+			e.Enclosure = r.url(item.Attachments[0].URL)
+		}
+		f.Entries = append(f.Entries, e)
+	}
+	return f
+}

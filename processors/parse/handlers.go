@@ -1,0 +1,72 @@
+package parse
+
+import (
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/processors/parse/document"
+)
+
+// handler reads the bodies of one format. To add a format is to write a file with its
+// handler, and to name it in handlers.
+type handler struct {
+	// name is for people.
+	name string
+	// takes tells whether it reads a body.
+	takes func(b *body) bool
+	// page makes the page record of a body. Nil: see names.
+	page func(p *parser, b *body) *document.Page
+	// names makes what a body names, for formats of which there is no page. If the URL was
+	// taken for a page, or the body is not of the format after all, ok is false, and the next
+	// handler is asked for a page.
+	names func(p *parser, b *body) (named []*weftpb.Discovered, ok bool)
+}
+
+// handlers are all formats. The first one that takes a body reads it; the last one takes
+// every body.
+//
+//	format    media types                                    page, text and links by
+//	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
+//	          calls one; XML that begins like one            sitemap.go: entries, beside the page
+//	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
+//	document  text/html, application/xhtml+xml, text/plain;  package document
+//	          all others: a page that says unsupported_type
+var handlers = []handler{sitemapHandler, feedHandler, documentHandler}
+
+// body is one response on its way through the handlers.
+type body struct {
+	document.Input
+	// media is the media type, stated or sniffed, without parameters.
+	media string
+	f     *weftpb.Fetched
+	// feed is what a feed says besides its page.
+	feed *codecs.ParsedFeed
+}
+
+// target is what was known of the URL when it was asked for.
+func (b *body) target() *weftpb.Target { return b.f.GetRequest().GetTarget() }
+
+var documentHandler = handler{
+	name:  "document",
+	takes: func(*body) bool { return true },
+	page:  func(p *parser, b *body) *document.Page { return p.documents.Document(b.Input) },
+}
+
+// contents asks the handlers in turn. It returns the page of a body, if it has one, and what
+// else the body names.
+func (p *parser) contents(f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
+	b = &body{Input: input(f), f: f}
+	b.media = document.MediaType(b.Input)
+	for _, h := range handlers {
+		if !h.takes(b) {
+			continue
+		}
+		if h.page != nil {
+			return b, h.page(p, b), named
+		}
+		more, ok := h.names(p, b)
+		if named = append(named, more...); ok {
+			return b, nil, named
+		}
+	}
+	return b, nil, named // not reached: the last handler takes every body
+}

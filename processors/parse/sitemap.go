@@ -1,0 +1,277 @@
+package parse
+
+import (
+	"math"
+	"net/http"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/robots"
+	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/sitemap"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Sitemaps. They make no page: what they say is in discovered, entry by entry, and users of
+// parsed get the pages.
+
+// sitemapHandler reads sitemaps: URLs that are known to be one, and XML that begins like
+// one, because a page may link to a sitemap.
+var sitemapHandler = handler{
+	name: "sitemap",
+	takes: func(b *body) bool {
+		switch {
+		case b.target().GetSitemap() != nil:
+			return true
+		case strings.HasSuffix(b.media, "/xml"), strings.HasSuffix(b.media, "gzip"):
+			return sitemap.Looks(b.Body)
+		}
+		return false
+	},
+	names: (*parser).sitemap,
+}
+
+const (
+	// maxSitemapLevel is how many indexes in a row are followed, the first one included.
+	maxSitemapLevel = 3
+	// maxSitemapLinks and maxSitemapLinkBytes bound what a sitemap names: 50,000 entries may have
+	// alternates without end.
+	maxSitemapLinks     = 200_000
+	maxSitemapLinkBytes = 32 << 20
+	// sitemapDepth is the depth of sitemaps that a robots.txt names: their entries are as
+	// far from a seed as what a seed links to.
+	sitemapDepth = 1
+)
+
+// sitemap reads a body as a sitemap.
+func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
+	if p.env.Definition.Sitemaps == topics.NoSitemaps {
+		return nil, false
+	}
+	told := b.target().GetSitemap()
+	opts := sitemap.DefaultOptions()
+	opts.Lists = told != nil
+	own := told
+	if own == nil { // a page links to it
+		own = &weftpb.Sitemap{Level: 1, Host: originHost(b.URL)}
+	}
+	w := sitemapWriter{parser: p, f: b.f, told: own, seen: map[uint64]struct{}{}}
+	result := sitemap.Read(b.Body, opts, w.entry)
+	if result.Kind == sitemap.None {
+		// A robots.txt may name a page of the site, and a sitemap may redirect to one. What
+		// is at a URL that was guessed is none.
+		p.env.Meter.Sitemap(string(result.Outcome), 0)
+		return nil, told.GetGuessed() || told != nil && b.media != "text/html" && b.media != "application/xhtml+xml"
+	}
+	if result.Outcome == sitemap.Whole && b.Truncated {
+		result.Outcome = sitemap.Cut
+	}
+	p.env.Meter.Sitemap(string(result.Outcome), result.Entries)
+	return w.records, told != nil
+}
+
+// sitemapWriter makes records of discovered of the entries of a sitemap.
+type sitemapWriter struct {
+	*parser
+	f    *weftpb.Fetched
+	told *weftpb.Sitemap
+
+	seen         map[uint64]struct{} // hashes of links: alternates name each other
+	records      []*weftpb.Discovered
+	bytes, total int // of the last record, and of all
+}
+
+func (w *sitemapWriter) entry(e *sitemap.Entry) {
+	if e.Sitemap {
+		if w.told.GetLevel() <= maxSitemapLevel {
+			w.add(&weftpb.Link{Url: w.complete(e.Loc), Sitemap: below(w.told, w.f.Request.Target.Url)})
+		}
+		return
+	}
+	says := &weftpb.Entry{ChangeFrequency: changeFrequencies[e.ChangeFrequency]}
+	if e.Priority >= 0 {
+		says.Priority = uint32(math.Round(e.Priority*1000)) + 1
+	}
+	if !e.LastMod.IsZero() {
+		says.LastmodMs = e.LastMod.UnixMilli()
+	}
+	w.add(&weftpb.Link{Url: w.complete(e.Loc), Entry: says})
+	for _, alternate := range e.Alternates {
+		w.link(alternate.Loc, document.KindAlternate)
+	}
+	for _, image := range e.Images {
+		w.link(image, document.KindImage)
+	}
+	for _, video := range e.Videos {
+		w.link(video, document.KindMedia)
+	}
+}
+
+// link adds what an entry names besides its page, if the crawl follows links of that kind.
+func (w *sitemapWriter) link(ref string, kind document.Kind) {
+	if w.follow.Follows(kind, "", "") {
+		l := &weftpb.Link{Url: w.complete(ref)}
+		if kind == document.KindAlternate {
+			l.Entry = &weftpb.Entry{} // a page, as the entry itself
+		}
+		w.add(l)
+	}
+}
+
+func (w *sitemapWriter) add(link *weftpb.Link) {
+	print := xxh3.HashString(link.Url)
+	if _, known := w.seen[print]; known || len(w.seen) >= maxSitemapLinks || len(link.Url) > maxSitemapURL {
+		return
+	}
+	size := len(link.Url) + len(link.Sitemap.GetRoot()) + len(link.Sitemap.GetHost()) + 32
+	if w.total += size; w.total > maxSitemapLinkBytes {
+		return
+	}
+	w.seen[print] = struct{}{}
+	if len(w.records) == 0 || w.bytes+size > maxDiscoveredBytes {
+		record := named(w.f)
+		record.Via, record.Sitemap = weftpb.Via_VIA_SITEMAP, w.told
+		w.records, w.bytes = append(w.records, record), 0
+	}
+	last := w.records[len(w.records)-1]
+	last.Links = append(last.Links, link)
+	w.bytes += size
+}
+
+// maxSitemapURL is how long a reference may be as written; each byte of a URL may be escaped.
+const maxSitemapURL = 3 * urls.MaxBytes
+
+// complete gives a reference the scheme of its sitemap if it begins with a host: that of
+// the sitemap, or one that begins with "www.". Other references without a scheme are
+// relative ones.
+func (w *sitemapWriter) complete(ref string) string {
+	source := w.f.Request.Target.Url
+	scheme, rest, _ := strings.Cut(source, "://")
+	end := strings.IndexAny(ref, "/?#")
+	if end < 0 {
+		end = len(ref)
+	}
+	host := strings.ToLower(ref[:end])
+	if host != "" && !strings.HasSuffix(host, ":") && (strings.HasPrefix(host, "www.") || withoutWWW(host) == withoutWWW(hostIn(rest))) {
+		return scheme + "://" + ref
+	}
+	return ref
+}
+
+// below is what is known of a sitemap that an index names, or a redirect of a sitemap.
+func below(told *weftpb.Sitemap, url string) *weftpb.Sitemap {
+	next := proto.CloneOf(told)
+	next.Level++
+	next.Guessed = false
+	if next.Root == "" {
+		next.Root = url
+	}
+	return next
+}
+
+// redirectedSitemap makes a redirect of a sitemap name a sitemap. It is false if the redirect
+// is not followed: what was guessed often redirects to a page that says that there is nothing.
+func redirectedSitemap(d *weftpb.Discovered, t *weftpb.Target) bool {
+	if t.Sitemap.GetGuessed() && !looksLikeSitemap(d.Links[0].Url) {
+		return false
+	}
+	to := below(t.Sitemap, t.Url)
+	to.Level, to.Guessed = t.Sitemap.GetLevel(), t.Sitemap.GetGuessed()
+	d.Links[0].Sitemap = to
+	return true
+}
+
+// looksLikeSitemap tells whether a URL looks like that of a sitemap.
+func looksLikeSitemap(url string) bool {
+	path, _, _ := strings.Cut(url, "?")
+	path = strings.ToLower(path)
+	return strings.Contains(path[strings.LastIndexByte(path, '/')+1:], "sitemap") || strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".xml")
+}
+
+// robots returns the sitemaps that a robots.txt names. If it names none, or there is none,
+// those are guessed that most servers have.
+func (p *parser) robots(f *weftpb.Fetched) []*weftpb.Discovered {
+	of, x := f.RobotsOf, f.Robots
+	if of == nil || x.Location != "" || p.env.Definition.Sitemaps == topics.NoSitemaps {
+		return nil
+	}
+	origin, refusal := urls.Parse(of.Origin + "/")
+	if refusal != urls.Accepted {
+		return nil
+	}
+	d := &weftpb.Discovered{
+		Source: of.Origin + robotsPath, Depth: sitemapDepth, Via: weftpb.Via_VIA_SITEMAP, ScopeRoot: of.ScopeRoot, Robots: true, Aside: of.Aside,
+	}
+	host := origin.Host()
+	for _, ref := range p.sitemapsIn(x) {
+		d.Links = append(d.Links, &weftpb.Link{Url: ref, Sitemap: &weftpb.Sitemap{Level: 1, Host: host}})
+	}
+	if len(d.Links) == 0 && !of.Aside && p.mayGuess(of, x) {
+		for _, path := range guesses {
+			d.Links = append(d.Links, &weftpb.Link{Url: of.Origin + path, Sitemap: &weftpb.Sitemap{Level: 1, Host: host, Guessed: true}})
+		}
+	}
+	if len(d.Links) == 0 {
+		return nil
+	}
+	return []*weftpb.Discovered{d}
+}
+
+const robotsPath = "/robots.txt"
+
+// guesses are where most sitemaps are that no robots.txt names.
+var guesses = []string{"/sitemap.xml", "/sitemap_index.xml"}
+
+func (p *parser) sitemapsIn(x *weftpb.Fetched) []string {
+	status := x.Outcome.GetStatus()
+	if x.Outcome.GetErrorClass() != "" || status < 200 || status > 299 {
+		return nil
+	}
+	body := x.Body
+	if x.Outcome.GetTruncated() {
+		body = robots.WholeLines(body)
+	}
+	return robots.Parse(int(status), body, settings.Product(p.env.Definition)).Sitemaps
+}
+
+// mayGuess tells whether an origin without Sitemap lines is asked for sitemaps: one that says
+// that there are no rules, or has some. An origin that redirects elsewhere has
+// its sitemaps there.
+func (p *parser) mayGuess(of *weftpb.RobotsOf, x *weftpb.Fetched) bool {
+	asked, _ := urls.Parse(x.Request.GetTarget().GetUrl())
+	status := x.Outcome.GetStatus()
+	switch {
+	case asked.Origin() != of.Origin:
+		return false
+	case status >= 200 && status <= 299:
+		return x.Outcome.GetErrorClass() == ""
+	}
+	return status >= 400 && status <= 499 && status != http.StatusTooManyRequests
+}
+
+var changeFrequencies = map[string]weftpb.Entry_ChangeFrequency{
+	"always": weftpb.Entry_CHANGE_FREQUENCY_ALWAYS, "hourly": weftpb.Entry_CHANGE_FREQUENCY_HOURLY,
+	"daily": weftpb.Entry_CHANGE_FREQUENCY_DAILY, "weekly": weftpb.Entry_CHANGE_FREQUENCY_WEEKLY,
+	"monthly": weftpb.Entry_CHANGE_FREQUENCY_MONTHLY, "yearly": weftpb.Entry_CHANGE_FREQUENCY_YEARLY,
+	"never": weftpb.Entry_CHANGE_FREQUENCY_NEVER,
+}
+
+func originHost(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	return hostIn(rest)
+}
+
+// hostIn is the host, and port, at the beginning of what follows a scheme.
+func hostIn(rest string) string {
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
+}
+
+func withoutWWW(host string) string { return strings.TrimPrefix(host, "www.") }

@@ -1,0 +1,81 @@
+package sitemap
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layouts are the forms of dates: those of W3C (NOTE-datetime), those of RSS (RFC 822), and
+// those that are often written instead.
+var layouts = []string{
+	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02", "2006-01", "2006",
+	"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999 Z0700",
+	"2006-01-02T15:04:05.999999999 Z07:00", "2006-01-02T15Z07:00", "2006-01-02T15",
+	"2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 Z07:00",
+	"2006-01-02 15:04:05.999999999 Z0700", "2006-01-02 15:04:05.999999999Z0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04",
+	"2006-01-02Z07:00", "2006-1-2", "2006/01/02", "2006/1/2", "2006/01/02 15:04:05", "20060102", "20060102T150405Z07:00", "20060102150405",
+	"2.1.2006", "2.1.2006 15:04", "2.1.2006 15:04:05",
+	time.RFC1123Z, time.RFC1123, "Mon, 2 Jan 2006 15:04:05 -0700", "Mon, 2 Jan 2006 15:04:05 MST", "Mon, 2 Jan 2006 15:04 MST",
+	"Mon, 2 Jan 2006 15:04 -0700", "2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 MST", "2 Jan 2006", "Mon, 2 Jan 2006",
+	time.ANSIC, time.UnixDate, time.RFC850, "January 2, 2006", "Jan 2, 2006", "2 January 2006",
+}
+
+// years are those that are believed. The web began in 1990; and dates of what never
+// changes lie far ahead.
+const (
+	firstYear = 1990
+	lastYear  = 2100
+)
+
+// Date reads a date in a W3C form or in one of the usual wrong ones, UTC where it says no
+// zone. It is the zero time if there is none.
+func Date(text string) time.Time {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" || len(text) > 64 {
+		return time.Time{}
+	}
+	if t := unix(text); !t.IsZero() {
+		return t
+	}
+	switch {
+	case len(text) > 10 && text[10] == 't':
+		text = text[:10] + "T" + text[11:]
+	case len(text) > 11 && text[10] == ' ' && text[11] == 'T':
+		text = text[:10] + text[11:]
+	}
+	if strings.HasSuffix(text, "z") {
+		text = text[:len(text)-1] + "Z"
+	}
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil && t.Year() >= firstYear && t.Year() <= lastYear {
+			return t.UTC()
+		}
+	}
+	// A date with a time that makes no sense is still a date.
+	if len(text) > 10 && text[10] != ' ' || len(text) > 11 {
+		if t, err := time.Parse("2006-01-02", text[:10]); err == nil && t.Year() >= firstYear && t.Year() <= lastYear {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// unix reads seconds or milliseconds since 1970.
+func unix(text string) time.Time {
+	if len(text) != 10 && len(text) != 13 {
+		return time.Time{}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return time.Time{}
+	}
+	if len(text) == 10 {
+		n *= 1000
+	}
+	t := time.UnixMilli(n).UTC()
+	if t.Year() < firstYear || t.Year() > lastYear {
+		return time.Time{}
+	}
+	return t
+}
