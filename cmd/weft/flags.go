@@ -73,7 +73,7 @@ type serviceFlags struct {
 	Data    string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of stores, checkpoints, pages and the embedded broker."`
 	Metrics string `placeholder:"ADDR" help:"Serve Prometheus metrics, health and pprof at host:port."`
 
-	Memory      byteSize `placeholder:"SIZE" help:"Soft limit of the memory of this process. Default: 350MiB, or twice what is in use if that is more, and nine tenths of the machine or container."`
+	Memory      byteSize `placeholder:"SIZE" help:"Soft limit of the memory of this process. Default: 600MiB, or twice what is in use if that is more; at most nine tenths of the memory of the machine or container."`
 	DiskReserve byteSize `placeholder:"SIZE" default:"1GiB" help:"Fetch nothing while less than this is free on the disk of --data."`
 }
 

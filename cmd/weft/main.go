@@ -133,9 +133,8 @@ func isUsage(err error) bool {
 }
 
 // gcPercent lets the heap grow to three and a half times the live data before a
-// collection (Go's default: twice). Live data is below 100 MB whatever the size of
-// the frontier. Most allocations are the trees of pages, which are garbage at once;
-// collecting less often saves a tenth of the CPU.
+// collection (Go's default: twice), up to the limit of package memory. Collecting less
+// often saves a tenth of the CPU.
 const gcPercent = 250
 
 // collectAt sets the growth of the heap, in percent, at which it is collected.

@@ -35,9 +35,11 @@ type Options struct {
 	Ceiling int64
 }
 
-// DefaultFloor is what crawls of tens of hosts and of thousands stay below, at hardly more
-// CPU than without a limit.
-const DefaultFloor = 350 << 20
+// DefaultFloor is where less memory begins to cost much CPU. A crawl of 2,000 domains at
+// full speed has some 200 MiB of live data and makes 600 MiB of garbage a second. With this
+// floor it takes half of the memory that it takes without a limit, for 5 % more CPU; with
+// 350 MiB it would take a third more.
+const DefaultFloor = 600 << 20
 
 // Default returns the bounds for this machine, or for the container of the process: a
 // tenth of its memory is left to others.
