@@ -198,6 +198,22 @@ var abouts = map[Cause]struct{ text, advice string }{
 		"Run more fetchers: weft run fetch. The metric weft_fetch_slots_in_use says exactly how many slots one uses.",
 	},
 	Stopped: {"A stage that no process runs holds back %s.", "Start it: weft run."},
+	Aside: {
+		"Only URLs that may be variants of known ones are left in %s.",
+		"A few of them are tried when the domain is quiet; it goes on by itself.",
+	},
+	Blocked: {
+		"Blocks hold back %s: those of people, and those of domains with more than half of their answers errors.",
+		"weft domains --sort errors lists them; weft domain DOMAIN --unblock lifts a block.",
+	},
+	Budget: {
+		"The requests of this day are used up in %s.",
+		"They go on tomorrow. More a day: --per-day, --crawl-per-day, or weft domain DOMAIN --per-day.",
+	},
+	Address: {
+		"The budget of a server's address, which all of its names share, holds back %s.",
+		"If the servers may be asked more: --address-delay, --per-address, or --address-exempt.",
+	},
 }
 
 // requests compares the open requests with the slots, and the rate of requests with the rate

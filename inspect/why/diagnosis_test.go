@@ -71,6 +71,9 @@ func TestFindings(t *testing.T) {
 		{"several causes", func(s *CrawlStory, _ *loop) {
 			s.Waits = []Wait{{Window, 5, 700}, {Robots, 3, 200}, {Breaker, 2, 100}, {Done, 1, 0}, {Ready, 1, 1}}
 		}, "[window robots breaker rate]"},
+		{"blocks and budgets", func(s *CrawlStory, _ *loop) {
+			s.Waits = []Wait{{Blocked, 5, 700}, {Budget, 3, 200}, {Address, 2, 100}, {Aside, 1, 10}}
+		}, "[blocked budget address aside rate]"},
 		{"trimmed", func(s *CrawlStory, _ *loop) { s.State, s.Unknown, s.Waits = StateTrimmed, []string{"x"}, nil }, "[trimmed]"},
 		{"nothing yet", func(s *CrawlStory, _ *loop) { s.Pending, s.Waits = 0, nil }, "[starting]"},
 	} {
