@@ -213,7 +213,7 @@ func (s *settling) robots(v *weftpb.Visited) {
 	case v.Rules.GetRedirected() && verdict.Unreached:
 		// The name that does not exist, or is refused, is that of another origin.
 		s.learn(name, politeness.Verdict{}, outcome, "")
-		s.robotsFailed(name, o, rules.GetStatus(), elsewhere(o), retryAfter(outcome))
+		s.robotsElsewhere(name, o, rules.GetStatus())
 	case verdict.Missing:
 		s.learn(name, verdict, outcome, "")
 	default:
