@@ -77,8 +77,16 @@ func (p *plan) answered(name, page string, check bool) {
 	before := p.host(host)
 	after := *before
 	after.breaker, after.waitMS, after.sinceMS = before.breaker.Answered(), 0, 0
-	after.missing, after.refuse, after.throttled = false, "", 0
-	if after.learntMS = politeness.AfterAnswer(before.learntMS); after.learntMS > 0 {
+	after.missing, after.refuse, after.throttled, after.paced = false, "", 0, false
+	if before.paced {
+		refused := time.Duration(p.nowMS-before.sinceMS) * time.Millisecond
+		after.learntMS, after.answers = politeness.AfterRefusals(before.learntMS, before.answers, refused), 1
+	} else if after.learntMS = politeness.AfterAnswer(before.learntMS); after.learntMS > 0 {
+		after.answers = min(before.answers, 1<<20) + 1
+	} else {
+		after.answers = 0
+	}
+	if after.learntMS > 0 {
 		after.waitMS = p.nowMS + int64(after.learntMS)
 	}
 	if after.answeredURL == "" {
@@ -121,19 +129,30 @@ func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 // failedHost notes that a host failed: it did not answer, or said that it cannot.
 func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
+	told := h.throttled > 0
+	h.throttled, h.paced = 0, false
 	if check {
 		h.brokenPages = 0
 	}
 	h.breaker = h.breaker.Failed(probe, h.limit(p.f.opts.BreakerFailures))
+	p.hostWaits(name, h, told, max(h.wait(delay), retryAfter))
+}
+
+// hostWaits lets a host that has just failed wait. told: it waits because it asked for fewer
+// requests, and another request may have been told to wait longer.
+func (p *plan) hostWaits(name string, h host, told bool, wait time.Duration) {
 	if h.sinceMS == 0 {
 		h.sinceMS = p.nowMS
 	}
-	until := p.nowMS + max(h.wait(delay), retryAfter, milliseconds(h.learntMS)).Milliseconds()
-	if h.throttled > 0 {
-		until = max(until, h.waitMS) // another request may have been told to wait longer
+	until := p.nowMS + max(wait, milliseconds(h.learntMS)).Milliseconds()
+	if told {
+		until = max(until, h.waitMS)
 	}
 	h.waitMS, h.missing = until, false
 	h.refuse = p.givesUp(h.breaker, h.sinceMS)
+	if h.paced && h.throttled < politeness.MostThrottled {
+		h.refuse = ""
+	}
 	p.setHost(name, h)
 }
 
@@ -141,6 +160,10 @@ func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time
 // check is short, so a host that answers checks is not slowed down by its broken pages.
 func (h *host) wait(delay time.Duration) time.Duration {
 	switch {
+	case h.paced:
+		return max(delay, politeness.ThrottleWait(h.throttled))
+	case h.throttled > 0:
+		return max(h.breaker.Wait(delay), politeness.ThrottleWait(h.throttled))
 	case h.checks() && h.breaker.Cycles == 1:
 		return max(delay, politeness.FirstBackoff)
 	case !h.breaker.Open && h.brokenPages > 0:
@@ -157,14 +180,20 @@ func (h *host) checks() bool {
 
 // throttle notes that a host asked for fewer requests. paced: the host means all requests, and
 // not only this one. Then the learnt delay grows, but only once until the host answers again.
+// Such a host is there. It is given up only if it has refused as many requests in a row as make
+// one URL end.
 func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	h.throttled = min(h.throttled, 1<<20) + 1
-	if paced && h.throttled == 1 {
-		h.learntMS = politeness.AfterThrottle(h.learntMS, delay)
+	if paced && !h.paced {
+		h.paced, h.learntMS = true, politeness.AfterThrottle(h.learntMS, delay)
 	}
-	p.setHost(name, h)
-	p.failedHost(name, probe, false, delay, max(retryAfter, politeness.ThrottleWait(h.throttled)))
+	limit := h.limit(p.f.opts.BreakerFailures)
+	if h.paced {
+		limit = max(limit, politeness.ThrottledDown)
+	}
+	h.breaker = h.breaker.Failed(probe, limit)
+	p.hostWaits(name, h, h.throttled > 1, max(h.wait(delay), retryAfter))
 }
 
 // nameMissing notes that the name of a host was not found. The name is looked up once more. If

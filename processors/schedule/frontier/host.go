@@ -30,6 +30,10 @@ type host struct {
 	// throttled is how often in a row it asked for fewer requests, learntMS the delay that
 	// was learnt from that.
 	throttled, learntMS uint32
+	// paced: it meant all requests when it asked for fewer, and has not answered since.
+	// answers is how many requests it has answered since, while it has a learnt delay.
+	paced   bool
+	answers uint32
 	// hangsMS: a request to it hangs, and nothing else goes out before.
 	hangsMS int64
 }
@@ -55,7 +59,7 @@ func (h *host) record(name string) *weftpb.HostHealth {
 		Host: name, Failures: h.breaker.Failures, BreakerCycles: h.breaker.Cycles, BreakerOpen: h.breaker.Open,
 		WaitMs: h.waitMS, FailingSinceMs: h.sinceMS, Missing: h.missing, Refuse: h.refuse,
 		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled, LearntDelayMs: h.learntMS,
-		HangsUntilMs: h.hangsMS,
+		HangsUntilMs: h.hangsMS, Answers: h.answers, Paced: h.paced,
 	}
 }
 
@@ -64,14 +68,14 @@ func hostOfRecord(r *weftpb.HostHealth) host {
 		breaker: politeness.Breaker{Failures: r.Failures, Cycles: r.BreakerCycles, Open: r.BreakerOpen},
 		waitMS:  r.WaitMs, sinceMS: r.FailingSinceMs, missing: r.Missing, refuse: r.Refuse,
 		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled, learntMS: r.LearntDelayMs,
-		hangsMS: r.HangsUntilMs,
+		hangsMS: r.HangsUntilMs, answers: r.Answers, paced: r.Paced,
 	}
 }
 
 func (h *host) fields(f *kv.Fields) {
 	failing := h.breaker.Failures > 0
-	hangs := h.hangsMS != 0
-	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs)
+	hangs, counted := h.hangsMS != 0, h.answers != 0
+	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs, &h.paced, &counted)
 	f.Int(&h.waitMS)
 	f.String(&h.refuse)
 	f.String(&h.answeredURL)
@@ -85,6 +89,9 @@ func (h *host) fields(f *kv.Fields) {
 	f.Uint32(&h.learntMS)
 	if hangs {
 		f.Int(&h.hangsMS)
+	}
+	if counted {
+		f.Uint32(&h.answers)
 	}
 }
 
