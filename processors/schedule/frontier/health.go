@@ -89,6 +89,9 @@ func (p *plan) answered(name, page string, check bool) {
 	if after.learntMS > 0 {
 		after.waitMS = p.nowMS + int64(after.learntMS)
 	}
+	if !waits(before.silentMS, p.nowMS) {
+		after.silentMS = 0
+	}
 	if after.answeredURL == "" {
 		after.answeredURL = page
 	}
@@ -103,6 +106,16 @@ func (p *plan) answered(name, page string, check bool) {
 	}
 	if o, heard := p.origin(name); heard && o.health != (health{}) {
 		p.setHealth(name, health{})
+	}
+}
+
+// silence notes that a host asked for no request for some time (Retry-After). It holds for all
+// its origins, and no answer ends it: fetch remembers it, too.
+func (p *plan) silence(name string, wait time.Duration) {
+	if until := p.nowMS + wait.Milliseconds(); wait > 0 && until > p.host(name).silentMS {
+		h := *p.host(name)
+		h.silentMS = until
+		p.setHost(name, h)
 	}
 }
 

@@ -274,6 +274,9 @@ func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, u
 		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
 	}
 	s.reached = s.reached || !v.Unmade && !v.Unreached
+	if judge(o).Health == politeness.Failed {
+		s.silence(urls.HostOf(name), retryAfter(o))
+	}
 	probe, check := s.visit.probe && s.failing(name), s.visit.check
 	switch {
 	case v.Missing:
