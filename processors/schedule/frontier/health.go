@@ -239,13 +239,38 @@ func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
 // failed.
 func (p *plan) probed(name string, delay time.Duration) {
 	if h := *p.host(urls.HostOf(name)); h.failing() || h.learntMS > 0 {
-		wait := max(h.wait(delay), milliseconds(h.learntMS)+politeness.FirstBackoff)
-		h.waitMS, h.refuse = p.nowMS+wait.Milliseconds(), ""
+		h.waitMS, h.refuse = p.nowMS+h.probeWait(delay).Milliseconds(), ""
 		p.setHost(urls.HostOf(name), h)
 	}
 	if o, _ := p.origin(name); o.health != (health{}) {
 		h := o.health
-		h.waitMS, h.refuse = p.nowMS+max(h.breaker.Wait(delay), politeness.FirstBackoff).Milliseconds(), ""
+		h.waitMS, h.refuse = p.nowMS+h.probeWait(delay).Milliseconds(), ""
+		p.setHealth(name, h)
+	}
+}
+
+// probeWait is how long the next request waits while one is out.
+func (h *host) probeWait(delay time.Duration) time.Duration {
+	return max(h.wait(delay), milliseconds(h.learntMS)+politeness.FirstBackoff)
+}
+
+func (h *health) probeWait(delay time.Duration) time.Duration {
+	return max(h.breaker.Wait(delay), politeness.FirstBackoff)
+}
+
+// unprobed notes that a request was not made, for which the next one waits (see probed). That
+// wait was for its outcome, so it ends soon. Waits for another reason go on.
+func (p *plan) unprobed(name string, v visit) {
+	delay := milliseconds(v.delayMS)
+	releasedMS := v.leaseMS - politeness.Lease(int(v.count), delay).Milliseconds()
+	soonMS := p.nowMS + politeness.FirstBackoff.Milliseconds()
+	if h := *p.host(urls.HostOf(name)); h.waitMS == releasedMS+h.probeWait(delay).Milliseconds() && h.waitMS > soonMS {
+		h.waitMS = max(soonMS, p.nowMS+int64(h.learntMS))
+		p.setHost(urls.HostOf(name), h)
+	}
+	o, _ := p.origin(name)
+	if h := o.health; h.waitMS == releasedMS+h.probeWait(delay).Milliseconds() && h.waitMS > soonMS {
+		h.waitMS = soonMS
 		p.setHealth(name, h)
 	}
 }

@@ -85,6 +85,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		s.learn(name, verdict, o, page(request))
 		switch {
 		case verdict.Unmade:
+			s.unprobed(name, s.visit)
 			s.settled(o.Index, o, "", -1)
 		case isReferral(request):
 			// Its Crawl-delay may have been learned since the visit went out: its host
@@ -120,6 +121,8 @@ func (s *settling) pages(v *weftpb.Visited) {
 	}
 	for i := range s.visit.count {
 		if s.visit.isOpen(i) {
+			name, _ := originOf(s.requests[i].Target.GetUrl())
+			s.unprobed(name, s.visit)
 			s.settled(i, nil, "", -1)
 		}
 	}
@@ -168,14 +171,15 @@ func (s *settling) failing(name string) bool {
 
 // check settles a visit that asked whether a host answers.
 func (s *settling) check(v *weftpb.Visited) {
-	switch {
-	case len(v.Outcomes) == 0 && !v.Done:
-		return
-	case len(v.Outcomes) == 0 || judge(v.Outcomes[0]).Unmade:
-		s.settled(0, nil, ReasonCheck, -1)
+	if len(v.Outcomes) == 0 && !v.Done {
 		return
 	}
 	name, _ := originOf(s.requests[0].Target.GetUrl())
+	if len(v.Outcomes) == 0 || judge(v.Outcomes[0]).Unmade {
+		s.unprobed(name, s.visit)
+		s.settled(0, nil, ReasonCheck, -1)
+		return
+	}
 	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], "")
 	s.settled(0, v.Outcomes[0], ReasonCheck, 0)
 	s.made = true
@@ -192,13 +196,14 @@ func (s *settling) robots(v *weftpb.Visited) {
 		return
 	}
 	verdict := judge(outcome)
+	name, _ := originOf(s.requests[0].Target.GetUrl())
 	if outcome == nil && rules == nil || verdict.Unmade {
+		s.unprobed(name, s.visit)
 		s.settled(0, outcome, ReasonRobots, -1)
 		return
 	}
 	s.settled(0, outcome, ReasonRobots, 0)
 	s.made = true
-	name, _ := originOf(s.requests[0].Target.GetUrl())
 	o, _ := s.origin(name)
 	answered := politeness.Verdict{Health: politeness.Answered}
 	switch {
