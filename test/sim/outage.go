@@ -188,7 +188,7 @@ func (w *world) mayBeLost(p *page) bool {
 	most := 0
 	for _, a := range w.web.outages {
 		if a.of.site == s {
-			most += 2
+			most++
 		}
 	}
 	return w.web.lost[s] <= most+w.web.unavailable[s]/8

@@ -249,9 +249,14 @@ func (p *plan) probed(name string, delay time.Duration) {
 	}
 }
 
-// probeWait is how long the next request waits while one is out.
+// probeWait is how long the next request waits while one is out. The wait before a first check
+// is short, so that is not waited while the check is out: there would be two.
 func (h *host) probeWait(delay time.Duration) time.Duration {
-	return max(h.wait(delay), milliseconds(h.learntMS)+politeness.FirstBackoff)
+	wait := h.wait(delay)
+	if h.checks() {
+		wait = h.breaker.Wait(delay)
+	}
+	return max(wait, milliseconds(h.learntMS)+politeness.FirstBackoff)
 }
 
 func (h *health) probeWait(delay time.Duration) time.Duration {

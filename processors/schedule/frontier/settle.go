@@ -107,6 +107,10 @@ func (s *settling) pages(v *weftpb.Visited) {
 			s.later(name, o, verdict.Reason).Throttled = true
 		case verdict.Retry:
 			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
+			if !ok && verdict.Throttled == 0 && s.mayBeDown(name, verdict, request.Attempt+1) {
+				s.later(name, o, verdict.Reason).Kept = true
+				continue
+			}
 			if !ok || verdict.Throttled > 0 {
 				s.settled(o.Index, o, politeness.GaveUp(verdict.Reason), 0)
 				continue
@@ -161,6 +165,23 @@ func page(r *weftpb.Request) string {
 		return ""
 	}
 	return r.Target.GetUrl()
+}
+
+// mayBeDown tells whether it may be that a URL has failed so many times because its origin or
+// host does not answer: nothing has answered since its first attempt. Soon the breaker opens,
+// and then a check tells a host that is down from a broken page. If no page of the host was
+// fetched yet, there is no check, and if one was answered, there are broken pages. Then only
+// failures to connect are certainly not those of the page.
+func (s *settling) mayBeDown(name string, v politeness.Verdict, attempts uint32) bool {
+	o, _ := s.origin(name)
+	h := s.host(urls.HostOf(name))
+	switch {
+	case v.Health != politeness.Failed:
+		return false
+	case v.Unit == politeness.Origin:
+		return o.health.breaker.Failures >= attempts
+	}
+	return h.breaker.Failures >= attempts && (v.Unreached || h.answeredURL != "" && h.brokenPages == 0)
 }
 
 // failing tells whether an origin or its host failed, and has not answered since.
