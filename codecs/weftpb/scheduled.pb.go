@@ -583,7 +583,15 @@ type HostHealth struct {
 	LearntDelayMs uint32 `protobuf:"varint,12,opt,name=learnt_delay_ms,json=learntDelayMs,proto3" json:"learnt_delay_ms,omitempty"`
 	// The host gets no request before this time, because a request to it hangs;
 	// milliseconds since 1970.
-	HangsUntilMs  int64 `protobuf:"varint,13,opt,name=hangs_until_ms,json=hangsUntilMs,proto3" json:"hangs_until_ms,omitempty"`
+	HangsUntilMs int64 `protobuf:"varint,13,opt,name=hangs_until_ms,json=hangsUntilMs,proto3" json:"hangs_until_ms,omitempty"`
+	// How many requests it has answered since it asked for fewer the last time, while it has
+	// a learnt delay.
+	Answers uint32 `protobuf:"varint,14,opt,name=answers,proto3" json:"answers,omitempty"`
+	// It asks for fewer requests at the moment, and means all requests to it.
+	Paced bool `protobuf:"varint,15,opt,name=paced,proto3" json:"paced,omitempty"`
+	// It has asked for no request before this time (Retry-After), whatever it has answered
+	// since; milliseconds since 1970.
+	SilentUntilMs int64 `protobuf:"varint,16,opt,name=silent_until_ms,json=silentUntilMs,proto3" json:"silent_until_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -705,6 +713,27 @@ func (x *HostHealth) GetLearntDelayMs() uint32 {
 func (x *HostHealth) GetHangsUntilMs() int64 {
 	if x != nil {
 		return x.HangsUntilMs
+	}
+	return 0
+}
+
+func (x *HostHealth) GetAnswers() uint32 {
+	if x != nil {
+		return x.Answers
+	}
+	return 0
+}
+
+func (x *HostHealth) GetPaced() bool {
+	if x != nil {
+		return x.Paced
+	}
+	return false
+}
+
+func (x *HostHealth) GetSilentUntilMs() int64 {
+	if x != nil {
+		return x.SilentUntilMs
 	}
 	return 0
 }
@@ -2070,7 +2099,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05Block\x12\x19\n" +
 	"\buntil_ms\x18\x01 \x01(\x03R\auntilMs\x12\x1a\n" +
 	"\brequests\x18\x02 \x01(\x03R\brequests\x12\x16\n" +
-	"\x06errors\x18\x03 \x01(\x03R\x06errors\"\xad\x03\n" +
+	"\x06errors\x18\x03 \x01(\x03R\x06errors\"\x85\x04\n" +
 	"\n" +
 	"HostHealth\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
@@ -2086,7 +2115,10 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	" \x01(\rR\vbrokenPages\x12\x1c\n" +
 	"\tthrottled\x18\v \x01(\rR\tthrottled\x12&\n" +
 	"\x0flearnt_delay_ms\x18\f \x01(\rR\rlearntDelayMs\x12$\n" +
-	"\x0ehangs_until_ms\x18\r \x01(\x03R\fhangsUntilMs\"0\n" +
+	"\x0ehangs_until_ms\x18\r \x01(\x03R\fhangsUntilMs\x12\x18\n" +
+	"\aanswers\x18\x0e \x01(\rR\aanswers\x12\x14\n" +
+	"\x05paced\x18\x0f \x01(\bR\x05paced\x12&\n" +
+	"\x0fsilent_until_ms\x18\x10 \x01(\x03R\rsilentUntilMs\"0\n" +
 	"\x06Recall\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\"\x84\x02\n" +

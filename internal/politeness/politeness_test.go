@@ -135,23 +135,30 @@ func TestNextRelease(t *testing.T) {
 // others: the delay that is learnt comes near to it.
 func TestLearntDelay(t *testing.T) {
 	var clock, minute time.Duration
-	var learnt, throttled uint32
+	var learnt, throttled, answers uint32
+	var since time.Duration
 	asked, fetched := 0, 0
 	for clock < time.Hour {
 		if clock >= minute {
 			minute, asked = minute+time.Minute, 0
 		}
 		if asked++; asked <= 10 {
-			fetched, throttled, learnt = fetched+1, 0, AfterAnswer(learnt)
+			fetched++
+			if throttled > 0 {
+				learnt, answers, throttled = AfterRefusals(learnt, answers, clock-since), 0, 0
+			} else {
+				learnt = AfterAnswer(learnt)
+			}
+			answers++
 			clock += time.Duration(learnt) * time.Millisecond
 			continue
 		}
 		if throttled++; throttled == 1 {
-			learnt = AfterThrottle(learnt, 0)
+			learnt, since = AfterThrottle(learnt, 0), clock
 		}
 		clock += max(ThrottleWait(throttled), time.Duration(learnt)*time.Millisecond)
 	}
-	if fetched < 400 || fetched > 600 {
+	if fetched < 520 || fetched > 600 {
 		t.Errorf("%d pages in an hour of ten a minute", fetched)
 	}
 }

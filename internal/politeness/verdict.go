@@ -96,9 +96,9 @@ var bodily = map[string]bool{
 }
 
 const (
-	// mostThrottled and mostUnavailable are how often a URL may be answered with 429 and
+	// MostThrottled and mostUnavailable are how often a URL may be answered with 429 and
 	// with 503. Only a page that always gets such an answer reaches these bounds.
-	mostThrottled   = 64
+	MostThrottled   = 64
 	mostUnavailable = 8
 )
 
@@ -130,7 +130,7 @@ func Judge(status uint32, class string) Verdict {
 	case status == 408, status == 421, status == 425:
 		return Verdict{Reason: "http_" + strconv.Itoa(int(status)), Retry: true, Health: Failed}
 	case status == 429:
-		return Verdict{Reason: "http_429", Retry: true, Health: Failed, Throttled: mostThrottled}
+		return Verdict{Reason: "http_429", Retry: true, Health: Failed, Throttled: MostThrottled}
 	case status == 503:
 		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed, Throttled: mostUnavailable}
 	case status >= 500:

@@ -17,8 +17,15 @@ func (w *world) leap() {
 		return
 	}
 	from := w.now
-	for w.now+leapStep < w.nextFixed() && w.now-from < longestLeap && !w.due() {
-		w.now += leapStep
+	for w.now-from < longestLeap && !w.due() {
+		step := leapStep
+		if w.now-from < preciseLeap {
+			step = time.Second
+		}
+		if w.now+step >= w.nextFixed() {
+			break
+		}
+		w.now += step
 	}
 	by := w.now - from
 	if by == 0 {
@@ -38,6 +45,9 @@ func (w *world) leap() {
 const (
 	leapStep    = 50 * time.Second
 	longestLeap = 2 * time.Hour
+	// preciseLeap is how long leaps have steps of a second: waits of a minute, as those for
+	// hosts with a limit, are kept exactly enough.
+	preciseLeap = 70 * time.Second
 	// idleFor is how long nothing happens before a leap.
 	idleFor = 5 * time.Second
 )

@@ -140,8 +140,8 @@ func (w *world) mayHaveWaited(o *origin) bool { return o.robotsRedirect == nil }
 const mostProbes = 12
 
 // longestProbe is the longest time between two probes. Each wait is an hour at most; but those
-// of a host, of its robots.txt, and of a probe that was given back add up.
-const longestProbe = 3*time.Hour + 10*time.Minute
+// of a host and of its robots.txt add up.
+const longestProbe = 2*time.Hour + 10*time.Minute
 
 // othersOver is when the last fault was over that is no outage.
 func (w *world) othersOver() (end time.Duration) {
@@ -188,7 +188,7 @@ func (w *world) mayBeLost(p *page) bool {
 	most := 0
 	for _, a := range w.web.outages {
 		if a.of.site == s {
-			most += 2
+			most++
 		}
 	}
 	return w.web.lost[s] <= most+w.web.unavailable[s]/8

@@ -52,6 +52,7 @@ func (q *queue) serve() {
 	case hostqueue.Ask:
 		q.awaitGate(step)
 	case hostqueue.Skip:
+		q.w.checkSkipped(q.fetcher, step.Visit, step.Visit.Host(step.Index))
 		q.report(step.Visit).Add(fetch.Skip(step.Index))
 		q.Skipped()
 		q.wake(0)
@@ -250,6 +251,7 @@ func (q *queue) finished(r *request, x *httpclient.Exchange) {
 	}
 	if r.entry != nil {
 		r.entry.retryAfter = x.RetryAfter // the fetcher has read it
+		q.w.web.silenced(q.fetcher, r.url, x.RetryAfter)
 	}
 	target, _ := urls.Parse(r.url)
 	x = q.w.bugs.exchange(target.Origin(), x)

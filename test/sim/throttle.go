@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 )
 
@@ -18,6 +20,15 @@ type throttle struct {
 	storm     time.Duration
 	served    []time.Duration // when the requests came that were answered
 	refused   int
+}
+
+// silence is a time in which a host asked for no request. skips visits came back because of
+// it, latest as the last one.
+type silence struct {
+	fetcher *fetcher // that was told
+	until   time.Duration
+	skips   int
+	latest  *hostqueue.Visit
 }
 
 // addThrottles gives some hosts of healthy sites a limit of requests a minute.
@@ -55,9 +66,26 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 	return true
 }
 
-// longestRetryAfter is told at most. While a fetcher knows of one of which the scheduler does
-// not, because another answer came later, visits go to and fro every few seconds.
-const longestRetryAfter = 20 * time.Minute
+// longestRetryAfter is told at most. Longer ones are not honoured.
+const longestRetryAfter = politeness.MaxRetryAfter
+
+// checkSkipped checks that the scheduler knows which hosts asked for no request: few visits
+// come back because their host did, which fetchers remember. With faults the scheduler may not
+// know it: a wall clock that is set forward ends its waits.
+func (w *world) checkSkipped(f *fetcher, v *hostqueue.Visit, host string) {
+	s := w.web.silences[host]
+	if s == nil || !w.c.faultless() || s.fetcher != f || w.now >= s.until || s.latest == v {
+		return
+	}
+	s.latest = v
+	if s.skips++; s.skips > mostSkips {
+		w.violate("silence", "visit %s is number %d to %s, which has asked for no request for %v more", v.Id, s.skips, host, s.until-w.now)
+	}
+}
+
+// mostSkips is how many visits may come back because of one Retry-After: those that were under
+// way.
+const mostSkips = 5
 
 // checkThrottles checks that hosts with a limit did not refuse many more requests than they
 // answered: a few in each minute in which they were asked too fast. TestThrottledHost shows
@@ -78,4 +106,16 @@ func (w *world) checkThrottles() {
 			w.violate("throttled", "%s, which permits %d requests a minute, refused %d and answered %d", host, t.perMinute, t.refused, n)
 		}
 	}
+}
+
+// silenced notes that a fetcher read a Retry-After.
+func (b *web) silenced(f *fetcher, url string, wait time.Duration) {
+	if wait == 0 {
+		return
+	}
+	s := &silence{fetcher: f, until: b.w.now + wait}
+	if before := b.silences[urls.HostOf(url)]; before != nil {
+		s.until = max(s.until, before.until)
+	}
+	b.silences[urls.HostOf(url)] = s
 }

@@ -28,6 +28,7 @@ type web struct {
 	addresses map[string]netip.Addr // of hosts
 	byAddress map[netip.Addr][]*access
 	throttles map[string]*throttle // by host
+	silences  map[string]*silence  // by host
 	outages   []*outage
 	tries     map[*origin][]time.Duration // requests in outages
 	// unavailable counts answers 503 in outages, lost the pages that outages cost.
@@ -112,6 +113,7 @@ func newWeb(w *world, c Case) *web {
 	rng, variants := source(1), source(6)
 	b := &web{w: w, pages: map[string]*page{}, hosts: map[string]*origin{}, byDomain: map[string][]*access{}}
 	b.addresses, b.byAddress = map[string]netip.Addr{}, map[netip.Addr][]*access{}
+	b.silences = map[string]*silence{}
 	b.throttles, b.tries = map[string]*throttle{}, map[*origin][]time.Duration{}
 	b.unavailable, b.lost = map[*site]int{}, map[*site]int{}
 	for i := range c.Sites {

@@ -136,7 +136,9 @@
 //   - After a time in which no process decided, hosts that are down are asked again at
 //     once: see wake.go.
 //   - A host that asks for fewer requests (429, 503) waits. Its URLs keep their attempts,
-//     and the host gets a longer delay of its own, which is learnt from its answers.
+//     and the host gets a longer delay of its own, which is learnt from its answers and
+//     from how long it refused. It is down after eight refusals in a row. It is given up
+//     after Options.GiveUpAfter and politeness.MostThrottled refusals in a row.
 //   - A name that does not exist is looked up once more, ten seconds later, and then its
 //     URLs are settled for an hour. That costs the domain no delay.
 //   - A visit whose lease is over is released again with a new id. What it had settled

@@ -77,9 +77,20 @@ func (p *plan) answered(name, page string, check bool) {
 	before := p.host(host)
 	after := *before
 	after.breaker, after.waitMS, after.sinceMS = before.breaker.Answered(), 0, 0
-	after.missing, after.refuse, after.throttled = false, "", 0
-	if after.learntMS = politeness.AfterAnswer(before.learntMS); after.learntMS > 0 {
+	after.missing, after.refuse, after.throttled, after.paced = false, "", 0, false
+	if before.paced {
+		refused := time.Duration(p.nowMS-before.sinceMS) * time.Millisecond
+		after.learntMS, after.answers = politeness.AfterRefusals(before.learntMS, before.answers, refused), 1
+	} else if after.learntMS = politeness.AfterAnswer(before.learntMS); after.learntMS > 0 {
+		after.answers = min(before.answers, 1<<20) + 1
+	} else {
+		after.answers = 0
+	}
+	if after.learntMS > 0 {
 		after.waitMS = p.nowMS + int64(after.learntMS)
+	}
+	if !waits(before.silentMS, p.nowMS) {
+		after.silentMS = 0
 	}
 	if after.answeredURL == "" {
 		after.answeredURL = page
@@ -95,6 +106,16 @@ func (p *plan) answered(name, page string, check bool) {
 	}
 	if o, heard := p.origin(name); heard && o.health != (health{}) {
 		p.setHealth(name, health{})
+	}
+}
+
+// silence notes that a host asked for no request for some time (Retry-After). It holds for all
+// its origins, and no answer ends it: fetch remembers it, too.
+func (p *plan) silence(name string, wait time.Duration) {
+	if until := p.nowMS + wait.Milliseconds(); wait > 0 && until > p.host(name).silentMS {
+		h := *p.host(name)
+		h.silentMS = until
+		p.setHost(name, h)
 	}
 }
 
@@ -121,19 +142,30 @@ func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 // failedHost notes that a host failed: it did not answer, or said that it cannot.
 func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
+	told := h.throttled > 0
+	h.throttled, h.paced = 0, false
 	if check {
 		h.brokenPages = 0
 	}
 	h.breaker = h.breaker.Failed(probe, h.limit(p.f.opts.BreakerFailures))
+	p.hostWaits(name, h, told, max(h.wait(delay), retryAfter))
+}
+
+// hostWaits lets a host that has just failed wait. told: it waits because it asked for fewer
+// requests, and another request may have been told to wait longer.
+func (p *plan) hostWaits(name string, h host, told bool, wait time.Duration) {
 	if h.sinceMS == 0 {
 		h.sinceMS = p.nowMS
 	}
-	until := p.nowMS + max(h.wait(delay), retryAfter, milliseconds(h.learntMS)).Milliseconds()
-	if h.throttled > 0 {
-		until = max(until, h.waitMS) // another request may have been told to wait longer
+	until := p.nowMS + max(wait, milliseconds(h.learntMS)).Milliseconds()
+	if told {
+		until = max(until, h.waitMS)
 	}
 	h.waitMS, h.missing = until, false
 	h.refuse = p.givesUp(h.breaker, h.sinceMS)
+	if h.paced && h.throttled < politeness.MostThrottled {
+		h.refuse = ""
+	}
 	p.setHost(name, h)
 }
 
@@ -141,6 +173,10 @@ func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time
 // check is short, so a host that answers checks is not slowed down by its broken pages.
 func (h *host) wait(delay time.Duration) time.Duration {
 	switch {
+	case h.paced:
+		return max(delay, politeness.ThrottleWait(h.throttled))
+	case h.throttled > 0:
+		return max(h.breaker.Wait(delay), politeness.ThrottleWait(h.throttled))
 	case h.checks() && h.breaker.Cycles == 1:
 		return max(delay, politeness.FirstBackoff)
 	case !h.breaker.Open && h.brokenPages > 0:
@@ -157,14 +193,20 @@ func (h *host) checks() bool {
 
 // throttle notes that a host asked for fewer requests. paced: the host means all requests, and
 // not only this one. Then the learnt delay grows, but only once until the host answers again.
+// Such a host is there. It is given up only if it has refused as many requests in a row as make
+// one URL end.
 func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	h.throttled = min(h.throttled, 1<<20) + 1
-	if paced && h.throttled == 1 {
-		h.learntMS = politeness.AfterThrottle(h.learntMS, delay)
+	if paced && !h.paced {
+		h.paced, h.learntMS = true, politeness.AfterThrottle(h.learntMS, delay)
 	}
-	p.setHost(name, h)
-	p.failedHost(name, probe, false, delay, max(retryAfter, politeness.ThrottleWait(h.throttled)))
+	limit := h.limit(p.f.opts.BreakerFailures)
+	if h.paced {
+		limit = max(limit, politeness.ThrottledDown)
+	}
+	h.breaker = h.breaker.Failed(probe, limit)
+	p.hostWaits(name, h, h.throttled > 1, max(h.wait(delay), retryAfter))
 }
 
 // nameMissing notes that the name of a host was not found. The name is looked up once more. If
@@ -197,13 +239,43 @@ func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
 // failed.
 func (p *plan) probed(name string, delay time.Duration) {
 	if h := *p.host(urls.HostOf(name)); h.failing() || h.learntMS > 0 {
-		wait := max(h.wait(delay), milliseconds(h.learntMS)+politeness.FirstBackoff)
-		h.waitMS, h.refuse = p.nowMS+wait.Milliseconds(), ""
+		h.waitMS, h.refuse = p.nowMS+h.probeWait(delay).Milliseconds(), ""
 		p.setHost(urls.HostOf(name), h)
 	}
 	if o, _ := p.origin(name); o.health != (health{}) {
 		h := o.health
-		h.waitMS, h.refuse = p.nowMS+max(h.breaker.Wait(delay), politeness.FirstBackoff).Milliseconds(), ""
+		h.waitMS, h.refuse = p.nowMS+h.probeWait(delay).Milliseconds(), ""
+		p.setHealth(name, h)
+	}
+}
+
+// probeWait is how long the next request waits while one is out. The wait before a first check
+// is short, so that is not waited while the check is out: there would be two.
+func (h *host) probeWait(delay time.Duration) time.Duration {
+	wait := h.wait(delay)
+	if h.checks() {
+		wait = h.breaker.Wait(delay)
+	}
+	return max(wait, milliseconds(h.learntMS)+politeness.FirstBackoff)
+}
+
+func (h *health) probeWait(delay time.Duration) time.Duration {
+	return max(h.breaker.Wait(delay), politeness.FirstBackoff)
+}
+
+// unprobed notes that a request was not made, for which the next one waits (see probed). That
+// wait was for its outcome, so it ends soon. Waits for another reason go on.
+func (p *plan) unprobed(name string, v visit) {
+	delay := milliseconds(v.delayMS)
+	releasedMS := v.leaseMS - politeness.Lease(int(v.count), delay).Milliseconds()
+	soonMS := p.nowMS + politeness.FirstBackoff.Milliseconds()
+	if h := *p.host(urls.HostOf(name)); h.waitMS == releasedMS+h.probeWait(delay).Milliseconds() && h.waitMS > soonMS {
+		h.waitMS = max(soonMS, p.nowMS+int64(h.learntMS))
+		p.setHost(urls.HostOf(name), h)
+	}
+	o, _ := p.origin(name)
+	if h := o.health; h.waitMS == releasedMS+h.probeWait(delay).Milliseconds() && h.waitMS > soonMS {
+		h.waitMS = soonMS
 		p.setHealth(name, h)
 	}
 }

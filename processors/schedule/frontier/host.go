@@ -30,6 +30,13 @@ type host struct {
 	// throttled is how often in a row it asked for fewer requests, learntMS the delay that
 	// was learnt from that.
 	throttled, learntMS uint32
+	// paced: it meant all requests when it asked for fewer, and has not answered since.
+	// answers is how many requests it has answered since, while it has a learnt delay.
+	paced   bool
+	answers uint32
+	// silentMS: it asked for no request before (Retry-After). fetch makes none, even if other
+	// requests were answered later.
+	silentMS int64
 	// hangsMS: a request to it hangs, and nothing else goes out before.
 	hangsMS int64
 }
@@ -55,7 +62,7 @@ func (h *host) record(name string) *weftpb.HostHealth {
 		Host: name, Failures: h.breaker.Failures, BreakerCycles: h.breaker.Cycles, BreakerOpen: h.breaker.Open,
 		WaitMs: h.waitMS, FailingSinceMs: h.sinceMS, Missing: h.missing, Refuse: h.refuse,
 		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled, LearntDelayMs: h.learntMS,
-		HangsUntilMs: h.hangsMS,
+		HangsUntilMs: h.hangsMS, Answers: h.answers, Paced: h.paced, SilentUntilMs: h.silentMS,
 	}
 }
 
@@ -64,14 +71,14 @@ func hostOfRecord(r *weftpb.HostHealth) host {
 		breaker: politeness.Breaker{Failures: r.Failures, Cycles: r.BreakerCycles, Open: r.BreakerOpen},
 		waitMS:  r.WaitMs, sinceMS: r.FailingSinceMs, missing: r.Missing, refuse: r.Refuse,
 		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled, learntMS: r.LearntDelayMs,
-		hangsMS: r.HangsUntilMs,
+		hangsMS: r.HangsUntilMs, answers: r.Answers, paced: r.Paced, silentMS: r.SilentUntilMs,
 	}
 }
 
 func (h *host) fields(f *kv.Fields) {
 	failing := h.breaker.Failures > 0
-	hangs := h.hangsMS != 0
-	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs)
+	hangs, counted, silent := h.hangsMS != 0, h.answers != 0, h.silentMS != 0
+	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs, &h.paced, &counted, &silent)
 	f.Int(&h.waitMS)
 	f.String(&h.refuse)
 	f.String(&h.answeredURL)
@@ -85,6 +92,12 @@ func (h *host) fields(f *kv.Fields) {
 	f.Uint32(&h.learntMS)
 	if hangs {
 		f.Int(&h.hangsMS)
+	}
+	if counted {
+		f.Uint32(&h.answers)
+	}
+	if silent {
+		f.Int(&h.silentMS)
 	}
 }
 
@@ -197,7 +210,7 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 		s := byName[urls.HostOf(name)]
 		if s == nil {
 			s = &HostState{
-				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(max(h.waitMS, h.hangsMS)),
+				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(max(h.waitMS, h.hangsMS, h.silentMS)),
 				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, Learnt: milliseconds(h.learntMS), BrokenPages: h.brokenPages > 0,
 				HangsUntil: moment(h.hangsMS),
 			}
@@ -209,7 +222,7 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 			if s.Since.IsZero() {
 				s.Since = moment(max(o.health.sinceMS, o.failingMS))
 			}
-			if at := moment(max(h.waitMS, o.health.waitMS, o.retryMS)); at.After(s.WaitAt) {
+			if at := moment(max(h.waitMS, h.silentMS, o.health.waitMS, o.retryMS)); at.After(s.WaitAt) {
 				s.WaitAt = at
 			}
 			s.Failures = max(s.Failures, o.health.breaker.Failures, o.failures)

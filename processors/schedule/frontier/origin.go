@@ -55,6 +55,9 @@ type origin struct {
 	referred bool
 	// kept: the last rules hold until then.
 	kept bool
+	// elsewhere is how often in a row its robots.txt redirected to a name that does not exist,
+	// or to an address that must not be asked.
+	elsewhere uint32
 	// missing: the name of its host does not exist. Without refuse that is to be
 	// confirmed at retryMS. Only events of earlier versions say so: now hosts are missing.
 	missing bool
@@ -170,6 +173,12 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 				o.failingMS = nowMS
 			}
 		}
+		switch {
+		case r.Redirected:
+			o.elsewhere = min(o.elsewhere, 1<<20) + 1
+		case !r.Referred:
+			o.elsewhere = 0
+		}
 		o.retryMS, o.refuse, o.referred, o.kept, o.missing = r.RetryMs, r.Refuse, r.Referred, r.Kept, r.Missing
 		return
 	}
@@ -226,9 +235,10 @@ func (o *origin) keepable(nowMS int64) bool {
 func (o *origin) fields(f *kv.Fields) {
 	unhealthy, retried := o.health != (health{}), o.retries != (retries{})
 	troubled := o.failures > 0 || o.retryMS != 0 || o.refuse != ""
+	misled := o.elsewhere > 0
 	f.Bools(
 		&o.asked, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing,
-		&unhealthy, &retried, &troubled,
+		&unhealthy, &retried, &troubled, &misled,
 	)
 	f.Uint32(&o.id)
 	for i := range o.queues {
@@ -254,6 +264,9 @@ func (o *origin) fields(f *kv.Fields) {
 		f.Int(&o.failingMS)
 		f.Int(&o.retryMS)
 		f.String(&o.refuse)
+	}
+	if misled {
+		f.Uint32(&o.elsewhere)
 	}
 	if unhealthy {
 		o.health.fields(f)

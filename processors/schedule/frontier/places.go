@@ -38,14 +38,14 @@ func placeOf(o *origin, h *host) (at place) {
 	case o.retries.count > 0 && o.retries.headMS == referralMS:
 		at.waitMS = referralMS // whatever robots.txt says
 		if !refused {
-			at.waitMS = max(referralMS, h.waitMS, h.hangsMS)
+			at.waitMS = max(referralMS, h.waitMS, h.hangsMS, h.silentMS)
 		}
 		return at
 	case o.asked:
 		return at
 	case refused:
 	default:
-		at.waitMS = max(h.waitMS, h.hangsMS, o.health.waitMS)
+		at.waitMS = max(h.waitMS, h.hangsMS, h.silentMS, o.health.waitMS)
 		if !o.kept {
 			at.waitMS = max(at.waitMS, o.retryMS)
 		}

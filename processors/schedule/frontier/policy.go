@@ -36,12 +36,17 @@ func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 	learned.RetryMs = p.nowMS + referralWait.Milliseconds()
 }
 
-// elsewhere is the verdict on a robots.txt that redirects to a name that does not exist, or to
-// an address that must not be asked. The origin's own host answers, so its robots.txt is tried
-// as often as a URL.
-func elsewhere(o *origin) politeness.Verdict {
-	_, again := politeness.Retry(o.failures+1, 0)
-	return politeness.Verdict{Retry: again, Reason: ReasonUnreachable}
+// robotsElsewhere notes that a robots.txt redirects to a name that does not exist, or to an
+// address that must not be asked. The origin's own host answers, so its robots.txt is tried as
+// often as a URL. How often it failed before, for another reason, does not count.
+func (p *plan) robotsElsewhere(name string, o *origin, status uint32) {
+	learned := p.robotsMissing(name, status)
+	learned.Redirected = true
+	wait, again := politeness.Retry(o.elsewhere+1, 0)
+	if !again {
+		learned.Refuse, wait = ReasonUnreachable, politeness.RefusedFor
+	}
+	learned.RetryMs = p.nowMS + wait.Milliseconds()
 }
 
 // robotsFailed decides when robots.txt is asked for again. An error that does

@@ -71,7 +71,8 @@ func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 		}
 		verdict := judge(outcome)
 		if verdict.Unmade || verdict.Missing || verdict.Health == politeness.Answered {
-			verdict = elsewhere(o)
+			p.robotsElsewhere(name, o, rules.GetStatus())
+			break
 		}
 		p.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}

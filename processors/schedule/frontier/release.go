@@ -261,6 +261,8 @@ func (p *plan) putOffInGroup(c *candidate) bool {
 	switch {
 	case waits(c.host.waitMS, p.nowMS):
 		p.putOff(c, c.host.waitMS)
+	case waits(c.host.silentMS, p.nowMS):
+		p.putOff(c, c.host.silentMS)
 	case waits(c.host.hangsMS, p.nowMS):
 		p.putOff(c, p.nowMS) // its host waits, and may go on sooner
 	case waits(c.origin.health.waitMS, p.nowMS):

@@ -85,6 +85,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		s.learn(name, verdict, o, page(request))
 		switch {
 		case verdict.Unmade:
+			s.unprobed(name, s.visit)
 			s.settled(o.Index, o, "", -1)
 		case isReferral(request):
 			// Its Crawl-delay may have been learned since the visit went out: its host
@@ -106,6 +107,10 @@ func (s *settling) pages(v *weftpb.Visited) {
 			s.later(name, o, verdict.Reason).Throttled = true
 		case verdict.Retry:
 			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
+			if !ok && verdict.Throttled == 0 && s.mayBeDown(name, verdict, request.Attempt+1) {
+				s.later(name, o, verdict.Reason).Kept = true
+				continue
+			}
 			if !ok || verdict.Throttled > 0 {
 				s.settled(o.Index, o, politeness.GaveUp(verdict.Reason), 0)
 				s.refresh(request, o)
@@ -122,6 +127,8 @@ func (s *settling) pages(v *weftpb.Visited) {
 	}
 	for i := range s.visit.count {
 		if s.visit.isOpen(i) {
+			name, _ := originOf(s.requests[i].Target.GetUrl())
+			s.unprobed(name, s.visit)
 			s.settled(i, nil, "", -1)
 		}
 	}
@@ -162,6 +169,23 @@ func page(r *weftpb.Request) string {
 	return r.Target.GetUrl()
 }
 
+// mayBeDown tells whether it may be that a URL has failed so many times because its origin or
+// host does not answer: nothing has answered since its first attempt. Soon the breaker opens,
+// and then a check tells a host that is down from a broken page. If no page of the host was
+// fetched yet, there is no check, and if one was answered, there are broken pages. Then only
+// failures to connect are certainly not those of the page.
+func (s *settling) mayBeDown(name string, v politeness.Verdict, attempts uint32) bool {
+	o, _ := s.origin(name)
+	h := s.host(urls.HostOf(name))
+	switch {
+	case v.Health != politeness.Failed:
+		return false
+	case v.Unit == politeness.Origin:
+		return o.health.breaker.Failures >= attempts
+	}
+	return h.breaker.Failures >= attempts && (v.Unreached || h.answeredURL != "" && h.brokenPages == 0)
+}
+
 // failing tells whether an origin or its host failed, and has not answered since.
 func (s *settling) failing(name string) bool {
 	o, _ := s.origin(name)
@@ -170,14 +194,15 @@ func (s *settling) failing(name string) bool {
 
 // check settles a visit that asked whether a host answers.
 func (s *settling) check(v *weftpb.Visited) {
-	switch {
-	case len(v.Outcomes) == 0 && !v.Done:
-		return
-	case len(v.Outcomes) == 0 || judge(v.Outcomes[0]).Unmade:
-		s.settled(0, nil, ReasonCheck, -1)
+	if len(v.Outcomes) == 0 && !v.Done {
 		return
 	}
 	name, _ := originOf(s.requests[0].Target.GetUrl())
+	if len(v.Outcomes) == 0 || judge(v.Outcomes[0]).Unmade {
+		s.unprobed(name, s.visit)
+		s.settled(0, nil, ReasonCheck, -1)
+		return
+	}
 	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], "")
 	s.settled(0, v.Outcomes[0], ReasonCheck, 0)
 	s.made = true
@@ -194,13 +219,14 @@ func (s *settling) robots(v *weftpb.Visited) {
 		return
 	}
 	verdict := judge(outcome)
+	name, _ := originOf(s.requests[0].Target.GetUrl())
 	if outcome == nil && rules == nil || verdict.Unmade {
+		s.unprobed(name, s.visit)
 		s.settled(0, outcome, ReasonRobots, -1)
 		return
 	}
 	s.settled(0, outcome, ReasonRobots, 0)
 	s.made = true
-	name, _ := originOf(s.requests[0].Target.GetUrl())
 	o, _ := s.origin(name)
 	answered := politeness.Verdict{Health: politeness.Answered}
 	switch {
@@ -215,7 +241,7 @@ func (s *settling) robots(v *weftpb.Visited) {
 	case v.Rules.GetRedirected() && verdict.Unreached:
 		// The name that does not exist, or is refused, is that of another origin.
 		s.learn(name, politeness.Verdict{}, outcome, "")
-		s.robotsFailed(name, o, rules.GetStatus(), elsewhere(o), retryAfter(outcome))
+		s.robotsElsewhere(name, o, rules.GetStatus())
 	case verdict.Missing:
 		s.learn(name, verdict, outcome, "")
 	default:
@@ -276,6 +302,9 @@ func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, u
 		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
 	}
 	s.reached = s.reached || !v.Unmade && !v.Unreached
+	if judge(o).Health == politeness.Failed {
+		s.silence(urls.HostOf(name), retryAfter(o))
+	}
 	probe, check := s.visit.probe && s.failing(name), s.visit.check
 	switch {
 	case v.Missing:
