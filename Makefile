@@ -101,7 +101,7 @@ tests: long short ## The tests alone: long ones, those of the deploy files, then
 
 .PHONY: long
 long: $(GOTESTSUM)
-	$(GOTEST) -vet=off -timeout 20m -p 3 -parallel 8 $$(.ci/long)
+	$(GOTEST) -vet=off -timeout 20m -p 3 -parallel 4 $$(.ci/long)
 	cd deploy/check && $(GOTEST) -count=1 -timeout 15m $$(../../.ci/long)
 
 .PHONY: short

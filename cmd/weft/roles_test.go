@@ -150,7 +150,7 @@ func (g *guarded) foreignTopics(t *testing.T) {
 	}
 	said := g.must(t, "look", "base", "status")
 	for _, stage := range topics.Stages() {
-		if !strings.Contains(said, string(stage)+" of tester has failed") {
+		if !strings.Contains(said, string(stage)+" of tester failed at ") {
 			t.Errorf("what %s told is not in\n%s", stage, said)
 		}
 	}
