@@ -23,7 +23,7 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%d MiB live, %d others: limit of %d MiB, want %d", tc.live, tc.other, got, tc.want)
 		}
 	}
-	if got := memory.Exactly(100 * mib).Limit(500*mib, 0); got != 100*mib {
+	if got := memory.Exactly(100*mib).Limit(500*mib, 0); got != 100*mib {
 		t.Errorf("a limit that was asked for is %d", got)
 	}
 }
