@@ -176,7 +176,16 @@ func runUntil(t *testing.T, o crawl.Options, server *webserver.Server, pages int
 		for server.PagesServed() < max(pages, begun+1) && len(ended) == 0 && ctx.Err() == nil {
 			<-ticker.C
 		}
-		if report := verified(t, o.Dir, verify.DefaultOptions("weft")); !report.Proven {
+		report, err := prove(t, o.Dir, verify.DefaultOptions("weft"))
+		if err != nil {
+			// The broker went away under the proof if the crawl ended meanwhile.
+			select {
+			case how := <-ended:
+				ended <- how
+			case <-time.After(30 * time.Second):
+				t.Fatal(err)
+			}
+		} else if !report.Proven {
 			t.Errorf("while it runs:\n%s", text(t, report))
 		}
 		cancel()
@@ -189,15 +198,19 @@ func runUntil(t *testing.T, o crawl.Options, server *webserver.Server, pages int
 // verified is the report on the crawl in a directory.
 func verified(t *testing.T, dir string, opts verify.Options) *verify.Report {
 	t.Helper()
-	access, release, err := crawl.Reach(t.Context(), dir, crawl.ToWrite, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	opts.Client = access.Options()
-	report, err := verify.Run(t.Context(), opts)
+	report, err := prove(t, dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
+}
+
+func prove(t *testing.T, dir string, opts verify.Options) (*verify.Report, error) {
+	access, release, err := crawl.Reach(t.Context(), dir, crawl.ToWrite, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	opts.Client = access.Options()
+	return verify.Run(t.Context(), opts)
 }
