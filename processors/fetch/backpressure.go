@@ -262,15 +262,28 @@ func (b *backpressure) update(change func(*Backlog)) {
 }
 
 // release ends v's turn: it does not wait any more, or its request is over.
-func (b *backpressure) release(v *hostqueue.Visit) { b.update(func(*Backlog) { b.endTurn(v) }) }
+func (b *backpressure) release(v *hostqueue.Visit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endTurn(v)
+	b.serve()
+}
 
 // send books a body that v's request brought, in place of the expected one.
-func (b *backpressure) send(v *hostqueue.Visit, bytes int) (sent Sent) {
-	b.update(func(backlog *Backlog) {
-		b.endTurn(v)
-		sent = backlog.Send(v.Domain, bytes)
-	})
+func (b *backpressure) send(v *hostqueue.Visit, bytes int) Sent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endTurn(v)
+	sent := b.backlog.Send(v.Domain, bytes)
+	b.serve()
 	return sent
+}
+
+// acknowledged books where the record of a body is.
+func (b *backpressure) acknowledged(partition int32, offset int64, sent Sent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.backlog.Acknowledged(partition, offset, sent)
 }
 
 // follow asks for the commits of parse until ctx ends.

@@ -206,7 +206,7 @@ type reporter struct {
 	visited *stage.Outbox
 	life    context.Context
 	fail    func(error)
-	open    sync.Map // *hostqueue.Visit → *openReport
+	reports sync.Map // *hostqueue.Visit → *openReport, of visits that go on
 }
 
 // openReport is a Report of a visit that goes on.
@@ -222,39 +222,65 @@ type openReport struct {
 // partition's next owner reports. That may be this process again, with another visit
 // of the same id and a report of its own.
 func (q *reporter) of(ctx context.Context, v *hostqueue.Visit) *openReport {
-	if r, ok := q.open.Load(v); ok {
+	if r, ok := q.reports.Load(v); ok {
 		return r.(*openReport)
 	}
 	fresh := &openReport{reporter: q, visit: v, report: NewReport(v, time.Now())}
-	q.open.Store(v, fresh)
-	context.AfterFunc(ctx, func() { q.open.Delete(v) })
+	q.reports.Store(v, fresh)
+	context.AfterFunc(ctx, func() { q.reports.Delete(v) })
 	return fresh
+}
+
+// open books a request whose records are on their way, and the rules that it brought, if any.
+func (r *openReport) open(rules *weftpb.OriginRules) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if rules != nil {
+		r.report.Learn(rules)
+	}
+	r.report.Open()
+}
+
+// close books the outcome of a request whose records are acknowledged.
+func (r *openReport) close(o *weftpb.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write(r.report.Close(o, time.Now()))
+}
+
+// add books an outcome that needs no record.
+func (r *openReport) add(o *weftpb.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Add(o)
+}
+
+// crowd books that the address of the next request gets no more requests for a while.
+func (r *openReport) crowd(wait time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Crowd(wait)
 }
 
 // update changes the report, and writes the part that change returns.
 func (r *openReport) update(change func(*Report) *weftpb.Visited) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	part := change(r.report)
+	r.write(change(r.report))
+}
+
+// write writes a part, if there is one. The caller holds mu.
+func (r *openReport) write(part *weftpb.Visited) {
 	if part == nil {
 		return
 	}
 	if part.Done {
-		r.open.Delete(r.visit)
+		r.reports.Delete(r.visit)
 	}
-	domain := r.visit.Domain
-	out := stage.Output{Topic: r.visited.Env.Names.Visited, Domain: domain, Key: domain, Value: stage.Encode(part)}
-	r.visited.Send(r.life, out, func(_ *kgo.Record, err error) {
+	r.visited.SendProto(r.life, r.visited.Env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
 		if err != nil {
 			r.fail(err)
 		}
-	})
-}
-
-func (r *openReport) add(o *weftpb.Outcome) {
-	r.update(func(report *Report) *weftpb.Visited {
-		report.Add(o)
-		return nil
 	})
 }
 
@@ -286,7 +312,7 @@ func (q *reporter) flush(of func(partition int32) bool) {
 
 // each updates the open reports of those visits for which of is true.
 func (q *reporter) each(of func(*hostqueue.Visit) bool, change func(*Report) *weftpb.Visited) {
-	q.open.Range(func(v, r any) bool {
+	q.reports.Range(func(v, r any) bool {
 		if of(v.(*hostqueue.Visit)) {
 			r.(*openReport).update(change)
 		}
