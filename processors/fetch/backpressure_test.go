@@ -32,7 +32,7 @@ type crowd struct {
 func newCrowd(opts Options, size func(domain string) int) *crowd {
 	q := &requester{http: known{},
 		lease: lease.New(time.Hour, func() time.Duration { return 0 }), partitions: new(partitions),
-		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), retry: opts.Heartbeat / 2,
+		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), look: opts.Heartbeat / 2,
 	}
 	q.lease.Extend(0)
 	return &crowd{requester: q, opts: opts, size: size, asked: map[string]int{}}

@@ -99,7 +99,7 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 	requester := &requester{
 		env: env, http: http, lease: right, partitions: assigned, backlog: backlog, fetched: c.fetched, reporter: reporter,
 		addresses: addresses.New(opts.Addresses, func() (mine, all int) { return assigned.len(), int(env.Definition.Partitions) }),
-		witness:   newWitness(env, opts.Queues.PerDomain), low: low, retry: opts.Heartbeat / 2,
+		witness:   newWitness(env, opts.Queues.PerDomain), low: low, look: opts.Heartbeat / 2,
 		life: writing, fail: fail,
 	}
 	queues := hostqueue.New(opts.Queues, requester)
@@ -145,6 +145,7 @@ func live(ctx context.Context, env stage.Env, opts Options, http exchanger, low 
 	work, workCtx := errgroup.WithContext(working)
 	work.Go(func() error { return l.poll(workCtx, member) })
 	work.Go(func() error { return l.backlog.follow(workCtx) })
+	work.Go(func() error { return l.requester.wakeWaiters(workCtx) })
 	work.Go(func() error { return l.reporter.follow(workCtx) })
 	work.Go(func() error { return l.assignment.completeTakeovers(workCtx) })
 	work.Go(func() error { return keepLease(workCtx, l.lease, opts.Heartbeat/2, l.assignment.partitions) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -16,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // Undone tells that an exchange was not made, or not to its end, because the right to
@@ -318,4 +320,84 @@ func (q *reporter) each(of func(*hostqueue.Visit) bool, change func(*Report) *we
 		}
 		return true
 	})
+}
+
+// result is what a request brought, for its visit and for the topics.
+type result struct {
+	outcome *weftpb.Outcome
+	answer  hostqueue.Answer
+	// exchanges are those that were made, and records are what is to be acknowledged before
+	// the outcome is reported.
+	exchanges []*httpclient.Exchange
+	records   []stage.Output
+	rules     *weftpb.OriginRules // of a robots.txt
+	page      bool                // parse reads the record
+}
+
+// undone is what an exchange brought that was not made, or not to its end.
+func (f flight) undone(x *httpclient.Exchange) result {
+	outcome := Skip(f.index)
+	if f.within.Err() != nil {
+		outcome = CutOff(f.index, x)
+	}
+	return result{outcome: outcome, answer: hostqueue.Answer{Stop: true}}
+}
+
+// deliver writes the records of a request, and reports its outcome once they are acknowledged.
+// An outcome that comes with nothing else is reported with the next one.
+func (q *requester) deliver(f flight, r result) hostqueue.Answer {
+	for _, x := range r.exchanges {
+		q.count(x)
+	}
+	page, outcome, sent := r.page, r.outcome, Sent{} // r has bodies, which need not be kept
+	if page {
+		sent = q.backlog.send(f.visit, len(r.exchanges[0].Body))
+	} else {
+		q.backlog.release(f.visit)
+	}
+	report := q.reporter.of(f.ctx, f.visit)
+	if len(r.records) == 0 && r.rules == nil {
+		report.add(outcome)
+		return r.answer
+	}
+	report.open(r.rules)
+	if len(r.records) == 0 {
+		report.close(outcome)
+		return r.answer
+	}
+	left := new(atomic.Int32)
+	left.Store(int32(len(r.records)))
+	for _, record := range r.records {
+		q.fetched.Send(q.life, record, func(written *kgo.Record, err error) {
+			if err != nil {
+				q.fail(err)
+				return
+			}
+			if page {
+				q.backlog.acknowledged(written.Partition, written.Offset, sent)
+			}
+			if left.Add(-1) == 0 {
+				report.close(outcome)
+			}
+		})
+	}
+	return r.answer
+}
+
+// count counts an exchange that was made.
+func (q *requester) count(x *httpclient.Exchange) {
+	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+	q.env.Meter.Reached(x.DNS, x.Connect)
+}
+
+func (q *requester) output(domain string, f *weftpb.Fetched) stage.Output {
+	x := f
+	if f.Robots != nil {
+		x = f.Robots
+	}
+	exchange := q.env.Names.Exchange(x.Id, x.Outcome.StartedMs)
+	return stage.Output{
+		Topic: q.env.Names.Fetched, Domain: domain, Key: domain, Value: stage.Encode(f),
+		Headers: exchange.Headers(topics.SchemaFetched, topics.Fetch),
+	}
 }

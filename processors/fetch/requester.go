@@ -6,10 +6,9 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
@@ -82,7 +81,8 @@ type requester struct {
 	witness    *witness
 	low        *atomic.Bool  // the disk is below its reserve
 	resting    atomic.Bool   // no request begins any more
-	retry      time.Duration // how often the gate is asked again
+	waiters    waiters       // at the gate
+	look       time.Duration // how often they are told of another outlook
 	life       context.Context
 	fail       func(error) // ends this life: a write was lost, and the ledger knows what to do again
 }
@@ -134,7 +134,7 @@ func (q *requester) lookUp(ctx context.Context, url string) (address netip.Addr,
 	return q.http.LookUp(ctx, url)
 }
 
-// gate says what is known of a request to a domain that is about to be written.
+// gate says what is known of a request to a domain.
 func (q *requester) gate(domain string) Gate {
 	return Gate{
 		Leased: q.lease.Holds(), Paused: q.env.Pauses.Paused(topics.Fetch), Resting: q.resting.Load(),
@@ -155,9 +155,10 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 			q.backlog.release(v)
 			return ctx.Err()
 		}
+		seen := q.outlook()
 		gate := q.gate(v.Domain)
-		gate.Low = q.low.Load() || q.env.Bodies.Waiting()
-		var ready <-chan struct{} // of the backlog; other changes give no signal
+		gate.Low = seen.low
+		var ready <-chan struct{} // of the backlog
 		if gate.Opens() && gate.Permits() {
 			var admitted bool
 			admitted, ready = q.backlog.admit(v)
@@ -174,7 +175,65 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 			q.backlog.release(v)
 			return ctx.Err()
 		case <-ready:
-		case <-time.After(q.retry):
+		case <-q.waiters.until(seen):
+		}
+	}
+}
+
+// outlook is what visits of all domains see at the gate now.
+func (q *requester) outlook() outlook {
+	_, settings := q.env.Settings.Since(0)
+	return outlook{
+		leased: q.lease.Holds(), paused: q.env.Pauses.Paused(topics.Fetch), resting: q.resting.Load(),
+		low: q.low.Load() || q.env.Bodies.Waiting(), settings: settings,
+	}
+}
+
+// wakeWaiters wakes the visits that wait at the gate whenever the outlook is another one, until
+// ctx ends. One timer serves them all.
+func (q *requester) wakeWaiters(ctx context.Context) error {
+	return supervise.Every(ctx, q.look, func() error {
+		q.waiters.wake(q.outlook())
+		return nil
+	})
+}
+
+// outlook is what visits of all domains see at the gate; see Gate. settings is how many settings
+// of domains were read: a new one may block a domain.
+type outlook struct {
+	leased, paused, resting, low bool
+	settings                     int
+}
+
+// waiters are the visits that wait at the gate, by the outlook that they saw. So a visit is woken
+// if the outlook is another one by now, even if it changed before the visit waited, or changed
+// back and forth. The zero value has no visits. It is safe for concurrent use.
+type waiters struct {
+	mu   sync.Mutex
+	seen map[outlook]chan struct{}
+}
+
+// until returns a channel that is closed when the outlook is found to be another one than o.
+func (w *waiters) until(o outlook) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen == nil {
+		w.seen = map[outlook]chan struct{}{}
+	}
+	if w.seen[o] == nil {
+		w.seen[o] = make(chan struct{})
+	}
+	return w.seen[o]
+}
+
+// wake wakes those that saw another outlook than the one of now.
+func (w *waiters) wake(now outlook) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for o, changed := range w.seen {
+		if o != now {
+			close(changed)
+			delete(w.seen, o)
 		}
 	}
 }
@@ -237,27 +296,6 @@ func (q *requester) gone(ctx context.Context, v *hostqueue.Visit) hostqueue.Answ
 	return hostqueue.Answer{Stop: true}
 }
 
-// result is what a request brought, for its visit and for the topics.
-type result struct {
-	outcome *weftpb.Outcome
-	answer  hostqueue.Answer
-	// exchanges are those that were made, and records are what is to be acknowledged before
-	// the outcome is reported.
-	exchanges []*httpclient.Exchange
-	records   []stage.Output
-	rules     *weftpb.OriginRules // of a robots.txt
-	page      bool                // parse reads the record
-}
-
-// undone is what an exchange brought that was not made, or not to its end.
-func (f flight) undone(x *httpclient.Exchange) result {
-	outcome := Skip(f.index)
-	if f.within.Err() != nil {
-		outcome = CutOff(f.index, x)
-	}
-	return result{outcome: outcome, answer: hostqueue.Answer{Stop: true}}
-}
-
 // make makes a request. A panic is the exchange that failed.
 func (q *requester) make(f flight) (r result) {
 	kind := q.page
@@ -299,47 +337,6 @@ func (q *requester) page(f flight) result {
 	}
 }
 
-// deliver writes the records of a request, and reports its outcome once they are acknowledged.
-// An outcome that comes with nothing else is reported with the next one.
-func (q *requester) deliver(f flight, r result) hostqueue.Answer {
-	for _, x := range r.exchanges {
-		q.count(x)
-	}
-	page, outcome, sent := r.page, r.outcome, Sent{} // r has bodies, which need not be kept
-	if page {
-		sent = q.backlog.send(f.visit, len(r.exchanges[0].Body))
-	} else {
-		q.backlog.release(f.visit)
-	}
-	report := q.reporter.of(f.ctx, f.visit)
-	if len(r.records) == 0 && r.rules == nil {
-		report.add(outcome)
-		return r.answer
-	}
-	report.open(r.rules)
-	if len(r.records) == 0 {
-		report.close(outcome)
-		return r.answer
-	}
-	left := new(atomic.Int32)
-	left.Store(int32(len(r.records)))
-	for _, record := range r.records {
-		q.fetched.Send(q.life, record, func(written *kgo.Record, err error) {
-			if err != nil {
-				q.fail(err)
-				return
-			}
-			if page {
-				q.backlog.acknowledged(written.Partition, written.Offset, sent)
-			}
-			if left.Add(-1) == 0 {
-				report.close(outcome)
-			}
-		})
-	}
-	return r.answer
-}
-
 // RequestOf is what is asked for: a sitemap may be larger than pages, and a URL that was
 // fetched before is asked for only if it has changed.
 func RequestOf(r *weftpb.Request) httpclient.Request {
@@ -348,12 +345,6 @@ func RequestOf(r *weftpb.Request) httpclient.Request {
 		request.Kind = httpclient.KindSitemap
 	}
 	return request
-}
-
-// count counts an exchange that was made.
-func (q *requester) count(x *httpclient.Exchange) {
-	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
-	q.env.Meter.Reached(x.DNS, x.Connect)
 }
 
 // store puts a body that is too large for a record into the store, and waits for it.
@@ -373,18 +364,6 @@ func (q *requester) store(f flight, x *httpclient.Exchange) *httpclient.Exchange
 	}
 	x.Stored = stored
 	return x
-}
-
-func (q *requester) output(domain string, f *weftpb.Fetched) stage.Output {
-	x := f
-	if f.Robots != nil {
-		x = f.Robots
-	}
-	exchange := q.env.Names.Exchange(x.Id, x.Outcome.StartedMs)
-	return stage.Output{
-		Topic: q.env.Names.Fetched, Domain: domain, Key: domain, Value: stage.Encode(f),
-		Headers: exchange.Headers(topics.SchemaFetched, topics.Fetch),
-	}
 }
 
 func (q *requester) panicked(url string, began time.Time, cause any) *httpclient.Exchange {
