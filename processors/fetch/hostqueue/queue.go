@@ -23,13 +23,13 @@ type Visit struct {
 	// NotBefore is the earliest start of its first request. After a takeover this
 	// process does not know when the last request was made.
 	NotBefore time.Time
-	// LookedUp is how long the next request has waited for look-ups of its host, Leave ends
-	// what the current one has of the budget of an address. Both are the Requester's.
-	LookedUp time.Duration
-	Leave    func()
-	// Charged is the address whose budget the current request takes; not valid if that has
-	// none. It is the Requester's.
-	Charged netip.Addr
+	// These are the Requester's. LookedUp is how long the next request has waited for look-ups
+	// of its host, and Address is where it will go to, if that is known. Leave ends what the
+	// current request has of the budget of an address; nil: it has nothing. Charged is that
+	// address; not valid: it has no budget.
+	LookedUp         time.Duration
+	Address, Charged netip.Addr
+	Leave            func()
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started
@@ -38,6 +38,14 @@ type Visit struct {
 	// rested.
 	resting bool
 	rested  time.Time
+}
+
+// Exit ends what the current request has of the budget of an address.
+func (v *Visit) Exit() {
+	if v.Leave != nil {
+		v.Leave()
+	}
+	v.Leave = nil
 }
 
 // Rest says whether the current request of v waits for the delay before it follows a

@@ -90,6 +90,7 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 		x.fail(err)
 	}
 	x.Total = time.Since(x.Started)
+	x.DNS += r.LookedUp
 	return x
 }
 
@@ -184,22 +185,27 @@ func (c *Client) bodyLimit(kind Kind) int64 {
 // robots.txt (RFC 9309 section 2.3.1.2).
 const MaxRobotsRedirects = 5
 
-// Robots fetches a robots.txt, or the target of its redirects. It follows up to five
-// redirects, also to other hosts. It returns every exchange in order, at least one. The
+// Robots fetches the robots.txt that r asks for, or the target of its redirects. It follows up
+// to five redirects, also to other hosts. It returns every exchange in order, at least one. The
 // last exchange is the answer. If the answer is still a redirect, there were more than five,
 // or its target is not an http URL, or hop did not permit it.
 //
 // hop is called before each redirect is followed, with its absolute target. The target may
 // belong to another domain, which another fetcher may own: hop decides about that, and may
-// wait for the domain's delay. Nil: no redirect is followed.
-func (c *Client) Robots(ctx context.Context, url string, permit func() bool, hop func(next string) bool) []*Exchange {
-	next := url
+// wait for the domain's delay. It returns how long it has waited for LookUp. Nil: no redirect
+// is followed.
+func (c *Client) Robots(ctx context.Context, r Request, hop func(next string) (lookedUp time.Duration, follow bool)) []*Exchange {
+	r.Kind = KindRobots
 	var list []*Exchange
 	for {
-		x := c.Do(ctx, Request{URL: next, Kind: KindRobots, Permit: permit})
+		x := c.Do(ctx, r)
 		list = append(list, x)
-		next = x.Location
-		if x.Class != ClassNone || !isHTTP(next) || len(list) > MaxRobotsRedirects || hop == nil || !hop(next) {
+		r.URL = x.Location
+		if x.Class != ClassNone || !isHTTP(r.URL) || len(list) > MaxRobotsRedirects || hop == nil {
+			return list
+		}
+		var follow bool
+		if r.LookedUp, follow = hop(r.URL); !follow {
 			return list
 		}
 	}

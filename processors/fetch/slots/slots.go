@@ -44,20 +44,30 @@ func (s *Slots) Open() int {
 	return s.open
 }
 
-// Use takes a slot for work of a priority, does it, and gives the slot back: at the end, or
-// when the work has taken longer than the patience. It returns false when ctx ends before
-// there is a slot.
+// Use takes a slot for work of a priority, does it, and gives the slot back. It returns false
+// when ctx ends before there is a slot.
 func (s *Slots) Use(ctx context.Context, priority int, work func()) bool {
-	if ctx.Err() != nil || !s.take(ctx, priority) {
+	end := s.Take(ctx, priority)
+	if end == nil {
 		return false
+	}
+	defer end()
+	work()
+	return true
+}
+
+// Take takes a slot for work of a priority. The caller calls end when the work is over; the
+// slot is given back then, or when the work has taken longer than the patience. end is nil when
+// ctx ends before there is a slot.
+func (s *Slots) Take(ctx context.Context, priority int) (end func()) {
+	if ctx.Err() != nil || !s.take(ctx, priority) {
+		return nil
 	}
 	w := held{slots: s}
 	s.mu.Lock()
 	w.timer = time.AfterFunc(s.patience, w.hang)
 	s.mu.Unlock()
-	defer w.end()
-	work()
-	return true
+	return w.end
 }
 
 // take waits for a slot.
