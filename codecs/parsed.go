@@ -84,6 +84,9 @@ type Parsed struct {
 
 	// Feed is what the page says as a feed; nil: it is none.
 	Feed *ParsedFeed `json:"feed,omitempty"`
+	// Structure is what is known of a text that has a format: Markdown, JSON, CSV, source code;
+	// nil: it is none of these.
+	Structure *ParsedStructure `json:"structure,omitempty"`
 
 	Links []ParsedLink `json:"links"`
 	// LinksOmitted counts links beyond the limit for one page.
@@ -152,6 +155,20 @@ type ParsedEntry struct {
 	Author  string `json:"author,omitempty"`
 	Date    string `json:"date,omitempty"`
 	Summary string `json:"summary,omitempty"`
+}
+
+// ParsedStructure is the format of a text that is no HTML, and what is known of it.
+type ParsedStructure struct {
+	// Format is one of plain.Format: markdown, json, json_lines, csv or code.
+	Format string `json:"format"`
+	// Language is the programming language, by the name that GitHub's Linguist has for it.
+	Language string `json:"programming_language,omitempty"`
+	// Columns are the cells of the first row of a table.
+	Columns []string `json:"columns,omitempty"`
+	// Values is the number of values of JSON that could be read, and of the rows of a table.
+	Values int `json:"values,omitempty"`
+	// Wrong names what is wrong with the text; empty: nothing is. See package plain.
+	Wrong string `json:"wrong,omitempty"`
 }
 
 // ParsedLink is a link of a page, to another page or to a part of itself.
@@ -275,7 +292,27 @@ func (p Parsed) appendMetadata(dst []byte) []byte {
 	if p.Feed != nil {
 		dst = p.Feed.append(append(dst, `,"feed":`...))
 	}
+	if p.Structure != nil {
+		dst = p.Structure.append(append(dst, `,"structure":`...))
+	}
 	return dst
+}
+
+func (s *ParsedStructure) append(dst []byte) []byte {
+	dst = appendString(append(dst, `{"format":`...), s.Format)
+	dst = appendMember(dst, `,"programming_language":`, s.Language)
+	if len(s.Columns) > 0 {
+		dst = append(dst, `,"columns":[`...)
+		for i, column := range s.Columns {
+			dst = appendString(appendComma(dst, i), column)
+		}
+		dst = append(dst, ']')
+	}
+	if s.Values != 0 {
+		dst = strconv.AppendInt(append(dst, `,"values":`...), int64(s.Values), 10)
+	}
+	dst = appendMember(dst, `,"wrong":`, s.Wrong)
+	return append(dst, '}')
 }
 
 func (f *ParsedFeed) append(dst []byte) []byte {

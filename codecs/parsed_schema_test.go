@@ -76,6 +76,11 @@ func asFeed(p *codecs.Parsed) {
 	}
 }
 
+// asStructure makes a record that of a table.
+func asStructure(p *codecs.Parsed) {
+	p.Structure = &codecs.ParsedStructure{Format: "csv", Columns: []string{"a", ""}, Values: 3, Wrong: "uneven"}
+}
+
 // TestRecordsFollowSchema reads real documents, with generous and with tight
 // bounds, and holds their records against the published schema. Together they
 // must show every property, or the schema is not tried.
@@ -107,6 +112,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 				if p.Text != "" {
 					duplicated(&p)
 					asFeed(&p)
+					asStructure(&p)
 				}
 				line := p.AppendJSON(nil)
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
@@ -173,6 +179,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{[]string{"properties", "headings", "items"}, codecs.ParsedHeading{}},
 		{[]string{"properties", "open_graph", "items"}, codecs.ParsedProperty{}},
 		{[]string{"properties", "links", "items"}, codecs.ParsedLink{}},
+		{[]string{"properties", "structure"}, codecs.ParsedStructure{}},
 	} {
 		var fields, required []string
 		for field := range reflect.TypeOf(object.record).Fields() {

@@ -91,6 +91,12 @@ func drawParsed(t *rapid.T) Parsed {
 				EntriesOmitted: rapid.IntRange(0, 2).Draw(t, "entries omitted"),
 			}
 		}), true).Draw(t, "feed"),
+		Structure: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedStructure {
+			return ParsedStructure{
+				Format: s.Draw(t, "format"), Language: s.Draw(t, "language"), Columns: rapid.SliceOfN(s, 0, 2).Draw(t, "columns"),
+				Values: rapid.IntRange(0, 2).Draw(t, "values"), Wrong: s.Draw(t, "wrong"),
+			}
+		}), true).Draw(t, "structure"),
 	}
 }
 

@@ -25,7 +25,7 @@ type definitionFlags struct {
 	Scope              *string  `enum:"host,domain,prefix,any" help:"How far links may lead from the page that holds them: host (default), domain, prefix or any."`
 	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; if there are several, one of them."`
 	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must not match; if there are several, none of them."`
-	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, image, media, script, stylesheet and icon."`
+	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel        []string `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
 	Sitemaps           *string  `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`

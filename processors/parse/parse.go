@@ -20,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/settings"
@@ -167,6 +168,10 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 		}
 		p.page(made, &f, source, page)
 		made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
+		made.record.Structure = body.structure
+		if made.record.Unparsed != "" && body.structure != nil {
+			made.record.Structure = &codecs.ParsedStructure{Format: body.structure.Format, Language: body.structure.Language}
+		}
 		made.named = append(made.named, named...)
 		p.env.Meter.Page(len(f.Body))
 	}
