@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -87,6 +88,11 @@ type Parsed struct {
 	// Structure is what is known of a text that has a format: Markdown, JSON, CSV, source code;
 	// nil: it is none of these.
 	Structure *ParsedStructure `json:"structure,omitempty"`
+
+	// Directives are what the site says about what may be done with the page, one by one.
+	Directives []ParsedDirective `json:"directives,omitempty"`
+	// Usage is what they say together about its use: y or n for each use that they name.
+	Usage map[string]string `json:"usage,omitempty"`
 
 	Links []ParsedLink `json:"links"`
 	// LinksOmitted counts links beyond the limit for one page.
@@ -169,6 +175,16 @@ type ParsedStructure struct {
 	Values int `json:"values,omitempty"`
 	// Wrong names what is wrong with the text; empty: nothing is. See package plain.
 	Wrong string `json:"wrong,omitempty"`
+}
+
+// ParsedDirective is one statement about what may be done with a page.
+type ParsedDirective struct {
+	// Source is header, meta or robots.txt. Field is the name of what has it there.
+	Source string `json:"source"`
+	Field  string `json:"field"`
+	// Agent is whom it is addressed to; empty: everybody.
+	Agent string `json:"agent,omitempty"`
+	Value string `json:"value"`
 }
 
 // ParsedLink is a link of a page, to another page or to a part of itself.
@@ -294,6 +310,29 @@ func (p Parsed) appendMetadata(dst []byte) []byte {
 	}
 	if p.Structure != nil {
 		dst = p.Structure.append(append(dst, `,"structure":`...))
+	}
+	return p.appendDirectives(dst)
+}
+
+func (p Parsed) appendDirectives(dst []byte) []byte {
+	if len(p.Directives) > 0 {
+		dst = append(dst, `,"directives":[`...)
+		for i, d := range p.Directives {
+			dst = appendString(append(appendComma(dst, i), `{"source":`...), d.Source)
+			dst = appendString(append(dst, `,"field":`...), d.Field)
+			dst = appendMember(dst, `,"agent":`, d.Agent)
+			dst = appendString(append(dst, `,"value":`...), d.Value)
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']')
+	}
+	if len(p.Usage) > 0 {
+		dst = append(dst, `,"usage":{`...)
+		for i, label := range slices.Sorted(maps.Keys(p.Usage)) {
+			dst = appendString(appendComma(dst, i), label)
+			dst = appendString(append(dst, ':'), p.Usage[label])
+		}
+		dst = append(dst, '}')
 	}
 	return dst
 }

@@ -180,7 +180,7 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 
 // input is what package document needs of an exchange.
 func input(f *weftpb.Fetched) document.Input {
-	in := document.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated}
+	in := document.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated, RobotsTxt: f.Request.Usage}
 	var types, languages []string
 	for _, h := range f.Headers {
 		switch {
@@ -194,6 +194,8 @@ func input(f *weftpb.Fetched) document.Input {
 			in.LinkFields = append(in.LinkFields, h.Value)
 		case strings.EqualFold(h.Name, "Refresh") && in.Refresh == "":
 			in.Refresh = h.Value
+		case document.IsUsageField(h.Name):
+			in.UsageFields = append(in.UsageFields, document.Field{Name: h.Name, Value: h.Value})
 		}
 	}
 	in.ContentType, in.ContentLanguage = joined(types), joined(languages)

@@ -44,6 +44,7 @@ func (p *Parser) read(c *collector, in Input, fill func(Writer)) *Page {
 	page.MediaType = essenceOf(stated, in.Body)
 
 	c.begin(page, in.URL)
+	c.statements(in)
 	c.header(in)
 	switch kind := kindOfMedia(page.MediaType); {
 	case fill != nil:
@@ -60,11 +61,7 @@ func (p *Parser) read(c *collector, in Input, fill func(Writer)) *Page {
 	if page.Language == "" {
 		page.Language = singleLanguage(in.ContentLanguage, p.opts.MaxFieldBytes)
 	}
-	if page.Robots.NoIndex && p.opts.OmitNoIndex && page.Unparsed == "" {
-		page.Unparsed = NoIndex
-		page.Text, page.Headings, page.Description = "", nil, ""
-		page.TextTruncated = false
-	}
+	p.Leave(page)
 	return page
 }
 
@@ -105,6 +102,7 @@ func (c *collector) restart(in Input) {
 	*c.page = Page{MediaType: c.page.MediaType, Charset: c.page.Charset, Robots: robotsOfTags(in.RobotsTags, c.opts.Agent)}
 	c.links.reset()
 	c.begin(c.page, in.URL)
+	c.statements(in)
 	c.header(in)
 }
 
