@@ -76,6 +76,17 @@ func asFeed(p *codecs.Parsed) {
 	}
 }
 
+// asStructure makes a record that of a table.
+func asStructure(p *codecs.Parsed) {
+	p.Structure = &codecs.ParsedStructure{Format: "csv", Columns: []string{"a", ""}, Values: 3, Wrong: "uneven"}
+}
+
+// withDirectives adds what headers and robots.txt say.
+func withDirectives(p *codecs.Parsed) {
+	p.Directives = []codecs.ParsedDirective{{Source: "header", Field: "x-robots-tag", Agent: "otherbot", Value: "noai"}, {Source: "robots.txt", Field: "content-usage", Value: "train-ai=n"}}
+	p.Usage = map[string]string{"train-ai": "n", "search": "y"}
+}
+
 // TestRecordsFollowSchema reads real documents, with generous and with tight
 // bounds, and holds their records against the published schema. Together they
 // must show every property, or the schema is not tried.
@@ -107,6 +118,8 @@ func TestRecordsFollowSchema(t *testing.T) {
 				if p.Text != "" {
 					duplicated(&p)
 					asFeed(&p)
+					asStructure(&p)
+					withDirectives(&p)
 				}
 				line := p.AppendJSON(nil)
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
@@ -173,6 +186,8 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{[]string{"properties", "headings", "items"}, codecs.ParsedHeading{}},
 		{[]string{"properties", "open_graph", "items"}, codecs.ParsedProperty{}},
 		{[]string{"properties", "links", "items"}, codecs.ParsedLink{}},
+		{[]string{"properties", "structure"}, codecs.ParsedStructure{}},
+		{[]string{"properties", "directives", "items"}, codecs.ParsedDirective{}},
 	} {
 		var fields, required []string
 		for field := range reflect.TypeOf(object.record).Fields() {

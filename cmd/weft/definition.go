@@ -25,8 +25,9 @@ type definitionFlags struct {
 	Scope              *string  `enum:"host,domain,prefix,any" help:"How far links may lead from their page: host (default), domain, prefix or any."`
 	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match. If there are several, a URL must match one of them."`
 	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must not match. If there are several, a URL must match none of them."`
-	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, image, media, script, stylesheet and icon."`
+	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel        []string `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
+	Respect            []string `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
 	Sitemaps           *string  `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
 	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
@@ -156,6 +157,11 @@ func (f definitionFlags) check() error {
 	for _, kind := range f.FollowLinks {
 		if !slices.Contains(document.Kinds(), document.Kind(kind)) {
 			return usagef("--follow-links: %q is not a kind of link", kind)
+		}
+	}
+	for _, use := range f.Respect {
+		if p, ok := document.ParsePreference(use); !ok || !p.Refused {
+			return usagef("--respect: %q is not a use and =n, such as ai-train=n", use)
 		}
 	}
 	switch {

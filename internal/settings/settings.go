@@ -56,7 +56,7 @@ func FrontierOptions(d topics.Definition) frontier.Options {
 		opts.GiveUpAfter = time.Duration(d.GiveUpAfterMS) * time.Millisecond
 	}
 	opts.PerDay, opts.CrawlPerDay, opts.ErrorBlock = d.PerDay, d.CrawlPerDay, !d.NoErrorBlock
-	opts.Allowed, opts.Unheld = robots.Judge(), robots.Unheld
+	opts.Allowed, opts.Unheld, opts.Usage = robots.Judge(), robots.Unheld, robots.Usage
 	if d.Sitemaps == topics.NoSitemaps {
 		opts.SitemapRefresh = 0
 	}
@@ -134,6 +134,13 @@ func ParseOptions(d topics.Definition) document.Options {
 		for i, kind := range d.FollowLinks {
 			opts.Follow[i] = document.Kind(kind)
 		}
+	}
+	for _, use := range d.Respect {
+		p, _ := document.ParsePreference(use)
+		if !p.Refused {
+			p.Label = "" // which is not valid
+		}
+		opts.Respect = append(opts.Respect, p.Label)
 	}
 	if len(d.NoFollowRel) > 0 {
 		opts.NoFollow = d.NoFollowRel

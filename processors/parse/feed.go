@@ -62,9 +62,8 @@ func (p *parser) feed(b *body) *document.Page {
 		}
 	}
 	page.Text = strings.TrimSuffix(text.String(), "\n")
-	if page.Robots.NoIndex && p.follow.OmitNoIndex {
-		page.Unparsed, page.Text, page.Description = document.NoIndex, "", ""
-		b.feed.Entries = nil
+	if p.documents.Leave(page); page.Unparsed != "" {
+		b.feed = &codecs.ParsedFeed{Kind: b.feed.Kind, EntriesOmitted: b.feed.EntriesOmitted + len(b.feed.Entries)}
 	}
 	return page
 }

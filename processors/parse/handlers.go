@@ -4,6 +4,7 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/plain"
 )
 
 // handler reads the bodies of one format. To add a format is to write a file with its
@@ -28,9 +29,11 @@ type handler struct {
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
-//	document  text/html, application/xhtml+xml, text/plain;  package document
+//	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
+//	          source code; by type or, of text/plain, name
+//	document  text/html, application/xhtml+xml;              package document
 //	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, feedHandler, documentHandler}
+var handlers = []handler{sitemapHandler, feedHandler, plainHandler, documentHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
@@ -40,6 +43,11 @@ type body struct {
 	f     *weftpb.Fetched
 	// feed is what a feed says besides its page.
 	feed *codecs.ParsedFeed
+	// plain is the format of a text, language that of source code, and structure what the text
+	// says besides its page.
+	plain     plain.Format
+	language  string
+	structure *codecs.ParsedStructure
 }
 
 // target is what was known of the URL when it was asked for.

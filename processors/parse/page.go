@@ -187,6 +187,18 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 	for _, p := range page.OpenGraph {
 		out.OpenGraph = append(out.OpenGraph, codecs.ParsedProperty(p))
 	}
+	for _, d := range page.Directives {
+		out.Directives = append(out.Directives, codecs.ParsedDirective(d))
+	}
+	for _, p := range page.Usage {
+		if out.Usage == nil {
+			out.Usage = make(map[string]string, len(page.Usage))
+		}
+		out.Usage[p.Label] = "y"
+		if p.Refused {
+			out.Usage[p.Label] = "n"
+		}
+	}
 	for i, h := range page.Headings {
 		out.Headings[i] = codecs.ParsedHeading(h)
 	}

@@ -12,6 +12,8 @@
 //	           ├ plain text → UTF-8 ─────────────────────────────→ Page (text only)
 //	           └ other ──────────────────────────────────────────→ Page (Unparsed says why)
 //
+// A body of another format is read elsewhere, which writes its Page by a Writer (Parser.Write).
+//
 // There is one collector for the three sources of elements, which make the same three calls
 // (open, close, text) in document order.
 //

@@ -51,6 +51,8 @@ type Options struct {
 	// Unheld tells whether rules forbid everything because the file has more rules than are
 	// kept; nil: they never do.
 	Unheld func(rules *weftpb.Robots) bool
+	// Usage is what rules say about the use of the page with a url; nil: they say nothing.
+	Usage func(rules *weftpb.Robots, url string) string
 	// SomeDomains says that only the events of some domains are folded. Gauges are
 	// then those of these domains, and are not compared with the events', which
 	// are those of the partition.

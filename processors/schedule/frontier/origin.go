@@ -206,9 +206,9 @@ func inForce(r *weftpb.Robots) *weftpb.Robots {
 	if ttl <= 0 || ttl > maxRulesTTL.Milliseconds() {
 		ttl = maxRulesTTL.Milliseconds()
 	}
-	rules := r.Rules
+	rules, usage := r.Rules, r.Usage
 	if r.Access != weftpb.Robots_ACCESS_RULES {
-		rules = ""
+		rules, usage = "", ""
 	}
 	if len(rules) > maxRulesBytes {
 		rules = rules[:strings.LastIndexByte(rules[:maxRulesBytes], '\n')+1]
@@ -218,6 +218,7 @@ func inForce(r *weftpb.Robots) *weftpb.Robots {
 		Rules:        rules,
 		CrawlDelayMs: min(r.CrawlDelayMs, uint32(politeness.MaxCrawlDelay.Milliseconds())),
 		Hash:         r.Hash,
+		Usage:        usage,
 		TtlMs:        ttl,
 		Status:       r.Status,
 	}

@@ -228,9 +228,10 @@ collect:
 				p.releaseCheck(check, delay)
 				return true
 			}
+			p.stateUsage(c)
 			requests = append(requests, c.request)
 			waited = waited || c.waited
-			size += targetBytes(c.request.Target)
+			size += targetBytes(c.request.Target) + len(c.request.Usage)
 			p.d.turn = c.turn
 			p.pop(c)
 			p.probed(c.name, delay)
@@ -252,6 +253,21 @@ collect:
 	p.d.waited = waited
 	p.emit(&weftpb.Visit{Requests: requests}, delay)
 	return true
+}
+
+// stateUsage writes into a request what robots.txt says about the use of its page. Most files
+// say nothing about that.
+func (p *plan) stateUsage(c *candidate) {
+	c.request.Usage = ""
+	if p.f.opts.Usage == nil || c.origin.unrestricted || isReferral(c.request) {
+		return
+	}
+	rules := p.rulesOf(c.name, c.origin)
+	if p.err != nil || rules.robots.GetUsage() == "" {
+		return
+	}
+	p.work += len(rules.robots.GetUsage())
+	c.request.Usage = p.f.opts.Usage(rules.robots, c.request.Target.GetUrl())
 }
 
 // putOffInGroup puts off the URL at the front of a group if its origin waits, and tells whether
