@@ -62,7 +62,7 @@ type definitionFlags struct {
 	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What to do with a page whose text an earlier page had: keep (default) names the earlier page, drop-text also leaves out the text, off does not look for duplicates and so finds no traps by content."`
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of such a page: follow (default) or ignore."`
 
-	MaxBody       *byteSize `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB); at most 256MiB."`
+	MaxBody       *byteSize `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
 	MinRate       *byteSize `placeholder:"SIZE" help:"Minimum rate of a body, per second (default 1KiB); a slower exchange is ended."`
 	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger ones."`
 	Bodies        *location `placeholder:"URL" help:"Store of larger bodies until they are parsed: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies for the embedded broker, and records on a cluster. It never changes."`

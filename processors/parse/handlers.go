@@ -28,9 +28,11 @@ type handler struct {
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
+//	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  office.go, package office
+//	          archives and bytes that are one of these
 //	document  text/html, application/xhtml+xml, text/plain;  package document
 //	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, feedHandler, documentHandler}
+var handlers = []handler{sitemapHandler, feedHandler, officeHandler, documentHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
