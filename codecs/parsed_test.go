@@ -62,7 +62,7 @@ func drawParsed(t *rapid.T) Parsed {
 			return ParsedOriginal{ID: s.Draw(t, "id"), URL: s.Draw(t, "url"), Distance: rapid.Int().Draw(t, "distance")}
 		}), true).Draw(t, "original"),
 		Language: s.Draw(t, "language"), Title: s.Draw(t, "title"), Description: s.Draw(t, "description"), Canonical: s.Draw(t, "canonical"),
-		Keywords: s.Draw(t, "keywords"), Author: s.Draw(t, "author"), Date: s.Draw(t, "date"), CanonicalConflict: b.Draw(t, "conflict"),
+		Keywords: s.Draw(t, "keywords"), Author: s.Draw(t, "author"), Date: s.Draw(t, "date"), Modified: s.Draw(t, "modified"), Pages: rapid.IntRange(0, 100).Draw(t, "pages"), CanonicalConflict: b.Draw(t, "conflict"),
 		OpenGraph: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedProperty {
 			return ParsedProperty{Name: s.Draw(t, "name"), Content: s.Draw(t, "content")}
 		}), 0, 2).Draw(t, "open graph"),

@@ -154,10 +154,11 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	o.UserAgent, o.Contact = d.UserAgent, d.Contact
 	o.AllowPrivate, o.AllowNetworks = d.AllowPrivate, d.AllowNetworks
 	if d.MaxBody > 0 {
-		o.MaxBodyBytes = d.MaxBody
+		o.MaxBodyBytes, o.FileBytes = d.MaxBody, d.MaxBody
 		o.LargeBodyBytes = max(o.LargeBodyBytes, d.MaxBody)
 	}
-	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestSitemap(d)))
+	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestBody(d)))
+	o.FileBytes = min(o.FileBytes, largestBody(d))
 	o.Insecure = d.Insecure
 	if d.MinRate != 0 {
 		o.MinBodyRate = d.MinRate
@@ -165,8 +166,8 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	return o
 }
 
-// largestSitemap is the size in bytes of the largest sitemap that the crawl has a place for.
-func largestSitemap(d topics.Definition) int64 {
+// largestBody is the size in bytes of the largest body that the crawl has a place for.
+func largestBody(d topics.Definition) int64 {
 	if d.Bodies == "" {
 		return topics.LargestInRecord
 	}

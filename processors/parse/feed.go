@@ -30,23 +30,20 @@ const maxFeedBytes = 512 << 10
 
 func (p *parser) feed(b *body) *document.Page {
 	read := feed.Read(b.Body, feed.DefaultOptions())
-	bare := b.Input
-	bare.Body = nil
-	page := p.documents.Document(bare) // its header fields count as those of any page
-	page.MediaType, page.Unparsed, page.Charset = b.media, "", ""
+	page := p.bare(b) // its header fields count as those of any page
 	page.Title, page.Description, page.Author, page.Date = read.Title, read.Description, read.Author, read.Date
 	if read.Language != "" {
 		page.Language = read.Language
 	}
 	b.feed = &codecs.ParsedFeed{Kind: string(read.Kind), Link: read.Link, Self: read.Self, Hubs: read.Hubs, EntriesOmitted: read.Omitted}
-	l := feedLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
-	l.add(read.Link, "", document.KindAlternate)
-	l.add(read.Next, "", document.KindNext)
+	l := pageLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
+	l.add(read.Link, "", "alternate", document.KindAlternate)
+	l.add(read.Next, "", "next", document.KindNext)
 	var text strings.Builder
 	bytes := 0
 	for _, e := range read.Entries {
-		l.add(e.Link, e.Title, document.KindFeed)
-		l.add(e.Enclosure, e.Title, document.KindMedia)
+		l.add(e.Link, e.Title, "feed", document.KindFeed)
+		l.add(e.Enclosure, e.Title, "media", document.KindMedia)
 		if bytes += len(e.Link) + len(e.ID) + len(e.Title) + len(e.Author) + len(e.Date) + len(e.Summary) + 64; bytes > maxFeedBytes {
 			b.feed.EntriesOmitted++
 			continue
@@ -68,20 +65,20 @@ func (p *parser) feed(b *body) *document.Page {
 	return page
 }
 
-// feedLinks collects the links of a feed, each once.
-type feedLinks struct {
+// pageLinks collects the links of a page that is no document, each once.
+type pageLinks struct {
 	page   *document.Page
 	follow *document.Options
 	seen   map[string]bool
 }
 
-func (l *feedLinks) add(ref, text string, kind document.Kind) {
+func (l *pageLinks) add(ref, text, rel string, kind document.Kind) {
 	if ref == "" || l.seen[ref] {
 		return
 	}
 	l.seen[ref] = true
 	l.page.Links = append(l.page.Links, document.Link{
-		URL: ref, Text: strings.ToValidUTF8(text[:min(len(text), l.follow.MaxAnchorBytes)], ""), Rel: string(kind), Kind: kind, Follow: l.follow.Follows(kind, "", ""),
+		URL: ref, Text: strings.ToValidUTF8(text[:min(len(text), l.follow.MaxAnchorBytes)], ""), Rel: rel, Kind: kind, Follow: l.follow.Follows(kind, "", ""),
 	})
 }
 

@@ -29,11 +29,13 @@ type handler struct {
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
+//	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  office.go, package office
+//	          archives and bytes that are one of these
 //	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
 //	          source code; by type or, of text/plain, name
 //	document  text/html, application/xhtml+xml;              package document
 //	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, feedHandler, plainHandler, documentHandler}
+var handlers = []handler{sitemapHandler, feedHandler, officeHandler, plainHandler, documentHandler}
 
 // body is one response on its way through the handlers.
 type body struct {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/mediatype"
 )
 
 // h2Window bounds what an HTTP/2 peer may send ahead of the reader on one
@@ -151,11 +153,12 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		}
 		return nil
 	}
-	if media := mediaOf(resp.Header); !c.wants(r.Kind, resp.StatusCode, media) {
+	media := mediaOf(resp.Header)
+	if !c.wants(r.Kind, resp.StatusCode, media) {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}
-	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind))
+	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind, media))
 	x.Body, x.Truncated, x.WireBytes, x.reservation = got.bytes, got.truncated, got.wireBytes, got.reservation
 	if errors.Is(err, errNoMemory) && errors.Is(context.Cause(ctx), errTotalTimeout) {
 		_ = a.failed(ctx, err) // the server is not to blame
@@ -171,11 +174,16 @@ func (c *Client) wants(kind Kind, status int, media string) bool {
 	return kind != KindPage || status/100 != 2 || c.options.WantBody == nil || c.options.WantBody(media)
 }
 
-func (c *Client) bodyLimit(kind Kind) int64 {
-	switch kind {
-	case KindRobots:
+// filesType is a media type with the bound of files.
+const filesType = "application/pdf"
+
+func (c *Client) bodyLimit(kind Kind, media string) int64 {
+	switch {
+	case kind == KindRobots:
 		return RobotsBytes
-	case KindSitemap:
+	case kind == KindPage && mediatype.IsFile(media):
+		return min(c.options.FileBytes, c.options.LargeBodyBytes)
+	case kind == KindSitemap:
 		return min(c.options.SitemapBytes, c.options.LargeBodyBytes)
 	}
 	return c.options.MaxBodyBytes

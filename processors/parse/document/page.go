@@ -32,10 +32,11 @@ type Page struct {
 	// Charset is the WHATWG name of the encoding, lower case; empty when the
 	// body was not decoded.
 	Charset string
-	// Unparsed says why there is no text: UnsupportedType, NoIndex, UsageRefused, or empty.
+	// Unparsed says why there is no text: UnsupportedType, NoIndex, UsageRefused, or empty. Files have
+	// the outcomes of their packages besides, such as "encrypted".
 	Unparsed string
 	// Fallback says why the tokenizer read the document, and neither the stream nor the tree
-	// parser: TooDeep, TooLarge, TooCostly, or empty.
+	// parser: TooDeep, TooLarge, TooCostly, or empty. For files it says why only a part was read.
 	Fallback string
 
 	Title string
@@ -45,6 +46,10 @@ type Page struct {
 	Keywords    string
 	Author      string
 	Date        string
+	// Modified is when a file says that it was last changed, as written, and Pages the number
+	// of its pages, slides or sheets; both are of files that are not HTML.
+	Modified string
+	Pages    int
 	// Language is the document's language as declared (BCP 47 in most cases).
 	Language string
 	// Canonical is the canonical URL that the page states, in a header field Link or in a
