@@ -26,7 +26,7 @@ type Requester interface {
 	Gate(ctx context.Context, v *Visit) error
 	// Enter returns when the address of v.Requests[i] may get one more request. leave is called
 	// at the end of the request. leave is nil if the wait would be too long, or if the visit
-	// must be dropped; crowded says that it is the first, and that the rest of the visit is
+	// must be dropped. If crowded is true, the line is too long, and the rest of the visit is
 	// given back. Enter is called before the request takes a slot.
 	Enter(ctx context.Context, v *Visit, i int) (leave func(), crowded bool)
 	// Priority returns the priority of v.Requests[i], below politeness.Priorities. It decides
