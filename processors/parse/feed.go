@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/feed"
 )
 
-// feedHandler reads feeds: RSS, Atom and JSON Feed, and XML and JSON that begins like one. A feed
-// is a page: its text are its entries, and they are links as well.
+// feedHandler reads feeds: RSS, Atom and JSON Feed, and XML and JSON that begins like a feed. A feed
+// is a page. Its entries are its text and also its links.
 var feedHandler = handler{
 	name: "feed",
 	takes: func(b *body) bool {
@@ -24,8 +24,8 @@ var feedHandler = handler{
 	page: (*parser).feed,
 }
 
-// maxFeedBytes bounds the entries of a feed in its record, and its text: beside the links they
-// fit the largest record of parsed, however much is escaped.
+// maxFeedBytes bounds the entries of a feed in its record, and its text. Together with the links
+// they fit into the largest record of parsed, even if everything is escaped.
 const maxFeedBytes = 512 << 10
 
 func (p *parser) feed(b *body) *document.Page {
@@ -82,7 +82,7 @@ func (l *pageLinks) add(ref, text, rel string, kind document.Kind) {
 	})
 }
 
-// resolved makes the URLs in a feed absolute, as those of links are.
+// resolved makes the URLs in a feed absolute, like the URLs of links.
 func resolved(f *codecs.ParsedFeed, base *urls.Base) *codecs.ParsedFeed {
 	if f == nil {
 		return nil

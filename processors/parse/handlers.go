@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/plain"
 )
 
-// handler reads the bodies of one format. To add a format is to write a file with its
-// handler, and to name it in handlers.
+// handler reads the bodies of one format. To add a format, write a file with its handler, and add
+// the handler to handlers.
 type handler struct {
 	// name is for people.
 	name string
@@ -16,9 +16,9 @@ type handler struct {
 	takes func(b *body) bool
 	// page makes the page record of a body. Nil: see names.
 	page func(p *parser, b *body) *document.Page
-	// names makes what a body names, for formats of which there is no page. If the URL was
-	// taken for a page, or the body is not of the format after all, ok is false, and the next
-	// handler is asked for a page.
+	// names returns what a body names, for formats that do not make a page. If the URL was asked
+	// for as a page, or if the body is not of the format, ok is false, and the next handler is
+	// asked for a page.
 	names func(p *parser, b *body) (named []*weftpb.Discovered, ok bool)
 }
 
@@ -52,7 +52,7 @@ type body struct {
 	structure *codecs.ParsedStructure
 }
 
-// target is what was known of the URL when it was asked for.
+// target has what the crawl knew about the URL when it made the request.
 func (b *body) target() *weftpb.Target { return b.f.GetRequest().GetTarget() }
 
 var documentHandler = handler{
@@ -61,8 +61,8 @@ var documentHandler = handler{
 	page:  func(p *parser, b *body) *document.Page { return p.documents.Document(b.Input) },
 }
 
-// contents asks the handlers in turn. It returns the page of a body, if it has one, and what
-// else the body names.
+// contents asks the handlers in turn. It returns the page of a body, if there is one, and the other
+// things that the body names.
 func (p *parser) contents(f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
 	b = &body{Input: input(f), f: f}
 	b.media = document.MediaType(b.Input)

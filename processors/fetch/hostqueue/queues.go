@@ -16,21 +16,21 @@ type Requester interface {
 	// LookAhead begins to look up the hosts of v, so that LookUp need not wait. It
 	// does not wait itself.
 	LookAhead(ctx context.Context, v *Visit)
-	// LookUp returns when the addresses of the host of v.Requests[i] are known. It is
-	// called before the delay is waited for, and before a slot is taken. found is false
-	// when they cannot be known: then the outcome of the request is reported, and
-	// answer is what it means.
+	// LookUp returns when the addresses of the host of v.Requests[i] are known. It is called
+	// before the wait for the delay, and before the request takes a slot. found is false if the
+	// host has no addresses. Then LookUp has reported the outcome of the request, and answer
+	// says what it means.
 	LookUp(ctx context.Context, v *Visit, i int) (answer Answer, found bool)
 	// Gate returns when a request of v may be made now, or an error when the
 	// visit must be dropped. It is called before a slot is taken.
 	Gate(ctx context.Context, v *Visit) error
-	// Enter returns when the address that v.Requests[i] goes to may get one more request;
-	// leave is called at the request's end. If that would take too long, or the visit must
-	// be dropped, leave is nil; then crowded tells whether the rest of the visit is given
-	// back. It is called before a slot is taken.
+	// Enter returns when the address of v.Requests[i] may get one more request. leave is called
+	// at the end of the request. leave is nil if the wait would be too long, or if the visit
+	// must be dropped. If crowded is true, the line is too long, and the rest of the visit is
+	// given back. Enter is called before the request takes a slot.
 	Enter(ctx context.Context, v *Visit, i int) (leave func(), crowded bool)
-	// Priority returns that of v.Requests[i], below politeness.Priorities: how it shares the
-	// slots when they are scarce.
+	// Priority returns the priority of v.Requests[i], below politeness.Priorities. It decides
+	// which requests get slots first when slots are scarce.
 	Priority(v *Visit, i int) int
 	// Request makes v.Requests[i].
 	Request(ctx context.Context, v *Visit, i int) Answer
@@ -53,8 +53,8 @@ type Options struct {
 	// Patience; 1536, and 3 s. They do not delay others.
 	Hanging  int
 	Patience time.Duration
-	// Trial is the patience with a request to a host of which it is not known that it
-	// answers: the delay of its visit, at least 250 ms and at most Trial; 1 s.
+	// Trial is the largest patience with a request to a host that is not known to answer; 1 s.
+	// The patience is the delay of the visit, but at least 250 ms.
 	Trial time.Duration
 	// PerDomain is the number of queues that a domain has; 1.
 	PerDomain int
@@ -224,8 +224,8 @@ func (q *queue) serve() {
 	}
 }
 
-// lookUp looks up the host of a request. A request whose host is not found is over: it
-// reached no server. One whose look-up hung is not made.
+// lookUp looks up the host of a request. If the host is not found, the request is over without
+// having reached a server. If the look-up hung, the request is not made.
 func (q *queue) lookUp(step Step) (found, hung bool) {
 	a := q.watch(step)
 	answer, found := q.all.requester.LookUp(step.Context, step.Visit, step.Index)
@@ -242,9 +242,9 @@ func (q *queue) lookUp(step Step) (found, hung bool) {
 	return found, hung
 }
 
-// ask makes a request, when the gate, its address and a slot allow it. It makes none if the
-// request was settled while it waited, or its visit ended. What was looked up before the
-// delay may be too old after it. Then the host is looked up again, without a slot.
+// ask makes a request when the gate, its address and a slot allow it. It makes no request if the
+// request was settled while it waited, or if its visit ended. Addresses that were looked up
+// before the delay may be too old after it. Then the host is looked up again, without a slot.
 func (q *queue) ask(step Step) (hung bool) {
 	ctx, v, i := step.Context, step.Visit, step.Index
 	if q.all.requester.Gate(ctx, v) != nil {
@@ -290,7 +290,7 @@ func (q *queue) ask(step Step) (hung bool) {
 	return false
 }
 
-// hungUp books that a request that hung is over, and with it its visit.
+// hungUp notes that a request that hung is over, and with it its visit.
 func (q *queue) hungUp(step Step, answer Answer) {
 	if step.Context.Err() == nil {
 		q.all.requester.Finish(step.Context, step.Visit, len(step.Visit.Requests))
@@ -309,8 +309,7 @@ type attempt struct {
 	hung, over bool
 }
 
-// watch lets the queue go on without a step once that has taken too long, until the step is
-// at its end.
+// watch lets the queue go on without a step if the step takes too long.
 func (q *queue) watch(step Step) *attempt {
 	a := &attempt{queue: q, step: step}
 	a.mu.Lock()
