@@ -18,6 +18,7 @@ import (
 func TestDirectivesAreRecorded(t *testing.T) {
 	for media, body := range map[string]string{
 		"text/html": "<title>T</title><p>x <a href=/b>y</a>", "application/rss+xml": rss, "text/markdown": "# T\n\n[y](/b)\n", "application/json": `{"a": 1}`,
+		"application/rtf": `{\rtf1{\info{\title T}}x}`,
 	} {
 		for _, respect := range [][]string{nil, {"ai-train=n"}} {
 			f := file("https://a.example/x", media, 200, body, nil)

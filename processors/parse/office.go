@@ -75,8 +75,8 @@ func (p *parser) bare(b *body) *document.Page {
 	return page
 }
 
-// finish says why a page has no text, or only a part of it, and leaves out what a page that asks
-// not to be indexed loses.
+// finish says why a page has no text, or only a part of it, and leaves out what a page loses
+// by the wishes of its site.
 func (p *parser) finish(page *document.Page, outcome string) {
 	switch {
 	case outcome != "" && page.Text == "":
@@ -84,7 +84,5 @@ func (p *parser) finish(page *document.Page, outcome string) {
 	case outcome != "":
 		page.Fallback = outcome
 	}
-	if page.Robots.NoIndex && p.follow.OmitNoIndex && page.Unparsed == "" {
-		page.Unparsed, page.Text, page.TextTruncated, page.Headings, page.Description = document.NoIndex, "", false, nil, ""
-	}
+	p.documents.Leave(page)
 }

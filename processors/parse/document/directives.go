@@ -184,12 +184,12 @@ func (p *Parser) Leave(page *Page) {
 	case page.Unparsed == UnsupportedType:
 	case slices.ContainsFunc(p.opts.Respect, page.Refuses):
 		page.Unparsed = UsageRefused
-		page.Title, page.Keywords, page.Author, page.Date = "", "", "", ""
+		page.Title, page.Keywords, page.Author, page.Date, page.Modified = "", "", "", "", ""
 		page.OpenGraph, page.JSONLD = nil, nil
 		for i := range page.Links {
 			page.Links[i].Text = ""
 		}
-	case page.Robots.NoIndex && p.opts.OmitNoIndex:
+	case page.Robots.NoIndex && p.opts.OmitNoIndex && page.Unparsed == "":
 		page.Unparsed = NoIndex
 	default:
 		return
