@@ -40,7 +40,7 @@ VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false)
 RACE_ENV := $(if $(RACE),CGO_ENABLED=1 GORACE=atexit_sleep_ms=0)
 
-# Compilers and linters keep little and live short. Collected seldom, they take a seventh less
+# Compilers and linters keep little and live short. Collected seldom, they take a tenth less
 # CPU time. Programs that they build are not meant: tests look at their memory.
 build bench-build race-build lint fmt tools $(GOLANGCI_LINT) $(BUF) $(GOTESTSUM) $(PROTOC_GEN_GO) $(VERSITYGW): export GOGC := 400
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A case makes much garbage and keeps little of it: collecting it seldom saves a fifth of the time.
+// A case makes much garbage and keeps little of it, so that collecting it seldom costs little memory.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
