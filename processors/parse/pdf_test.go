@@ -96,6 +96,9 @@ func TestSlowRecords(t *testing.T) {
 
 // Pages are written while PDFs are read, and the PDFs come as well.
 func TestPagesDoNotWaitForPDFs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles PDFium")
+	}
 	b := stagetest.NewWorkbench(t)
 	var values []string
 	for _, body := range []string{pdfFile(t, "report.pdf"), pdfFile(t, "talk.pdf"), pdfFile(t, "encrypted.pdf")} {

@@ -2,7 +2,6 @@ package pdf
 
 import (
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -13,10 +12,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(build(catalog, onePage, page, stream("", shown), font))
 	o := options()
-	o.MaxTime, o.MaxMemory, o.MaxPages, o.MaxTextBytes, o.MaxLinks, o.MaxHeadings, o.MaxFieldBytes = time.Second, 64<<20, 10, 1000, 10, 10, 100
-	r := New(o)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d := read(t, r, body)
+		d := read(t, shared, body)
 		if len(d.Text) > o.MaxTextBytes+o.MaxPages || len(d.Links) > o.MaxLinks || len(d.Headings) > o.MaxHeadings || d.Pages < 0 {
 			t.Fatalf("%d bytes, %d links, %d headings, %d pages", len(d.Text), len(d.Links), len(d.Headings), d.Pages)
 		}

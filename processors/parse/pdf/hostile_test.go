@@ -55,15 +55,6 @@ func packed(dict, head, repeated string, size int) string {
 	return stream(dict+"/Filter/FlateDecode", b.String())
 }
 
-// small are options under which hostile files end soon.
-func small() Options {
-	o := options()
-	o.MaxTime, o.MaxMemory, o.MaxPages = 2*time.Second, 64<<20, 10
-	return o
-}
-
-var tight = New(small())
-
 // Each hostile file has an outcome with a name, within its bounds, and the file after it is read.
 func TestHostileFiles(t *testing.T) {
 	report := load(t, "report.pdf")
@@ -92,11 +83,11 @@ func TestHostileFiles(t *testing.T) {
 		{"a million words", build(catalog, onePage, page, packed("", shown, "BT /F 12 Tf 50 600 Td (wordsworth) Tj ET\n", 40<<20), font), TooCostly, ""},
 	} {
 		began := time.Now()
-		got := read(t, tight, c.body)
+		got := read(t, shared, c.body)
 		if got.Outcome != c.outcome || !strings.HasPrefix(got.Text, c.text) || c.text == "" && got.Text != "" {
 			t.Errorf("%s: outcome %q, want %q; text %.80q, want %q; %v", c.name, got.Outcome, c.outcome, got.Text, c.text, time.Since(began))
 		}
-		if after := read(t, tight, build(catalog, onePage, page, stream("", shown), font)); after.Text != "shown" {
+		if after := read(t, shared, build(catalog, onePage, page, stream("", shown), font)); after.Text != "shown" {
 			t.Errorf("after %s: %q, outcome %q", c.name, after.Text, after.Outcome)
 		}
 	}
@@ -119,5 +110,17 @@ func TestManyAtOnce(t *testing.T) {
 	cancel()
 	if _, err := shared.Read(ctx, body); !errors.Is(err, context.Canceled) {
 		t.Errorf("read after the end: %v", err)
+	}
+}
+
+// A file that takes too long ends with what was read of it until then.
+func TestTimeIsBounded(t *testing.T) {
+	read(t, shared, load(t, "talk.pdf"))
+	o := options()
+	o.MaxTime = 1
+	hurried := &Reader{opts: o}
+	hurried.engine.engine = shared.engine.engine
+	if got := read(t, hurried, load(t, "report.pdf")); got.Outcome != TooCostly {
+		t.Errorf("outcome %q", got.Outcome)
 	}
 }

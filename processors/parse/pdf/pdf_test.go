@@ -17,11 +17,11 @@ import (
 func options() Options {
 	return Options{
 		MaxTextBytes: 1 << 20, MaxLinks: 1000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024,
-		MaxPages: MaxPages, MaxTime: time.Minute, MaxMemory: MaxMemory,
+		MaxPages: 10, MaxTime: time.Minute, MaxMemory: 64 << 20,
 	}
 }
 
-// shared is one Reader for all tests with the usual options: to compile PDFium takes seconds.
+// shared is one Reader for all tests: to compile PDFium takes seconds.
 var shared = New(options())
 
 func read(t testing.TB, r *Reader, body []byte) *Document {
