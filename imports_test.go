@@ -109,7 +109,7 @@ var pure = []string{"internal/httpfield", "internal/kv", "internal/mediatype", "
 
 var effects = []string{
 	"processors/fetch/httpclient", "processors/fetch/hostqueue", "processors/fetch/addresses", "processors/fetch/lease", "processors/fetch/slots",
-	"processors/parse/duplicates", "processors/archive/jsonl", "processors/archive/warc",
+	"processors/parse/duplicates", "processors/parse/pdf", "processors/archive/jsonl", "processors/archive/warc",
 }
 
 // goka, and the sarama under it, may be imported by these packages only.

@@ -199,6 +199,7 @@ func (w *worker) finish(t *Task, err error) {
 	if err != nil {
 		return
 	}
+	t.read.Key, t.read.Value = nil, nil // it may wait long for the commit of an older one
 	last := t.progress.Finish(t.read.Offset)
 	// Progress that was dropped belongs to the partition's next owner.
 	if last != nil && w.progress[topicPartition{last.Topic, last.Partition}] == t.progress {

@@ -158,3 +158,19 @@ func TestTaskEndsWithItsLastAcknowledgement(t *testing.T) {
 		}
 	}
 }
+
+// A finished record that waits for the commit of an older one does not keep its value.
+func TestFinishedRecordsAreLight(t *testing.T) {
+	w := newWorker(Worker{Limit: Limit{Records: 10, Bytes: 1 << 20}, Handler: func(context.Context, *Task) {}}, nil)
+	var tasks []*Task
+	for offset := range int64(2) {
+		tasks = append(tasks, w.begin(t.Context(), &kgo.Record{Topic: "t", Offset: offset, Key: []byte("k"), Value: []byte("value")}))
+	}
+	w.finish(tasks[1], nil)
+	if r := tasks[1].read; r.Value != nil || r.Key != nil {
+		t.Errorf("keeps %q and %q", r.Key, r.Value)
+	}
+	if string(tasks[0].read.Value) != "value" {
+		t.Error("the older record lost its value")
+	}
+}

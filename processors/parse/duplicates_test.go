@@ -27,7 +27,7 @@ func pending(t *testing.T, d topics.Definition) *result {
 	f := exchange()
 	f.Headers = nil
 	f.Body = []byte("<title>A title</title><h1>A heading</h1><p>" + strings.Repeat("one word another ", 20) + "<a href=next>on</a>")
-	page, reason := p.read(&kgo.Record{Key: []byte("example.org"), Value: stage.Encode(f)})
+	page, reason, _ := p.read(t.Context(), &kgo.Record{Key: []byte("example.org"), Value: stage.Encode(f)})
 	if page == nil || page.record == nil || reason != "" {
 		t.Fatalf("no page: %q", reason)
 	}

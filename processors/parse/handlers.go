@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"context"
+
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/parse/document"
@@ -31,11 +33,12 @@ type handler struct {
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
 //	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  office.go, package office
 //	          archives and bytes that are one of these
+//	pdf       application/pdf, and bytes that begin so       pdf.go, package pdf, in a lane beside the loop
 //	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
 //	          source code; by type or, of text/plain, name
 //	document  text/html, application/xhtml+xml;              package document
 //	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, feedHandler, officeHandler, plainHandler, documentHandler}
+var handlers = []handler{sitemapHandler, feedHandler, officeHandler, pdfHandler, plainHandler, documentHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
@@ -50,6 +53,10 @@ type body struct {
 	plain     plain.Format
 	language  string
 	structure *codecs.ParsedStructure
+	// ctx bounds what takes long; err is what kept it from being read, though the body is not
+	// to blame.
+	ctx context.Context
+	err error
 }
 
 // target has what the crawl knew about the URL when it made the request.
@@ -63,8 +70,8 @@ var documentHandler = handler{
 
 // contents asks the handlers in turn. It returns the page of a body, if there is one, and the other
 // things that the body names.
-func (p *parser) contents(f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
-	b = &body{Input: input(f), f: f}
+func (p *parser) contents(ctx context.Context, f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
+	b = &body{Input: input(f), f: f, ctx: ctx}
 	b.media = document.MediaType(b.Input)
 	for _, h := range handlers {
 		if !h.takes(b) {

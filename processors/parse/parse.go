@@ -28,26 +28,28 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/pdf"
 	"github.com/weftcrawl/weft/topics"
 )
 
 // Run runs the stage until ctx ends. Besides the records that are read ahead, it
-// has as many bodies in memory as the process has cores.
+// has as many bodies in memory as the process has cores, and half as many of PDFs.
 func Run(ctx context.Context, env stage.Env) error {
 	p, err := newParser(env)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = p.pdfs.Close() }()
 	w := stage.Worker{
 		Stage: topics.Parse, Limit: stage.Limit{Goroutines: runtime.GOMAXPROCS(0), Records: 256, Bytes: 16 << 20},
-		Handler: stage.Transform(p.transform).Handle,
+		Handler: p.handle,
 	}
 	if env.Definition.Duplicates != topics.IgnoreDuplicates {
 		if p.checker, err = newDuplicateChecker(env); err != nil {
 			return err
 		}
 		defer p.checker.close()
-		w.State, w.Handler = p.checker, p.handle
+		w.State = p.checker
 	}
 	used := func(*kgo.Record, string) {}
 	if env.Bodies != nil {
@@ -59,7 +61,9 @@ func Run(ctx context.Context, env stage.Env) error {
 		defer c.start(ctx)()
 		used = c.used
 	}
-	w.Handler = env.WithBody(ctx, used, w.Handler)
+	lane := stage.NewLane(max(runtime.GOMAXPROCS(0)/2, 1))
+	defer lane.Wait()
+	w.Handler = lane.Beside(ctx, isSlow, env.WithBody(ctx, used, w.Handler))
 	return env.RunWorker(ctx, w)
 }
 
@@ -79,6 +83,7 @@ type parser struct {
 	follow    document.Options // which links are followed
 	form      *urls.Form
 	checker   *duplicateChecker // nil: no page is called a duplicate
+	pdfs      *pdf.Reader
 }
 
 func newParser(env stage.Env) (*parser, error) {
@@ -91,14 +96,18 @@ func newParser(env stage.Env) (*parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parser{env: env, documents: documents, follow: follow, form: form}, nil
+	return &parser{env: env, documents: documents, follow: follow, form: form, pdfs: pdf.New(pdfOptions(follow))}, nil
 }
 
 // handle is the stage's Handler. A page is written when the checker knows what it is a
 // duplicate of, and before the checker looks at the next page of the partition.
 func (p *parser) handle(ctx context.Context, t *stage.Task) {
-	made, reason := p.read(t.Record)
-	if made == nil || made.record == nil {
+	made, reason, err := p.read(ctx, t.Record)
+	if err != nil {
+		t.Fail(err)
+		return
+	}
+	if p.checker == nil || made == nil || made.record == nil {
 		t.Finish(ctx, made.outputs(duplicates.Verdict{}), reason)
 		return
 	}
@@ -118,25 +127,29 @@ func (p *parser) handle(ctx context.Context, t *stage.Task) {
 
 // transform is the stage's Transform: without a checker.
 func (p *parser) transform(r *kgo.Record) (out []stage.Output, reason string) {
-	made, reason := p.read(r)
+	made, reason, err := p.read(context.Background(), r)
+	if err != nil {
+		return nil, stage.ReasonPanic // there is no PDFium: a defect of the program
+	}
 	return made.outputs(duplicates.Verdict{}), reason
 }
 
 // read decides about an exchange. It returns what the exchange makes, which is nil if that
-// is nothing, or the reason why r is not a record of fetched.
-func (p *parser) read(r *kgo.Record) (made *result, reason string) {
+// is nothing, or the reason why r is not a record of fetched. The error is that of ctx, or that
+// the stage cannot work.
+func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason string, err error) {
 	var f weftpb.Fetched
 	if err := proto.Unmarshal(r.Value, &f); err != nil {
-		return nil, "undecodable"
+		return nil, "undecodable", nil
 	}
 	if f.Robots != nil {
 		made = &result{env: &p.env, domain: string(r.Key), exchange: p.env.Names.Exchange(f.Robots.Id, f.Robots.Outcome.GetStartedMs())}
 		made.named = p.robots(&f)
-		return made, ""
+		return made, "", nil
 	}
 	source, refusal := urls.Parse(f.Request.GetTarget().GetUrl())
 	if refusal != urls.Accepted {
-		return nil, "source_" + string(refusal)
+		return nil, "source_" + string(refusal), nil
 	}
 	made = &result{env: &p.env, domain: string(r.Key), exchange: p.env.Names.Exchange(f.Id, f.Outcome.GetStartedMs())}
 	status := f.Outcome.GetStatus()
@@ -145,7 +158,7 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 	case f.Location != "" && sitemap:
 		to := redirected(&f)
 		if !redirectedSitemap(to, f.Request.Target) {
-			return nil, ""
+			return nil, "", nil
 		}
 		made.named = []*weftpb.Discovered{to}
 	case f.Location != "":
@@ -159,12 +172,15 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 		missing.Evidence = nothingAt(missing.Source)
 		made.named = []*weftpb.Discovered{missing}
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:
-		return nil, ""
+		return nil, "", nil
 	default:
-		body, page, named := p.contents(&f)
+		body, page, named := p.contents(ctx, &f)
+		if body.err != nil {
+			return nil, "", body.err
+		}
 		if page == nil {
 			made.named = named
-			return made, ""
+			return made, "", nil
 		}
 		p.page(made, &f, source, page)
 		made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
@@ -175,7 +191,7 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 		made.named = append(made.named, named...)
 		p.env.Meter.Page(len(f.Body))
 	}
-	return made, ""
+	return made, "", nil
 }
 
 // input is what package document needs of an exchange.

@@ -1,0 +1,72 @@
+package parse
+
+import (
+	"bytes"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/pdf"
+)
+
+// pdfHandler reads PDF.
+var pdfHandler = handler{
+	name: "pdf",
+	takes: func(b *body) bool {
+		switch b.media {
+		case "application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream":
+			return pdf.Looks(b.Body)
+		}
+		return false
+	},
+	page: (*parser).pdf,
+}
+
+// isSlow tells whether a record of fetched is read in a lane beside the loop: one with a PDF in it,
+// or one whose body is elsewhere and is said to be a PDF.
+func isSlow(r *kgo.Record) bool {
+	if !bytes.Contains(r.Value, []byte(pdf.Magic)) && !bytes.Contains(r.Value, []byte("application/pdf")) {
+		return false // all but a few
+	}
+	var f weftpb.Fetched
+	if proto.Unmarshal(r.Value, &f) != nil {
+		return false
+	}
+	b := body{Input: input(&f), f: &f}
+	b.media = document.MediaType(b.Input)
+	return b.media == "application/pdf" || pdfHandler.takes(&b)
+}
+
+// pdfOptions are the bounds of a PDF: those of a document, and those of reading.
+func pdfOptions(o document.Options) pdf.Options {
+	return pdf.Options{
+		MaxTextBytes: o.MaxTextBytes, MaxLinks: o.MaxLinks, MaxHrefBytes: o.MaxHrefBytes, MaxAnchorBytes: o.MaxAnchorBytes,
+		MaxHeadings: o.MaxHeadings, MaxFieldBytes: o.MaxFieldBytes, MaxPages: pdf.MaxPages, MaxTime: pdf.MaxTime, MaxMemory: pdf.MaxMemory,
+	}
+}
+
+func (p *parser) pdf(b *body) *document.Page {
+	page := p.bare(b)
+	var read *pdf.Document
+	if read, b.err = p.pdfs.Read(b.ctx, b.Body); b.err != nil {
+		return page
+	}
+	page.Title, page.Description, page.Keywords, page.Author = read.Title, read.Description, read.Keywords, read.Author
+	page.Date, page.Modified, page.Pages = read.Created, read.Modified, read.Pages
+	if read.Language != "" {
+		page.Language = read.Language
+	}
+	page.Text, page.TextTruncated = read.Text, read.TextTruncated
+	for _, h := range read.Headings {
+		page.Headings = append(page.Headings, document.Heading(h))
+	}
+	links := pageLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
+	for _, l := range read.Links {
+		links.add(l.URL, l.Text, "", document.KindAnchor)
+	}
+	page.Skipped.Many += read.LinksOmitted
+	p.finish(page, string(read.Outcome))
+	return page
+}

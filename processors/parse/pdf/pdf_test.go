@@ -1,0 +1,155 @@
+package pdf
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/unicode/norm"
+)
+
+func options() Options {
+	return Options{
+		MaxTextBytes: 1 << 20, MaxLinks: 1000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024,
+		MaxPages: 10, MaxTime: time.Minute, MaxMemory: 64 << 20,
+	}
+}
+
+// shared is one Reader for all tests: to compile PDFium takes seconds.
+var shared = New(options())
+
+func read(t testing.TB, r *Reader, body []byte) *Document {
+	t.Helper()
+	d, err := r.Read(t.Context(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func load(t testing.TB, name string) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// On each page there are at least 98 % of the words that pdftotext finds.
+func TestReference(t *testing.T) {
+	for _, name := range []string{"report", "talk", "refcard-de"} {
+		got := read(t, shared, load(t, name+".pdf"))
+		want := strings.Split(strings.TrimSuffix(string(load(t, "reference/"+name+".txt")), "\f"), "\f")
+		pages := strings.Split(got.Text, "\f")
+		if got.Outcome != Whole || len(pages) != len(want) || got.Pages != len(want) {
+			t.Fatalf("%s: outcome %q, %d pages in the text, %d in the file, want %d", name, got.Outcome, len(pages), got.Pages, len(want))
+		}
+		for i := range want {
+			if found, all := common(pages[i], want[i]); float64(found) < 0.98*float64(all) {
+				t.Errorf("%s, page %d: %d of %d words\n%s", name, i+1, found, all, pages[i])
+			}
+		}
+	}
+}
+
+// common counts the words of a reference, and those of them that a text has. Ligatures count as
+// their letters.
+func common(text, reference string) (found, all int) {
+	fold := func(s string) []string {
+		return strings.Fields(strings.NewReplacer("\u202b", "", "\u202c", "").Replace(norm.NFKC.String(s)))
+	}
+	have := map[string]int{}
+	for _, word := range fold(text) {
+		have[word]++
+	}
+	for _, word := range fold(reference) {
+		all++
+		if have[word] > 0 {
+			have[word]--
+			found++
+		}
+	}
+	return found, all
+}
+
+func TestWhatFilesSay(t *testing.T) {
+	want := &Document{
+		Title: "Weaving for beginners", Description: "Looms", Keywords: "loom, thread", Author: "Ada Weaver", Language: "en-US",
+		Created: "2026-11-24T18:06:30Z", Pages: 1,
+		Headings: []Heading{{1, "Warp and weft"}, {2, "A table"}},
+		Links:    []Link{{"https://example.com/looms?a=1&b=2", "about looms"}, {"http://example.org/ende", "second link"}},
+	}
+	for _, name := range []string{"report.pdf", "protected.pdf"} {
+		got := read(t, shared, load(t, name))
+		got.Text = ""
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// Words that a line cuts are whole, and white space is folded.
+func TestLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"a  b\r\n\r\nc":         "a b\nc",
+		" in\x02\r\nto one\n":   "into one",
+		"soft\u00adhyphen\x00x": "softhyphenx",
+		"ends with \x02":        "ends with",
+	} {
+		l := lines{most: 100}
+		l.add([]rune(in))
+		if got := string(l.end()); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	l := lines{most: 3}
+	if l.add([]rune("aäb")); string(l.end()) != "aä" || !l.full {
+		t.Errorf("%q, full %v", l.end(), l.full)
+	}
+}
+
+func TestDate(t *testing.T) {
+	for written, want := range map[string]string{
+		"D:20240201102030+01'00'": "2024-02-01T10:20:30+01:00", "D:20240201102030Z": "2024-02-01T10:20:30Z", "D:20240201102030": "2024-02-01T10:20:30",
+		"D:20240201102030Z00'00'": "2024-02-01T10:20:30Z", "D:2024": "2024", "D:202402": "2024-02", "yesterday": "yesterday", "": "", "D:x": "D:x",
+		"D:20240201102030-05": "2024-02-01T10:20:30-05:00",
+	} {
+		if got := date(written); got != want {
+			t.Errorf("%q: %q, want %q", written, got, want)
+		}
+	}
+}
+
+// A Reader that reads nothing compiles nothing.
+func TestNothingIsPaidAhead(t *testing.T) {
+	r := New(options())
+	if r.engine.engine != nil {
+		t.Error("PDFium is compiled, and nothing was read")
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPDFiumIsThatOfItsModule(t *testing.T) {
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	code, err := decoder.DecodeAll(pdfium, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if sum := sha256.Sum256(code); err != nil || !strings.Contains(string(readme), hex.EncodeToString(sum[:])) {
+		t.Errorf("%x is not in README.md, %v", sum, err)
+	}
+}
