@@ -19,7 +19,7 @@ import (
 // openArchive prepares the stage archive, if this process runs it.
 func (s *session) openArchive(ctx context.Context) error {
 	d := s.env.Definition
-	location := d.Archive
+	location, age := d.Archive, sweepAge
 	switch {
 	case location == "" || !slices.Contains(s.stages, topics.Archive):
 		return nil
@@ -27,7 +27,7 @@ func (s *session) openArchive(ctx context.Context) error {
 		return fmt.Errorf("%w: the archive of crawl %s is in the data directory of weft crawl;"+
 			" weft topics create --archive gives it a store that all processes reach", ErrUsage, d.Crawl)
 	case location == topics.InData:
-		location = s.opts.warcDir()
+		location, age = s.opts.warcDir(), 0 // no other process writes there
 		if err := warc.Recover(location); err != nil {
 			return fmt.Errorf("%w: %w", ErrUsage, err)
 		}
@@ -39,7 +39,7 @@ func (s *session) openArchive(ctx context.Context) error {
 	if err := blob.ProbeNew(ctx, bucket); err != nil {
 		return fmt.Errorf("%w: archive files cannot be kept in %s: %w", ErrUsage, bucket, err)
 	}
-	if err := bucket.Sweep(ctx, "", time.Now().Add(-sweepAge)); err != nil {
+	if err := bucket.Sweep(ctx, "", time.Now().Add(-age)); err != nil {
 		s.log.Warn("removing the remains of killed processes from the archive failed", "error", err)
 	}
 	fetched := s.env.Names.Fetched

@@ -28,7 +28,7 @@ func TestArchiveGoesOnForTheFormerWriter(t *testing.T) {
 	if names, err := filepath.Glob(filepath.Join(o.Dir, "warc", "*")); err != nil || len(names) > 0 {
 		t.Errorf("written again: %q, %v", names, err)
 	}
-	o.WARC, o.Seeds = false, [][]byte{[]byte(w.server.Seeds()[0]+"?another")}
+	o.WARC, o.Seeds = false, [][]byte{[]byte(w.server.Seeds()[0] + "?another")}
 	run(t, o, crawl.EndedDrained)
 	if ends := commitsOf(t, o, topics.Loop(topics.DefaultCrawl).Group(topics.Archive)); ends <= written {
 		t.Errorf("archived up to %d, and the former writer up to %d", ends, written)
