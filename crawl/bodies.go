@@ -38,7 +38,7 @@ const probeTimeout = 30 * time.Second
 // openBodies opens the store of large bodies for the stages that write or read them; nil if
 // there is none.
 func (s *session) openBodies(ctx context.Context, d topics.Definition) (blob.Bucket, error) {
-	parses := slices.Contains(s.stages, topics.Parse)
+	parses := slices.Contains(s.stages, topics.Parse) || slices.Contains(s.stages, topics.Archive)
 	fetches := slices.Contains(s.stages, topics.Fetch)
 	location := d.Bodies
 	switch {

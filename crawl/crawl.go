@@ -15,7 +15,6 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors"
 	"github.com/weftcrawl/weft/processors/archive"
-	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -26,7 +25,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.Validate(); err != nil {
 		return Result{}, err
 	}
-	s, err := open(ctx, o, topics.Stages())
+	s, err := open(ctx, o, topics.Groups(), true)
 	if err != nil {
 		return Result{}, err
 	}
@@ -73,10 +72,8 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	work.Go(func() error { return s.control.follow(stages) })
 	work.Go(func() error { return s.janitor().Run(stages) })
 	work.Go(func() error { return sink.Run(files) })
-	if s.opts.WARC {
-		work.Go(func() error {
-			return archive.WARC(files, s.env, warc.Options{Dir: s.opts.warcDir(), Info: s.warcInfo()})
-		})
+	if s.archive.Bucket != nil {
+		work.Go(func() error { return s.stage(files, topics.Archive) })
 	}
 	ended, watchErr := s.watch(ctx, failed, sink)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
@@ -85,6 +82,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	<-fetched
 	s.settleVisits(ending, failed)
 	stopStages(context.Cause(failed))
+	close(s.settle)
 	if ended != EndedFull {
 		if ended == EndedDrained || ended == EndedHostsDown || ended == EndedBlocked {
 			ending = ctx // nothing is cut off, however long the writing takes
@@ -115,7 +113,7 @@ func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 	if o.embedded() {
 		return fmt.Errorf("%w: stages need the brokers of a cluster", ErrUsage)
 	}
-	s, err := open(ctx, o, stages)
+	s, err := open(ctx, o, stages, false)
 	if err != nil {
 		return err
 	}
@@ -147,7 +145,7 @@ func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 func (s *session) stage(ctx context.Context, stage topics.Stage) error {
 	ctx, cancel := s.control.until(ctx, stage)
 	defer cancel()
-	err := processors.Find(s.env.Names, stage).Run(ctx, s.env, processors.Options{Fetch: s.opts.Fetch})
+	err := processors.Find(s.env.Names, stage).Run(ctx, s.env, processors.Options{Fetch: s.opts.Fetch, Archive: s.archive})
 	switch {
 	case errors.Is(err, dirlock.ErrInUse):
 		return fmt.Errorf("%w: %w", ErrUsage, err)

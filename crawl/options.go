@@ -61,9 +61,9 @@ type Options struct {
 	// Reserve is the minimum of free disk for Dir, in bytes: below it nothing is fetched.
 	// 0: DefaultReserve.
 	Reserve int64
-	// WARC writes exchanges to files in Options.Dir/warc too.
+	// WARC gives a crawl that has no archive one in Options.Dir/warc.
 	WARC bool
-	// Operator is the operator in WARC files; empty: the contact of the definition.
+	// Operator is the operator in the files of the archive; empty: the contact of the definition.
 	Operator string
 	// Clock is the wall clock of decisions and records; nil: the machine's.
 	Clock func() time.Time

@@ -23,8 +23,8 @@ import (
 	"github.com/weftcrawl/weft/internal/trouble"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/processors/archive/jsonl"
-	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -39,6 +39,9 @@ type session struct {
 	meter   *meter
 	stages  []topics.Stage // that this process runs
 	remote  *ledger.Remote // nil: checkpoints are only local
+	whole   bool           // it runs all stages, and writes files
+	archive archive.Options
+	settle  chan struct{} // closed when files are to be completed
 	names   *instances
 	control *controlListener
 	log     *slog.Logger
@@ -46,11 +49,11 @@ type session struct {
 
 // open opens the data directory or connects to the cluster, for a process that runs these stages,
 // and puts the crawl's topics and definition in force.
-func open(ctx context.Context, o Options, stages []topics.Stage) (*session, error) {
+func open(ctx context.Context, o Options, stages []topics.Stage, whole bool) (*session, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &session{opts: o, stages: stages, meter: newMeter(o.Registry), names: new(instances), log: o.Logger}
+	s := &session{opts: o, stages: stages, whole: whole, meter: newMeter(o.Registry), names: new(instances), settle: make(chan struct{}), log: o.Logger}
 	err := s.openCheckpoints(ctx)
 	if err == nil {
 		err = s.connect(ctx)
@@ -157,6 +160,9 @@ func (s *session) define(ctx context.Context) error {
 	if s.opts.Redefine != nil {
 		want = s.opts.Redefine(want)
 	}
+	if s.opts.WARC && want.Archive == "" {
+		want.Archive = topics.InData
+	}
 	if want.Partitions == 0 {
 		want.Partitions = defaultPartitions
 	}
@@ -202,7 +208,7 @@ func (s *session) define(ctx context.Context) error {
 	}
 	s.env.Definition = want
 	s.opts.Fetch = s.opts.Fetch.For(want)
-	return nil
+	return s.openArchive(ctx)
 }
 
 // defaultPartitions are for one machine: enough for its cores, few enough for large batches.
@@ -273,37 +279,21 @@ func (s *session) ends(ctx context.Context, topic string) (map[int32]int64, erro
 	return ends, nil
 }
 
-// janitor trims records that the stages, and the writer of WARC files, have consumed.
+// janitor trims records that the stages have consumed.
 func (s *session) janitor() broker.Janitor {
 	readers := map[string][]string{}
-	for _, stage := range topics.Stages() {
+	for _, stage := range s.env.Definition.Stages() {
 		for _, topic := range s.env.Names.Inputs(stage) {
 			if t, _ := s.env.Names.Topic(topic); t.Kept == topics.UntilConsumed {
 				readers[topic] = append(readers[topic], s.env.Names.Group(stage))
 			}
 		}
 	}
-	if s.opts.WARC {
-		fetched := s.env.Names.Fetched
-		readers[fetched] = append(readers[fetched], s.env.Names.Group(topics.WARC))
-	}
 	return broker.Janitor{
 		Admin: s.admin, Readers: readers, Every: 5 * time.Second, Logger: s.log,
 		// A takeover looks in fetched for exchanges that were not reported.
 		Keep: map[string]time.Duration{s.env.Names.Fetched: 2 * s.opts.Fetch.SessionTimeout},
 	}
-}
-
-func (s *session) warcInfo() []warc.Field {
-	info := []warc.Field{
-		{Name: "software", Value: "Weft"},
-		{Name: "robots", Value: "obeyed"},
-		{Name: "http-header-user-agent", Value: s.opts.Fetch.Client.Agent()},
-	}
-	if operator := cmp.Or(s.opts.Operator, s.env.Definition.Contact); operator != "" {
-		info = append(info, warc.Field{Name: "operator", Value: operator})
-	}
-	return info
 }
 
 func (s *session) close() {

@@ -72,8 +72,11 @@ func responses(t *testing.T, o crawl.Options) map[string][]response {
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no WARC files: %v", err)
 	}
-	all := map[string][]response{}
+	all, payloads := map[string][]response{}, map[string]string{}
 	for _, name := range names {
+		if strings.HasSuffix(name, ".cdxj") {
+			continue
+		}
 		if !strings.HasSuffix(name, ".warc.gz") {
 			t.Errorf("%s is left over", name)
 			continue
@@ -82,7 +85,7 @@ func responses(t *testing.T, o crawl.Options) map[string][]response {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := readWARC(f, all); err != nil {
+		if err := readWARC(f, all, payloads); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		f.Close()
@@ -90,7 +93,8 @@ func responses(t *testing.T, o crawl.Options) map[string][]response {
 	return all
 }
 
-func readWARC(file io.ReadCloser, into map[string][]response) error {
+// readWARC reads a file. payloads are those of its responses, by the ids of their records.
+func readWARC(file io.ReadCloser, into map[string][]response, payloads map[string]string) error {
 	r, err := gowarc.NewReader(file)
 	if err != nil {
 		return err
@@ -103,12 +107,16 @@ func readWARC(file io.ReadCloser, into map[string][]response) error {
 		if err != nil {
 			return err
 		}
-		if record.Header.Get("WARC-Type") == "response" {
+		if kind := record.Header.Get("WARC-Type"); kind == "response" || kind == "revisit" {
 			url := strings.Trim(record.Header.Get("WARC-Target-URI"), "<>")
 			one, err := readResponse(record)
 			if err != nil {
 				return err
 			}
+			if kind == "revisit" {
+				one.body = payloads[record.Header.Get("WARC-Refers-To")]
+			}
+			payloads[one.id] = one.body
 			into[url] = append(into[url], one)
 		}
 		if err := record.Content.Close(); err != nil {
@@ -127,6 +135,9 @@ func readResponse(record *gowarc.Record) (one response, err error) {
 		return one, err
 	}
 	body, err := io.ReadAll(resp.Body)
+	if record.Header.Get("WARC-Type") == "revisit" && errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // its body is in another record
+	}
 	one.status, one.body = resp.StatusCode, string(body)
 	return one, err
 }

@@ -143,7 +143,7 @@ func (s *session) observe(ctx context.Context) error {
 
 const observeEvery = 5 * time.Second
 
-// settleFiles waits until the files have everything that is parsed and, with WARC, fetched. It
+// settleFiles waits until the files have everything that is parsed and, with an archive, fetched. It
 // also ends when ctx ends or a writer fails; the next run writes the rest. If the wait is long,
 // it logs which files are not complete.
 func (s *session) settleFiles(ctx, failed context.Context, sink *archive.PageSink) {
@@ -169,7 +169,7 @@ func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string 
 		return err.Error()
 	case !sink.Reached(parsed):
 		return fmt.Sprintf("pages of %s before the offsets %v", s.env.Names.Parsed, parsed)
-	case !s.opts.WARC:
+	case s.archive.Bucket == nil:
 		return ""
 	}
 	fetched := s.env.Names.Fetched
@@ -177,13 +177,13 @@ func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string 
 	if err != nil {
 		return err.Error()
 	}
-	commits, err := s.admin.FetchOffsetsForTopics(ctx, s.env.Names.Group(topics.WARC), fetched)
+	commits, err := s.admin.FetchOffsetsForTopics(ctx, s.env.Names.Group(topics.Archive), fetched)
 	if err != nil {
 		return err.Error()
 	}
 	for partition, end := range ends {
 		if o, ok := commits.Lookup(fetched, partition); end > 0 && (!ok || o.At < end) {
-			return fmt.Sprintf("exchanges of %s/%d before offset %d; the WARC files have those before %d", fetched, partition, end, o.At)
+			return fmt.Sprintf("exchanges of %s/%d before offset %d; the archive has those before %d", fetched, partition, end, o.At)
 		}
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/ledger"
+	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/processors/dedupe"
 	"github.com/weftcrawl/weft/processors/fetch"
 	"github.com/weftcrawl/weft/processors/normalize"
@@ -31,7 +32,8 @@ type Stage struct {
 
 // Options are the options of stages that a crawl's definition does not say.
 type Options struct {
-	Fetch fetch.Options
+	Fetch   fetch.Options
+	Archive archive.Options
 }
 
 // Loop returns the stages of the loop, in its order. To add a stage, add its
@@ -56,6 +58,9 @@ func Loop(names topics.Names) []Stage {
 		topics.Parse: {
 			Run:       func(ctx context.Context, env stage.Env, _ Options) error { return parse.Run(ctx, env) },
 			Transform: parse.New,
+		},
+		topics.Archive: {
+			Run: func(ctx context.Context, env stage.Env, o Options) error { return archive.Run(ctx, env, o.Archive) },
 		},
 	}
 	var loop []Stage

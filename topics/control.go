@@ -33,8 +33,12 @@ type Control struct {
 // Pauses tells whether a stage is paused.
 func (c Control) Pauses(s Stage) bool { return slices.Contains(c.Paused, s) }
 
-// Stops tells whether a stage is to end.
-func (c Control) Stops(s Stage) bool { return slices.Contains(c.Stop, s) }
+// Stops tells whether a stage is to end. archive ends with the whole loop, too: programs that
+// do not know it stop a crawl.
+func (c Control) Stops(s Stage) bool {
+	whole := s == Archive && !slices.ContainsFunc(Stages(), func(s Stage) bool { return !slices.Contains(c.Stop, s) })
+	return whole || slices.Contains(c.Stop, s)
+}
 
 // PausesReleases tells whether no visit may be released: while the crawl is draining, and
 // while fetch or parse is paused. fetch soon waits for a parse that is paused, and
@@ -61,7 +65,7 @@ func (c Control) String() string {
 // WithPaused returns c with some more stages paused, or with them not paused.
 func (c Control) WithPaused(paused bool, stages ...Stage) Control {
 	var all []Stage
-	for _, s := range Stages() {
+	for _, s := range Groups() {
 		if slices.Contains(stages, s) && paused || !slices.Contains(stages, s) && c.Pauses(s) {
 			all = append(all, s)
 		}

@@ -116,6 +116,13 @@ type Definition struct {
 	// BodyThreshold in bytes; 0: DefaultBodyThreshold.
 	BodyThreshold int64 `json:"body_threshold,omitempty"`
 
+	// Archive is where the stage archive writes: a location of package blob, or InData.
+	// Empty: the crawl has no archive. ArchiveFile is the size in bytes at which a file is
+	// cut; 0: the default of package archive. ArchiveCompress is gzip or zstd; empty: gzip.
+	Archive         string `json:"archive,omitempty"`
+	ArchiveFile     int64  `json:"archive_file,omitempty"`
+	ArchiveCompress string `json:"archive_compress,omitempty"`
+
 	UserAgent string `json:"user_agent"`
 	Contact   string `json:"contact,omitempty"`
 	// AllowPrivate permits addresses that are not public.

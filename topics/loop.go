@@ -17,8 +17,11 @@ const (
 	Parse     Stage = "parse"
 	// Pages writes the records of parsed to files.
 	Pages Stage = "pages"
-	// WARC writes the records of fetched to WARC files.
-	WARC Stage = "warc"
+	// Archive writes the records of fetched to WARC files, if the crawl has an archive.
+	Archive Stage = "archive"
+	// FormerWARC did that in weft crawl of earlier versions. Its name is in rejected, in
+	// exports, and in the name of a group.
+	FormerWARC Stage = "warc"
 )
 
 // Kind says how a stage keeps what it knows.
@@ -32,7 +35,10 @@ const (
 	Ledger
 	// Follower folds a ledger of another stage, and does what it decides.
 	Follower
-	// Sink writes files, and is behind the loop.
+	// Archiver is a consumer group that writes files, behind the loop. A crawl need not
+	// have it.
+	Archiver
+	// Sink writes files of weft crawl. It is no consumer group.
 	Sink
 )
 
@@ -88,7 +94,7 @@ func (n Names) Steps() []Step {
 			},
 		},
 		{Stage: Pages, Kind: Sink, Inputs: []string{n.Parsed}},
-		{Stage: WARC, Kind: Sink, Inputs: []string{n.Fetched}},
+		{Stage: Archive, Kind: Archiver, Inputs: []string{n.Fetched}},
 	}
 }
 
@@ -110,6 +116,17 @@ func (n Names) Inputs(s Stage) []string { return n.step(s).Inputs }
 
 // Stages are the stages of the loop itself, in its order.
 func Stages() []Stage { return StagesOf(Worker, Ledger, Follower) }
+
+// Groups are the stages that are consumer groups, in a crawl that has all of them.
+func Groups() []Stage { return StagesOf(Worker, Ledger, Follower, Archiver) }
+
+// Stages are those of a crawl: archive is one of them if the crawl has an archive.
+func (d Definition) Stages() []Stage {
+	if d.Archive == "" {
+		return Stages()
+	}
+	return Groups()
+}
 
 // StagesOf are the stages of these kinds, in the order of the loop.
 func StagesOf(kinds ...Kind) (stages []Stage) {

@@ -87,7 +87,7 @@ func IsGroup(group string) bool {
 		return false
 	}
 	names := Loop(crawl)
-	return group == names.Troubles() || slices.ContainsFunc(names.Steps(), func(s Step) bool { return group == names.groupOf(s) })
+	return group == names.Troubles() || group == crawl+"."+string(FormerWARC) || slices.ContainsFunc(names.Steps(), func(s Step) bool { return group == names.groupOf(s) })
 }
 
 // Crawls returns the names of the crawls on a cluster, sorted. A crawl has all its

@@ -17,7 +17,7 @@ type cli struct {
 	VersionFlag versionFlag `name:"version" env:"-" help:"Print the version."`
 
 	Crawl    crawlCmd    `cmd:"" help:"Crawl from URLs in one process, or go on with the crawl in DIR."`
-	Run      runCmd      `cmd:"" help:"Run stages as consumer groups: normalize dedupe schedule fetch parse, or all."`
+	Run      runCmd      `cmd:"" help:"Run stages as consumer groups: normalize dedupe schedule fetch parse archive, or all."`
 	Seed     seedCmd     `cmd:"" help:"Add URLs to a crawl."`
 	Consume  consumeCmd  `cmd:"" help:"Print the records of a topic as JSON lines."`
 	Serve    serveCmd    `cmd:"" help:"Let Kafka clients read the topics in a data directory, without crawling."`
@@ -26,6 +26,7 @@ type cli struct {
 	Pause    pauseCmd    `cmd:"" help:"Pause stages: they take no new input until weft resume. Without names it pauses fetch, so no request is made."`
 	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on. Without names it resumes all stages."`
 	Stop     stopCmd     `cmd:"" help:"End the processes of a crawl as Ctrl-C does, or end some of its stages. With --drain they first finish their work."`
+	Get      getCmd      `cmd:"" help:"Print a page from the archive of a crawl."`
 	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or write them back with --replay."`
 	Why      whyCmd      `cmd:"" help:"Explain the state of a URL or a domain, or why the crawl is slow."`
 	Domain   domainCmd   `cmd:"" help:"Show a domain, set its delay, requests a day or priority, or block it."`

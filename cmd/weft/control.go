@@ -97,7 +97,7 @@ const (
 )
 
 func (c *stopCmd) Run(ctx context.Context, std streams) error {
-	stages, err := parseStages(c.Stages, topics.Stages()...)
+	stages, err := parseStages(c.Stages, topics.Groups()...)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer open.close()
-	members, err := open.members(ctx, open.names, topics.Stages())
+	members, err := open.members(ctx, open.names, topics.Groups())
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 	if err := open.awaitEnd(ctx, stages); err != nil {
 		return err
 	}
-	if c.Drain && len(stages) < len(topics.Stages()) {
+	if c.Drain && len(stages) < len(topics.Groups()) {
 		// Processes of other stages run on.
 		if _, err := open.control(ctx, func(control topics.Control) topics.Control { return control }); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (c *openCrawl) drain(ctx context.Context, std streams, members map[topics.S
 	var told time.Time
 	for {
 		read, err := reader.Read(ctx)
-		if err != nil && c.dir != "" && ctx.Err() == nil && c.awaitEnd(ctx, topics.Stages()) == nil {
+		if err != nil && c.dir != "" && ctx.Err() == nil && c.awaitEnd(ctx, topics.Groups()) == nil {
 			return true, nil
 		}
 		if err != nil {
@@ -229,7 +229,7 @@ const describeTimeout = 10 * time.Second
 func (c *openCrawl) running(ctx context.Context, stages []topics.Stage) (bool, error) {
 	if c.dir != "" {
 		used, err := crawl.InUse(c.dir)
-		if err != nil || !used || len(stages) == len(topics.Stages()) {
+		if err != nil || !used || len(stages) >= len(topics.Stages()) {
 			return used, err
 		}
 	}

@@ -33,7 +33,7 @@ type crawlCmd struct {
 	Sitemap  []string `placeholder:"URL" sep:"none" help:"A sitemap to begin with, as in weft seed --sitemap."`
 	Output   string   `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
 	Compress string   `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
-	WARC     bool     `name:"warc" help:"Also write WARC 1.1 files to DIR/warc."`
+	WARC     bool     `name:"warc" help:"Keep all exchanges as WARC 1.1 files in DIR/warc, unless --archive says where. The crawl goes on with this until --archive none."`
 	Operator string   `placeholder:"S" help:"Operator named in WARC files, for example a name with a mail address. Default: the contact."`
 	listenFlags
 	Patience time.Duration `placeholder:"DUR" default:"10m" help:"End after DUR without a page if only URLs of hosts that are down are left. The URLs stay queued. 0: wait until the hosts are given up."`

@@ -67,6 +67,10 @@ type definitionFlags struct {
 	MinRate       *byteSize `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
 	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
 	Bodies        *location `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
+
+	Archive         *location `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
+	ArchiveFile     *byteSize `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`
+	ArchiveCompress *string   `enum:"gzip,zstd" placeholder:"WHAT" help:"Compression of the archive: gzip (default) or zstd."`
 }
 
 // newDefinition is the definition of a crawl without flags. Its number of partitions
@@ -108,10 +112,15 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 		// After the default rules, so that they can be exceptions from these.
 		d.StripParams = append(urls.DefaultStrip(), f.StripParam...)
 	}
+	if f.Archive != nil {
+		if d.Archive = string(*f.Archive); d.Archive == noArchive {
+			d.Archive = ""
+		}
+	}
 	flags, fields := reflect.ValueOf(f), reflect.ValueOf(&d).Elem()
 	for i := range flags.NumField() {
 		name, given := flags.Type().Field(i).Name, flags.Field(i)
-		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress"}, name) {
+		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive"}, name) {
 			continue
 		}
 		if given.Kind() == reflect.Pointer {
@@ -122,6 +131,9 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	}
 	return d
 }
+
+// noArchive ends an archive.
+const noArchive = "none"
 
 func (f definitionFlags) check() error {
 	for flag, patterns := range map[string][]string{"--include": f.Include, "--exclude": f.Exclude} {
@@ -179,6 +191,10 @@ func (f definitionFlags) check() error {
 		return usagef("--body-threshold %d is above 15MiB, the largest body that fits in a record", *f.BodyThreshold)
 	case f.Bodies != nil && *f.Bodies == "":
 		return usagef("--bodies is empty")
+	case f.Archive != nil && *f.Archive == "":
+		return usagef("--archive is empty")
+	case f.ArchiveFile != nil && *f.ArchiveFile < 1<<20:
+		return usagef("--archive-file %d is below 1MiB", *f.ArchiveFile)
 	}
 	return cmp.Or(
 		atLeast(0, "--max-pages", f.MaxPages, "is negative"),

@@ -108,7 +108,8 @@ func (c *rejectedCmd) each(ctx context.Context, open *openCrawl, visit func(refu
 // byStage tells whether a stage wrote a record of the topic. Records of other programs,
 // such as copies from another topic, may be records of this type by chance.
 func byStage(r *weftpb.Rejected) bool {
-	stages := topics.StagesOf(topics.Worker, topics.Ledger, topics.Follower, topics.Sink)
+	stages := topics.StagesOf(topics.Worker, topics.Ledger, topics.Follower, topics.Archiver, topics.Sink)
+	stages = append(stages, topics.FormerWARC)
 	return slices.Contains(stages, topics.Stage(r.Stage)) && isWord(r.Topic) && isWord(r.Reason)
 }
 

@@ -19,7 +19,7 @@ type engine struct {
 }
 
 type runCmd struct {
-	Stages []string `arg:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all."`
+	Stages []string `arg:"" name:"stage" help:"normalize dedupe schedule fetch parse archive, or all."`
 
 	clusterFlags
 	serviceFlags
@@ -51,6 +51,12 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 	if err != nil {
 		return err
 	}
+	if definition.Archive == "" || definition.Archive == topics.InData {
+		if slices.Contains(c.Stages, string(topics.Archive)) {
+			return usagef("crawl %s has no archive that this process can reach: weft topics create --archive gives it one", c.Crawl)
+		}
+		stages = slices.DeleteFunc(stages, func(s topics.Stage) bool { return s == topics.Archive })
+	}
 	defer c.boundMemory(ctx)()
 	registry := prometheus.NewRegistry()
 	return c.serveMetrics(ctx, registry, func(ctx context.Context) error {
@@ -73,7 +79,7 @@ func parseStages(names []string, byDefault ...topics.Stage) ([]topics.Stage, err
 	if len(names) == 0 {
 		return byDefault, nil
 	}
-	all := topics.Stages()
+	all := topics.Groups()
 	wanted := map[topics.Stage]bool{}
 	for _, name := range names {
 		switch stage := topics.Stage(name); {
@@ -82,7 +88,7 @@ func parseStages(names []string, byDefault ...topics.Stage) ([]topics.Stage, err
 		case slices.Contains(all, stage):
 			wanted[stage] = true
 		default:
-			return nil, usagef("%q is not a stage: normalize, dedupe, schedule, fetch, parse, or all", name)
+			return nil, usagef("%q is not a stage: normalize, dedupe, schedule, fetch, parse, archive, or all", name)
 		}
 	}
 	return slices.DeleteFunc(all, func(stage topics.Stage) bool { return !wanted[stage] }), nil

@@ -142,7 +142,10 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 		row("others' records", s.after.Strangers, s.before.Strangers)
 	}
 	heading("STAGE", "LAG", "CONSUMES")
-	for _, stage := range topics.Stages() {
+	for _, stage := range topics.Groups() {
+		if stage == topics.Archive && !slices.ContainsFunc(s.after.Lags, func(l status.Lag) bool { return l.Stage == stage }) {
+			continue
+		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\t\n", stage, progress.Count(s.after.Behind(stage)), rate(consumed(s.after, stage)-consumed(s.before, stage)))
 	}
 	if err := table.Flush(); err != nil {

@@ -70,13 +70,13 @@ func (c *topicsShowCmd) Run(ctx context.Context, std streams) error {
 // readers says, by topic, which stages read it: "stage (lag)".
 func (c *openCrawl) readers(ctx context.Context, starts, ends kadm.ListedOffsets) (map[string][]string, error) {
 	readers := map[string][]string{}
-	for _, stage := range append(topics.Stages(), topics.WARC) {
+	for _, stage := range topics.Groups() {
 		commits, err := c.admin.FetchOffsets(ctx, c.names.Group(stage))
 		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // not found: it has read nothing yet
 			return nil, fmt.Errorf("commits of %s: %w", c.names.Group(stage), err)
 		}
-		if stage == topics.WARC && len(commits) == 0 {
-			continue // this crawl writes no WARC files
+		if stage == topics.Archive && len(commits) == 0 {
+			continue // this crawl has no archive, or has not written a file
 		}
 		for _, topic := range c.names.Inputs(stage) {
 			behind := int64(0)
@@ -120,6 +120,11 @@ func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
 	}
 	if c.Bodies != nil {
 		if _, err := crawl.OpenStore(ctx, "large bodies", definition.Bodies); err != nil {
+			return err
+		}
+	}
+	if c.Archive != nil && definition.Archive != "" {
+		if _, err := crawl.OpenStore(ctx, "archive files", definition.Archive); err != nil {
 			return err
 		}
 	}

@@ -63,7 +63,7 @@ type location string
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (l *location) UnmarshalText(text []byte) error {
 	*l = location(text)
-	if len(text) == 0 || strings.Contains(string(text), "://") {
+	if len(text) == 0 || string(text) == noArchive || strings.Contains(string(text), "://") {
 		return nil
 	}
 	path, err := filepath.Abs(string(text))

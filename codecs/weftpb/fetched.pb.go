@@ -22,11 +22,11 @@ const (
 )
 
 // Fetched is one HTTP exchange with its body. Key: the domain. Written by
-// fetch; read by parse and by the WARC writer.
+// fetch; read by parse and by archive.
 //
 // With robots it is an exchange for a robots.txt, or a check (Visit.check). Then all other
 // fields are empty, and it has no page. A reader that does not know the field finds no URL.
-// Only the WARC writer reads such a record; the outcome is in Visited.
+// Only archive reads such a record; the outcome is in Visited.
 type Fetched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names the page: the same for a repeat of the same release or retry.
@@ -56,6 +56,10 @@ type Fetched struct {
 	// The exchange of a robots.txt, or of a check: no visit, and a request with nothing but
 	// the URL.
 	Robots *Fetched `protobuf:"bytes,14,opt,name=robots,proto3" json:"robots,omitempty"`
+	// The body as it came, with its content codings and without transfer coding, if it has
+	// content codings, the crawl has an archive, and both bodies fit in a record. Only the
+	// archive reads it.
+	CodedBody []byte `protobuf:"bytes,16,opt,name=coded_body,json=codedBody,proto3" json:"coded_body,omitempty"`
 	// Beside robots: whose robots.txt that is; unset for a check.
 	RobotsOf      *RobotsOf `protobuf:"bytes,15,opt,name=robots_of,json=robotsOf,proto3" json:"robots_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -186,6 +190,13 @@ func (x *Fetched) GetRequestHead() []byte {
 func (x *Fetched) GetRobots() *Fetched {
 	if x != nil {
 		return x.Robots
+	}
+	return nil
+}
+
+func (x *Fetched) GetCodedBody() []byte {
+	if x != nil {
+		return x.CodedBody
 	}
 	return nil
 }
@@ -693,7 +704,7 @@ var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\x9c\x04\n" +
+	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\xbb\x04\n" +
 	"\aFetched\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\arequest\x18\x02 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x14\n" +
@@ -709,7 +720,9 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06stored\x18\v \x01(\v2\x16.weft.v1.BodyReferenceR\x06stored\x12#\n" +
 	"\rresponse_head\x18\f \x01(\fR\fresponseHead\x12!\n" +
 	"\frequest_head\x18\r \x01(\fR\vrequestHead\x12(\n" +
-	"\x06robots\x18\x0e \x01(\v2\x10.weft.v1.FetchedR\x06robots\x12.\n" +
+	"\x06robots\x18\x0e \x01(\v2\x10.weft.v1.FetchedR\x06robots\x12\x1d\n" +
+	"\n" +
+	"coded_body\x18\x10 \x01(\fR\tcodedBody\x12.\n" +
 	"\trobots_of\x18\x0f \x01(\v2\x11.weft.v1.RobotsOfR\brobotsOf\"W\n" +
 	"\bRobotsOf\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1d\n" +

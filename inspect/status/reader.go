@@ -33,7 +33,7 @@ func NewMonitor(names topics.Names, options ...kgo.Opt) (*Monitor, error) {
 		return nil, err
 	}
 	r := &Monitor{names: names, admin: kadm.NewClient(client), client: client}
-	for _, stage := range topics.Stages() {
+	for _, stage := range topics.Groups() {
 		r.groups = append(r.groups, names.Group(stage))
 		r.logs = append(r.logs, names.Inputs(stage)...)
 	}
@@ -122,7 +122,7 @@ func (o Offsets) set(topic string, partition int32, offset int64) {
 func (r *Monitor) commits(ctx context.Context) (map[topics.Stage]Offsets, error) {
 	answers := r.admin.FetchManyOffsets(ctx, r.groups...)
 	commits := map[topics.Stage]Offsets{}
-	for _, stage := range topics.Stages() {
+	for _, stage := range topics.Groups() {
 		group := r.names.Group(stage)
 		c, ok := answers[group]
 		err := c.Err

@@ -50,7 +50,10 @@ func (r Sample) Status(names topics.Names) (Status, error) {
 			s.Moving++
 		}
 	}
-	for _, stage := range topics.Stages() {
+	for _, stage := range topics.Groups() {
+		if stage == topics.Archive && len(r.Commits[stage]) == 0 {
+			continue // the crawl has no archive, or none of its files is full yet
+		}
 		for _, topic := range names.Inputs(stage) {
 			for p := range int32(len(r.Ends[topic])) {
 				start, ok1 := r.Starts[topic][p]

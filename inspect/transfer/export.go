@@ -221,14 +221,14 @@ func (e *exporter) unchanged(ctx context.Context) error {
 // workers notes where the stages go on whose position is a commit.
 func (e *exporter) workers(ctx context.Context) error {
 	e.next = map[partitionOf]map[topics.Stage]int64{}
-	for _, stage := range []topics.Stage{topics.Normalize, topics.Parse, topics.WARC} {
+	for _, stage := range []topics.Stage{topics.Normalize, topics.Parse, topics.Archive} {
 		for _, topic := range e.names.Inputs(stage) {
 			commits, err := e.reader.Commits(ctx, e.names.Group(stage), topic)
 			if err != nil {
 				return err
 			}
-			if len(commits) == 0 && stage == topics.WARC {
-				continue // the crawl writes no WARC files
+			if len(commits) == 0 && stage == topics.Archive {
+				continue // the crawl has no archive
 			}
 			for partition, log := range e.bounds[topic] {
 				if err := e.goOn(topic, partition, stage, max(commits[partition], log.Start)); err != nil {

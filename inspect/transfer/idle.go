@@ -18,7 +18,7 @@ import (
 var ErrRunning = errors.New("the crawl is running")
 
 // stages are all readers of a crawl's topics that commit.
-func stages() []topics.Stage { return append(topics.Stages(), topics.WARC) }
+func stages() []topics.Stage { return topics.Groups() }
 
 // idle makes sure that no process runs a stage of the crawl.
 func idle(ctx context.Context, admin *kadm.Client, n topics.Names) error {

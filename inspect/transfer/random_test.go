@@ -330,7 +330,7 @@ func (c *crawled) archive(dir string) *Archive {
 			case "fetched":
 				l.Next = map[topics.Stage]int64{topics.Parse: p.parsed}
 				if warc {
-					l.Next[topics.WARC] = p.written
+					l.Next[[]topics.Stage{topics.Archive, topics.FormerWARC}[p.number%2]] = p.written
 				}
 			}
 			if l.End > 0 {

@@ -336,7 +336,7 @@ func (m *compared) compareTransient() {
 // compareWARC: nothing is lost of what was not written, and repeated is at most
 // what parse has not done either.
 func (m *compared) compareWARC() {
-	writes := m.im.commits[topics.WARC]["new.fetched"]
+	writes := m.im.commits[topics.Archive]["new.fetched"]
 	if writes == nil {
 		return
 	}

@@ -78,28 +78,36 @@ func (im *importer) renamed(id string) (string, bool) {
 // The classes of records of fetched by the readers that are done with them, in the order in
 // which they are written. In this order one commit for each group separates them.
 const (
-	doneByAll   = iota // kept if the visit is out: its takeover looks for them
-	doneByParse        // but not by the writer of WARC files
-	doneByWARC         // but not by parse
+	doneByAll     = iota // kept if the visit is out: its takeover looks for them
+	doneByParse          // but not by archive
+	doneByArchive        // but not by parse
 	doneByNone
 	classes
 )
 
+// archivedOf is where the stage archive goes on; an earlier version has another name for it.
+func archivedOf(l Log) (next int64, writes bool) {
+	if next, writes = l.Next[topics.Archive]; !writes {
+		next, writes = l.Next[topics.FormerWARC]
+	}
+	return next, writes
+}
+
 func classOf(l Log, offset int64) int {
-	warc, writes := l.Next[topics.WARC]
-	parsed, written := offset < l.Next[topics.Parse], !writes || offset < warc
+	archived, writes := archivedOf(l)
+	parsed, written := offset < l.Next[topics.Parse], !writes || offset < archived
 	switch {
 	case parsed && written:
 		return doneByAll
 	case parsed:
 		return doneByParse
 	case written:
-		return doneByWARC
+		return doneByArchive
 	}
 	return doneByNone
 }
 
-// fetched copies the exchanges that are not parsed, not in WARC files, or perhaps not
+// fetched copies the exchanges that are not parsed, not archived, or perhaps not
 // reported.
 func (im *importer) fetched(ctx context.Context) error {
 	var ends [classes][]int64
@@ -127,21 +135,21 @@ func (im *importer) fetched(ctx context.Context) error {
 			ends[class] = append(ends[class], im.out.ends["fetched"][partition])
 		}
 	}
-	var parse, warc kadm.Offsets
+	var parse, archive kadm.Offsets
 	for i := range im.definition.Partitions {
 		parse.AddOffset(im.to.Fetched, i, ends[doneByParse][i], -1)
-		written := ends[doneByWARC][i]
+		written := ends[doneByArchive][i]
 		if ends[doneByParse][i] > ends[doneByAll][i] {
-			// One commit cannot express both classes: the WARC writer repeats the
+			// One commit cannot express both classes: archive repeats the
 			// records that parse has to read, under the same ids.
 			written = ends[doneByAll][i]
 		}
-		warc.AddOffset(im.to.Fetched, i, written, -1)
+		archive.AddOffset(im.to.Fetched, i, written, -1)
 	}
 	im.commits[topics.Parse] = parse
 	for _, l := range im.archive.logs("fetched") {
-		if _, writes := l.Next[topics.WARC]; writes {
-			im.commits[topics.WARC] = warc
+		if _, writes := archivedOf(l); writes {
+			im.commits[topics.Archive] = archive
 		}
 	}
 	return nil

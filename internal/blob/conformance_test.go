@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,8 @@ var places = map[string]func(t *testing.T) string{
 func TestConformance(t *testing.T) {
 	tests := map[string]func(t *testing.T, b blob.Bucket){
 		"probe":                conformProbe,
+		"new":                  conformNew,
+		"range":                conformRange,
 		"round trip":           conformRoundTrip,
 		"replace":              conformReplace,
 		"absent":               conformAbsent,
@@ -91,7 +94,7 @@ func list(t *testing.T, b blob.Bucket, prefix string) (all []string) {
 }
 
 func conformProbe(t *testing.T, b blob.Bucket) {
-	if err := blob.Probe(t.Context(), b); err != nil {
+	if err := errors.Join(blob.Probe(t.Context(), b), blob.ProbeNew(t.Context(), b)); err != nil {
 		t.Fatal(err)
 	}
 	if left := list(t, b, ""); len(left) != 0 {
@@ -316,5 +319,58 @@ func conformCancelled(t *testing.T, b blob.Bucket) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// An object that is put as new is never replaced, and of several writers one wins.
+func conformNew(t *testing.T, b blob.Bucket) {
+	var wins, losses atomic.Int32
+	var all sync.WaitGroup
+	texts := []string{"one", "two", "three", "four"}
+	for _, text := range texts {
+		all.Go(func() {
+			switch err := b.PutNew(t.Context(), "a/new", strings.NewReader(text), int64(len(text))); {
+			case err == nil:
+				wins.Add(1)
+			case errors.Is(err, blob.ErrExists):
+				losses.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if wins.Load() != 1 || losses.Load() != 3 {
+		t.Fatalf("%d writers won, %d lost", wins.Load(), losses.Load())
+	}
+	var was, is bytes.Buffer
+	err := b.Get(t.Context(), "a/new", &was)
+	// One that is sent in parts.
+	large := bytes.Repeat([]byte("later"), 4<<20)
+	lost := b.PutNew(t.Context(), "a/new", bytes.NewReader(large), int64(len(large)))
+	err = errors.Join(err, b.Get(t.Context(), "a/new", &is))
+	if err != nil || !errors.Is(lost, blob.ErrExists) || !bytes.Equal(was.Bytes(), is.Bytes()) || !slices.Contains(texts, was.String()) {
+		t.Errorf("put again: %v; read: %v; was %.20q, is %.20q", lost, err, was.Bytes(), is.Bytes())
+	}
+	if err := errors.Join(b.Delete(t.Context(), "a/new"), b.PutNew(t.Context(), "a/new", strings.NewReader("x"), 1)); err != nil {
+		t.Errorf("new again: %v", err)
+	}
+}
+
+func conformRange(t *testing.T, b blob.Bucket) {
+	if err := b.Put(t.Context(), "a", strings.NewReader("0123456789"), 10); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		offset, length int64
+		want           string
+	}{{0, 10, "0123456789"}, {3, 4, "3456"}, {8, 9, "89"}, {10, 1, ""}, {0, 1, "0"}} {
+		var got bytes.Buffer
+		if err := b.GetRange(t.Context(), "a", c.offset, c.length, &got); err != nil || got.String() != c.want {
+			t.Errorf("%d from %d on: %q, %v", c.length, c.offset, got.String(), err)
+		}
+	}
+	if err := b.GetRange(t.Context(), "b", 0, 1, io.Discard); !errors.Is(err, blob.ErrNotExist) {
+		t.Errorf("of no object: %v", err)
 	}
 }

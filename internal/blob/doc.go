@@ -8,6 +8,9 @@
 // fails leaves nothing that readers can see. Objects may be replaced; a reader during the
 // replacement gets one of the two.
 //
+// PutNew never replaces an object. It is the fence between two processes that write the same
+// file: one of them wins, and the other one learns it.
+//
 // ErrNotExist means that there is no object, and no other error means that. Deleting an object
 // that does not exist is not an error, so that two processes can clean up at the same time.
 //

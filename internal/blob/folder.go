@@ -23,7 +23,26 @@ func (f *folder) String() string { return f.root }
 
 // Put writes a temporary file beside the object and renames it: a reader opens the old file or the
 // new one. File and directory are synced, because the object may soon be the only copy.
-func (f *folder) Put(ctx context.Context, key string, body io.Reader, size int64) (err error) {
+func (f *folder) Put(ctx context.Context, key string, body io.Reader, size int64) error {
+	return f.put(ctx, key, body, size, os.Rename)
+}
+
+// PutNew links the temporary file instead of renaming it: a link does not replace a file.
+func (f *folder) PutNew(ctx context.Context, key string, body io.Reader, size int64) error {
+	return f.put(ctx, key, body, size, func(temporary, path string) error {
+		err := os.Link(temporary, path)
+		if errors.Is(err, fs.ErrExist) {
+			return ErrExists
+		}
+		if err != nil {
+			return err
+		}
+		return os.Remove(temporary)
+	})
+}
+
+// put writes a temporary file, which publish gives the final name.
+func (f *folder) put(ctx context.Context, key string, body io.Reader, size int64, publish func(temporary, path string) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("put %s: %w", key, err)
@@ -49,7 +68,7 @@ func (f *folder) Put(ctx context.Context, key string, body io.Reader, size int64
 		err = os.Chmod(temporary.Name(), 0o644) // others read it
 	}
 	if err == nil {
-		err = os.Rename(temporary.Name(), path)
+		err = publish(temporary.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(temporary.Name()))
@@ -59,6 +78,16 @@ func (f *folder) Put(ctx context.Context, key string, body io.Reader, size int64
 
 // Get implements Bucket.
 func (f *folder) Get(ctx context.Context, key string, w io.Writer) error {
+	return f.read(ctx, key, func(file *os.File) io.Reader { return file }, w)
+}
+
+// GetRange implements Bucket.
+func (f *folder) GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error {
+	return f.read(ctx, key, func(file *os.File) io.Reader { return io.NewSectionReader(file, offset, length) }, w)
+}
+
+// read writes a part of an object to w.
+func (f *folder) read(ctx context.Context, key string, part func(*os.File) io.Reader, w io.Writer) error {
 	if err := checkKey(key); err != nil {
 		return fmt.Errorf("get %s: %w", key, err)
 	}
@@ -70,7 +99,7 @@ func (f *folder) Get(ctx context.Context, key string, w io.Writer) error {
 		return fmt.Errorf("get %s: %w", key, err)
 	}
 	defer file.Close()
-	_, err = io.Copy(w, &interruptible{ctx, file})
+	_, err = io.Copy(w, &interruptible{ctx, part(file)})
 	if errors.Is(err, syscall.EISDIR) {
 		err = ErrNotExist
 	}

@@ -72,13 +72,47 @@ func (b *s3Bucket) String() string { return "s3://" + b.bucket + "/" + b.prefix 
 // Put implements Bucket. A large object is sent in parts, which become visible
 // together.
 func (b *s3Bucket) Put(ctx context.Context, key string, body io.Reader, size int64) error {
+	return b.put(ctx, key, body, size, nil)
+}
+
+// PutNew implements Bucket. The server checks the condition when the object becomes visible.
+// The first look saves sending a large body in vain.
+func (b *s3Bucket) PutNew(ctx context.Context, key string, body io.Reader, size int64) error {
+	switch err := b.GetRange(ctx, key, 0, 1, io.Discard); {
+	case err == nil:
+		return describe("put", key, ErrExists)
+	case !errors.Is(err, ErrNotExist):
+		return err
+	}
+	return b.put(ctx, key, body, size, aws.String("*"))
+}
+
+func (b *s3Bucket) put(ctx context.Context, key string, body io.Reader, size int64, unless *string) error {
 	err := checkKey(b.prefix + key)
 	if err == nil {
 		_, err = b.transfer.UploadObject(ctx, &transfermanager.UploadObjectInput{
-			Bucket: &b.bucket, Key: b.key(key), Body: exactly(body, size), ContentLength: &size,
+			Bucket: &b.bucket, Key: b.key(key), Body: exactly(body, size), ContentLength: &size, IfNoneMatch: unless,
 		})
 	}
 	return describe("put", key, err)
+}
+
+// GetRange implements Bucket.
+func (b *s3Bucket) GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error {
+	err := checkKey(b.prefix + key)
+	if err != nil || length <= 0 {
+		return describe("get", key, err)
+	}
+	part := fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
+	got, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: b.key(key), Range: &part})
+	if beyond := smithy.APIError(nil); errors.As(err, &beyond) && beyond.ErrorCode() == "InvalidRange" {
+		return nil // the object ends before
+	}
+	if err != nil {
+		return describe("get", key, err)
+	}
+	_, err = io.Copy(w, got.Body)
+	return describe("get", key, errors.Join(err, got.Body.Close()))
 }
 
 // Get implements Bucket. Parts of a large object are read ahead, and all of
@@ -171,6 +205,8 @@ func describe(op, key string, err error) error {
 	switch {
 	case errors.As(err, &answered) && slices.Contains(absences, answered.ErrorCode()):
 		err = ErrNotExist
+	case errors.As(err, &answered) && answered.ErrorCode() == "PreconditionFailed":
+		err = ErrExists
 	case errors.As(err, &answered):
 		err = &brief{answered.ErrorCode() + ": " + answered.ErrorMessage(), err}
 	case errors.As(err, &network):

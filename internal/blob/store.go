@@ -18,6 +18,12 @@ type Bucket interface {
 	// Put stores the size bytes of body under key, and replaces a former object. A body of
 	// another length is an error and stores nothing.
 	Put(ctx context.Context, key string, body io.Reader, size int64) error
+	// PutNew is Put for a key that has no object. If it has one, the error is ErrExists, and
+	// the object stays as it is. Of several PutNew of one key at the same time, one succeeds.
+	PutNew(ctx context.Context, key string, body io.Reader, size int64) error
+	// GetRange writes length bytes of the object, from offset on, to w; fewer if the object
+	// ends before. Errors are those of Get.
+	GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error
 	// Get writes the object to w. ErrNotExist means that there is no object, ErrKey that the
 	// key is not valid. Another error may come after some bytes were written.
 	Get(ctx context.Context, key string, w io.Writer) error
@@ -43,6 +49,9 @@ type Object struct {
 
 // ErrNotExist means that there is no object under a key.
 var ErrNotExist = errors.New("no such object")
+
+// ErrExists means that there is an object under a key already.
+var ErrExists = errors.New("there is an object of this name")
 
 // ErrKey means that a key is not valid in any bucket.
 var ErrKey = errors.New("no key of an object")
@@ -78,6 +87,23 @@ func Probe(ctx context.Context, b Bucket) error {
 	}
 	if err == nil && !found {
 		err = fmt.Errorf("%s does not list what was put there", b)
+	}
+	return errors.Join(err, b.Delete(ctx, key))
+}
+
+// ProbeNew tries PutNew with a new key, and reports a server that does not keep what is there.
+func ProbeNew(ctx context.Context, b Bucket) error {
+	key := "probe-" + rand.Text()
+	put := func() error { return b.PutNew(ctx, key, strings.NewReader("weft was here\n"), 14) }
+	if err := put(); err != nil {
+		return err
+	}
+	err := put()
+	switch {
+	case errors.Is(err, ErrExists):
+		err = nil
+	case err == nil:
+		err = fmt.Errorf("%s replaces an object although it is told not to (If-None-Match)", b)
 	}
 	return errors.Join(err, b.Delete(ctx, key))
 }

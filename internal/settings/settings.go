@@ -25,7 +25,7 @@ func CheckDefinition(d topics.Definition) error {
 	_, err := VariantOptions(d)
 	return cmp.Or(
 		ScopeOptions(d).Validate(), URLOptions(d).Validate(), TrapOptions(d).Validate(), ParseOptions(d).Validate(), err,
-		FrontierOptions(d).Validate(), checkBodies(d), checkDuplicates(d), checkSitemaps(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
+		FrontierOptions(d).Validate(), checkBodies(d), checkArchive(d), checkDuplicates(d), checkSitemaps(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
 	)
 }
 
@@ -43,6 +43,21 @@ func checkBodies(d topics.Definition) error {
 		return fmt.Errorf("bodies up to %d bytes in records are not between 1 and %d", d.BodyThreshold, topics.LargestInRecord)
 	case d.Bodies == "" && most > topics.LargestInRecord:
 		return fmt.Errorf("bodies up to %d bytes do not fit in records, %d at most: they need a place of their own", most, topics.LargestInRecord)
+	}
+	return nil
+}
+
+// keepCoded is the size in bytes up to which an archive gets bodies as they came. A record
+// of fetched has such a body beside the decoded one.
+const keepCoded = 512 << 10
+
+// checkArchive reports what the files of an archive cannot be.
+func checkArchive(d topics.Definition) error {
+	switch {
+	case d.ArchiveFile < 0:
+		return fmt.Errorf("a file of the archive has %d bytes", d.ArchiveFile)
+	case d.ArchiveCompress != "" && d.ArchiveCompress != "gzip" && d.ArchiveCompress != "zstd":
+		return fmt.Errorf("the compression of the archive is %q: want gzip or zstd", d.ArchiveCompress)
 	}
 	return nil
 }
@@ -160,6 +175,10 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestBody(d)))
 	o.FileBytes = min(o.FileBytes, largestBody(d))
 	o.Insecure = d.Insecure
+	o.KeepCoded = 0
+	if d.Archive != "" {
+		o.KeepCoded = keepCoded
+	}
 	if d.MinRate != 0 {
 		o.MinBodyRate = d.MinRate
 	}

@@ -5,8 +5,18 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/processors/fetch/addresses"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/topics"
 )
+
+// Only a crawl with an archive keeps bodies as they came.
+func TestArchiveKeepsCodedBodies(t *testing.T) {
+	without := ClientOptions(httpclient.DefaultOptions(), topics.Definition{})
+	with := ClientOptions(httpclient.DefaultOptions(), topics.Definition{Archive: topics.InData})
+	if without.KeepCoded != 0 || with.KeepCoded != keepCoded {
+		t.Errorf("kept without %d, with %d", without.KeepCoded, with.KeepCoded)
+	}
+}
 
 func TestCheckDefinition(t *testing.T) {
 	good := topics.Definition{Scope: "host", MaxDepth: -1, DelayMS: 1000, PerDomain: 1, UserAgent: "weft/1"}
@@ -21,6 +31,8 @@ func TestCheckDefinition(t *testing.T) {
 		"delay":      func(d *topics.Definition) { d.DelayMS = -1 },
 		"per domain": func(d *topics.Definition) { d.PerDomain = 65 },
 		"user agent": func(d *topics.Definition) { d.UserAgent = "weft\r\nX: y" },
+		"archive":    func(d *topics.Definition) { d.ArchiveFile = -1 },
+		"compress":   func(d *topics.Definition) { d.ArchiveCompress = "lz4" },
 		"max body":   func(d *topics.Definition) { d.MaxBody, d.Bodies = MaxBody+1, topics.InData },
 		"threshold":  func(d *topics.Definition) { d.BodyThreshold = topics.LargestInRecord + 1 },
 		"body larger than a record, without a place": func(d *topics.Definition) { d.MaxBody = topics.LargestInRecord + 1 },

@@ -85,10 +85,10 @@ func (p *Pauses) follow(act func(topics.Control)) (end func()) {
 	}
 }
 
-// followPauses pauses client while its stage is paused. A paused client drops what
+// FollowPauses pauses client while its stage is paused. A paused client drops what
 // it has read ahead and reads it again, so that a paused stage gets no record. end
 // must be called before the client is closed.
-func (e Env) followPauses(stage topics.Stage, client *kgo.Client) (end func()) {
+func (e Env) FollowPauses(stage topics.Stage, client *kgo.Client) (end func()) {
 	if e.Pauses == nil {
 		return func() {}
 	}

@@ -23,7 +23,7 @@ func TestPausesHoldWhenTheyAreSet(t *testing.T) {
 			t.Fatalf("paused %q, want %q", got, want)
 		}
 	}
-	end := e.followPauses(topics.Parse, client)
+	end := e.FollowPauses(topics.Parse, client)
 	is(e.Names.Fetched)
 	for range 100 { // an act that comes late may be in time now and then
 		e.Pauses.Set(topics.Control{Paused: []topics.Stage{topics.Fetch}})

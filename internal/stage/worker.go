@@ -45,7 +45,7 @@ func (e Env) RunWorker(ctx context.Context, s Worker) error {
 		}
 		defer w.loads.Wait() // which the client's end ends
 		defer w.client.CloseAllowingRebalance()
-		defer e.followPauses(s.Stage, w.client)()
+		defer e.FollowPauses(s.Stage, w.client)()
 		return w.run(ctx)
 	})
 }

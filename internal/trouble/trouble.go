@@ -121,10 +121,12 @@ func (t *Reporter) End(ctx context.Context, stage topics.Stage, kind Kind) {
 }
 
 func (t *Reporter) commit(ctx context.Context, stage topics.Stage) {
-	all := make([]Trouble, 0, len(t.known[stage]))
-	for _, kind := range []Kind{Fails, Disk} {
-		if what, ok := t.known[stage][kind]; ok {
-			all = append(all, what)
+	all := []Trouble{}
+	for _, s := range topics.Groups() { // two stages may have one place
+		for _, kind := range []Kind{Fails, Disk} {
+			if what, ok := t.known[s][kind]; ok && place(t.names, s) == place(t.names, stage) {
+				all = append(all, what)
+			}
 		}
 	}
 	text, err := json.Marshal(all)
@@ -163,7 +165,7 @@ func Read(ctx context.Context, names topics.Names, admin *kadm.Client, now time.
 		return nil, fmt.Errorf("read troubles of %s: %w", names.Crawl, answer.Err)
 	}
 	var all []Trouble
-	for _, stage := range topics.Stages() {
+	for _, stage := range topics.Groups() {
 		for _, o := range answer.Fetched[place(names, stage)] {
 			var told []Trouble
 			if o.Err != nil || json.Unmarshal([]byte(o.Metadata), &told) != nil {
@@ -178,7 +180,7 @@ func Read(ctx context.Context, names topics.Names, admin *kadm.Client, now time.
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int {
-		order := topics.Stages()
+		order := topics.Groups()
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Stage), slices.Index(order, b.Stage)),
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
 	})

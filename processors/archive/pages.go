@@ -1,9 +1,3 @@
-// Package archive writes what a crawl fetched to files.
-//
-//	reads    parsed, for JSON lines (PageSink); fetched, for WARC files (WARC)
-//	writes   files, and to rejected what does not belong into them
-//	decides  package jsonl and package warc, where a record goes in the files; Quota,
-//	         when the crawl has enough pages
 package archive
 
 import (

@@ -19,7 +19,7 @@ func (q *requester) check(f flight) result {
 		return f.undone(x)
 	}
 	if int64(len(x.Body)) > q.env.Definition.LargeBody() {
-		x.Body, x.Truncated = nil, true
+		x.Body, x.CodedBody, x.Truncated = nil, nil, true
 	}
 	r := result{outcome: OutcomeOf(v, f.index, x), answer: AnswerOf(x), exchanges: []*httpclient.Exchange{x}}
 	if x.Status != 0 {

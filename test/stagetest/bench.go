@@ -201,6 +201,22 @@ func (f *Flaky) Put(ctx context.Context, key string, body io.Reader, size int64)
 	return f.Bucket.Put(ctx, key, body, size)
 }
 
+// PutNew implements blob.Bucket.
+func (f *Flaky) PutNew(ctx context.Context, key string, body io.Reader, size int64) error {
+	if err := f.trouble(); err != nil {
+		return err
+	}
+	return f.Bucket.PutNew(ctx, key, body, size)
+}
+
+// GetRange implements blob.Bucket.
+func (f *Flaky) GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error {
+	if err := f.trouble(); err != nil {
+		return err
+	}
+	return f.Bucket.GetRange(ctx, key, offset, length, w)
+}
+
 // Get implements blob.Bucket.
 func (f *Flaky) Get(ctx context.Context, key string, w io.Writer) error {
 	if err := f.trouble(); err != nil {

@@ -1,31 +1,41 @@
-// Package warc writes HTTP exchanges as WARC 1.1 files (ISO 28500:2017,
-// https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/)
-// and repairs what a crash leaves.
+// Package warc makes WARC 1.1 files of HTTP exchanges (ISO 28500:2017,
+// https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/), with an
+// index in the format CDXJ.
 //
-// # Files
+// # A file
 //
-// A file is named prefix-timestamp-serial-host.warc.gz. While it is written, the name
-// ends in .open. It begins with a warcinfo record; each exchange is a response record and
-// a request record. Every record is a gzip member of its own (Annex D of the standard),
-// so that readers can seek to any record.
+// A file is a [Head] and then what [File] writes. Every record is a gzip member or a zstd
+// frame of its own (Annex D of the standard), so that readers can seek to any record.
 //
-// # The body is decoded
+//	warcinfo   the head: which records of fetched are in the file, and the crawl's definition
+//	response   as it came; or revisit, if the payload is in the file already, or for a 304
+//	request    as it was sent
+//	metadata   of an exchange without a response: the class of its error
 //
-// Records of the loop have bodies without their Content-Encoding and Transfer-Encoding,
-// so that bodies cannot be archived as they came over the wire. A response record has the
-// decoded body. The two headers are renamed to X-Weft-Orig-Content-Encoding and
-// X-Weft-Orig-Transfer-Encoding. A Content-Length that is not true any more is renamed to
-// X-Weft-Orig-Content-Length, and Content-Length is the length of what is stored. So the
-// record is a valid HTTP message for every reader, and says what was changed. A body that
-// was cut at the limit is marked WARC-Truncated: length.
+// The bytes are a function of the head and of the exchanges: there is no clock and no random
+// id. The head is written last, when the end of the file is known. It is stored and not
+// compressed, and its numbers have a fixed width, so that its length does not depend on them.
 //
-// The rest of a head is byte for byte what went over the wire: the status line with its
-// version and reason, the order and spelling of fields, white space, folded lines and
-// octets that are not UTF-8. A response without codings and with its length is exactly
-// what the server sent, and a request is exactly what was asked. Interim responses (1xx)
-// are left out. HTTP/2 has no such text: its exchanges are written as HTTP/1.1 messages,
-// which readers understand, and marked WARC-Protocol: h2. Exchanges whose head is longer
-// than 64 KiB, and those that an earlier version of Weft fetched, are written so, too.
+// # As on the wire
+//
+// The head of a message is byte for byte what went over the wire: the status line with its
+// version and reason, the order and spelling of fields, white space, folded lines and octets
+// that are not UTF-8. A body has its content codings, if the record of fetched has them
+// (Fetched.coded_body). A transfer coding belongs to a connection and is removed, as in most
+// archives. The field Transfer-Encoding is then renamed to X-Weft-Orig-Transfer-Encoding, a
+// Content-Length that is not true any more to X-Weft-Orig-Content-Length, and Content-Length
+// is the length of what is stored. So the record is a valid HTTP message for every reader,
+// and says what was changed.
+//
+// A large coded body, and one that an earlier version fetched, is only there without its
+// codings. Then Content-Encoding is renamed, too. A body that was cut at the limit is marked
+// WARC-Truncated: length.
+//
+// A response without transfer coding and with its length is exactly what the server sent, and
+// a request is exactly what was asked. Interim responses (1xx) are left out. HTTP/2 has no
+// such text: its exchanges are written as HTTP/1.1 messages, which readers understand, and
+// marked WARC-Protocol: h2. Exchanges whose head is longer than 64 KiB, and those that an
+// earlier version fetched without it, are written so, too.
 //
 // # robots.txt and checks
 //
@@ -36,16 +46,12 @@
 // # Identity
 //
 // A record's id is a name-based UUID of the exchange (its id and its time) and of the
-// record's type. An exchange that is delivered again after a crash is written again with
-// the same ids, by which readers recognise it.
+// record's type. A page that was fetched twice, because its first exchange was not reported
+// before a crash, is there twice, with two ids.
 //
-// # Failure
+// # Files of earlier versions
 //
-// Write buffers. When Flush has returned, the kernel has the data, which survives the
-// process. After kill −9 a file that ends in .open may end within a member, or after a
-// response without its request. [Open] reads such files, cuts them after the last whole
-// member and gives them their final name. Every run begins a new file, because warcinfo
-// describes the run. A write error is final: each later call returns it.
+// [Recover] finishes files that a killed process of an earlier version left open (.open).
 //
 // # Why the writer is our own
 //

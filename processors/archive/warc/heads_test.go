@@ -28,13 +28,10 @@ func TestHeadsAsOnTheWire(t *testing.T) {
 		if test.want == "" {
 			test.want = test.head
 		}
-		dir := t.TempDir()
-		w := open(t, options(dir))
 		x := exchange(1, test.body)
 		x.ResponseHead, x.RequestHead = []byte(test.head), []byte(request)
-		must(t, w.Write(x))
-		must(t, w.Close())
-		got := readAll(t, files(t, dir))
+		file, _ := write(t, Options{}, x)
+		got := readAll(t, file)
 		if len(got) != 3 || got[1].block != test.want+test.body || got[2].block != request {
 			t.Errorf("%s: got %q\nwant %q", test.name, got[1:], test.want+test.body)
 		}
@@ -43,14 +40,10 @@ func TestHeadsAsOnTheWire(t *testing.T) {
 
 // TestRobotsExchange holds that the exchange of a robots.txt is archived like another.
 func TestRobotsExchange(t *testing.T) {
-	dir := t.TempDir()
-	w := open(t, options(dir))
 	x := exchange(1, "User-agent: *\n")
 	x.Request.Target.Url = "http://example.com/robots.txt"
-	must(t, w.Write(&weftpb.Fetched{Robots: x}))
-	must(t, w.Write(&weftpb.Fetched{Robots: &weftpb.Fetched{}}))
-	must(t, w.Close())
-	got := readAll(t, files(t, dir))
+	file, _ := write(t, Options{}, &weftpb.Fetched{Robots: x}, &weftpb.Fetched{Robots: &weftpb.Fetched{}})
+	got := readAll(t, file)
 	if len(got) != 3 || got[1].kind != "response" || got[1].url != "http://example.com/robots.txt" || !strings.HasSuffix(got[1].block, "User-agent: *\n") {
 		t.Errorf("records %q", got)
 	}

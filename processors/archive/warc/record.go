@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha1"
 	"encoding/base32"
 	"net"
@@ -22,34 +23,103 @@ type record struct {
 	fields  []Field
 	head    []byte
 	payload []byte
+	entry   *Entry // in the index; nil: it has none
 }
 
-func records(f *weftpb.Fetched) (response, request record) {
-	target := f.GetRequest().GetTarget().GetUrl()
-	date := time.UnixMilli(f.GetOutcome().GetStartedMs()).UTC().Format("2006-01-02T15:04:05.000Z")
-	responseID := recordID(f, "response")
+const dateFormat = "2006-01-02T15:04:05.000Z"
+
+// Profiles of revisit records (WARC 1.1 section 6.7).
+const (
+	samePayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+	notModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+)
+
+// records returns the records of an exchange: response or revisit, and request. An
+// exchange without a response has a metadata record, which says why.
+func (f *File) records(x *weftpb.Fetched) []record {
+	target := x.GetRequest().GetTarget().GetUrl()
+	if target == "" {
+		return nil
+	}
+	began := time.UnixMilli(x.GetOutcome().GetStartedMs()).UTC()
+	date := began.Format(dateFormat)
 	common := []Field{{"WARC-Target-URI", target}, {"WARC-Date", date}}
-	if ip, _, err := net.SplitHostPort(f.GetRemote()); err == nil {
+	if x.GetOutcome().GetStatus() == 0 {
+		return []record{failure(x, common)}
+	}
+	if ip, _, err := net.SplitHostPort(x.GetRemote()); err == nil {
 		common = append(common, Field{"WARC-IP-Address", ip})
 	}
-	if strings.HasPrefix(f.GetProto(), "HTTP/2") {
+	if strings.HasPrefix(x.GetProto(), "HTTP/2") {
 		common = append(common, Field{"WARC-Protocol", "h2"})
 	}
-
-	response.fields = append([]Field{{"WARC-Type", "response"}, {"WARC-Record-ID", responseID}}, common...)
-	response.fields = append(response.fields, Field{"Content-Type", "application/http;msgtype=response"},
-		Field{"WARC-Payload-Digest", digest(f.GetBody())})
-	if f.GetOutcome().GetTruncated() {
-		response.fields = append(response.fields, Field{"WARC-Truncated", "length"})
+	response := record{head: responseHead(x), payload: payload(x)}
+	responseID := recordID(x, "response")
+	sum := digest(response.payload)
+	typed := Field{"Content-Type", "application/http;msgtype=response"}
+	mime := mediaType(x)
+	at, known := f.payloads[sum]
+	switch {
+	case x.GetOutcome().GetStatus() == http.StatusNotModified:
+		response.payload, mime = nil, "warc/revisit"
+		response.fields = slices.Concat([]Field{{"WARC-Type", "revisit"}, {"WARC-Record-ID", responseID}}, common, []Field{
+			typed, {"WARC-Profile", notModified}, {"WARC-Refers-To-Target-URI", target},
+		})
+	case known:
+		first := f.index[at]
+		response.payload, mime = nil, "warc/revisit"
+		response.fields = slices.Concat([]Field{{"WARC-Type", "revisit"}, {"WARC-Record-ID", responseID}}, common, []Field{
+			typed, {"WARC-Payload-Digest", sum}, {"WARC-Profile", samePayload},
+			{"WARC-Refers-To", first.id}, {"WARC-Refers-To-Target-URI", first.URL}, {"WARC-Refers-To-Date", first.Date.Format(dateFormat)},
+		})
+	default:
+		response.fields = slices.Concat([]Field{{"WARC-Type", "response"}, {"WARC-Record-ID", responseID}}, common, []Field{typed, {"WARC-Payload-Digest", sum}})
+		if x.GetOutcome().GetTruncated() {
+			response.fields = append(response.fields, Field{"WARC-Truncated", "length"})
+		} else if len(response.payload) > 0 {
+			f.payloads[sum] = len(f.index) // where Add puts the entry
+		}
 	}
-	response.head, response.payload = responseHead(f), f.GetBody()
+	response.entry = &Entry{Date: began, URL: target, MIME: mime, Status: strconv.Itoa(int(x.GetOutcome().GetStatus())), Digest: sum, id: responseID}
 
-	request.fields = append([]Field{{"WARC-Type", "request"}, {"WARC-Record-ID", recordID(f, "request")}}, common...)
-	request.fields = append(request.fields, Field{"Content-Type", "application/http;msgtype=request"},
-		Field{"WARC-Concurrent-To", responseID})
-	request.head = requestHead(f, target)
-	return response, request
+	request := record{head: requestHead(x, target)}
+	request.fields = slices.Concat([]Field{{"WARC-Type", "request"}, {"WARC-Record-ID", recordID(x, "request")}}, common, []Field{
+		{"Content-Type", "application/http;msgtype=request"}, {"WARC-Concurrent-To", responseID},
+	})
+	return []record{response, request}
 }
+
+// failure is the record of an exchange without a response.
+func failure(x *weftpb.Fetched, common []Field) record {
+	return record{
+		fields: slices.Concat([]Field{{"WARC-Type", "metadata"}, {"WARC-Record-ID", recordID(x, "metadata")}}, common, []Field{
+			{"Content-Type", "application/warc-fields"},
+		}),
+		head: appendField(appendField(nil, "error-class", x.GetOutcome().GetErrorClass()), "error", x.GetOutcome().GetError()),
+	}
+}
+
+// payload is the body as it came, after any transfer coding, or else without its codings.
+func payload(x *weftpb.Fetched) []byte {
+	if coded := x.GetCodedBody(); len(coded) > 0 {
+		return coded
+	}
+	return x.GetBody()
+}
+
+// mediaType is the type in the response's Content-Type, as it is in indexes.
+func mediaType(x *weftpb.Fetched) string {
+	for _, h := range x.GetHeaders() {
+		if strings.EqualFold(h.GetName(), "Content-Type") {
+			essence, _, _ := strings.Cut(h.GetValue(), ";")
+			return strings.ToLower(strings.TrimSpace(essence))
+		}
+	}
+	return "unk"
+}
+
+// parts are the bytes of the record.
+func (r *record) parts() [][]byte { return [][]byte{r.finish(), r.head, r.payload, []byte("\r\n\r\n")} }
 
 // finish adds the fields that depend on the block and returns the record's
 // header.
@@ -94,24 +164,23 @@ func digest(parts ...[]byte) string {
 
 // recordID is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
 func recordID(f *weftpb.Fetched, kind string) string {
-	name := f.GetId() + "\x00" + strconv.FormatInt(f.GetOutcome().GetStartedMs(), 10) + "\x00" + kind
+	name := cmp.Or(f.GetId(), f.GetRequest().GetTarget().GetUrl()) + "\x00" + strconv.FormatInt(f.GetOutcome().GetStartedMs(), 10) + "\x00" + kind
 	return "<urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String() + ">"
 }
 
-// responseHead is the status line and the headers of a response whose body is stored
-// decoded. They are as they came, if that is known, except for the fields about codings
-// and length.
+// responseHead is the status line and the headers of a response. They are as they came, if
+// that is known, except for the fields that are not true of the stored body.
 func responseHead(f *weftpb.Fetched) []byte {
 	if head := f.GetResponseHead(); len(head) > 0 {
-		return decodedHead(head, len(f.GetBody()))
+		return storedHead(head, len(payload(f)), len(f.GetCodedBody()) > 0)
 	}
 	status := int(f.GetOutcome().GetStatus())
 	b := append([]byte(nil), "HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\n"...)
-	length := strconv.Itoa(len(f.GetBody()))
+	length, coded := strconv.Itoa(len(payload(f))), len(f.GetCodedBody()) > 0
 	for _, h := range f.GetHeaders() {
 		name := h.GetName()
 		switch {
-		case strings.EqualFold(name, "Content-Encoding"), strings.EqualFold(name, "Transfer-Encoding"),
+		case strings.EqualFold(name, "Content-Encoding") && !coded, strings.EqualFold(name, "Transfer-Encoding"),
 			strings.EqualFold(name, "Content-Length") && h.GetValue() != length:
 			name = renamed + name
 		case strings.EqualFold(name, "Content-Length"):
@@ -126,9 +195,10 @@ func responseHead(f *weftpb.Fetched) []byte {
 // renamed is the prefix of fields that are not true of the stored body.
 const renamed = "X-Weft-Orig-"
 
-// decodedHead is the head of a response as it came, except that fields that are not true
-// of its decoded body are renamed; then a Content-Length is added.
-func decodedHead(head []byte, bodyBytes int) []byte {
+// storedHead is the head of a response as it came, except that fields that are not true
+// of its stored body are renamed; then a Content-Length is added. coded: the body has its
+// content codings.
+func storedHead(head []byte, bodyBytes int, coded bool) []byte {
 	length := strconv.Itoa(bodyBytes)
 	b := make([]byte, 0, len(head)+64)
 	stated, changed := false, false
@@ -139,6 +209,7 @@ func decodedHead(head []byte, bodyBytes int) []byte {
 			b = append(append(b, "Content-Length: "+length...), line...)
 		case strings.EqualFold(name, "Content-Length") && strings.Trim(value, " \t") == length:
 			stated = true
+		case strings.EqualFold(name, "Content-Encoding") && coded:
 		case strings.EqualFold(name, "Content-Length"), strings.EqualFold(name, "Content-Encoding"), strings.EqualFold(name, "Transfer-Encoding"):
 			b, changed = append(b, renamed...), true
 		}

@@ -9,39 +9,31 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 )
 
-// fileName matches the files of this package and finds their serial number.
-var fileName = regexp.MustCompile(`^[^-]+-\d{14}-(\d{5,})-.*\.warc\.gz(\.open)?$`)
+// openName matches the files of earlier versions that were not finished.
+var openName = regexp.MustCompile(`^[^-]+-\d{14}-\d{5,}-.*\.warc\.gz\.open$`)
 
-// recoverDir finishes files that were left open and returns the highest serial
-// number in use.
-func recoverDir(dir string) (serial int, err error) {
+const openSuffix = ".open"
+
+// Recover finishes the files that a killed process of an earlier version left open in a
+// folder: their exchanges are committed, and are not read again.
+func Recover(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, err
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("warc: %w", err)
 	}
 	for _, e := range entries {
-		m := fileName.FindStringSubmatch(e.Name())
-		if m == nil {
-			continue
-		}
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			return 0, fmt.Errorf("serial number of %s: %w", e.Name(), err)
-		}
-		serial = max(serial, n)
-		if m[2] != "" {
+		if openName.MatchString(e.Name()) {
 			if err := recoverFile(filepath.Join(dir, e.Name())); err != nil {
-				return 0, err
+				return fmt.Errorf("warc: recover %s: %w", e.Name(), err)
 			}
 		}
 	}
-	return serial, nil
+	return nil
 }
 
 // recoverFile cuts a file after its last whole member and gives it its final name. A file

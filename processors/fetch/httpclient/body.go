@@ -24,16 +24,18 @@ type bodies struct {
 	memory   *bodyMemory
 	windows  *semaphore.Weighted // maxWindows
 	decoders decoders
+	keep     int64     // Options.KeepCoded
 	buffers  sync.Pool // *[]byte, none longer than largeBody
 }
 
 func newBodies(o Options) *bodies {
-	return &bodies{memory: newBodyMemory(o), windows: semaphore.NewWeighted(maxWindows), decoders: newDecoders()}
+	return &bodies{memory: newBodyMemory(o), windows: semaphore.NewWeighted(maxWindows), decoders: newDecoders(), keep: o.KeepCoded}
 }
 
 // body is the result of reading one.
 type body struct {
 	bytes       []byte // decoded; of exact size; nil with an error
+	coded       []byte // with its content codings; nil if it has none or is not kept
 	truncated   bool
 	wireBytes   int64        // before decoding, after any transfer coding
 	reservation *reservation // of a large body; or nil
@@ -46,7 +48,11 @@ type body struct {
 // long. end ends the exchange; see bodyMemory.reserve.
 func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Response, limit int64) (body, error) {
 	defer resp.Body.Close()
-	wire := &limited{r: resp.Body, left: limit}
+	kept := &keeper{r: resp.Body}
+	if len(resp.Header["Content-Encoding"]) > 0 {
+		kept.most = b.keep
+	}
+	wire := &limited{r: kept, left: limit}
 	var got body
 	err := b.content(ctx, end, resp, wire, limit, &got)
 	if err == nil && !got.truncated {
@@ -58,7 +64,29 @@ func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Respo
 		return body{wireBytes: wire.n}, err
 	}
 	got.reservation.whole()
+	if !got.truncated && wire.err == io.EOF && kept.n <= kept.most {
+		got.coded = kept.bytes
+	}
 	return got, nil
+}
+
+// keeper keeps what is read, as long as it is at most most bytes.
+type keeper struct {
+	r     io.Reader
+	most  int64
+	n     int64
+	bytes []byte
+}
+
+// Read implements io.Reader.
+func (k *keeper) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	if k.n += int64(n); k.n <= k.most {
+		k.bytes = append(k.bytes, p[:n]...)
+	} else {
+		k.bytes = nil
+	}
+	return n, err
 }
 
 // finish reads the rest of a body after the decoder has reached its end. The rest is

@@ -159,7 +159,8 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}
 	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind, media))
-	x.Body, x.Truncated, x.WireBytes, x.reservation = got.bytes, got.truncated, got.wireBytes, got.reservation
+	x.Body, x.CodedBody = got.bytes, got.coded
+	x.Truncated, x.WireBytes, x.reservation = got.truncated, got.wireBytes, got.reservation
 	if errors.Is(err, errNoMemory) && errors.Is(context.Cause(ctx), errTotalTimeout) {
 		_ = a.failed(ctx, err) // the server is not to blame
 		return err

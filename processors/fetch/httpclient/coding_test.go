@@ -107,11 +107,20 @@ func TestCodings(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newServer(t, (&encoded{tc.header, tc.body}).ServeHTTP)
 			c := newClient(t, nil)
+			keeping := newClient(t, func(o *Options) { o.KeepCoded = max(1, int64(len(tc.body))) })
+			shorter := newClient(t, func(o *Options) { o.KeepCoded = int64(len(tc.body)) - min(1, int64(len(tc.body))) })
 			for range 2 { // the second time with decoders from the pool
 				x := get(t, c, s.URL)
 				want(t, x, ClassNone)
 				if !bytes.Equal(x.Body, tc.want) || x.Truncated {
 					t.Fatalf("body of %d bytes, want %d, truncated %v", len(x.Body), len(tc.want), x.Truncated)
+				}
+				if kept := get(t, keeping, s.URL); !bytes.Equal(kept.CodedBody, tc.body) || !bytes.Equal(kept.Body, tc.want) ||
+					!bytes.Equal(kept.Fetched().CodedBody, tc.body) {
+					t.Errorf("coded body of %d bytes, want %d", len(kept.CodedBody), len(tc.body))
+				}
+				if short := get(t, shorter, s.URL); short.CodedBody != nil || !bytes.Equal(short.Body, tc.want) || x.CodedBody != nil {
+					t.Errorf("coded body of %d bytes is kept", len(short.CodedBody))
 				}
 				if x.WireBytes > int64(len(tc.body)) || x.WireBytes == 0 && len(tc.body) > 0 {
 					t.Errorf("wire bytes %d of %d", x.WireBytes, len(tc.body))

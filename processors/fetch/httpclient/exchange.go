@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // Exchange is the outcome of one request.
@@ -31,6 +32,9 @@ type Exchange struct {
 	RequestHead, ResponseHead []byte
 	// Body has its content codings removed. Headers still name them.
 	Body []byte
+	// CodedBody is the body with its content codings; nil if it has none, was cut, or is
+	// larger than Options.KeepCoded.
+	CodedBody []byte
 	// Stored is where the caller has stored the body. Then the record refers to it.
 	// Nil: the record holds the body.
 	Stored *weftpb.BodyReference
@@ -94,12 +98,15 @@ func (x *Exchange) Outcome() *weftpb.Outcome {
 }
 
 // Fetched returns the record of the exchange with its body, which it shares,
-// unless that is stored elsewhere; Id, Request, Visit and the outcome's Index
+// unless that is stored elsewhere, and with the coded one if there is room; Id, Request, Visit and the outcome's Index
 // are the caller's to set.
 func (x *Exchange) Fetched() *weftpb.Fetched {
-	body := x.Body
+	body, coded := x.Body, x.CodedBody
 	if x.Stored != nil {
 		body = nil
+	}
+	if int64(len(body)+len(coded)) > topics.LargestInRecord {
+		coded = nil
 	}
 	return &weftpb.Fetched{
 		Outcome:        x.Outcome(),
@@ -109,6 +116,7 @@ func (x *Exchange) Fetched() *weftpb.Fetched {
 		RequestHead:    x.RequestHead,
 		ResponseHead:   x.ResponseHead,
 		Body:           body,
+		CodedBody:      coded,
 		Stored:         x.Stored,
 		Remote:         x.Remote,
 		Location:       x.Location,

@@ -62,6 +62,9 @@ type Options struct {
 	// read must come so fast, over BodyRateWindow, that their reservation would be full
 	// within TotalTimeout.
 	LargeBodyBytes int64
+	// KeepCoded keeps bodies also with their content codings, up to so many bytes as they
+	// came; 0: none is kept.
+	KeepCoded int64
 	// MaxHeaderBytes is the largest response header accepted.
 	MaxHeaderBytes int64
 	// MaxIdleConns bounds idle connections over all hosts; 0: no bound. With
@@ -182,6 +185,7 @@ func (o Options) Validate() error {
 		{"SitemapBytes", o.SitemapBytes, 1},
 		{"FileBytes", o.FileBytes, 1},
 		{"LargeBodyBytes", o.LargeBodyBytes, o.MaxBodyBytes},
+		{"KeepCoded", o.KeepCoded, 0},
 		{"MaxHeaderBytes", o.MaxHeaderBytes, 1 << 10},
 		{"MaxIdleConns", int64(o.MaxIdleConns), 0},
 		{"MaxIdleConnsPerHost", int64(o.MaxIdleConnsPerHost), 1},

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/inspect/kept"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/parse/document"
+)
+
+type getCmd struct {
+	URL     string    `arg:"" name:"url" help:"URL of the page."`
+	At      string    `placeholder:"TIME" help:"The version nearest to this time, such as 2026-11-24 or 2026-11-24T10:00:00Z. Default: the newest."`
+	Headers bool      `xor:"what" help:"Print the head of the response as it came."`
+	Raw     bool      `xor:"what" help:"Print the body with its content coding."`
+	Text    bool      `xor:"what" help:"Print the text of the page."`
+	Data    string    `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl: its archive is in DIR/warc."`
+	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, or a bucket as in --checkpoints."`
+}
+
+func (c *getCmd) Run(ctx context.Context, std streams) error {
+	at, err := c.at(time.Now())
+	if err != nil {
+		return err
+	}
+	target := c.URL
+	if parsed, refusal := urls.Parse(c.URL); refusal == urls.Accepted {
+		target = parsed.String()
+	}
+	where := filepath.Join(c.Data, "warc")
+	if c.Archive != nil && *c.Archive != noArchive {
+		where = string(*c.Archive)
+	}
+	bucket, err := blob.Open(ctx, where)
+	if err != nil {
+		return usageError{fmt.Errorf("archive: %w", err)}
+	}
+	x, err := kept.Find(ctx, bucket, target, at)
+	if err != nil {
+		return fmt.Errorf("archive in %s: %w", bucket, err)
+	}
+	out, err := c.part(x)
+	if err == nil {
+		_, err = std.out.Write(out)
+	}
+	return err
+}
+
+// at is the time that is asked for.
+func (c *getCmd) at(now time.Time) (time.Time, error) {
+	if c.At == "" {
+		return now, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02", "20060102150405"} {
+		if t, err := time.Parse(layout, c.At); err == nil {
+			return t, nil
+		}
+	}
+	return now, usagef("--at %q is not a time such as 2026-11-24T10:00:00Z", c.At)
+}
+
+// part is what is printed of an exchange.
+func (c *getCmd) part(x kept.Exchange) ([]byte, error) {
+	switch {
+	case c.Headers:
+		return x.Head, nil
+	case c.Raw:
+		return x.Payload, nil
+	}
+	body, err := x.Body()
+	if err != nil || !c.Text {
+		return body, err
+	}
+	header, err := x.Header()
+	if err != nil {
+		return nil, err
+	}
+	parser, err := document.New(document.DefaultOptions())
+	if err != nil {
+		return nil, err
+	}
+	page := parser.Document(document.Input{URL: x.URL, ContentType: strings.Join(header["Content-Type"], ", "), Body: body})
+	if page.Unparsed != "" {
+		return nil, errors.New("there is no text: " + page.Unparsed)
+	}
+	return []byte(page.Text + "\n"), nil
+}

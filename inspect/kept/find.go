@@ -1,0 +1,162 @@
+package kept
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/processors/archive"
+	"github.com/weftcrawl/weft/processors/archive/warc"
+)
+
+// ErrNone means that the archive has no response of a URL.
+var ErrNone = errors.New("the archive has no response of this URL")
+
+// Exchange is a response that is kept.
+type Exchange struct {
+	URL string
+	// Date is when its request began.
+	Date   time.Time
+	Status int
+	// Head is from the status line to the empty line, and Payload the body as it is stored.
+	Head, Payload []byte
+}
+
+// Find returns the response of a URL that is nearest to a time. A URL that differs only in
+// what indexes leave out, such as www., is taken if there is no response of the exact one.
+// Responses that say that nothing has changed (304) are passed over.
+func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) (Exchange, error) {
+	var found []warc.Line
+	for object, err := range bucket.List(ctx, "") {
+		if err != nil {
+			return Exchange{}, err
+		}
+		if strings.HasSuffix(object.Key, archive.IndexExtension) {
+			lines, err := linesOf(ctx, bucket, object, target)
+			if err != nil {
+				return Exchange{}, err
+			}
+			found = append(found, lines...)
+		}
+	}
+	found = slices.DeleteFunc(found, func(l warc.Line) bool { return l.Status == strconv.Itoa(http.StatusNotModified) })
+	exact := slices.DeleteFunc(slices.Clone(found), func(l warc.Line) bool { return l.URL != target })
+	if len(exact) > 0 {
+		found = exact
+	}
+	if len(found) == 0 {
+		return Exchange{}, fmt.Errorf("%w: %s", ErrNone, target)
+	}
+	return read(ctx, bucket, slices.MinFunc(found, func(a, b warc.Line) int {
+		return int(min(max(at.Sub(a.Date).Abs()-at.Sub(b.Date).Abs(), -1), 1))
+	}))
+}
+
+const (
+	// lookBytes is read for each step of a bisection. Lines are shorter: a URL has at most
+	// 2,048 bytes.
+	lookBytes = 16 << 10
+	// restBytes is the length from which on the rest is read at once.
+	restBytes = 64 << 10
+)
+
+// linesOf returns the lines of a URL in a sorted index.
+func linesOf(ctx context.Context, bucket blob.Bucket, index blob.Object, target string) ([]warc.Line, error) {
+	key := []byte(warc.SURT(target) + " ")
+	low, high := int64(0), index.Size // the first line of the URL begins between them, or at low
+	for high-low > restBytes {
+		middle := low + (high-low)/2
+		var some bytes.Buffer
+		if err := bucket.GetRange(ctx, index.Key, middle, lookBytes, &some); err != nil {
+			return nil, err
+		}
+		_, line, ok := bytes.Cut(some.Bytes(), []byte("\n"))
+		if !ok {
+			return nil, fmt.Errorf("%s has a line of more than %d bytes", index.Key, lookBytes)
+		}
+		if begin := middle + int64(some.Len()-len(line)); bytes.Compare(line, key) < 0 {
+			low = begin
+		} else {
+			high = begin
+		}
+	}
+	var text bytes.Buffer
+	for next := low; ; next += restBytes {
+		before := text.Len()
+		if err := bucket.GetRange(ctx, index.Key, next, restBytes, &text); err != nil {
+			return nil, err
+		}
+		// The last line that is there whole tells whether others of the URL may follow.
+		whole := text.Bytes()[:bytes.LastIndexByte(text.Bytes(), '\n')+1]
+		last := whole[bytes.LastIndexByte(bytes.TrimSuffix(whole, []byte("\n")), '\n')+1:]
+		if text.Len()-before < restBytes || bytes.Compare(last, key) > 0 && !bytes.HasPrefix(last, key) {
+			return warc.Lines(whole, target), nil
+		}
+	}
+}
+
+// read reads the response of a line.
+func read(ctx context.Context, bucket blob.Bucket, l warc.Line) (Exchange, error) {
+	record, err := member(ctx, bucket, l)
+	if err != nil {
+		return Exchange{}, err
+	}
+	x := Exchange{URL: l.URL, Date: l.Date}
+	if date, err := time.Parse(time.RFC3339, record.Field("WARC-Date")); err == nil {
+		x.Date = date
+	}
+	x.Head, x.Payload = record.Message()
+	x.Status, _ = strconv.Atoi(l.Status)
+	if record.Field("WARC-Type") != "revisit" {
+		return x, nil
+	}
+	first, err := original(ctx, bucket, l, record)
+	if err != nil {
+		return Exchange{}, err
+	}
+	_, x.Payload = first.Message()
+	return x, nil
+}
+
+// original returns the record that a revisit refers to.
+func original(ctx context.Context, bucket blob.Bucket, l warc.Line, revisit warc.Record) (warc.Record, error) {
+	stem, _, _ := strings.Cut(l.File, ".")
+	for object, err := range bucket.List(ctx, stem+".") {
+		if err != nil {
+			return warc.Record{}, err
+		}
+		if !strings.HasSuffix(object.Key, archive.IndexExtension) {
+			continue
+		}
+		lines, err := linesOf(ctx, bucket, object, revisit.Field("WARC-Refers-To-Target-URI"))
+		if err != nil {
+			return warc.Record{}, err
+		}
+		for _, line := range lines {
+			record, err := member(ctx, bucket, line)
+			if err != nil || record.Field("WARC-Record-ID") == revisit.Field("WARC-Refers-To") {
+				return record, err
+			}
+		}
+	}
+	return warc.Record{}, fmt.Errorf("%s of %s refers to %s, which is not there", l.URL, l.File, revisit.Field("WARC-Refers-To"))
+}
+
+func member(ctx context.Context, bucket blob.Bucket, l warc.Line) (warc.Record, error) {
+	var text bytes.Buffer
+	if err := bucket.GetRange(ctx, l.File, l.Offset, l.Length, &text); err != nil {
+		return warc.Record{}, err
+	}
+	record, err := warc.ReadMember(text.Bytes())
+	if err != nil {
+		return warc.Record{}, fmt.Errorf("%s at %d: %w", l.File, l.Offset, err)
+	}
+	return record, nil
+}

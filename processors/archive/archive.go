@@ -1,0 +1,424 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Options of Run.
+type Options struct {
+	// Bucket gets the files.
+	Bucket blob.Bucket
+	// Topic is the id of fetched: offsets of another topic of the same name begin anew.
+	Topic kadm.TopicID
+	// WARC are the options of the files.
+	WARC warc.Options
+	// Info are further fields of warcinfo.
+	Info []warc.Field
+	// FileBytes is the size after which a file is cut; by default 1 GB, as Annex C of the
+	// standard recommends. A file may exceed it by one exchange.
+	FileBytes int64
+	// FileAge is the age at which a file is cut; by default an hour.
+	FileAge time.Duration
+	// Settle: when it is closed, files are cut as soon as there is nothing more to read.
+	Settle <-chan struct{}
+}
+
+func (o Options) withDefaults() Options {
+	o.FileBytes = cmp.Or(o.FileBytes, DefaultFileBytes)
+	o.FileAge = cmp.Or(o.FileAge, DefaultFileAge)
+	return o
+}
+
+// Defaults of Options.
+const (
+	DefaultFileBytes int64 = 1e9
+	DefaultFileAge         = time.Hour
+)
+
+// Run archives the exchanges of fetched until ctx ends. Then it publishes what it has read.
+func Run(ctx context.Context, env stage.Env, o Options) error {
+	if o.Bucket == nil {
+		return fmt.Errorf("%w: the crawl has no archive", stage.ErrFatal)
+	}
+	return env.Run(ctx, topics.Archive, func(ctx context.Context) error {
+		a, err := open(env, o)
+		if err != nil {
+			return err
+		}
+		defer a.leave()
+		return a.run(ctx)
+	})
+}
+
+// open begins a life of the stage: it joins the group.
+func open(env stage.Env, o Options) (*archiver, error) {
+	a := newArchiver(env, o.withDefaults())
+	var err error
+	if a.rejects, err = env.NewOutbox(topics.Archive); err != nil {
+		return nil, err
+	}
+	a.client, err = env.Cluster.NewClient(append(
+		env.MemberOptions(topics.Archive, env.SessionTimeout, env.Heartbeat),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.DisableAutoCommit(),
+		kgo.BlockRebalanceOnPoll(),
+		kgo.OnPartitionsRevoked(a.onLost),
+		kgo.OnPartitionsLost(a.onLost),
+		kgo.FetchMaxBytes(2<<20), kgo.FetchMaxPartitionBytes(1<<20), kgo.FetchMaxWait(500*time.Millisecond),
+	)...)
+	if err != nil {
+		a.rejects.Close()
+		return nil, err
+	}
+	a.unfollow = env.FollowPauses(topics.Archive, a.client)
+	return a, nil
+}
+
+// leave leaves the group.
+func (a *archiver) leave() {
+	a.unfollow()
+	a.client.CloseAllowingRebalance()
+	a.rejects.Close()
+}
+
+// archiver is one life of the stage. But for onLost, one goroutine uses it: jobs on the
+// bucket run beside it, and answer by done.
+type archiver struct {
+	env     stage.Env
+	options Options
+	client  *kgo.Client
+	rejects *stage.Outbox
+	files   publisher
+	parts   map[int32]*part
+	done    chan answer // has room for the answers of all jobs
+	jobs    sync.WaitGroup
+	running int
+	// unfollow ends the following of pauses.
+	unfollow func()
+
+	mu   sync.Mutex
+	lost []int32            // partitions that the group took away
+	wake context.CancelFunc // ends the poll that waits
+}
+
+func newArchiver(env stage.Env, o Options) *archiver {
+	return &archiver{
+		env: env, options: o, parts: map[int32]*part{}, done: make(chan answer, env.Definition.Partitions+1), wake: func() {},
+		files: publisher{bucket: o.Bucket, options: o, env: env},
+	}
+}
+
+// pollFor is the longest wait for records: drafts are looked at that often.
+const pollFor = 100 * time.Millisecond
+
+// waitingBytes is the size of records that wait for a job from which on their partition is
+// not read.
+const waitingBytes = 4 << 20
+
+// run archives until ctx ends, and then publishes what it has read, within a time.
+func (a *archiver) run(ctx context.Context) error {
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer a.close()
+	defer end()
+	for ctx.Err() == nil {
+		if err := a.round(ctx, life, pollFor, a.settles()); err != nil {
+			return err
+		}
+	}
+	ending, cancel := context.WithTimeout(life, finishTimeout)
+	defer cancel()
+	defer context.AfterFunc(ending, end)()
+	return a.finish(ending)
+}
+
+// finishTimeout bounds the publishing at the end. The next owner reads again what is not
+// published.
+const finishTimeout = 3500 * time.Millisecond
+
+// settles tells whether files are cut as soon as there is nothing more to read.
+func (a *archiver) settles() bool {
+	select {
+	case <-a.options.Settle:
+		return true
+	default:
+		return a.env.Pauses.Control().Draining
+	}
+}
+
+// round polls once, and works on what has come.
+func (a *archiver) round(ctx, life context.Context, wait time.Duration, settle bool) error {
+	a.client.AllowRebalance()
+	polling, cancel := context.WithTimeout(ctx, wait)
+	a.mu.Lock()
+	a.wake = cancel
+	a.mu.Unlock()
+	if len(a.done) > 0 {
+		cancel()
+	}
+	fetches := a.client.PollRecords(polling, 500)
+	cancel()
+	a.forget()
+	if err := stage.PollError(fetches); err != nil && ctx.Err() == nil {
+		return err
+	}
+	for it := fetches.RecordIter(); !it.Done(); {
+		r := it.Next()
+		p := a.parts[r.Partition]
+		if p == nil {
+			p = &part{}
+			a.parts[r.Partition] = p
+		}
+		p.heard = time.Now()
+		p.waiting = append(p.waiting, r)
+		p.bytes += len(r.Value)
+		if p.job != nil && p.bytes >= waitingBytes && !p.paused {
+			p.paused = true
+			a.client.PauseFetchPartitions(map[string][]int32{a.env.Names.Fetched: {r.Partition}})
+		}
+	}
+	for number, p := range a.parts {
+		if err := a.work(ctx, life, number, p); err != nil {
+			return err
+		}
+		if p.draft != nil && p.job == nil && (settle && time.Since(p.heard) >= pollFor || time.Since(p.draft.begun) >= a.options.FileAge) {
+			a.publish(life, number, p)
+		}
+	}
+	return a.answers(ctx)
+}
+
+// work archives the records of a partition that wait, unless a job runs.
+func (a *archiver) work(ctx, life context.Context, number int32, p *part) error {
+	for p.job == nil && len(p.waiting) > 0 {
+		r := p.waiting[0]
+		switch {
+		case r.Offset < p.next: // it is in a file that was found
+		case p.draft == nil:
+			a.begin(life, number, p, r)
+			return nil
+		default:
+			if err := a.add(ctx, p.draft, r); err != nil {
+				return err
+			}
+			p.next = r.Offset + 1
+			if p.draft.warc.Size() >= a.options.FileBytes {
+				a.publish(life, number, p)
+			}
+		}
+		p.waiting = p.waiting[1:]
+		p.bytes -= len(r.Value)
+	}
+	if len(p.waiting) == 0 {
+		p.waiting = nil
+	}
+	return nil
+}
+
+// add adds one exchange to a draft. A record that cannot be archived is rejected.
+func (a *archiver) add(ctx context.Context, d *draft, r *kgo.Record) error {
+	whole, reason, err := a.env.LoadBody(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case reason != "":
+		return a.rejects.Reject(ctx, r, reason)
+	}
+	var x weftpb.Fetched
+	if proto.Unmarshal(whole.Value, &x) != nil {
+		return nil // parse sends it to rejected
+	}
+	_, err = a.rejects.RejectOnPanic(ctx, r, func() error { return d.warc.Add(&x) })
+	return err
+}
+
+// begin asks for a file that begins with r, and begins a draft if there is none.
+func (a *archiver) begin(life context.Context, number int32, p *part, r *kgo.Record) {
+	a.start(life, number, p, func(ctx context.Context) (func(owned bool), error) {
+		head, found, err := a.files.find(ctx, number, r)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return func(bool) { p.next, p.commit = head.Next, head.Next }, nil
+		}
+		d, err := newDraft(head, a.options.WARC, a.env.Dir)
+		return func(owned bool) {
+			if p.draft = d; !owned {
+				p.drop()
+			}
+		}, err
+	})
+}
+
+// publish publishes the draft of a partition.
+func (a *archiver) publish(life context.Context, number int32, p *part) {
+	d := p.draft
+	p.draft = nil
+	d.head.Next = p.next
+	a.start(life, number, p, func(ctx context.Context) (func(owned bool), error) {
+		defer d.close()
+		next, err := a.files.publish(ctx, d)
+		return func(owned bool) {
+			p.commit = next
+			if next < p.next && owned { // another process published less: the rest is read again
+				p.waiting, p.bytes = nil, 0
+				a.client.SetOffsets(map[string]map[int32]kgo.EpochOffset{a.env.Names.Fetched: {number: {Epoch: -1, Offset: next}}})
+			}
+			p.next = next
+		}, err
+	})
+}
+
+// start runs a job of a partition, whose records wait meanwhile. What the job returns is
+// called by the archiver's goroutine, which tells whether it still has the partition.
+func (a *archiver) start(life context.Context, number int32, p *part, job func(context.Context) (then func(owned bool), err error)) {
+	ctx, cancel := context.WithCancel(life)
+	p.job = cancel
+	a.running++
+	a.jobs.Go(func() {
+		defer cancel()
+		then, err := job(ctx)
+		a.done <- answer{number, p, then, err}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.wake()
+	})
+}
+
+// answers takes the answers of jobs, and commits.
+func (a *archiver) answers(ctx context.Context) error {
+	for {
+		select {
+		case one := <-a.done:
+			if err := a.answered(one); err != nil {
+				return err
+			}
+		default:
+			return a.commit(ctx)
+		}
+	}
+}
+
+func (a *archiver) answered(one answer) error {
+	a.running--
+	owned := a.parts[one.number] == one.part
+	if one.err == nil {
+		one.part.job = nil
+		one.then(owned)
+	}
+	if one.err != nil || !owned { // the next owner repeats it
+		if owned {
+			return one.err
+		}
+		return nil
+	}
+	if one.part.paused {
+		one.part.paused = false
+		a.client.ResumeFetchPartitions(map[string][]int32{a.env.Names.Fetched: {one.number}})
+	}
+	return nil
+}
+
+// commit commits what is published. What cannot be committed now is committed later; the
+// next owner finds the files if there is no later.
+func (a *archiver) commit(ctx context.Context) error {
+	var records []*kgo.Record
+	for number, p := range a.parts {
+		if p.commit > 0 {
+			records = append(records, &kgo.Record{Topic: a.env.Names.Fetched, Partition: number, Offset: p.commit - 1, LeaderEpoch: -1})
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	if err := a.client.CommitRecords(ctx, records...); err != nil {
+		a.env.Logger.Warn("committing what is archived failed; it is tried again", "error", err)
+		return nil
+	}
+	for _, r := range records {
+		a.parts[r.Partition].commit = 0
+	}
+	return nil
+}
+
+const commitTimeout = 5 * time.Second
+
+// finish publishes all drafts, until ctx ends.
+func (a *archiver) finish(ctx context.Context) error {
+	for ctx.Err() == nil {
+		for number, p := range a.parts {
+			p.waiting, p.bytes = nil, 0
+			if p.draft != nil && p.job == nil {
+				a.publish(ctx, number, p)
+			}
+		}
+		if a.running == 0 {
+			break
+		}
+		select {
+		case one := <-a.done:
+			if err := a.answered(one); err != nil && ctx.Err() == nil {
+				return err
+			}
+		case <-ctx.Done():
+		}
+		a.forget()
+	}
+	return a.commit(ctx)
+}
+
+// onLost is called while the archiver polls.
+func (a *archiver) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lost = append(a.lost, lost[a.env.Names.Fetched]...)
+}
+
+// forget drops what belongs to partitions that were lost.
+func (a *archiver) forget() {
+	a.mu.Lock()
+	lost := a.lost
+	a.lost = nil
+	a.mu.Unlock()
+	for _, number := range lost {
+		if p := a.parts[number]; p != nil {
+			p.drop()
+			delete(a.parts, number)
+			if p.paused { // it may come back
+				a.client.ResumeFetchPartitions(map[string][]int32{a.env.Names.Fetched: {number}})
+			}
+		}
+	}
+}
+
+// close ends the jobs and drops the drafts. Their context has ended, or ends now.
+func (a *archiver) close() {
+	for _, p := range a.parts {
+		p.drop()
+	}
+	go func() {
+		a.jobs.Wait()
+		close(a.done)
+	}()
+	for one := range a.done {
+		if one.err == nil {
+			one.then(false)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/processors/archive/warc"
+)
+
+// part is what the archiver does in one partition.
+type part struct {
+	// waiting are records that were read and are not archived yet.
+	waiting []*kgo.Record
+	bytes   int  // of their values
+	paused  bool // the partition is not read, because they are too many
+	// next is the first record that is not archived; 0: it is not known yet.
+	next int64
+	// commit is to be committed; 0: nothing is.
+	commit int64
+	draft  *draft             // nil: no file is begun
+	job    context.CancelFunc // of the job that runs; nil: none does
+	heard  time.Time          // when the last record came
+}
+
+// drop forgets a partition, and ends its job.
+func (p *part) drop() {
+	if p.job != nil {
+		p.job()
+	}
+	if p.draft != nil {
+		p.draft.close()
+		p.draft = nil
+	}
+}
+
+// answer is what became of a job.
+type answer struct {
+	number int32
+	part   *part
+	then   func(owned bool)
+	err    error
+}
+
+// draft is a file that is not published. It has no name in the file system.
+type draft struct {
+	head  warc.Head
+	begun time.Time
+	warc  *warc.File
+	file  *os.File
+	out   *bufio.Writer
+}
+
+func newDraft(head warc.Head, o warc.Options, dir string) (*draft, error) {
+	file, err := os.CreateTemp(dir, "archive-*")
+	if err != nil {
+		return nil, fmt.Errorf("begin a draft of %s: %w", head.Name, err)
+	}
+	d := &draft{head: head, begun: time.Now(), file: file, out: bufio.NewWriterSize(file, 256<<10)}
+	if err = os.Remove(file.Name()); err == nil {
+		d.warc, err = warc.NewFile(d.out, o)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("begin a draft of %s: %w", head.Name, err), file.Close())
+	}
+	return d, nil
+}
+
+// body returns the bytes of a draft that is complete, from their beginning.
+func (d *draft) body() io.Reader { return io.NewSectionReader(d.file, 0, d.warc.Size()) }
+
+func (d *draft) close() { _ = d.file.Close() } // it is read, or not needed

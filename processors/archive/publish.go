@@ -1,0 +1,222 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/trouble"
+	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// publisher names, finds and publishes files. It is safe for concurrent use.
+type publisher struct {
+	bucket  blob.Bucket
+	options Options
+	env     stage.Env
+}
+
+// Prefix is what the names of the files of a crawl's partition begin with.
+func Prefix(crawl string, topic [16]byte, partition int32) string {
+	return fmt.Sprintf("%s-%s-%05d-", crawl, hex.EncodeToString(topic[:6]), partition)
+}
+
+// stem is the name of a file without its extension. other counts files of the same name
+// with another first record.
+func (p *publisher) stem(partition int32, first int64, other int) string {
+	stem := fmt.Sprintf("%s%015d", Prefix(p.env.Names.Crawl, p.options.Topic, partition), first)
+	if other > 0 {
+		stem += fmt.Sprintf("-%d", other)
+	}
+	return stem
+}
+
+// find looks for the file that begins with a record. If there is none, head is that of the
+// new file.
+func (p *publisher) find(ctx context.Context, partition int32, r *kgo.Record) (head warc.Head, found bool, err error) {
+	want := warc.Head{First: r.Offset, Sum: sumOf(r), Date: dateOf(r), Info: p.options.Info}
+	for other := 0; ; other++ {
+		want.Name = p.stem(partition, r.Offset, other) + p.options.WARC.Compression.Extension()
+		have, found, err := p.head(ctx, want.Name)
+		switch {
+		case err != nil:
+			return warc.Head{}, false, err
+		case !found:
+			return want, false, nil
+		case have.Sum == want.Sum && have.First == want.First:
+			return have, true, nil
+		}
+	}
+}
+
+// head reads the head of a file. A file of another program has the zero head.
+func (p *publisher) head(ctx context.Context, name string) (head warc.Head, found bool, err error) {
+	err = p.persist(ctx, askTimeout, func(ctx context.Context) error {
+		var begin bytes.Buffer
+		err := p.bucket.GetRange(ctx, name, 0, warc.HeadBytes, &begin)
+		if errors.Is(err, blob.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			found = true
+			head, _ = warc.ReadHead(begin.Bytes())
+		}
+		return err
+	})
+	return head, found, err
+}
+
+// publish publishes a draft with its index, and returns the offset to go on with: behind
+// the draft, or behind the file that another process published under this name.
+func (p *publisher) publish(ctx context.Context, d *draft) (next int64, err error) {
+	if err := d.out.Flush(); err != nil {
+		return 0, fmt.Errorf("write the draft of %s: %w", d.head.Name, err)
+	}
+	if d.warc.Size() == 0 {
+		return d.head.Next, nil // records of other programs only
+	}
+	if final, found, err := p.head(ctx, d.head.Name); err != nil || found {
+		return p.settle(ctx, d, final, err)
+	}
+	head := d.head.Member(p.options.WARC.Compression)
+	index := warc.CDXJ(d.warc.Index(), d.head.Name, int64(len(head)))
+	err = p.persist(ctx, askTimeout, func(ctx context.Context) error {
+		return p.bucket.Put(ctx, indexName(d.head), bytes.NewReader(index), int64(len(index)))
+	})
+	if err != nil {
+		return 0, err
+	}
+	there := false
+	err = p.persist(ctx, sendTimeout, func(ctx context.Context) error {
+		err := p.bucket.PutNew(ctx, d.head.Name, io.MultiReader(bytes.NewReader(head), d.body()), int64(len(head))+d.warc.Size())
+		there = errors.Is(err, blob.ErrExists)
+		if there {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	final := d.head
+	if there { // another process, or an attempt whose answer was lost
+		final, _, err = p.head(ctx, d.head.Name)
+	}
+	return p.settle(ctx, d, final, err)
+}
+
+// settle ends the publishing of a draft with the file that is there now.
+func (p *publisher) settle(ctx context.Context, d *draft, final warc.Head, err error) (next int64, _ error) {
+	switch {
+	case err != nil:
+		return 0, err
+	case final.Sum != d.head.Sum || final.First != d.head.First:
+		return 0, fmt.Errorf("publish %s: there is a file of this name with other records", d.head.Name)
+	}
+	return final.Next, p.persist(ctx, askTimeout, func(ctx context.Context) error { return p.sweep(ctx, final) })
+}
+
+// sweep deletes the indexes of drafts that did not become the file.
+func (p *publisher) sweep(ctx context.Context, head warc.Head) error {
+	stem, _, _ := strings.Cut(head.Name, ".")
+	for object, err := range p.bucket.List(ctx, stem+".") {
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(object.Key, IndexExtension) && object.Key != indexName(head) {
+			if err := p.bucket.Delete(ctx, object.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// IndexExtension is the end of an index's name.
+const IndexExtension = ".cdxj"
+
+// indexName is that of the index of a file. It has the file's end, too, so that the index
+// of a draft that did not become the file is not the file's.
+func indexName(h warc.Head) string {
+	stem, _, _ := strings.Cut(h.Name, ".")
+	return fmt.Sprintf("%s.%015d%s", stem, h.Next, IndexExtension)
+}
+
+const (
+	// askTimeout and sendTimeout bound one attempt to reach the bucket: a server may hang. A
+	// file of 1 GB takes so long at 1.2 MB/s.
+	askTimeout, sendTimeout = time.Minute, 15 * time.Minute
+	// Between two attempts.
+	firstWait, longestWait = 200 * time.Millisecond, 10 * time.Second
+)
+
+// persist repeats op until it succeeds or ctx ends; then the error is the cause of ctx. It
+// reports a bucket that does not work.
+func (p *publisher) persist(ctx context.Context, timeout time.Duration, op func(context.Context) error) error {
+	var since, told time.Time
+	times := 0
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		attempt, cancel := context.WithTimeout(ctx, timeout)
+		err := op(attempt)
+		cancel()
+		switch {
+		case err == nil:
+			if times > 0 {
+				p.env.Logger.Info("the archive works again", "archive", p.bucket)
+				p.env.Troubles.End(ctx, topics.Archive, trouble.Fails)
+			}
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		times++
+		if now := time.Now(); now.Sub(told) >= trouble.Again {
+			if since.IsZero() {
+				since = now
+			}
+			told = now
+			p.env.Logger.Error("the archive cannot be written; its stage waits", "archive", p.bucket, "error", err)
+			p.env.Troubles.Report(ctx, topics.Archive, trouble.Trouble{
+				Kind: trouble.Fails, Says: fmt.Sprintf("the archive in %s cannot be written: %v", p.bucket, err), Times: times, Since: since, At: now,
+			})
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// sumOf identifies a record, whose offset another one may have after a crash of the broker.
+func sumOf(r *kgo.Record) string {
+	return fmt.Sprintf("%08x-%d", crc32.Checksum(r.Value, crc32.MakeTable(crc32.Castagnoli)), len(r.Value))
+}
+
+// dateOf is the time of the exchange in a record, or else that of the record.
+func dateOf(r *kgo.Record) time.Time {
+	var x weftpb.Fetched
+	if proto.Unmarshal(r.Value, &x) == nil {
+		one := &x
+		if x.GetRobots() != nil {
+			one = x.GetRobots()
+		}
+		if ms := one.GetOutcome().GetStartedMs(); ms > 0 {
+			return time.UnixMilli(ms)
+		}
+	}
+	return r.Timestamp
+}

@@ -1,0 +1,122 @@
+package warc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/google/uuid"
+)
+
+// Head is the warcinfo record at the beginning of a file. It says which records of the
+// topic fetched are in the file. It is written last, when that is known, and its length
+// does not depend on it.
+type Head struct {
+	// Name of the file.
+	Name string
+	// Date of the first exchange.
+	Date time.Time
+	// First is the offset of the first record, Next that of the first record behind the file.
+	First, Next int64
+	// Sum identifies the first record.
+	Sum string
+	// Info are further fields, in this order, such as software and operator.
+	Info []Field
+}
+
+// Names of fields.
+const (
+	firstField = "weft-first-offset"
+	nextField  = "weft-next-offset"
+	sumField   = "weft-first-record"
+)
+
+// HeadBytes is as much of a file as ReadHead needs.
+const HeadBytes = 4 << 10
+
+// Member is the head as a member of a file. It is stored and not compressed, so that its
+// length is known before the offsets are.
+func (h Head) Member(c Compression) []byte {
+	fields := append([]Field{
+		{firstField, fmt.Sprintf("%019d", h.First)},
+		{nextField, fmt.Sprintf("%019d", h.Next)},
+		{sumField, h.Sum},
+		{"format", "WARC File Format 1.1"},
+		{"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+	}, h.Info...)
+	var block []byte
+	for _, f := range fields {
+		block = appendField(block, f.Name, f.Value)
+	}
+	r := record{
+		fields: []Field{
+			{"WARC-Type", "warcinfo"},
+			{"WARC-Record-ID", "<urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(h.Name)).String() + ">"},
+			{"WARC-Date", h.Date.UTC().Format(dateFormat)},
+			{"WARC-Filename", h.Name},
+			{"Content-Type", "application/warc-fields"},
+		},
+		head: block,
+	}
+	text := bytes.Join(r.parts(), nil)
+	if c == Zstd {
+		return storedZstd(text)
+	}
+	return storedGzip(text)
+}
+
+// ReadHead returns what the head of a file says, of which begins has the first HeadBytes.
+// It returns false if that is no head of this package.
+func ReadHead(begin []byte) (h Head, ok bool) {
+	values := map[string]string{}
+	for line := range strings.Lines(string(begin)) {
+		if name, value, found := strings.Cut(strings.TrimRight(line, "\r\n"), ": "); found && values[name] == "" {
+			values[name] = value
+		}
+	}
+	first, err1 := strconv.ParseInt(values[firstField], 10, 64)
+	next, err2 := strconv.ParseInt(values[nextField], 10, 64)
+	h = Head{Name: values["WARC-Filename"], First: first, Next: next, Sum: values[sumField]}
+	return h, err1 == nil && err2 == nil && next > first && first >= 0 && h.Sum != ""
+}
+
+// most is the length of a stored block of both formats.
+const most = 1<<16 - 1
+
+// storedGzip is a gzip member (RFC 1952) of stored blocks (RFC 1951 section 3.2.4).
+func storedGzip(text []byte) []byte {
+	b := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
+	for rest, last := text, byte(0); last == 0; {
+		block := rest[:min(len(rest), most)]
+		if rest = rest[len(block):]; len(rest) == 0 {
+			last = 1
+		}
+		b = append(b, last)
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(block)))
+		b = binary.LittleEndian.AppendUint16(b, ^uint16(len(block)))
+		b = append(b, block...)
+	}
+	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(text))
+	return binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+}
+
+// storedZstd is a zstd frame (RFC 8878 section 3.1.1) of raw blocks, as a single segment
+// with its size in 4 bytes and a checksum.
+func storedZstd(text []byte) []byte {
+	b := []byte{0x28, 0xb5, 0x2f, 0xfd, 0b1010_0100}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+	for rest, last := text, uint32(0); last == 0; {
+		block := rest[:min(len(rest), most)]
+		if rest = rest[len(block):]; len(rest) == 0 {
+			last = 1
+		}
+		header := binary.LittleEndian.AppendUint32(nil, uint32(len(block))<<3|last)
+		b = append(append(b, header[:3]...), block...)
+	}
+	return binary.LittleEndian.AppendUint32(b, uint32(xxhash.Sum64(text)))
+}

@@ -1,0 +1,97 @@
+package warc
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Entry is a line of a CDXJ index: where the response of a URL at a time is.
+type Entry struct {
+	Date                      time.Time
+	URL, MIME, Status, Digest string
+	// Offset and Length of the member in the file.
+	Offset, Length int64
+
+	id string // of the record
+}
+
+// cdxj is the JSON of a line, as pywb and cdxj-indexer write it.
+type cdxj struct {
+	URL      string `json:"url"`
+	MIME     string `json:"mime,omitempty"`
+	Status   string `json:"status,omitempty"`
+	Digest   string `json:"digest,omitempty"`
+	Length   int64  `json:"length,string"`
+	Offset   int64  `json:"offset,string"`
+	Filename string `json:"filename"`
+}
+
+// CDXJ returns the sorted index of a file whose head has headBytes.
+func CDXJ(entries []Entry, file string, headBytes int64) []byte {
+	lines := make([]string, 0, len(entries))
+	for _, e := range entries {
+		text, err := json.Marshal(cdxj{e.URL, e.MIME, e.Status, e.Digest, e.Length, e.Offset + headBytes, file})
+		if err != nil {
+			continue // strings and numbers have no errors
+		}
+		lines = append(lines, SURT(e.URL)+" "+e.Date.UTC().Format("20060102150405")+" "+string(text)+"\n")
+	}
+	slices.Sort(lines)
+	return []byte(strings.Join(lines, ""))
+}
+
+// Lines finds the lines of a URL in an index.
+func Lines(index []byte, target string) (found []Line) {
+	prefix := SURT(target) + " "
+	for line := range strings.Lines(string(index)) {
+		key, text, ok := strings.Cut(strings.TrimPrefix(line, prefix), " ")
+		var c cdxj
+		if !ok || !strings.HasPrefix(line, prefix) || json.Unmarshal([]byte(text), &c) != nil {
+			continue
+		}
+		if at, err := time.Parse("20060102150405", key); err == nil {
+			found = append(found, Line{File: c.Filename, Entry: Entry{Date: at, URL: c.URL, MIME: c.MIME, Status: c.Status, Digest: c.Digest, Offset: c.Offset, Length: c.Length}})
+		}
+	}
+	return found
+}
+
+// Line is an Entry with the name of its file.
+type Line struct {
+	File string
+	Entry
+}
+
+var www = regexp.MustCompile(`^www\d*\.`)
+
+// SURT returns the key by which indexes are sorted: the host from its top-level domain on,
+// and path and query in lower case. For URLs of crawls it is the key of pywb and
+// cdxj-indexer, but where unreserved characters are escaped. Scheme, www., default ports and a slash
+// at the end of the path are left out, and parameters are sorted.
+func SURT(target string) string {
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" {
+		return strings.ToLower(target)
+	}
+	labels := strings.Split(www.ReplaceAllString(strings.ToLower(u.Hostname()), ""), ".")
+	slices.Reverse(labels) // of an IPv6 address there is one
+	key := strings.Join(labels, ",")
+	if port := u.Port(); port != "" && (u.Scheme != "http" || port != "80") && (u.Scheme != "https" || port != "443") {
+		key += ":" + port
+	}
+	path := strings.ToLower(u.EscapedPath())
+	if path = strings.TrimSuffix(path, "/"); path == "" {
+		path = "/"
+	}
+	key += ")" + path
+	if u.RawQuery != "" {
+		parameters := strings.Split(strings.ToLower(u.RawQuery), "&")
+		slices.Sort(parameters)
+		key += "?" + strings.Join(parameters, "&")
+	}
+	return key
+}
