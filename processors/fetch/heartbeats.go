@@ -15,7 +15,7 @@ import (
 )
 
 // errLease ends a life of the stage: its partitions may have another owner.
-var errLease = errors.New("no good heartbeat for too long; what is in flight is cancelled")
+var errLease = errors.New("no good heartbeat for too long; requests in flight are cancelled")
 
 // keepLease returns errLease when the lease has ended. First it ends the work on every
 // partition. Before the lease has begun it waits.

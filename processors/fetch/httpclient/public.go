@@ -113,7 +113,7 @@ func ParseNetwork(text string) (netip.Prefix, error) {
 	case err != nil:
 		return netip.Prefix{}, fmt.Errorf("network %q is not an address, a slash and a number of bits, such as 10.1.0.0/16", text)
 	case network.Addr().Is4In6():
-		return netip.Prefix{}, fmt.Errorf("network %q is of IPv4-mapped addresses: write it as one of IPv4", text)
+		return netip.Prefix{}, fmt.Errorf("network %q has IPv4-mapped addresses: write it as an IPv4 network", text)
 	case network != network.Masked():
 		return netip.Prefix{}, fmt.Errorf("network %q has more bits than it says: %v and %v are networks",
 			text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))

@@ -281,7 +281,7 @@ func TestParseNetwork(t *testing.T) {
 		"": "is not an address", "10.0.0.1": "is not an address", "10.0.0.0/33": "is not an address", "intranet/8": "is not an address",
 		"fe80::%eth0/10": "is not an address", "10.0.0.0/8 ": "is not an address", "10.0.0.0/08": "is not an address",
 		"10.1.2.3/8": "10.0.0.0/8 and 10.1.2.3/32 are networks", "fd00::1/8": "fd00::/8 and fd00::1/128 are networks",
-		"::ffff:10.0.0.0/104": "write it as one of IPv4",
+		"::ffff:10.0.0.0/104": "write it as an IPv4 network",
 	} {
 		if got, err := ParseNetwork(bad); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v, %v", bad, got, err)

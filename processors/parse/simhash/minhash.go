@@ -54,7 +54,7 @@ func (m MinHash) String() string { return hex.EncodeToString(m.Append(nil)) }
 func ParseMinHash(s string) (m MinHash, err error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != MinHashBytes {
-		return m, fmt.Errorf("%q is no MinHash of %d hexadecimal digits", s, hex.EncodedLen(MinHashBytes))
+		return m, fmt.Errorf("%q is not a MinHash of %d hexadecimal digits", s, hex.EncodedLen(MinHashBytes))
 	}
 	return ReadMinHash(b), nil
 }

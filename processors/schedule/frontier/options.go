@@ -98,7 +98,7 @@ func (o Options) Validate() error {
 	case o.PerDay < 0 || o.CrawlPerDay < 0:
 		return fmt.Errorf("frontier: %d requests a day per domain, %d per crawl", o.PerDay, o.CrawlPerDay)
 	case o.Allowed == nil:
-		return errors.New("frontier: nothing tells what robots rules allow")
+		return errors.New("frontier: the option for robots rules is missing")
 	}
 	return nil
 }
