@@ -8,7 +8,7 @@ import (
 // Compression of the members of a file.
 type Compression string
 
-// Compressions. Every reader knows gzip. zstd takes less time and less room.
+// Compressions. Every reader knows gzip. zstd takes less room.
 const (
 	Gzip Compression = "gzip"
 	Zstd Compression = "zstd"
