@@ -75,7 +75,9 @@ func validator(x *httpclient.Exchange, field string) string {
 // AnswerOf is what an exchange means for the rest of its visit.
 func AnswerOf(x *httpclient.Exchange) hostqueue.Answer {
 	verdict := politeness.Judge(uint32(x.Status), string(x.Class))
-	answer := hostqueue.Answer{Failed: verdict.Health == politeness.Failed || verdict.Missing, Unreached: verdict.Unreached}
+	answer := hostqueue.Answer{
+		Failed: verdict.Health == politeness.Failed || verdict.Missing, Page: verdict.Page, Unreached: verdict.Unreached,
+	}
 	if answer.Failed {
 		answer.RetryAfter = x.RetryAfter // that of a success asks for nothing
 	}

@@ -95,8 +95,9 @@ type Answer struct {
 	// Stop ends the visit: the request could not be made.
 	Stop bool
 	// Failed: the host failed, and the scheduler decides when it is asked again. The
-	// requests of the visit that go to other hosts are made.
-	Failed bool
+	// requests of the visit that go to other hosts are made. Page: perhaps only the page
+	// failed. Then the visit goes on until the next request to the host fails, too.
+	Failed, Page bool
 	// RetryAfter is how long the host asked for no request. It holds for all visits.
 	RetryAfter time.Duration
 	// Rest is how long the domain must be left alone, if that is longer than the delay.
@@ -119,6 +120,7 @@ type Queue struct {
 	found   bool // the host of the next request has addresses
 	stopped bool
 	failed  map[string]bool // hosts that failed in the current visit
+	page    map[string]bool // hosts whose last answer in it was a failure, perhaps of the page
 
 	notBefore time.Time
 	told      *told     // shared with the domain's other queues; nil: nothing
@@ -231,7 +233,7 @@ func (q *Queue) Next(now time.Time) Step {
 		if q.current == nil {
 			first := q.waiting[0]
 			q.waiting = q.waiting[1:]
-			q.current, q.next, q.rest, q.found, q.stopped, q.failed = &first, 0, 0, false, false, nil
+			q.current, q.next, q.rest, q.found, q.stopped, q.failed, q.page = &first, 0, 0, false, false, nil, nil
 			if earliest := first.visit.NotBefore; earliest.After(q.notBefore) {
 				q.notBefore = earliest
 			}
@@ -292,14 +294,23 @@ func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
 	}
 	host := q.current.visit.Host(q.next)
 	q.hear(host, now, answer)
-	if answer.Failed {
-		if q.failed == nil {
-			q.failed = map[string]bool{}
-		}
-		q.failed[host] = true
+	switch {
+	case answer.Failed && answer.Page && answer.RetryAfter == 0 && !q.page[host]:
+		mark(&q.page, host)
+	case answer.Failed:
+		mark(&q.failed, host)
+	default:
+		delete(q.page, host)
 	}
 	q.Skipped()
 	q.stopped = answer.Stop
+}
+
+func mark(hosts *map[string]bool, host string) {
+	if *hosts == nil {
+		*hosts = map[string]bool{}
+	}
+	(*hosts)[host] = true
 }
 
 // hear notes what a host told all queues of its domain.

@@ -96,6 +96,46 @@ func TestChooseOpensQueuesBeforeVisitsWait(t *testing.T) {
 	}
 }
 
+// A page that fails, perhaps it alone, does not stop the visit: its host is skipped after two
+// in a row, or when it asks for time.
+func TestAPageThatFails(t *testing.T) {
+	failed, page := hostqueue.Answer{Failed: true}, hostqueue.Answer{Failed: true, Page: true}
+	busy := hostqueue.Answer{Failed: true, Page: true, RetryAfter: time.Minute}
+	for _, c := range []struct {
+		answers []hostqueue.Answer // to the requests that are made
+		made    int                // of five to one host
+	}{
+		{[]hostqueue.Answer{page, {}, page, {}, page}, 5},
+		{[]hostqueue.Answer{{}, page, page}, 3},
+		{[]hostqueue.Answer{page, failed}, 2},
+		{[]hostqueue.Answer{failed}, 1},
+		{[]hostqueue.Answer{{}, busy}, 2},
+	} {
+		var q hostqueue.Queue
+		q.Add(t.Context(), visit("d", "v", 5, 0))
+		now, made := time.Unix(0, 0), 0
+		for step := q.Next(now); step.Kind != hostqueue.Finish; step = q.Next(now) {
+			switch step.Kind {
+			case hostqueue.LookUp:
+				q.Found()
+			case hostqueue.Skip:
+				q.Skipped()
+			case hostqueue.Ask:
+				if made == len(c.answers) {
+					t.Fatalf("%v: request %d is made", c.answers, made+1)
+				}
+				q.Made(now, c.answers[made], 0)
+				made++
+			default:
+				t.Fatalf("it says %v", step)
+			}
+		}
+		if made != c.made {
+			t.Errorf("%v: %d requests are made, want %d", c.answers, made, c.made)
+		}
+	}
+}
+
 // The host of a request is looked up before its delay. A request whose host is not found
 // is over, and costs the domain nothing.
 func TestHostIsLookedUpBeforeTheDelay(t *testing.T) {

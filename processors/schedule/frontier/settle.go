@@ -82,7 +82,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		name, _ := originOf(request.Target.GetUrl())
 		probed := s.visit.probe && s.failing(name)
 		s.made = s.made || !verdict.Unmade
-		s.learn(name, verdict, o, page(request))
+		s.learn(name, verdict, o, request)
 		switch {
 		case verdict.Unmade:
 			s.unprobed(name, s.visit)
@@ -104,7 +104,10 @@ func (s *settling) pages(v *weftpb.Visited) {
 			// The host is down, and the URL keeps its attempts. The next probe is another URL.
 			s.later(name, o, verdict.Reason).Kept = true
 		case verdict.Throttled > 0 && request.Throttled < verdict.Throttled:
-			s.later(name, o, verdict.Reason).Throttled = true
+			later := s.later(name, o, verdict.Reason)
+			if later.Throttled = true; verdict.Page {
+				later.RetryMs = max(later.RetryMs, s.nowMS+politeness.ThrottleWait(request.Throttled+1).Milliseconds())
+			}
 		case verdict.Retry:
 			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
 			if !ok && verdict.Throttled == 0 && s.mayBeDown(name, verdict, request.Attempt+1) {
@@ -166,7 +169,7 @@ func page(r *weftpb.Request) string {
 	if isReferral(r) {
 		return ""
 	}
-	return r.Target.GetUrl()
+	return r.GetTarget().GetUrl()
 }
 
 // mayBeDown tells whether it may be that a URL has failed so many times because its origin or
@@ -203,7 +206,7 @@ func (s *settling) check(v *weftpb.Visited) {
 		s.settled(0, nil, ReasonCheck, -1)
 		return
 	}
-	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], "")
+	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], nil)
 	s.settled(0, v.Outcomes[0], ReasonCheck, 0)
 	s.made = true
 }
@@ -231,19 +234,19 @@ func (s *settling) robots(v *weftpb.Visited) {
 	answered := politeness.Verdict{Health: politeness.Answered}
 	switch {
 	case v.Rules.GetReferred():
-		s.learn(name, answered, outcome, "")
+		s.learn(name, answered, outcome, nil)
 		if !o.answered {
 			s.robotsReferred(name, o, rules.GetStatus())
 		}
 	case had(rules):
-		s.learn(name, answered, outcome, "")
+		s.learn(name, answered, outcome, nil)
 		s.delay = max(s.delay, s.robotsHad(name, o, rules))
 	case v.Rules.GetRedirected() && verdict.Unreached:
 		// The name that does not exist, or is refused, is that of another origin.
-		s.learn(name, politeness.Verdict{}, outcome, "")
+		s.learn(name, politeness.Verdict{}, outcome, nil)
 		s.robotsElsewhere(name, o, rules.GetStatus())
 	case verdict.Missing:
-		s.learn(name, verdict, outcome, "")
+		s.learn(name, verdict, outcome, nil)
 	default:
 		health := verdict
 		if outcome.GetStatus() != 0 {
@@ -255,7 +258,7 @@ func (s *settling) robots(v *weftpb.Visited) {
 				health.Health = politeness.Unknown
 			}
 		}
-		s.learn(name, health, outcome, "")
+		s.learn(name, health, outcome, nil)
 		s.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
 }
@@ -290,38 +293,41 @@ func whole(us int64) uint32 { return uint32(min(max(us/1000, 0), math.MaxUint32)
 func (s *settling) later(name string, o *weftpb.Outcome, reason string) *weftpb.Settlement {
 	first, _ := politeness.Retry(1, 0)
 	from, _ := s.origin(name)
-	waitMS := max(s.host(urls.HostOf(name)).waitMS, from.health.waitMS, s.nowMS)
+	host := s.host(urls.HostOf(name))
+	waitMS := max(host.waitMS, host.silentMS, from.health.waitMS, s.nowMS)
 	s.settled(o.Index, o, reason, waitMS+first.Milliseconds())
 	return s.ev.Settled[len(s.ev.Settled)-1]
 }
 
-// learn takes over what an outcome says about an origin and its host. url is that of the
-// page, empty if it was not a page.
-func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, url string) {
+// learn takes over what an outcome says about an origin and its host. request is nil if it was
+// not for a URL of the crawl.
+func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, request *weftpb.Request) {
 	if o.GetStatus() != 0 {
 		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
 	}
 	s.reached = s.reached || !v.Unmade && !v.Unreached
+	host, after, again := urls.HostOf(name), retryAfter(o), request.GetAttempt()+request.GetThrottled() > 0
 	if judge(o).Health == politeness.Failed {
-		s.silence(urls.HostOf(name), retryAfter(o))
+		s.silence(host, after)
 	}
 	probe, check := s.visit.probe && s.failing(name), s.visit.check
 	switch {
 	case v.Missing:
-		s.nameMissing(urls.HostOf(name), v.Reason)
+		s.nameMissing(host, v.Reason)
 	case v.Health == politeness.Answered:
-		if o.GetStatus() < 200 || o.GetStatus() > 299 || o.GetErrorClass() != "" {
-			url = ""
+		url := ""
+		if o.GetStatus() >= 200 && o.GetStatus() <= 299 && o.GetErrorClass() == "" {
+			url = page(request)
 		}
 		s.answered(name, url, check)
 	case v.Health != politeness.Failed:
+	case v.Page && page(request) != "" && (again || after == 0) && s.failedPage(host, again):
 	case v.Throttled > 0:
-		after := retryAfter(o)
-		s.throttle(urls.HostOf(name), probe, after > 0 || o.GetStatus() == 429, s.delay, after)
+		s.throttle(host, probe, after > 0 || o.GetStatus() == 429, s.delay, after)
 	case v.Unit == politeness.Origin:
 		s.failedOrigin(name, probe, s.delay)
 	default:
-		s.failedHost(urls.HostOf(name), probe, check, s.delay, retryAfter(o))
+		s.failedHost(host, probe, check, s.delay, after)
 	}
 }
 
