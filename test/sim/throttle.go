@@ -15,6 +15,7 @@ import (
 // all while a storm lasts. It answers the others with 429.
 type throttle struct {
 	host      string
+	status    int  // with which it refuses; 0: 429
 	perMinute int  // 0: any number
 	tells     bool // Retry-After
 	storm     time.Duration
@@ -59,7 +60,9 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 		return false
 	}
 	t.refused++
-	x.Status = http.StatusTooManyRequests
+	if x.Status = http.StatusTooManyRequests; t.status != 0 {
+		x.Status = t.status
+	}
 	if t.tells {
 		x.RetryAfter = min(wait.Truncate(time.Second)+time.Second, longestRetryAfter)
 	}
