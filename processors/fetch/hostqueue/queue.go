@@ -102,6 +102,9 @@ type Answer struct {
 	RetryAfter time.Duration
 	// Rest is how long the domain must be left alone, if that is longer than the delay.
 	Rest time.Duration
+	// Referred: the robots.txt of the host redirects to another domain, which perhaps asks for
+	// a Crawl-delay.
+	Referred bool
 	// Unreached: the request reached no server, and no delay runs from its end.
 	Unreached bool
 }
@@ -124,7 +127,7 @@ type Queue struct {
 
 	notBefore time.Time
 	told      *told     // shared with the domain's other queues; nil: nothing
-	silences  *Silences // see Remember; nil: none
+	memory    *Memory   // see Remember; nil: nothing
 }
 
 // told is what servers of a domain told all its queues.
@@ -192,10 +195,10 @@ func Choose(most int, queue func(nth int) (waiting int, open bool)) int {
 // for both.
 func (q *Queue) Join(other *Queue) { q.told = other.shared() }
 
-// Remember has q note the hosts that ask for no request in s, with other queues, of whatever
-// domains. So they are remembered when q is over. A queue without Remember has a memory of
+// Remember has q note what it learns of hosts in m, with other queues, of whatever
+// domains. So that is remembered when q is over. A queue without Remember has a memory of
 // its own.
-func (q *Queue) Remember(s *Silences) { q.silences = s }
+func (q *Queue) Remember(m *Memory) { q.memory = m }
 
 func (q *Queue) shared() *told {
 	if q.told == nil {
@@ -214,7 +217,7 @@ func (q *Queue) free() time.Time {
 
 // silent tells whether a host must not be asked.
 func (q *Queue) silent(host string, now time.Time) bool {
-	return q.failed[host] || q.told != nil && q.told.hanging[host] || q.silences.silent(host, now)
+	return q.failed[host] || q.told != nil && q.told.hanging[host] || q.memory != nil && q.memory.silences.silent(host, now)
 }
 
 // Host returns the host of request i.
@@ -247,7 +250,11 @@ func (q *Queue) Next(now time.Time) Step {
 			q.Skipped()
 		}
 		step := Step{Visit: v, Context: ctx, Index: q.next}
-		switch free := q.free(); {
+		free := q.free()
+		if q.next < len(v.Requests) {
+			free = later(free, q.memory.notBefore(v.Host(q.next), v))
+		}
+		switch {
 		case q.stopped || q.next == len(v.Requests):
 			step.Kind, step.Index = Finish, q.rest
 		case q.silent(v.Host(q.next), now):
@@ -318,11 +325,14 @@ func (q *Queue) hear(host string, now time.Time, answer Answer) {
 	if answer.Rest > 0 {
 		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))
 	}
+	if q.memory == nil && (answer.RetryAfter > 0 || answer.Referred) {
+		q.memory = new(Memory)
+	}
 	if answer.RetryAfter > 0 {
-		if q.silences == nil {
-			q.silences = new(Silences)
-		}
-		q.silences.add(host, now.Add(answer.RetryAfter), now)
+		q.memory.silences.add(host, now.Add(answer.RetryAfter), now)
+	}
+	if answer.Referred {
+		q.memory.referrals.add(host, now.Add(politeness.MaxCrawlDelay), now)
 	}
 }
 

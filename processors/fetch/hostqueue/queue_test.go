@@ -96,6 +96,50 @@ func TestChooseOpensQueuesBeforeVisitsWait(t *testing.T) {
 	}
 }
 
+// A Crawl-delay that another domain told runs from the answer that redirected robots.txt there,
+// whenever the visit comes that knows of it, and in whatever queue.
+func TestACrawlDelayFromAnotherDomain(t *testing.T) {
+	var memory hostqueue.Memory
+	start := time.Unix(0, 0)
+	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	next := func(q *hostqueue.Queue, ms int) hostqueue.Step {
+		step := q.Next(at(ms))
+		if step.Kind == hostqueue.LookUp {
+			q.Found()
+			step = q.Next(at(ms))
+		}
+		return step
+	}
+	var first, second hostqueue.Queue
+	first.Remember(&memory)
+	second.Remember(&memory)
+	first.Add(t.Context(), visitOf("d", "robots", time.Second, "http://www.d/robots.txt"))
+	next(&first, 0)
+	first.Made(at(100), hostqueue.Answer{Referred: true}, 0)
+	next(&first, 100)
+	first.Drop()
+	if step := first.Next(at(1100)); step.Kind != hostqueue.Over {
+		t.Fatalf("after the delay the queue says %v", step)
+	}
+	second.Add(t.Context(), visitOf("d", "pages", 3*time.Second, "http://www.d/", "http://www.d/2"))
+	if step := next(&second, 1500); step.Kind != hostqueue.Wait || !step.Until.Equal(at(3100)) {
+		t.Fatalf("%v, want a wait until 3 s after the answer", step)
+	}
+	if step := next(&second, 3100); step.Kind != hostqueue.Ask {
+		t.Fatalf("%v 3 s after the answer", step)
+	}
+	second.Made(at(3200), hostqueue.Answer{}, 0)
+	if step := next(&second, 3200); step.Kind != hostqueue.Wait || !step.Until.Equal(at(6200)) {
+		t.Errorf("%v after the first page, want its delay", step)
+	}
+	var other hostqueue.Queue
+	other.Remember(&memory)
+	other.Add(t.Context(), visitOf("d", "another", 3*time.Second, "http://d/"))
+	if step := next(&other, 1500); step.Kind != hostqueue.Ask {
+		t.Errorf("another host waits, too: %v", step)
+	}
+}
+
 // A page that fails, perhaps it alone, does not stop the visit: its host is skipped after two
 // in a row, or when it asks for time.
 func TestAPageThatFails(t *testing.T) {

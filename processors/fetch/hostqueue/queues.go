@@ -103,9 +103,9 @@ type Queues struct {
 	life       context.Context // of queues that only wait for a delay
 	end        context.CancelFunc
 
-	mu       sync.Mutex
-	queues   map[queueKey]*queue
-	silences Silences
+	mu     sync.Mutex
+	queues map[queueKey]*queue
+	memory Memory
 }
 
 type queueKey struct {
@@ -151,7 +151,7 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 	q := s.queues[key]
 	if q == nil {
 		q = &queue{key: key, arrived: make(chan struct{}, 1)}
-		q.Remember(&s.silences)
+		q.Remember(&s.memory)
 		for nth := range s.opts.PerDomain {
 			if other := s.queues[queueKey{v.Domain, nth}]; other != nil {
 				q.Join(&other.Queue)
