@@ -60,6 +60,7 @@ var plantable = map[Bug]string{
 	"delay-from-start":       "the delay runs from the start of a request",
 	"delay-skipped":          "no delay runs from any request",
 	"referral-forgotten":     "a fetcher forgets that another domain has the robots.txt of a host, and perhaps a Crawl-delay",
+	"silence-untold":         "a fetcher does not say for how long a host asked for no request",
 	"silence-ignored":        "a host that asked for no request is asked in the rest of the visit",
 	"no-robots":              "robots.txt is not fetched",
 	"pause-ignored":          "a fetcher that is paused goes on",

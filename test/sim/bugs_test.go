@@ -8,7 +8,7 @@ const within = 4000
 // rare are seeds shortly before the first one that finds a bug, for bugs that few seeds find.
 // A search from 1 on finds them too, and takes minutes.
 var rare = map[Bug]uint64{
-	"drain-without-before": 2300, "lease-from-answer": 245, "marks-jump": 175, "outage-for-pages": 125, "recalls-ignored": 210, "throttled-unpaced": 510, "worker-commits-early": 165,
+	"drain-without-before": 2300, "lease-from-answer": 245, "marks-jump": 175, "outage-for-pages": 125, "recalls-ignored": 210, "silence-untold": 1020, "throttled-unpaced": 510, "worker-commits-early": 165,
 }
 
 // plain are bugs that are looked for in plain cases, because too few of the others find them.

@@ -73,11 +73,11 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 const longestRetryAfter = politeness.MaxRetryAfter
 
 // checkSkipped checks that the scheduler knows which hosts asked for no request: few visits
-// come back because their host did, which fetchers remember. With faults the scheduler may not
-// know it: a wall clock that is set forward ends its waits.
+// come back because their host did, which fetchers remember. A wall clock that is set forward
+// ends the scheduler's wait; the first visit that comes back says how long it lasts.
 func (w *world) checkSkipped(f *fetcher, v *hostqueue.Visit, host string) {
 	s := w.web.silences[host]
-	if s == nil || !w.c.faultless() || s.fetcher != f || w.now >= s.until || s.latest == v {
+	if s == nil || s.fetcher != f || w.now >= s.until || s.latest == v {
 		return
 	}
 	s.latest = v

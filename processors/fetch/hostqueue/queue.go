@@ -159,7 +159,7 @@ const (
 	// Ask for request Index of Visit; then call Made, or Drop.
 	Ask
 	// Skip request Index of Visit, because its host must not be asked now; then call
-	// Skipped.
+	// Skipped. Until is the end of the time in which the host asked for no request, if it did.
 	Skip
 	// Finish Visit, of which requests from Index on were not begun; then call Drop.
 	Finish
@@ -259,6 +259,9 @@ func (q *Queue) Next(now time.Time) Step {
 			step.Kind, step.Index = Finish, q.rest
 		case q.silent(v.Host(q.next), now):
 			step.Kind = Skip
+			if q.memory != nil {
+				step.Until = q.memory.silences.until(v.Host(q.next), now)
+			}
 		case !q.found:
 			step.Kind = LookUp
 		case free.After(now):

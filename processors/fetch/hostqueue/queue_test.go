@@ -140,6 +140,25 @@ func TestACrawlDelayFromAnotherDomain(t *testing.T) {
 	}
 }
 
+// The step that skips a request says for how long its host asked for no request, if it did.
+func TestASkipSaysForHowLong(t *testing.T) {
+	for _, asked := range []time.Duration{0, time.Minute} {
+		var q hostqueue.Queue
+		now := time.Unix(100, 0)
+		q.Add(t.Context(), visitOf("d", "v", 0, "http://d/1", "http://d/2"))
+		q.Next(now)
+		q.Found()
+		q.Made(now, hostqueue.Answer{Failed: true, RetryAfter: asked}, 0)
+		want := time.Time{}
+		if asked > 0 {
+			want = now.Add(asked)
+		}
+		if step := q.Next(now.Add(time.Second)); step.Kind != hostqueue.Skip || !step.Until.Equal(want) {
+			t.Errorf("after a failure with Retry-After %v it says %v, want a skip until %v", asked, step, want)
+		}
+	}
+}
+
 // A page that fails, perhaps it alone, does not stop the visit: its host is skipped after two
 // in a row, or when it asks for time.
 func TestAPageThatFails(t *testing.T) {

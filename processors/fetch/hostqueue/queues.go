@@ -34,8 +34,10 @@ type Requester interface {
 	Priority(v *Visit, i int) int
 	// Request makes v.Requests[i].
 	Request(ctx context.Context, v *Visit, i int) Answer
-	// Skip reports that v.Requests[i] is not made, because its host must not be asked.
-	Skip(ctx context.Context, v *Visit, i int)
+	// Skip reports that v.Requests[i] is not made, because its host must not be asked. silent
+	// is the end of the time in which the host asked for no request, the zero time if it did
+	// not.
+	Skip(ctx context.Context, v *Visit, i int, silent time.Time)
 	// Hang reports that v.Requests[i] hangs, and that its domain goes on without it from
 	// at on. Requests after it were not begun, and are not. Finish follows when the
 	// request is over.
@@ -214,7 +216,7 @@ func (s *Queues) serve(q *queue) {
 				return
 			}
 		case Skip:
-			s.requester.Skip(step.Context, step.Visit, step.Index)
+			s.requester.Skip(step.Context, step.Visit, step.Index, step.Until)
 			s.change(q.Skipped)
 		case Finish:
 			s.requester.Finish(step.Context, step.Visit, step.Index)
@@ -231,7 +233,7 @@ func (s *Queues) lookUp(q *queue, step Step) (found, hung bool) {
 	answer.Unreached = true
 	switch hung = a.end(); {
 	case hung && found:
-		s.requester.Skip(step.Context, step.Visit, step.Index)
+		s.requester.Skip(step.Context, step.Visit, step.Index, time.Time{})
 		s.hungUp(q, step, answer)
 	case hung:
 		s.hungUp(q, step, answer)

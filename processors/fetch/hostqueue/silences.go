@@ -69,9 +69,14 @@ func (s *Silences) forgetFirst() {
 }
 
 // silent tells whether a host must not be asked.
-func (s *Silences) silent(host string, now time.Time) bool {
-	known := s.byHost[host]
-	return known != nil && known.until.After(now)
+func (s *Silences) silent(host string, now time.Time) bool { return !s.until(host, now).IsZero() }
+
+// until is the time before which a host must not be asked, the zero time if it may be.
+func (s *Silences) until(host string, now time.Time) (end time.Time) {
+	if known := s.byHost[host]; known != nil && known.until.After(now) {
+		end = known.until
+	}
+	return end
 }
 
 // byEnd is a heap: the first one ends first.

@@ -307,8 +307,11 @@ func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, r
 	}
 	s.reached = s.reached || !v.Unmade && !v.Unreached
 	host, after, again := urls.HostOf(name), retryAfter(o), request.GetAttempt()+request.GetThrottled() > 0
-	if judge(o).Health == politeness.Failed {
+	switch {
+	case judge(o).Health == politeness.Failed:
 		s.silence(host, after)
+	case o.GetSkipped() && !waits(s.host(host).silentMS, s.nowMS):
+		s.silence(host, after) // by the clock of an earlier decision it is over
 	}
 	probe, check := s.visit.probe && s.failing(name), s.visit.check
 	switch {
