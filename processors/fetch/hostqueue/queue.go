@@ -126,8 +126,8 @@ type Queue struct {
 	page    map[string]bool // hosts whose last answer in it was a failure, perhaps of the page
 
 	notBefore time.Time
-	told      *told     // shared with the domain's other queues; nil: nothing
-	memory    *Memory   // see Remember; nil: nothing
+	told      *told   // shared with the domain's other queues; nil: nothing
+	memory    *Memory // see Remember; nil: nothing
 }
 
 // told is what servers of a domain told all its queues.
