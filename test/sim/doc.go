@@ -117,8 +117,8 @@
 //
 // An origin that does not answer is probed, at waits of up to an hour, of which three may
 // add up. Its URLs are given
-// up no sooner than the crawl says. An outage that is shorter costs at most two URLs,
-// which fail before the host is known to be down, and one for 8 answers 503. A host that
+// up no sooner than the crawl says. An outage that is shorter costs at most one URL,
+// which fails before the host is known to be down. A host that
 // permits so many requests a minute refuses not many more than it answers, and all of its
 // pages are fetched.
 //

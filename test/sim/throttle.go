@@ -105,7 +105,11 @@ func (w *world) checkThrottles() {
 		}
 		w.count("throttled hosts")
 		w.trace("%s permits %d a minute: %d served, %d refused", host, t.perMinute, n, t.refused)
-		if 10*t.refused > 150+13*n {
+		most := 50 + 13*n
+		if t.tells {
+			most = 20 + 2*n
+		}
+		if 10*t.refused > most {
 			w.violate("throttled", "%s, which permits %d requests a minute, refused %d and answered %d", host, t.perMinute, t.refused, n)
 		}
 	}

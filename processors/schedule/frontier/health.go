@@ -198,10 +198,10 @@ func (h *host) wait(delay time.Duration) time.Duration {
 	switch {
 	case h.paced:
 		return max(delay, politeness.ThrottleWait(h.throttled))
-	case h.throttled > 0:
-		return max(h.breaker.Wait(delay), politeness.ThrottleWait(h.throttled))
 	case h.checks() && h.breaker.Cycles == 1:
 		return max(delay, politeness.FirstBackoff)
+	case h.throttled > 0:
+		return max(h.breaker.Wait(delay), politeness.ThrottleWait(h.throttled))
 	case !h.breaker.Open && h.brokenPages > 0:
 		return delay
 	}
@@ -211,15 +211,23 @@ func (h *host) wait(delay time.Duration) time.Duration {
 // checks tells whether the next probe is a check: a request for a page that was fetched
 // before. Every other probe is a URL that waits, because that page may be broken too.
 func (h *host) checks() bool {
-	return h.breaker.Open && h.breaker.Cycles%2 == 1 && h.answeredURL != "" && h.throttled == 0
+	return h.breaker.Open && h.breaker.Cycles%2 == 1 && h.answeredURL != "" && !h.paced
+}
+
+// checked tells whether a check failed, so that the host is down, and not its pages.
+func (h *host) checked() bool {
+	return h.breaker.Open && h.breaker.Cycles > 1 && h.answeredURL != "" && h.brokenPages == 0
 }
 
 // throttle notes that a host asked for fewer requests. paced: the host means all requests, and
 // it said so. Then the learnt delay grows, but only once until the host answers again.
 // Such a host is there. It is given up only if it has refused as many requests in a row as make
 // one URL end.
-func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.Duration) {
+func (p *plan) throttle(name string, probe, check, paced bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
+	if check {
+		h.brokenPages = 0
+	}
 	h.throttled = min(h.throttled, 1<<20) + 1
 	h.countPage()
 	if paced && !h.paced {

@@ -80,7 +80,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		}
 		verdict, request := judge(o), s.requests[o.Index]
 		name, _ := originOf(request.Target.GetUrl())
-		probed := s.visit.probe && s.failing(name)
+		probed, checked := s.visit.probe && s.failing(name), s.host(urls.HostOf(name)).checked()
 		s.made = s.made || !verdict.Unmade
 		s.learn(name, verdict, o, request)
 		switch {
@@ -100,8 +100,9 @@ func (s *settling) pages(v *weftpb.Visited) {
 			} else {
 				s.settled(o.Index, o, verdict.Reason, -1)
 			}
-		case probed && verdict.Retry && o.Status == 0:
-			// The host is down, and the URL keeps its attempts. The next probe is another URL.
+		case probed && verdict.Retry && (o.Status == 0 || verdict.Page && checked):
+			// The host is down, and the URL keeps its attempts. The next probe is another URL. A 5xx
+			// is the host's only if a check has failed.
 			s.later(name, o, verdict.Reason).Kept = true
 		case verdict.Throttled > 0 && request.Throttled < verdict.Throttled:
 			later := s.later(name, o, verdict.Reason)
@@ -326,7 +327,7 @@ func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, r
 	case v.Health != politeness.Failed:
 	case v.Page && page(request) != "" && (again || after == 0) && s.failedPage(host, again):
 	case v.Throttled > 0:
-		s.throttle(host, probe, after > 0 || o.GetStatus() == 429, s.delay, after)
+		s.throttle(host, probe, check, after > 0 || o.GetStatus() == 429, s.delay, after)
 	case v.Unit == politeness.Origin:
 		s.failedOrigin(name, probe, s.delay)
 	default:
