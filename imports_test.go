@@ -74,6 +74,7 @@ var neighbours = map[string][]string{
 	"processors/fetch/httpclient": {"processors/fetch/slots"},
 	"processors/parse/duplicates": {"processors/parse/simhash"},
 	"processors/parse/feed":       {"processors/parse/markup"},
+	"processors/parse/office":     {"processors/parse/markup"},
 	"processors/parse/sitemap":    {"processors/parse/markup"},
 
 	"inspect/metrics":  {"inspect/status"},

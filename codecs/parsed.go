@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -38,7 +39,8 @@ type Parsed struct {
 	BodyBytes int64 `json:"body_bytes"`
 	// Truncated: the body was cut at the limit.
 	Truncated bool `json:"truncated,omitempty"`
-	// Unparsed and Fallback are the reasons of the same names in document.Page.
+	// Unparsed and Fallback are the reasons of the same names in document.Page: why there is no
+	// text, and why the document was not read as others are.
 	Unparsed string `json:"unparsed,omitempty"`
 	Fallback string `json:"fallback,omitempty"`
 
@@ -62,6 +64,10 @@ type Parsed struct {
 	Author      string `json:"author,omitempty"`
 	// Date is written as in the page.
 	Date string `json:"date,omitempty"`
+	// Modified is written as in the document.
+	Modified string `json:"modified,omitempty"`
+	// Pages is the number of pages, slides or sheets of a file; 0: it has none, or does not say.
+	Pages int `json:"pages,omitempty"`
 	// Canonical is absolute if it could be resolved, otherwise as written.
 	Canonical string `json:"canonical,omitempty"`
 	// CanonicalConflict: the page names several canonical URLs, and Canonical is
@@ -84,6 +90,14 @@ type Parsed struct {
 
 	// Feed is what the page says as a feed; nil: it is none.
 	Feed *ParsedFeed `json:"feed,omitempty"`
+	// Structure is what is known of a text that has a format: Markdown, JSON, CSV, source code;
+	// nil: it is none of these.
+	Structure *ParsedStructure `json:"structure,omitempty"`
+
+	// Directives are what the site says about what may be done with the page, one by one.
+	Directives []ParsedDirective `json:"directives,omitempty"`
+	// Usage is what they say together about its use: y or n for each use that they name.
+	Usage map[string]string `json:"usage,omitempty"`
 
 	Links []ParsedLink `json:"links"`
 	// LinksOmitted counts links beyond the limit for one page.
@@ -154,6 +168,30 @@ type ParsedEntry struct {
 	Summary string `json:"summary,omitempty"`
 }
 
+// ParsedStructure is the format of a text that is no HTML, and what is known of it.
+type ParsedStructure struct {
+	// Format is one of plain.Format: markdown, json, json_lines, csv or code.
+	Format string `json:"format"`
+	// Language is the programming language, by the name that GitHub's Linguist has for it.
+	Language string `json:"programming_language,omitempty"`
+	// Columns are the cells of the first row of a table.
+	Columns []string `json:"columns,omitempty"`
+	// Values is the number of values of JSON that could be read, and of the rows of a table.
+	Values int `json:"values,omitempty"`
+	// Wrong names what is wrong with the text; empty: nothing is. See package plain.
+	Wrong string `json:"wrong,omitempty"`
+}
+
+// ParsedDirective is one statement about what may be done with a page.
+type ParsedDirective struct {
+	// Source is header, meta or robots.txt. Field is the name of what has it there.
+	Source string `json:"source"`
+	Field  string `json:"field"`
+	// Agent is whom it is addressed to; empty: everybody.
+	Agent string `json:"agent,omitempty"`
+	Value string `json:"value"`
+}
+
 // ParsedLink is a link of a page, to another page or to a part of itself.
 type ParsedLink struct {
 	// URL is canonical; if it was refused, it is as written.
@@ -214,6 +252,10 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = appendMember(dst, `,"keywords":`, p.Keywords)
 	dst = appendMember(dst, `,"author":`, p.Author)
 	dst = appendMember(dst, `,"date":`, p.Date)
+	dst = appendMember(dst, `,"modified":`, p.Modified)
+	if p.Pages != 0 {
+		dst = strconv.AppendInt(append(dst, `,"pages":`...), int64(p.Pages), 10)
+	}
 	dst = appendMember(dst, `,"canonical":`, p.Canonical)
 	dst = appendFlag(dst, `,"canonical_conflict":true`, p.CanonicalConflict)
 	dst = strconv.AppendBool(append(dst, `,"robots":{"noindex":`...), p.Robots.NoIndex)
@@ -275,7 +317,50 @@ func (p Parsed) appendMetadata(dst []byte) []byte {
 	if p.Feed != nil {
 		dst = p.Feed.append(append(dst, `,"feed":`...))
 	}
+	if p.Structure != nil {
+		dst = p.Structure.append(append(dst, `,"structure":`...))
+	}
+	return p.appendDirectives(dst)
+}
+
+func (p Parsed) appendDirectives(dst []byte) []byte {
+	if len(p.Directives) > 0 {
+		dst = append(dst, `,"directives":[`...)
+		for i, d := range p.Directives {
+			dst = appendString(append(appendComma(dst, i), `{"source":`...), d.Source)
+			dst = appendString(append(dst, `,"field":`...), d.Field)
+			dst = appendMember(dst, `,"agent":`, d.Agent)
+			dst = appendString(append(dst, `,"value":`...), d.Value)
+			dst = append(dst, '}')
+		}
+		dst = append(dst, ']')
+	}
+	if len(p.Usage) > 0 {
+		dst = append(dst, `,"usage":{`...)
+		for i, label := range slices.Sorted(maps.Keys(p.Usage)) {
+			dst = appendString(appendComma(dst, i), label)
+			dst = appendString(append(dst, ':'), p.Usage[label])
+		}
+		dst = append(dst, '}')
+	}
 	return dst
+}
+
+func (s *ParsedStructure) append(dst []byte) []byte {
+	dst = appendString(append(dst, `{"format":`...), s.Format)
+	dst = appendMember(dst, `,"programming_language":`, s.Language)
+	if len(s.Columns) > 0 {
+		dst = append(dst, `,"columns":[`...)
+		for i, column := range s.Columns {
+			dst = appendString(appendComma(dst, i), column)
+		}
+		dst = append(dst, ']')
+	}
+	if s.Values != 0 {
+		dst = strconv.AppendInt(append(dst, `,"values":`...), int64(s.Values), 10)
+	}
+	dst = appendMember(dst, `,"wrong":`, s.Wrong)
+	return append(dst, '}')
 }
 
 func (f *ParsedFeed) append(dst []byte) []byte {

@@ -44,7 +44,7 @@ func record(page *document.Page, body []byte) codecs.Parsed {
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: int64(len(body)),
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
 		Language: page.Language, Title: page.Title, Description: page.Description, Canonical: page.Canonical,
-		Keywords: page.Keywords, Author: page.Author, Date: page.Date, CanonicalConflict: page.CanonicalConflict,
+		Keywords: page.Keywords, Author: page.Author, Date: page.Date, Modified: "2026-01-02", Pages: 12, CanonicalConflict: page.CanonicalConflict,
 		JSONLD: page.JSONLD, JSONLDOmitted: page.JSONLDOmitted,
 		Robots: codecs.ParsedRobots(page.Robots),
 		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
@@ -74,6 +74,17 @@ func asFeed(p *codecs.Parsed) {
 		Kind: "atom", Link: "https://www.example.org/", Self: "https://www.example.org/feed", Hubs: []string{"https://hub.example/"},
 		Entries: []codecs.ParsedEntry{{URL: "https://www.example.org/1", ID: "urn:1", Title: "A", Author: "B", Date: "2024", Summary: "C"}, {}}, EntriesOmitted: 1,
 	}
+}
+
+// asStructure makes a record that of a table.
+func asStructure(p *codecs.Parsed) {
+	p.Structure = &codecs.ParsedStructure{Format: "csv", Columns: []string{"a", ""}, Values: 3, Wrong: "uneven"}
+}
+
+// withDirectives adds what headers and robots.txt say.
+func withDirectives(p *codecs.Parsed) {
+	p.Directives = []codecs.ParsedDirective{{Source: "header", Field: "x-robots-tag", Agent: "otherbot", Value: "noai"}, {Source: "robots.txt", Field: "content-usage", Value: "train-ai=n"}}
+	p.Usage = map[string]string{"train-ai": "n", "search": "y"}
 }
 
 // TestRecordsFollowSchema reads real documents, with generous and with tight
@@ -107,6 +118,8 @@ func TestRecordsFollowSchema(t *testing.T) {
 				if p.Text != "" {
 					duplicated(&p)
 					asFeed(&p)
+					asStructure(&p)
+					withDirectives(&p)
 				}
 				line := p.AppendJSON(nil)
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
@@ -173,6 +186,8 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{[]string{"properties", "headings", "items"}, codecs.ParsedHeading{}},
 		{[]string{"properties", "open_graph", "items"}, codecs.ParsedProperty{}},
 		{[]string{"properties", "links", "items"}, codecs.ParsedLink{}},
+		{[]string{"properties", "structure"}, codecs.ParsedStructure{}},
+		{[]string{"properties", "directives", "items"}, codecs.ParsedDirective{}},
 	} {
 		var fields, required []string
 		for field := range reflect.TypeOf(object.record).Fields() {

@@ -62,7 +62,7 @@ func drawParsed(t *rapid.T) Parsed {
 			return ParsedOriginal{ID: s.Draw(t, "id"), URL: s.Draw(t, "url"), Distance: rapid.Int().Draw(t, "distance")}
 		}), true).Draw(t, "original"),
 		Language: s.Draw(t, "language"), Title: s.Draw(t, "title"), Description: s.Draw(t, "description"), Canonical: s.Draw(t, "canonical"),
-		Keywords: s.Draw(t, "keywords"), Author: s.Draw(t, "author"), Date: s.Draw(t, "date"), CanonicalConflict: b.Draw(t, "conflict"),
+		Keywords: s.Draw(t, "keywords"), Author: s.Draw(t, "author"), Date: s.Draw(t, "date"), Modified: s.Draw(t, "modified"), Pages: rapid.IntRange(0, 100).Draw(t, "pages"), CanonicalConflict: b.Draw(t, "conflict"),
 		OpenGraph: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedProperty {
 			return ParsedProperty{Name: s.Draw(t, "name"), Content: s.Draw(t, "content")}
 		}), 0, 2).Draw(t, "open graph"),
@@ -91,6 +91,16 @@ func drawParsed(t *rapid.T) Parsed {
 				EntriesOmitted: rapid.IntRange(0, 2).Draw(t, "entries omitted"),
 			}
 		}), true).Draw(t, "feed"),
+		Directives: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedDirective {
+			return ParsedDirective{Source: s.Draw(t, "source"), Field: s.Draw(t, "field"), Agent: s.Draw(t, "agent"), Value: s.Draw(t, "value")}
+		}), 0, 2).Draw(t, "directives"),
+		Usage: rapid.MapOfN(rapid.StringMatching(`[a-z-]{0,8}`), s, 0, 3).Draw(t, "usage"),
+		Structure: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedStructure {
+			return ParsedStructure{
+				Format: s.Draw(t, "format"), Language: s.Draw(t, "language"), Columns: rapid.SliceOfN(s, 0, 2).Draw(t, "columns"),
+				Values: rapid.IntRange(0, 2).Draw(t, "values"), Wrong: s.Draw(t, "wrong"),
+			}
+		}), true).Draw(t, "structure"),
 	}
 }
 

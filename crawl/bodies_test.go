@@ -107,6 +107,7 @@ func TestLargeBodiesSurviveKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute; TestLargeBodies crawls without kills")
 	}
+	t.Parallel()
 	w := serve(t, webserver.Options{Pages: 300, Domains: 12, CrossLinks: 0.1}, webserver.ServerOptions{})
 	w.swell = swollen(12, 3<<20, 30<<20)
 	p := process{Dir: t.TempDir(), Seeds: w.server.Seeds(), WARC: true, MaxBody: 64 << 20}

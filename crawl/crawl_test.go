@@ -23,8 +23,20 @@ func TestMain(m *testing.M) {
 	if config := os.Getenv(childConfig); config != "" {
 		os.Exit(childMain(config))
 	}
-	goleak.VerifyTestMain(m, bySarama...)
+	goleak.VerifyTestMain(m, append(bySarama, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(scratch())
+		os.Exit(code)
+	}))...)
 }
+
+// scratch is a directory of all tests, which is removed when they have ended.
+var scratch = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "weft-crawl-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
 
 // bySarama are the goroutines that sarama leaves. Tests read topics with it, as other
 // programs do.

@@ -67,6 +67,7 @@ func TestDiskFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a disk, and waits")
 	}
+	t.Parallel()
 	if !mounting(t) {
 		return
 	}
@@ -89,6 +90,7 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a disk, and waits")
 	}
+	t.Parallel()
 	if !mounting(t) {
 		return
 	}
@@ -109,6 +111,7 @@ func TestReserveHolds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a disk, and waits")
 	}
+	t.Parallel()
 	if !mounting(t) {
 		return
 	}

@@ -3,10 +3,12 @@ package crawl_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,14 +26,23 @@ type program struct {
 	brokers []string
 }
 
+// weftBinary is the command, built once for all tests.
+var weftBinary = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(scratch(), "weft")
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "../cmd/weft").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build weft: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
 // build builds the command.
 func build(t *testing.T, brokers []string) program {
 	t.Helper()
-	p := program{filepath.Join(t.TempDir(), "weft"), brokers}
-	if out, err := exec.Command("go", "build", "-o", p.path, "../cmd/weft").CombinedOutput(); err != nil {
-		t.Fatalf("build weft: %v\n%s", err, out)
+	path, err := weftBinary()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return p
+	return program{path, brokers}
 }
 
 func (p program) command(args ...string) *exec.Cmd {

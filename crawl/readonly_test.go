@@ -11,6 +11,7 @@ import (
 // A data directory that cannot be written to is named in one sentence, whether
 // there is a crawl in it or not, and nobody is asked for anything.
 func TestReadOnlyDirectory(t *testing.T) {
+	t.Parallel()
 	if !mounting(t) {
 		return
 	}
@@ -35,6 +36,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 
 // The same for who is not root and may not write.
 func TestForbiddenDirectory(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}

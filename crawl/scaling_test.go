@@ -55,6 +55,7 @@ func TestTooFewBrokers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three brokers, of which two go away")
 	}
+	t.Parallel()
 	c := newTeam(t, webserver.Options{Pages: 1500, Domains: 30, CrossLinks: 0.1}, 100*time.Millisecond, "a", "b")
 	c.goesOn(t, 400)
 	c.during(t, "two brokers are killed", 0, func() {

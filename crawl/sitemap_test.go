@@ -166,6 +166,7 @@ func same(t *testing.T, what string, got []string, want ...string) {
 // Pages that sitemaps alone name are found, through an index, packed, as a list and as a feed.
 // Robots rules hold for them, sitemaps make no pages, and each is asked for once.
 func TestPagesThatOnlySitemapsName(t *testing.T) {
+	t.Parallel()
 	h := serveHosts(t, 1, map[string]string{
 		"A:/robots.txt": "User-agent: *\nDisallow: /private\nSitemap: A:/index.xml\nSitemap: A:/list.txt\n",
 		"A:/":           page(),
@@ -183,6 +184,7 @@ func TestPagesThatOnlySitemapsName(t *testing.T) {
 // An origin whose robots.txt names no sitemap is asked for two, once. Origins out of scope
 // are asked for none.
 func TestGuessedSitemaps(t *testing.T) {
+	t.Parallel()
 	h := serveHosts(t, 2, map[string]string{
 		"A:/": page("/1", "B:/"), "A:/1": page(), "A:/sitemap_index.xml": urlset("A:/2", "B:/2"), "A:/2": page(),
 		"B:/": page(), "B:/2": page(), "B:/sitemap.xml": urlset("B:/3"),
@@ -192,6 +194,7 @@ func TestGuessedSitemaps(t *testing.T) {
 }
 
 func TestWithoutSitemaps(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"A:/": page("/1", "/s.xml"), "A:/1": page(), "A:/sitemap.xml": urlset("A:/2"), "A:/2": page(), "A:/s.xml": urlset("A:/3"), "A:/3": page()}
 	h := serveHosts(t, 1, files)
 	same(t, "pages", crawled(t, h, func(o *crawl.Options) { o.Definition.Sitemaps = topics.NoSitemaps }, "A:/"), "A:/", "A:/1", "A:/s.xml")
@@ -205,6 +208,7 @@ func TestWithoutSitemaps(t *testing.T) {
 // An entry of another host counts if that host's robots.txt names the sitemap, whichever is
 // known first. What a page links to comes anyway.
 func TestEntriesOfOtherHosts(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{
 		"A:/robots.txt": "Sitemap: A:/s.xml\n",
 		"B:/robots.txt": "Sitemap: A:/s.xml\nSitemap: B:/own.xml\n",
@@ -221,6 +225,7 @@ func TestEntriesOfOtherHosts(t *testing.T) {
 
 // Sitemaps on a host of their own serve the hosts that name them, within the scope of those.
 func TestSitemapsOnAnotherHost(t *testing.T) {
+	t.Parallel()
 	h := serveHosts(t, 3, map[string]string{
 		"A:/robots.txt": "Sitemap: C:/shared.xml\n", "B:/robots.txt": "Sitemap: C:/shared.xml\n",
 		"C:/shared.xml": urlset("A:/1", "B:/1", "C:/1"), "C:/sitemap.xml": urlset("C:/1"),
@@ -232,6 +237,7 @@ func TestSitemapsOnAnotherHost(t *testing.T) {
 
 // A user names a sitemap. A seed below it says how deep the crawl goes.
 func TestSeededSitemap(t *testing.T) {
+	t.Parallel()
 	h := serveHosts(t, 1, map[string]string{"A:/map": urlset("A:/1"), "A:/1": page("/2"), "A:/2": page()})
 	seed, _ := json.Marshal(map[string]any{"url": h.named("A:/map"), "sitemap": true})
 	depth := func(o *crawl.Options) { o.Definition.MaxDepth = 0 }
@@ -242,6 +248,7 @@ func TestSeededSitemap(t *testing.T) {
 // A seed redirects to the site under another name, and so does its robots.txt, which is how the
 // sitemap of the site is known first. Its pages are in the scope of the site, not of the seed.
 func TestSitemapBehindARedirect(t *testing.T) {
+	t.Parallel()
 	h := serveHosts(t, 2, map[string]string{
 		"A:/robots.txt": "redirect B:/robots.txt", "A:/": "redirect B:/",
 		"B:/robots.txt": "Sitemap: B:/s.xml\n", "B:/s.xml": urlset("B:/1"), "B:/": page(), "B:/1": page(),
@@ -252,6 +259,7 @@ func TestSitemapBehindARedirect(t *testing.T) {
 // A crawl that is run again after a day asks for its sitemaps again, and takes what is new there. One that
 // has nothing else ahead ends at once.
 func TestSitemapsAreReadAgain(t *testing.T) {
+	t.Parallel()
 	h := serveHosts(t, 1, map[string]string{"A:/robots.txt": "Sitemap: A:/s.xml\n", "A:/s.xml": urlset("A:/1"), "A:/1": page(), "A:/2": page()})
 	o := configured(filepath.Join(t.TempDir(), "data"))
 	o.Definition.Sitemaps = topics.UseSitemaps

@@ -84,6 +84,6 @@ func (t *table) fetch(name string, have inventory) (checkpoint, error) {
 
 // passOver logs that a checkpoint of the bucket, or the whole bucket, is not used.
 func (t *table) passOver(name string, err error) {
-	t.run.log.Warn("a checkpoint in the bucket is passed over", "partition", t.partition, "checkpoint", name, "because", err)
+	t.run.log.Warn("a checkpoint in the bucket cannot be used", "partition", t.partition, "checkpoint", name, "because", err)
 	t.observe(IncidentPassedOver)
 }

@@ -124,7 +124,7 @@ func (p place) read(ctx context.Context, name string, have inventory, log source
 	}
 	for file, size := range c.Files {
 		if got, ok := have.objects[m.Objects[file]]; !ok || got != size || filepath.Base(file) != file || !filepath.IsLocal(file) || file == "." {
-			return manifest{}, fmt.Errorf("%w: its file %s is not there as a whole", errNoCheckpoint, file)
+			return manifest{}, fmt.Errorf("%w: its file %s is missing or incomplete", errNoCheckpoint, file)
 		}
 	}
 	return m, c.fits(ctx, log)

@@ -78,7 +78,7 @@ func (c *strangerLog) tell(log *slog.Logger, partition int32) func(topic string,
 			c.silent++
 			return
 		}
-		log.Warn("a record of a ledger is no event and is passed over: another program wrote it",
+		log.Warn("a record of a ledger is not an event, and is ignored: another program wrote it",
 			"topic", topic, "partition", partition, "offset", offset, "others", c.silent)
 		c.next, c.silent = now.Add(warnEvery), 0
 	}

@@ -55,6 +55,9 @@ type Definition struct {
 	// empty: nofollow.
 	FollowLinks []string `json:"follow_links,omitempty"`
 	NoFollowRel []string `json:"nofollow_rel,omitempty"`
+	// Respect are the uses whose refusal by a site leaves its pages without contents, such as
+	// "train-ai=n" (document.ParsePreference).
+	Respect []string `json:"respect,omitempty"`
 	// Sitemaps is whether the crawl reads them: UseSitemaps, NoSitemaps or OnlySitemaps;
 	// empty: the first.
 	Sitemaps string `json:"sitemaps,omitempty"`

@@ -18,14 +18,14 @@ type cli struct {
 
 	Crawl    crawlCmd    `cmd:"" help:"Crawl from URLs in one process, or go on with the crawl in DIR."`
 	Run      runCmd      `cmd:"" help:"Run stages as consumer groups: normalize dedupe schedule fetch parse, or all."`
-	Seed     seedCmd     `cmd:"" help:"Produce seeds."`
+	Seed     seedCmd     `cmd:"" help:"Add URLs to a crawl."`
 	Consume  consumeCmd  `cmd:"" help:"Print the records of a topic as JSON lines."`
-	Serve    serveCmd    `cmd:"" help:"Open the broker of a data directory to Kafka clients, without crawling."`
-	Topics   topicsCmd   `cmd:"" help:"Show the loop with partitions, offsets and lag, or create it."`
-	Status   statusCmd   `cmd:"" help:"Show frontier, rates and lag of a running crawl."`
-	Pause    pauseCmd    `cmd:"" help:"Pause stages: they take no new input until weft resume. Without names: fetch, so that no request is made."`
-	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on. Without names: all of them."`
-	Stop     stopCmd     `cmd:"" help:"End the crawl's processes, or some of its stages, as Ctrl-C does; --drain first finishes what is under way."`
+	Serve    serveCmd    `cmd:"" help:"Let Kafka clients read the topics in a data directory, without crawling."`
+	Topics   topicsCmd   `cmd:"" help:"Show the topics with partitions, offsets and lag, or create them."`
+	Status   statusCmd   `cmd:"" help:"Show the state of a crawl: its frontier, the lag of its stages, and their failures."`
+	Pause    pauseCmd    `cmd:"" help:"Pause stages: they take no new input until weft resume. Without names it pauses fetch, so no request is made."`
+	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on. Without names it resumes all stages."`
+	Stop     stopCmd     `cmd:"" help:"End the processes of a crawl as Ctrl-C does, or end some of its stages. With --drain they first finish their work."`
 	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or write them back with --replay."`
 	Why      whyCmd      `cmd:"" help:"Explain the state of a URL or a domain, or why the crawl is slow."`
 	Domain   domainCmd   `cmd:"" help:"Show a domain, set its delay, requests a day or priority, or block it."`

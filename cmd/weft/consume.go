@@ -21,7 +21,7 @@ type consumeCmd struct {
 
 	reachFlags
 	Offset string `enum:"start,end" default:"start" help:"Begin at the start of the log, or follow from its end."`
-	Follow bool   `short:"f" help:"Wait for further records instead of ending at the end."`
+	Follow bool   `short:"f" help:"At the end of the log, wait for further records."`
 	Count  int64  `short:"n" placeholder:"N" help:"End after N records; 0: no limit."`
 }
 

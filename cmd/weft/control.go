@@ -27,7 +27,7 @@ func (c *pauseCmd) Run(ctx context.Context, std streams) error {
 }
 
 type resumeCmd struct {
-	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all. Default: all; it also ends a drain that was interrupted."`
+	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all. Default: all, which also ends a drain that was interrupted."`
 
 	reachFlags
 }
@@ -86,7 +86,7 @@ type stopCmd struct {
 	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all. Default: all."`
 
 	reachFlags
-	Drain bool `help:"Begin no new request, and stop when what is under way is parsed and its links are queued."`
+	Drain bool `help:"Begin no new request. Stop when all fetched pages are parsed and their links are queued."`
 }
 
 const (
@@ -147,8 +147,8 @@ func (c *stopCmd) stopped(std streams) error {
 	return err
 }
 
-// drain lets the crawl finish what is under way. ended reports that the crawl ended by
-// itself, as an embedded one does when nothing is queued.
+// drain waits until all fetched pages are parsed and their links are queued. ended reports that the
+// crawl ended by itself, as a crawl with the embedded broker does when nothing is queued.
 func (c *openCrawl) drain(ctx context.Context, std streams, members map[topics.Stage]int) (ended bool, err error) {
 	orders, err := topics.ReadOrders(ctx, c.names, c.client()...)
 	if err != nil {
@@ -157,9 +157,9 @@ func (c *openCrawl) drain(ctx context.Context, std streams, members map[topics.S
 	for _, s := range topics.Stages() {
 		switch {
 		case orders.Control.Pauses(s) && s != topics.Fetch: // a paused fetch has given its visits back
-			return false, usagef("%s is paused, so that what is under way cannot be finished: weft resume %s", s, s)
+			return false, usagef("%s is paused, so the crawl cannot drain: weft resume %s", s, s)
 		case members[s] == 0:
-			return false, fmt.Errorf("no process runs %s, so that what is under way cannot be finished", s)
+			return false, fmt.Errorf("no process runs %s, so the crawl cannot drain", s)
 		}
 	}
 	if _, err := c.control(ctx, func(control topics.Control) topics.Control {

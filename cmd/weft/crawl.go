@@ -22,7 +22,7 @@ import (
 )
 
 type crawlCmd struct {
-	URLs []string `arg:"" optional:"" name:"url" help:"Where to begin. Without URLs and seeds the crawl in DIR goes on."`
+	URLs []string `arg:"" optional:"" name:"url" help:"URLs to begin with. Without URLs and seeds the crawl in DIR goes on."`
 
 	clusterFlags
 	serviceFlags
@@ -34,9 +34,9 @@ type crawlCmd struct {
 	Output   string   `short:"o" placeholder:"FILE|-" help:"Write pages as JSON lines to FILE or standard output instead of DIR/pages."`
 	Compress string   `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
 	WARC     bool     `name:"warc" help:"Also write WARC 1.1 files to DIR/warc."`
-	Operator string   `placeholder:"S" help:"Operator in WARC files: a name, perhaps with a mail address. Default: the contact."`
+	Operator string   `placeholder:"S" help:"Operator named in WARC files, for example a name with a mail address. Default: the contact."`
 	listenFlags
-	Patience time.Duration `placeholder:"DUR" default:"10m" help:"End after DUR without a page when all pending URLs are of hosts that are down. The URLs stay queued. 0: wait until the hosts are given up."`
+	Patience time.Duration `placeholder:"DUR" default:"10m" help:"End after DUR without a page if only URLs of hosts that are down are left. The URLs stay queued. 0: wait until the hosts are given up."`
 
 	Serve bool `help:"Stay after the end of the crawl, until interrupted, for clients that still read from --listen."`
 }
@@ -135,7 +135,7 @@ func (c *crawlCmd) check() error {
 	}
 	switch {
 	case c.Listen != "" && len(c.Brokers) > 0:
-		return usagef("--listen opens the embedded broker, which --brokers replaces")
+		return usagef("--listen is for the embedded broker, and --brokers names a cluster: only one of them is possible")
 	case c.Patience < 0:
 		return usagef("--patience %v is negative", c.Patience)
 	case c.Listen == "" && c.Serve:

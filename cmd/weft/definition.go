@@ -22,25 +22,26 @@ import (
 // definitionFlags define a crawl. The definition is in the crawl's topic config. A flag
 // that is not given keeps the value there, or means the default in a new crawl.
 type definitionFlags struct {
-	Scope              *string  `enum:"host,domain,prefix,any" help:"How far links may lead from the page that holds them: host (default), domain, prefix or any."`
-	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match; if there are several, one of them."`
-	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must not match; if there are several, none of them."`
-	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, image, media, script, stylesheet and icon."`
+	Scope              *string  `enum:"host,domain,prefix,any" help:"How far links may lead from their page: host (default), domain, prefix or any."`
+	Include            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match. If there are several, a URL must match one of them."`
+	Exclude            []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must not match. If there are several, a URL must match none of them."`
+	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel        []string `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
+	Respect            []string `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
 	Sitemaps           *string  `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
 	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
-	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs; NAME@HOST does so below one host. NAME=off keeps a parameter, '*=off' keeps all. By default tracking parameters and session ids are removed."`
+	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs; NAME@HOST removes it only below one host. NAME=off keeps a parameter, '*=off' keeps all. By default tracking parameters and session ids are removed."`
 	SortQuery          *bool    `help:"Sort the parameters of URLs: URLs that differ only in their order are the same."`
 	HashBang           *bool    `help:"Request #!state as ?_escaped_fragment_=state; by default all fragments are dropped."`
 	SamePage           []string `placeholder:"RULE" help:"Treat URLs that differ by RULE as one page: https, no-www, www, slash, no-slash, or an index file such as index.html; RULE@HOST is for one site. Other rules are learned from the sites."`
-	KeepVariants       *bool    `help:"Learn no such rules: crawl every URL, except for --same-page."`
+	KeepVariants       *bool    `help:"Learn no rules about variants: crawl every URL, except for the rules of --same-page."`
 	MaxPagesPerDomain  *int64   `placeholder:"N" help:"Take at most N URLs of a registrable domain; 0, the default: no limit."`
 	MaxPathSegments    *int     `placeholder:"N" help:"Refuse links whose path has more than N segments (default 20); -1: no limit."`
 	MaxPathRepeats     *int     `placeholder:"N" help:"Refuse links whose path repeats the same segments more than N times in a row (default 3); -1: no limit."`
 	MaxParams          *int     `placeholder:"N" help:"Refuse links whose query has more than N parameters (default 24); -1: no limit."`
-	MaxParamRepeats    *int     `placeholder:"N" help:"Refuse links whose query repeats the same more than N times (default 3); -1: no limit."`
-	TrapEvidence       *int     `placeholder:"N" help:"Hold back the URLs of a template once N of its pages had the same content (default 12, at most 14); -1: never. See weft traps."`
+	MaxParamRepeats    *int     `placeholder:"N" help:"Refuse links whose query repeats the same parameter and value more than N times (default 3); -1: no limit."`
+	TrapEvidence       *int     `placeholder:"N" help:"Hold back the URLs of a template when N of its pages had the same content (default 12, at most 14); -1: never. See weft traps."`
 	MaxURLsPerTemplate *int64   `name:"max-urls-per-template" placeholder:"N" help:"Hold back the URLs of a template beyond the first N (default 10 million), whatever their content; -1: no limit."`
 
 	Delay         *time.Duration `placeholder:"DUR" help:"Minimum time between two requests to a domain (default 1s)."`
@@ -48,24 +49,24 @@ type definitionFlags struct {
 	PerDomain     *int           `placeholder:"N" help:"Requests to a domain at the same time (default 1); use more only for your own sites."`
 	AddressDelay  *time.Duration `placeholder:"DUR" help:"Minimum time between the starts of two requests to one address, over all of its names (default 50ms, or --delay if that is shorter); 0: no minimum."`
 	PerAddress    *int           `placeholder:"N" help:"Requests to one address at the same time (default 8); 0: no limit."`
-	AddressExempt []string       `placeholder:"CIDR" help:"Networks without --address-delay and --per-address, because their servers can serve many requests at once; by default private networks, such as 10.0.0.0/8."`
+	AddressExempt []string       `placeholder:"CIDR" help:"Networks for which --address-delay and --per-address do not hold; by default private networks, such as 10.0.0.0/8."`
 	PerDay        *int64         `placeholder:"N" help:"Make at most N requests a day (UTC) to a domain; 0, the default: no limit. See weft domain."`
 	CrawlPerDay   *int64         `placeholder:"N" help:"Make about N requests a day (UTC) in the whole crawl. They are divided among the domains by the number of their URLs, at least 100 for each; 0, the default: no limit."`
-	NoErrorBlock  *bool          `help:"Do not block a domain for a day when more than half of at least 100 answers were errors (4xx and 5xx without 429 and 503)."`
+	NoErrorBlock  *bool          `help:"Never block a domain because of errors. By default a domain is blocked for a day after 100 answers or more in a day, if more than half of them were errors (4xx and 5xx without 429 and 503)."`
 	UserAgent     *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
 	Contact       *string        `placeholder:"S" help:"URL or mail address at which operators of servers reach you; part of the User-Agent."`
 	AllowPrivate  *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`
-	AllowNetworks []string       `name:"allow-network" placeholder:"CIDR" help:"Also permit the addresses of a network, such as 10.1.0.0/16: an intranet, without the metadata service of a cloud."`
+	AllowNetworks []string       `name:"allow-network" placeholder:"CIDR" help:"Also permit the addresses of a network, for example of an intranet: 10.1.0.0/16. Metadata services of clouds stay refused."`
 	Insecure      *bool          `help:"Accept certificates that have expired, have another name or are not signed by a trusted authority."`
 	Partitions    *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); the number never changes."`
 
 	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What to do with a page whose text an earlier page had: keep (default) names the earlier page, drop-text also leaves out the text, off does not look for duplicates and so finds no traps by content."`
-	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of such a page: follow (default) or ignore."`
+	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of a page whose text an earlier page had: follow (default) or ignore."`
 
-	MaxBody       *byteSize `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB); at most 256MiB."`
-	MinRate       *byteSize `placeholder:"SIZE" help:"Minimum rate of a body, per second (default 1KiB); a slower exchange is ended."`
-	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger ones."`
-	Bodies        *location `placeholder:"URL" help:"Store of larger bodies until they are parsed: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies for the embedded broker, and records on a cluster. It never changes."`
+	MaxBody       *byteSize `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
+	MinRate       *byteSize `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
+	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
+	Bodies        *location `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
 }
 
 // newDefinition is the definition of a crawl without flags. Its number of partitions
@@ -156,6 +157,11 @@ func (f definitionFlags) check() error {
 	for _, kind := range f.FollowLinks {
 		if !slices.Contains(document.Kinds(), document.Kind(kind)) {
 			return usagef("--follow-links: %q is not a kind of link", kind)
+		}
+	}
+	for _, use := range f.Respect {
+		if p, ok := document.ParsePreference(use); !ok || !p.Refused {
+			return usagef("--respect: %q is not a use and =n, such as ai-train=n", use)
 		}
 	}
 	switch {

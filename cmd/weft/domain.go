@@ -26,11 +26,11 @@ type domainCmd struct {
 	reachFlags
 	Delay    *time.Duration `name:"delay" env:"-" placeholder:"DUR" help:"Minimum time between two requests to the domain. A longer Crawl-delay of its robots.txt still holds."`
 	PerDay   *int64         `name:"per-day" env:"-" placeholder:"N" help:"Make at most N requests a day (UTC) to the domain; 0: the crawl's limit."`
-	Priority *string        `name:"priority" env:"-" enum:"high,normal,low" placeholder:"HOW" help:"high, normal or low: which domains go first when more domains are due than visits may be out."`
+	Priority *string        `name:"priority" env:"-" enum:"high,normal,low" placeholder:"HOW" help:"high, normal or low. It decides which domains go first when more domains are due than visits may go out."`
 	Block    bool           `name:"block" env:"-" xor:"block" help:"Make no more requests to the domain, in all processes and after restarts. Its URLs stay queued."`
 	Reason   string         `name:"reason" env:"-" placeholder:"TEXT" help:"Why the domain is blocked."`
-	Unblock  bool           `name:"unblock" env:"-" xor:"block" help:"End a block, also an automatic block because of errors."`
-	Reset    bool           `name:"reset" env:"-" help:"Remove the former setting of the domain first."`
+	Unblock  bool           `name:"unblock" env:"-" xor:"block" help:"End a block. This also ends an automatic block because of errors."`
+	Reset    bool           `name:"reset" env:"-" help:"Remove all settings of the domain. Other flags set new ones."`
 	JSON     bool           `name:"json" help:"Print JSON."`
 }
 
@@ -115,7 +115,7 @@ type domainsCmd struct {
 	Match string `arg:"" optional:"" help:"Only domains with this text in their name."`
 
 	reachFlags
-	Sort    string `enum:"pages,pending,errors,bytes,slow,last,name" default:"pages" help:"pages, pending, errors, bytes, slow (mean time of an answer), last (request) or name: the largest first."`
+	Sort    string `enum:"pages,pending,errors,bytes,slow,last,name" default:"pages" help:"Order: pages, pending, errors, bytes, slow (mean time of an answer), last (request) or name. The largest comes first."`
 	Blocked bool   `help:"Only blocked domains."`
 	Set     bool   `name:"set" help:"Only domains with a setting."`
 	Limit   int    `short:"n" default:"50" placeholder:"N" help:"Print at most N domains; 0: all."`

@@ -24,7 +24,7 @@ import (
 // clusterFlags say which crawl is meant and where it is.
 type clusterFlags struct {
 	Crawl   string   `placeholder:"NAME" default:"weft" help:"Name of the crawl, the prefix of its topics and groups."`
-	Brokers []string `placeholder:"LIST" help:"Kafka brokers, host:port separated by commas; also the address of a weft crawl --listen."`
+	Brokers []string `placeholder:"LIST" help:"Kafka brokers, host:port separated by commas, or the address of weft crawl --listen."`
 	securityFlags
 
 	// member dials the embedded broker as a member of its crawl.
@@ -73,8 +73,8 @@ type serviceFlags struct {
 	Data    string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of stores, checkpoints, pages and the embedded broker."`
 	Metrics string `placeholder:"ADDR" help:"Serve Prometheus metrics, health and pprof at host:port."`
 
-	Memory      byteSize `placeholder:"SIZE" help:"Soft limit of the memory of this process. Default: 600MiB, or twice what is in use if that is more; at most nine tenths of the memory of the machine or container."`
-	DiskReserve byteSize `placeholder:"SIZE" default:"1GiB" help:"Fetch nothing while less than this is free on the disk of --data."`
+	Memory      byteSize `placeholder:"SIZE" help:"Soft limit of the memory of this process. Default: 600MiB, or twice the memory in use if that is more, but at most nine tenths of the machine or container."`
+	DiskReserve byteSize `placeholder:"SIZE" default:"1GiB" help:"Fetch nothing while the disk of --data has less than this free."`
 }
 
 func (f serviceFlags) check() error {
@@ -141,7 +141,7 @@ func (f serviceFlags) serveMetrics(ctx context.Context, registry *prometheus.Reg
 
 // groupFlags are about this process as a member of consumer groups.
 type groupFlags struct {
-	SessionTimeout time.Duration `placeholder:"DUR" default:"10s" help:"How long a process may be silent before others get its partitions."`
+	SessionTimeout time.Duration `placeholder:"DUR" default:"10s" help:"How long a process may be silent before other processes get its partitions."`
 }
 
 // Bounds of the session time-out: what Kafka's brokers permit unless
@@ -183,7 +183,7 @@ type securityFlags struct {
 
 	SASL             string       `name:"sasl" enum:"none,plain,scram-sha-256,scram-sha-512" default:"none" help:"Log in to the brokers by plain, scram-sha-256 or scram-sha-512."`
 	SASLUser         string       `name:"sasl-user" placeholder:"NAME" help:"User to log in as."`
-	SASLPassword     passwordFlag `name:"sasl-password" placeholder:"..." help:"The user's password: only in the environment or the --config file, since others can see a command line."`
+	SASLPassword     passwordFlag `name:"sasl-password" placeholder:"..." help:"The user's password. Set it in the environment or in the --config file, because others can see a command line."`
 	SASLPasswordFile string       `name:"sasl-password-file" placeholder:"FILE" type:"path" help:"File that contains the user's password."`
 }
 

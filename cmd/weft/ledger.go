@@ -111,7 +111,7 @@ func resultOf(t processors.Trimmed, dryRun bool) string {
 type ledgerRepairCmd struct {
 	Data  string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl, which must not run."`
 	Crawl string `placeholder:"NAME" default:"weft" help:"Name of the crawl."`
-	Apply bool   `help:"Repair the damaged logs and keep a copy of them; by default they are only shown."`
+	Apply bool   `help:"Repair the damaged logs, and keep a copy of them. By default the command only shows them."`
 }
 
 func (c *ledgerRepairCmd) Run(_ context.Context, std streams) error {

@@ -90,7 +90,7 @@ func command(ctx context.Context, args []string, std streams, eng engine) int {
 func newParser(grammar *cli, std streams) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("weft"),
-		kong.Description("A web crawler that is nothing but a loop of Kafka topics."),
+		kong.Description("A web crawler that is a loop of Kafka topics."),
 		kong.Writers(std.out, std.err),
 		kong.DefaultEnvars("WEFT"),
 		kong.WithHyphenPrefixedParameters(true), // --max-depth -1

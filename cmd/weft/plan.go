@@ -24,7 +24,7 @@ type planCmd struct {
 	PageBytes   byteSize      `placeholder:"SIZE" default:"100KiB" help:"Mean size of a page's body, uncompressed."`
 	Links       float64       `placeholder:"N" default:"60" help:"Mean number of links of a page."`
 	Known       float64       `placeholder:"N" default:"4" help:"URLs known at the end, for each fetched page."`
-	LargeBodies float64       `placeholder:"SHARE" default:"0.001" help:"Share of bodies that go to the object store."`
+	LargeBodies float64       `placeholder:"SHARE" default:"0.001" help:"Share of bodies that are above --body-threshold, between 0 and 1."`
 	Delay       time.Duration `placeholder:"DUR" default:"1s" help:"Time between two requests to a domain."`
 	Response    time.Duration `placeholder:"DUR" default:"500ms" help:"Mean time of a response."`
 
@@ -36,10 +36,10 @@ type planCmd struct {
 	Disk         byteSize `placeholder:"SIZE" default:"4TiB" help:"Disk of a machine."`
 	Network      float64  `placeholder:"GBIT" default:"10" help:"Network of a machine, Gbit/s in each direction."`
 	ProcessCores int      `placeholder:"N" default:"4" help:"Cores for a process of a stage."`
-	Load         float64  `placeholder:"SHARE" default:"0.6" help:"Share of a machine that is used."`
+	Load         float64  `placeholder:"SHARE" default:"0.6" help:"Share of a machine that the crawl may use, between 0 and 1."`
 
 	Costs bool   `help:"Print the costs behind the plans, and where they were measured."`
-	Model string `placeholder:"FILE" type:"path" help:"Costs as bin/run cost -json measures them; by default those of docs/scale.md."`
+	Model string `placeholder:"FILE" type:"path" help:"File of costs that bin/run cost -json wrote. Default: the costs of docs/scale.md."`
 	JSON  bool   `name:"json" help:"Print one JSON object."`
 }
 

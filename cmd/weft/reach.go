@@ -15,7 +15,7 @@ import (
 // data directory, whether or not a process runs it at the moment.
 type reachFlags struct {
 	clusterFlags
-	Data string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl, without --brokers."`
+	Data string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl, if there are no --brokers."`
 }
 
 // openCrawl is a crawl whose brokers answer.
@@ -85,7 +85,7 @@ func (c *openCrawl) mustHave(ctx context.Context, topic string) error {
 		return fmt.Errorf("list topic %s: %w", topic, err)
 	}
 	if !listed.Has(topic) {
-		return usagef("there is no topic %s: the crawl is begun by weft crawl, or weft topics create", topic)
+		return usagef("there is no topic %s: weft crawl or weft topics create begins the crawl", topic)
 	}
 	return nil
 }

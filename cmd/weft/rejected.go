@@ -31,7 +31,7 @@ type rejectedCmd struct {
 	Reason string        `placeholder:"REASON" help:"Only records with this reason, such as panic or undecodable."`
 	Since  time.Duration `placeholder:"DUR" help:"Only records that were rejected in the last DUR; 0: all that are kept."`
 	JSON   bool          `name:"json" help:"Print JSON lines, with the whole record in base64."`
-	Replay bool          `help:"Write the records back to the topics that they came from, after an upgrade that can use them."`
+	Replay bool          `help:"Write the records back to their topics, for example after an upgrade that can use them."`
 
 	strangers int // records of the topic that no stage wrote
 }

@@ -20,7 +20,7 @@ import (
 type seedCmd struct {
 	URLs []string `arg:"" optional:"" name:"file|url" help:"A file of seeds, or - for standard input, or URLs. The file has a URL or a JSON object per line."`
 
-	Sitemap []string `placeholder:"URL" sep:"none" help:"A sitemap: its entries are crawled, and it makes no page itself. It may be given several times."`
+	Sitemap []string `placeholder:"URL" sep:"none" help:"URL of a sitemap: its entries are crawled. The sitemap itself is not a page. You may give this flag several times."`
 
 	reachFlags
 }

@@ -21,8 +21,8 @@ import (
 
 type statusCmd struct {
 	reachFlags
-	Interval time.Duration `placeholder:"DUR" default:"0s" help:"Wait so long and show the rates over that time; by default there are no rates and no wait."`
-	All      bool          `help:"Print a line for each crawl of the cluster: frontier, rate, and the lag and consumption of each stage."`
+	Interval time.Duration `placeholder:"DUR" default:"0s" help:"Wait for this time and show the rates. By default there is no wait and no rate."`
+	All      bool          `help:"Print a line for each crawl of the cluster, with its frontier and the lag of each stage. With --interval also rates."`
 }
 
 func (c *statusCmd) Run(ctx context.Context, std streams) error {

@@ -18,9 +18,9 @@ import (
 )
 
 type topicsCmd struct {
-	Show   topicsShowCmd   `cmd:"" default:"withargs" help:"Show the loop with partitions, offsets and lag."`
+	Show   topicsShowCmd   `cmd:"" default:"withargs" help:"Show the topics of the loop with partitions, offsets and lag."`
 	Create topicsCreateCmd `cmd:"" help:"Create the topics that do not exist, and define the crawl."`
-	ACLs   topicsACLsCmd   `cmd:"" name:"acls" help:"Print the commands that grant the rights that each stage, and each kind of user of a crawl, needs."`
+	ACLs   topicsACLsCmd   `cmd:"" name:"acls" help:"Print commands for Kafka that give each stage, and each kind of user, the rights that it needs."`
 }
 
 type topicsShowCmd struct {
@@ -97,8 +97,8 @@ func (c *openCrawl) readers(ctx context.Context, starts, ends kadm.ListedOffsets
 type topicsCreateCmd struct {
 	clusterFlags
 	definitionFlags
-	Replication int16 `placeholder:"N" default:"-1" help:"Copies of each partition; -1 leaves it to the brokers."`
-	Alter       bool  `help:"Give existing topics the configuration that new ones get."`
+	Replication int16 `placeholder:"N" default:"-1" help:"Copies of each partition; -1: the default of the brokers."`
+	Alter       bool  `help:"Give existing topics the configuration of new topics."`
 }
 
 func (c *topicsCreateCmd) Run(ctx context.Context, std streams) error {
@@ -183,7 +183,7 @@ func (c *topicsCreateCmd) definition(ctx context.Context) (topics.Definition, er
 }
 
 type topicsACLsCmd struct {
-	Roles           []string `arg:"" optional:"" name:"role" help:"Only these roles; the output without arguments has their names."`
+	Roles           []string `arg:"" optional:"" name:"role" help:"Only these roles. Without roles the command prints all of them, with their names."`
 	Crawl           string   `placeholder:"NAME" default:"weft" help:"Name of the crawl, the prefix of its topics and groups."`
 	PrincipalPrefix string   `placeholder:"TEXT" default:"User:weft-" help:"Prefix of the principals of all roles."`
 }

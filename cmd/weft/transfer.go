@@ -16,10 +16,10 @@ import (
 )
 
 type exportCmd struct {
-	Folder string `arg:"" type:"path" help:"Folder to write; it must not exist, or be empty."`
+	Folder string `arg:"" type:"path" help:"Folder to write. It must be empty, or must not exist."`
 
 	reachFlags
-	WithoutPages bool `help:"Leave out the pages in parsed, and the rejected records."`
+	WithoutPages bool `help:"Leave out the topics parsed (pages) and rejected."`
 }
 
 func (c *exportCmd) Run(ctx context.Context, root *cli, std streams) error {
@@ -70,9 +70,9 @@ type importCmd struct {
 type newCrawlFlags struct {
 	As          string `placeholder:"NAME" help:"Name of the new crawl (default: the name of the old one)."`
 	Partitions  int32  `placeholder:"N" help:"Partitions of the new crawl (default: as many as the old one had)."`
-	Replication int16  `placeholder:"N" default:"-1" help:"Copies of each partition; -1 leaves it to the brokers."`
+	Replication int16  `placeholder:"N" default:"-1" help:"Copies of each partition; -1: the default of the brokers."`
 
-	Bodies location `placeholder:"URL" help:"Store of the new crawl's large bodies, as in weft crawl (default: the same store; for bodies in a data directory, DIR/bodies of the new one, or records on a cluster)."`
+	Bodies location `placeholder:"URL" help:"Store of the new crawl's large bodies, as in weft crawl. Default: the old store. If it is in a data directory: DIR/bodies of the new crawl, or records on a cluster."`
 }
 
 func (f newCrawlFlags) check() error {
@@ -136,7 +136,7 @@ func (f newCrawlFlags) create(ctx context.Context, root *cli, std streams, archi
 type repartitionCmd struct {
 	reachFlags
 	newCrawlFlags
-	To   string `placeholder:"DIR" type:"path" help:"Data directory of the new crawl, without --brokers."`
+	To   string `placeholder:"DIR" type:"path" help:"Data directory of the new crawl, if there are no --brokers."`
 	Temp string `placeholder:"DIR" type:"path" help:"Directory for a temporary copy of the crawl; by default the system's."`
 }
 
@@ -179,7 +179,7 @@ func (c *repartitionCmd) check() error {
 	}
 	switch {
 	case c.Partitions == 0:
-		return usagef("--partitions N says how many partitions the crawl is to have")
+		return usagef("--partitions N is missing: how many partitions the new crawl has")
 	case len(c.Brokers) > 0 && c.To != "":
 		return usagef("--to is for a crawl in a data directory; on --brokers the new one needs another name: --as NAME")
 	case len(c.Brokers) > 0 && (c.As == "" || c.As == c.Crawl):

@@ -20,8 +20,8 @@ type trapsCmd struct {
 	Template string `arg:"" optional:"" help:"With --lift: the template of the trap, as the list shows it."`
 
 	reachFlags
-	Lift    bool `xor:"lift" help:"End a trap: the URLs that it holds back join the crawl, and later ones too."`
-	LiftAll bool `xor:"lift" help:"Like --lift, for all traps or all traps of HOST."`
+	Lift    bool `xor:"lift" help:"End a trap. The URLs that it holds back join the crawl, and so do later URLs of its template."`
+	LiftAll bool `xor:"lift" help:"End all traps, or all traps of HOST."`
 	JSON    bool `name:"json" help:"Print JSON lines."`
 }
 

@@ -17,13 +17,13 @@ import (
 type verifyCmd struct {
 	reachFlags
 	JSON      bool           `name:"json" help:"Print the report as JSON (docs/verify.md)."`
-	Examples  int            `placeholder:"N" default:"20" help:"List at most N violations of each kind; all are counted."`
-	Skew      time.Duration  `placeholder:"DUR" default:"0s" help:"How far the clocks of two fetchers may differ; it matters where one took over from the other."`
-	AccessLog []string       `placeholder:"FILE" type:"path" help:"Also compare the crawl with a web server's own log: one or more files, .gz is unpacked."`
+	Examples  int            `placeholder:"N" default:"20" help:"List at most N violations of each kind. All are counted."`
+	Skew      time.Duration  `placeholder:"DUR" default:"0s" help:"How far the clocks of two fetchers may differ. It matters after a takeover."`
+	AccessLog []string       `placeholder:"FILE" type:"path" help:"Also compare the crawl with a web server's own log. You may give several files; .gz is unpacked."`
 	Format    string         `placeholder:"NAME" default:"combined" help:"Format of the log: combined, vcombined, nginx-msec, nginx-tabs, json, caddy or weft."`
-	Host      string         `placeholder:"NAME" help:"Host of a log whose lines have no host."`
-	Agent     string         `placeholder:"TOKEN" help:"Product token of the requests that count (default: the crawl's)."`
-	Tolerance *time.Duration `placeholder:"DUR" help:"By how much an interval in the log may be too short (default: by its format)."`
+	Host      string         `placeholder:"NAME" help:"Host of the requests in the log, if its lines do not name a host."`
+	Agent     string         `placeholder:"TOKEN" help:"Count only requests with this product token in their User-Agent (default: the crawl's)."`
+	Tolerance *time.Duration `placeholder:"DUR" help:"By how much an interval in the log may be too short. The default depends on the format."`
 }
 
 // verifyGCPercent is low because most live data is caches: it halves the memory for a

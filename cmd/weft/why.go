@@ -16,7 +16,7 @@ import (
 
 type whyCmd struct {
 	reachFlags
-	About *string `arg:"" optional:"" name:"url|domain" help:"A URL, with its scheme; or a domain, a host or an address. Without it: the crawl."`
+	About *string `arg:"" optional:"" name:"url|domain" help:"A URL with its scheme, or a domain, a host or an address. Without it the command explains the crawl."`
 	JSON  bool    `name:"json" help:"Print JSON."`
 }
 

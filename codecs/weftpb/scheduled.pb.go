@@ -1618,8 +1618,10 @@ type Request struct {
 	Throttled uint32 `protobuf:"varint,6,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	// Of the response before, if the URL is fetched again: sent as If-None-Match and
 	// If-Modified-Since.
-	Etag          string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
-	LastModified  string `protobuf:"bytes,8,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
+	Etag         string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
+	LastModified string `protobuf:"bytes,8,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
+	// What robots.txt says about the use of the page, lines of "name: value"; at most 512 bytes.
+	Usage         string `protobuf:"bytes,9,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1706,6 +1708,13 @@ func (x *Request) GetEtag() string {
 func (x *Request) GetLastModified() string {
 	if x != nil {
 		return x.LastModified
+	}
+	return ""
+}
+
+func (x *Request) GetUsage() string {
+	if x != nil {
+		return x.Usage
 	}
 	return ""
 }
@@ -1849,7 +1858,10 @@ type Robots struct {
 	// How long they hold.
 	TtlMs int64 `protobuf:"varint,6,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
 	// HTTP status, 0 when unreachable.
-	Status        uint32 `protobuf:"varint,7,opt,name=status,proto3" json:"status,omitempty"`
+	Status uint32 `protobuf:"varint,7,opt,name=status,proto3" json:"status,omitempty"`
+	// What the group says about the use of pages, at most 64 KiB; a line each: its name, the
+	// pattern of paths for which it holds, and its value, parted by tabs.
+	Usage         string `protobuf:"bytes,8,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1931,6 +1943,13 @@ func (x *Robots) GetStatus() uint32 {
 		return x.Status
 	}
 	return 0
+}
+
+func (x *Robots) GetUsage() string {
+	if x != nil {
+		return x.Usage
+	}
+	return ""
 }
 
 // Timing is the state machine of a domain after an event: empty (nothing
@@ -2215,7 +2234,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\brequests\x18\x04 \x03(\v2\x10.weft.v1.RequestR\brequests\x12\x19\n" +
 	"\blease_ms\x18\x05 \x01(\x03R\aleaseMs\x12\x14\n" +
 	"\x05probe\x18\x06 \x01(\bR\x05probe\x12\x14\n" +
-	"\x05check\x18\a \x01(\bR\x05check\"\xeb\x01\n" +
+	"\x05check\x18\a \x01(\bR\x05check\"\x81\x02\n" +
 	"\aRequest\x12'\n" +
 	"\x06target\x18\x01 \x01(\v2\x0f.weft.v1.TargetR\x06target\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\rR\bpriority\x12\x18\n" +
@@ -2224,7 +2243,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05again\x18\x05 \x01(\bR\x05again\x12\x1c\n" +
 	"\tthrottled\x18\x06 \x01(\rR\tthrottled\x12\x12\n" +
 	"\x04etag\x18\a \x01(\tR\x04etag\x12#\n" +
-	"\rlast_modified\x18\b \x01(\tR\flastModified\"\x89\x02\n" +
+	"\rlast_modified\x18\b \x01(\tR\flastModified\x12\x14\n" +
+	"\x05usage\x18\t \x01(\tR\x05usage\"\x89\x02\n" +
 	"\vOriginRules\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12'\n" +
 	"\x06robots\x18\x02 \x01(\v2\x0f.weft.v1.RobotsR\x06robots\x12\x1c\n" +
@@ -2236,7 +2256,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\amissing\x18\b \x01(\bR\amissing\x12\x1e\n" +
 	"\n" +
 	"redirected\x18\t \x01(\bR\n" +
-	"redirected\"\xb6\x02\n" +
+	"redirected\"\xcc\x02\n" +
 	"\x06Robots\x12.\n" +
 	"\x06access\x18\x01 \x01(\x0e2\x16.weft.v1.Robots.AccessR\x06access\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\tR\x05rules\x12$\n" +
@@ -2244,7 +2264,8 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\bsitemaps\x18\x04 \x03(\tR\bsitemaps\x12\x12\n" +
 	"\x04hash\x18\x05 \x01(\fR\x04hash\x12\x15\n" +
 	"\x06ttl_ms\x18\x06 \x01(\x03R\x05ttlMs\x12\x16\n" +
-	"\x06status\x18\a \x01(\rR\x06status\"a\n" +
+	"\x06status\x18\a \x01(\rR\x06status\x12\x14\n" +
+	"\x05usage\x18\b \x01(\tR\x05usage\"a\n" +
 	"\x06Access\x12\x16\n" +
 	"\x12ACCESS_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fACCESS_RULES\x10\x01\x12\x14\n" +

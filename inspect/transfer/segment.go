@@ -149,7 +149,7 @@ func checkSegment(name string, l Log) error {
 	case size != l.Bytes:
 		return fmt.Errorf("%w: %s has %d bytes instead of %d", ErrExport, name, size, l.Bytes)
 	case hex.EncodeToString(h.Sum(nil)) != l.SHA256:
-		return fmt.Errorf("%w: %s is damaged: its checksum is another", ErrExport, name)
+		return fmt.Errorf("%w: %s is damaged: its checksum does not match", ErrExport, name)
 	}
 	return nil
 }

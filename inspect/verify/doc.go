@@ -67,10 +67,11 @@
 //
 // # Addresses
 //
-// An attempt names the address whose budget it took, and some logs name the server's. The
-// part of a fetcher is its part of the partitions, and who the fetchers were is not known.
-// So each partition may begin one request too early, and so may those that had their turn
-// and waited for a slot: as many as may be open.
+// An attempt names the address whose budget it took, and some logs name the server's address.
+// The part of a fetcher in a budget is its part of the partitions. But verify does not know
+// which fetcher had which partitions. So it allows one request that began too early for each
+// partition, and one for each request that may be open, because such a request may have waited
+// for a slot after its turn.
 //
 // # Trimmed ledgers
 //

@@ -13,8 +13,8 @@
 //
 //	TOPIC-ID/PARTITION/PAGE-ID.RANDOM
 //
-// Topic and partition are those of the record. The id of a topic is different when the topic
-// is created again: two crawls may share a bucket.
+// TOPIC-ID and PARTITION are those of the record. A topic that is created again has another
+// id, so two crawls may share a bucket.
 //
 // # What is left behind
 //

@@ -77,7 +77,7 @@ func (d Listener) users() (map[string]string, error) {
 		users[name] = password
 	}
 	if len(users) == 0 {
-		return nil, fmt.Errorf("read the users of the listener: %s has none", d.UsersFile)
+		return nil, fmt.Errorf("read the users of the listener: %s names no user", d.UsersFile)
 	}
 	return users, nil
 }
@@ -185,7 +185,7 @@ var exchanges = map[string]exchange{
 	"SCRAM-SHA-512": byScram(sha512.New),
 }
 
-var errPassword = errors.New("no such user, or another password")
+var errPassword = errors.New("unknown user or wrong password")
 
 // byPlain is PLAIN (RFC 4616).
 func byPlain(users map[string]string, said []byte) ([]byte, exchange, error) {

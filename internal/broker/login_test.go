@@ -172,7 +172,7 @@ func TestDoorOptions(t *testing.T) {
 		"has no certificate":   {Listen: "127.0.0.1:0", Listener: Listener{ClientCAFile: certFile}},
 		"read the certificate": {Listen: "127.0.0.1:0", Listener: Listener{CertFile: keyFile, KeyFile: certFile}},
 		"no certificate in":    {Listen: "127.0.0.1:0", Listener: Listener{CertFile: certFile, KeyFile: keyFile, ClientCAFile: keyFile}},
-		"has none":             {Listen: "127.0.0.1:0", Listener: Listener{UsersFile: empty}},
+		"names no user":        {Listen: "127.0.0.1:0", Listener: Listener{UsersFile: empty}},
 		"is not name:password": {Listen: "127.0.0.1:0", Listener: Listener{UsersFile: certFile}},
 		"no such file":         {Listen: "127.0.0.1:0", Listener: Listener{UsersFile: empty + "x"}},
 	} {

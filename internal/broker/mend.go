@@ -234,7 +234,7 @@ func rewind(ctx context.Context, options []kgo.Opt, log *slog.Logger) error {
 			continue
 		}
 		if beyond := beyondEnds(commits.Fetched, ends); len(beyond) > 0 {
-			log.Warn("commits were beyond the ends of their logs, which are lost", "group", group, "topics", len(beyond))
+			log.Warn("commits were beyond the ends of their logs: the records there are lost", "group", group, "topics", len(beyond))
 			errs = append(errs, admin.CommitAllOffsets(ctx, group, beyond))
 		}
 	}

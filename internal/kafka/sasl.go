@@ -53,7 +53,7 @@ func (s SASL) Validate() error {
 	case s.Password.IsZero() && s.PasswordFile == "":
 		return fmt.Errorf("there is no password for the user %s", s.User)
 	case !s.Password.IsZero() && s.PasswordFile != "":
-		return errors.New("there is a password, and a file of one")
+		return errors.New("there is a password and a password file: only one of them is possible")
 	}
 	_, err := s.password()
 	return err

@@ -29,9 +29,9 @@ func (t TLS) Validate() error {
 	case !t.On && t != TLS{}:
 		return errors.New("there are certificates, or a server name, but TLS is off")
 	case t.CertFile != "" && t.KeyFile == "":
-		return errors.New("there is a client certificate without its key")
+		return errors.New("there is a client certificate, but no key")
 	case t.KeyFile != "" && t.CertFile == "":
-		return errors.New("there is a key without its client certificate")
+		return errors.New("there is a key, but no client certificate")
 	}
 	_, err := t.config()
 	return err

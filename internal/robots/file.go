@@ -20,6 +20,7 @@ type rule struct {
 type group struct {
 	rules      []rule
 	crawlDelay time.Duration
+	usage      []string // lines of a record, see Usage
 }
 
 // addressees are the agents that the next lines are for: those of the user-agent lines
@@ -43,11 +44,13 @@ func (a *addressees) name(us, everybody bool) {
 // A run of user-agent lines is ended by a rule, and by nothing else (RFC 9309
 // section 2.2.4: other records must not interfere). For Crawl-delay, which the
 // RFC does not know, it is ended by a Crawl-delay too: files that give each of
-// several agents its own have no other lines between them.
+// several agents its own have no other lines between them. Preferences end it for preferences.
 type file struct {
 	token string
 
-	forRules, forDelay addressees
+	forRules, forDelay, forUsage addressees
+	// begun: there was a user-agent line.
+	begun bool
 
 	// named is set when a group names the agent. Then the group of everybody does not
 	// hold for it.
@@ -74,6 +77,8 @@ func (f *file) HandleUserAgent(_ int, value string) {
 	us := f.token != "" && strings.EqualFold(leadingToken(value), f.token)
 	f.forRules.name(us, everybody)
 	f.forDelay.name(us, everybody)
+	f.forUsage.name(us, everybody)
+	f.begun = true
 	f.named = f.named || us
 }
 
@@ -83,6 +88,7 @@ func (f *file) HandleDisallow(_ int, value string) { f.add(value, false) }
 func (f *file) add(value string, allow bool) {
 	f.forRules.ended = true
 	f.forDelay.ended = true
+	f.forUsage.ended = true
 	if !strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "*") {
 		return // Empty, which says nothing, or without a path to match.
 	}
@@ -98,6 +104,10 @@ func (f *file) add(value string, allow bool) {
 func (f *file) HandleSitemap(_ int, value string) { f.sitemaps = append(f.sitemaps, value) }
 
 func (f *file) HandleUnknownAction(_ int, action, value string) {
+	if name, ok := isUsage(action); ok {
+		f.addUsage(preference(name, value))
+		return
+	}
 	if !strings.EqualFold(action, "crawl-delay") && !strings.EqualFold(action, "crawldelay") {
 		return
 	}
@@ -112,6 +122,20 @@ func (f *file) HandleUnknownAction(_ int, action, value string) {
 	}
 	if f.forDelay.everybody {
 		f.everybody.crawlDelay = max(f.everybody.crawlDelay, delay)
+	}
+}
+
+// addUsage takes a preference, which in front of all groups is for everybody.
+func (f *file) addUsage(line string) {
+	f.forUsage.ended = true
+	if line == "" {
+		return
+	}
+	if f.forUsage.us {
+		f.us.usage = append(f.us.usage, line)
+	}
+	if f.forUsage.everybody || !f.begun {
+		f.everybody.usage = append(f.everybody.usage, line)
 	}
 }
 

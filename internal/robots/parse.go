@@ -59,6 +59,7 @@ func read(r *weftpb.Robots, body []byte, token string) {
 	grobotstxt.Parse(ascii(breakable(string(text))), &file)
 	group := file.forAgent()
 	r.Rules = writeRules(group.rules)
+	r.Usage = writeUsage(group.usage)
 	r.CrawlDelayMs = uint32(group.crawlDelay.Milliseconds())
 	r.Sitemaps = boundSitemaps(file.sitemaps, MaxBytes-len(r.Rules))
 }
@@ -153,7 +154,7 @@ func boundSitemaps(all []string, bytes int) (kept []string) {
 }
 
 // contentHash is equal for records that mean the same: the 128-bit XXH3 of access,
-// Crawl-delay, rules and sitemaps, with an end after each.
+// Crawl-delay, rules and sitemaps, with an end after each, and preferences.
 func contentHash(r *weftpb.Robots) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(r.GetAccess()))
 	b = binary.BigEndian.AppendUint32(b, r.GetCrawlDelayMs())
@@ -161,6 +162,7 @@ func contentHash(r *weftpb.Robots) []byte {
 	for _, sitemap := range r.GetSitemaps() {
 		b = append(append(b, sitemap...), 0)
 	}
+	b = append(b, r.GetUsage()...)
 	hash := xxh3.Hash128(b).Bytes()
 	return hash[:]
 }

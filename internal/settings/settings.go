@@ -56,7 +56,7 @@ func FrontierOptions(d topics.Definition) frontier.Options {
 		opts.GiveUpAfter = time.Duration(d.GiveUpAfterMS) * time.Millisecond
 	}
 	opts.PerDay, opts.CrawlPerDay, opts.ErrorBlock = d.PerDay, d.CrawlPerDay, !d.NoErrorBlock
-	opts.Allowed, opts.Unheld = robots.Judge(), robots.Unheld
+	opts.Allowed, opts.Unheld, opts.Usage = robots.Judge(), robots.Unheld, robots.Usage
 	if d.Sitemaps == topics.NoSitemaps {
 		opts.SitemapRefresh = 0
 	}
@@ -135,6 +135,13 @@ func ParseOptions(d topics.Definition) document.Options {
 			opts.Follow[i] = document.Kind(kind)
 		}
 	}
+	for _, use := range d.Respect {
+		p, _ := document.ParsePreference(use)
+		if !p.Refused {
+			p.Label = "" // which is not valid
+		}
+		opts.Respect = append(opts.Respect, p.Label)
+	}
 	if len(d.NoFollowRel) > 0 {
 		opts.NoFollow = d.NoFollowRel
 	}
@@ -147,10 +154,11 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	o.UserAgent, o.Contact = d.UserAgent, d.Contact
 	o.AllowPrivate, o.AllowNetworks = d.AllowPrivate, d.AllowNetworks
 	if d.MaxBody > 0 {
-		o.MaxBodyBytes = d.MaxBody
+		o.MaxBodyBytes, o.FileBytes = d.MaxBody, d.MaxBody
 		o.LargeBodyBytes = max(o.LargeBodyBytes, d.MaxBody)
 	}
-	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestSitemap(d)))
+	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestBody(d)))
+	o.FileBytes = min(o.FileBytes, largestBody(d))
 	o.Insecure = d.Insecure
 	if d.MinRate != 0 {
 		o.MinBodyRate = d.MinRate
@@ -158,8 +166,8 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	return o
 }
 
-// largestSitemap is the size in bytes of the largest sitemap that the crawl has a place for.
-func largestSitemap(d topics.Definition) int64 {
+// largestBody is the size in bytes of the largest body that the crawl has a place for.
+func largestBody(d topics.Definition) int64 {
 	if d.Bodies == "" {
 		return topics.LargestInRecord
 	}

@@ -80,7 +80,7 @@ func Run(ctx context.Context, o Options, once func(context.Context) error) error
 		last = last.next(err, lived, time.Now())
 		last.First, failing = !failing, true
 		if bits.OnesCount(uint(last.Times)) == 1 {
-			o.Logger.Warn("stage ended; building it anew", "error", err, "times", last.Times, "pause", pause)
+			o.Logger.Warn("stage ended; it starts again after a pause", "error", err, "times", last.Times, "pause", pause)
 		}
 		if o.Failed != nil {
 			o.Failed(ctx, last)

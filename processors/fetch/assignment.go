@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -15,7 +14,6 @@ import (
 	"github.com/weftcrawl/weft/internal/topiclog"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
-	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/processors/fetch/lease"
 )
 
@@ -130,135 +128,4 @@ func (a *assignment) onLost(lost map[string][]int32) {
 		a.partitions.remove(number)
 		a.backlog.update(func(b *Backlog) { b.Forget(number) })
 	}
-}
-
-// partition is one partition that is assigned to this process.
-type partition struct {
-	visits   *ReleasedVisits
-	inFlight *inFlight
-	// takenOver: its takeover is complete. Only completeTakeovers uses it.
-	takenOver bool
-}
-
-// partitions are those that are assigned to this process, by number. They are safe
-// for concurrent use.
-type partitions struct{ sync.Map } // int32 → *partition
-
-// get returns a partition, nil when it is not assigned.
-func (s *partitions) get(number int32) *partition {
-	p, _ := s.Load(number)
-	assigned, _ := p.(*partition)
-	return assigned
-}
-
-// len is the number of partitions.
-func (s *partitions) len() (n int) {
-	s.Range(func(any, any) bool { n++; return true })
-	return n
-}
-
-// inFlight returns the requests in flight of a partition, nil when it is not
-// assigned.
-func (s *partitions) inFlight(number int32) *inFlight {
-	if p := s.get(number); p != nil {
-		return p.inFlight
-	}
-	return nil
-}
-
-// put adds a partition, in place of one that was assigned before.
-func (s *partitions) put(number int32, p *partition) {
-	s.remove(number)
-	s.Store(number, p)
-}
-
-// remove ends the work on a partition.
-func (s *partitions) remove(number int32) {
-	if p, assigned := s.LoadAndDelete(number); assigned {
-		p.(*partition).visits.End(httpclient.ErrLeaseLost)
-	}
-}
-
-// end ends the work on every partition.
-func (s *partitions) end() {
-	for _, p := range s.Range {
-		p.(*partition).visits.End(httpclient.ErrLeaseLost)
-	}
-}
-
-// takingOver returns the partitions whose takeover is not complete.
-func (s *partitions) takingOver() map[int32]*partition {
-	waiting := map[int32]*partition{}
-	for number, p := range s.Range {
-		if p := p.(*partition); !p.takenOver {
-			waiting[number.(int32)] = p
-		}
-	}
-	return waiting
-}
-
-// inFlight is the requests in flight of one partition. Before the partition goes to
-// another fetcher they end: what they bring is acknowledged and reported, and the
-// other fetcher repeats none of them. A nil inFlight counts nothing.
-type inFlight struct {
-	mu     sync.Mutex
-	open   int
-	closed bool
-	landed chan struct{} // closed when no request begins any more and none is open
-
-	cutting context.Context // ends when requests are to be cut off
-	cut     context.CancelFunc
-}
-
-func newInFlight() *inFlight {
-	f := &inFlight{landed: make(chan struct{})}
-	f.cutting, f.cut = context.WithCancel(context.Background())
-	return f
-}
-
-// begin begins a request. The caller calls done when it ends. The context within
-// ends when the request is cut off. ok is false when no request begins any more.
-func (f *inFlight) begin(ctx context.Context) (within context.Context, done func(), ok bool) {
-	if f == nil {
-		return ctx, func() {}, true
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, nil, false
-	}
-	f.open++
-	within, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(f.cutting, func() { cancel(httpclient.ErrLeaseLost) })
-	return within, func() {
-		stop()
-		cancel(nil)
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.open--; f.closed && f.open == 0 {
-			close(f.landed)
-		}
-	}, true
-}
-
-// close lets no request begin any more.
-func (f *inFlight) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return
-	}
-	if f.closed = true; f.open == 0 {
-		close(f.landed)
-	}
-}
-
-// isClosed tells whether no request begins any more.
-func (f *inFlight) isClosed() bool {
-	if f == nil {
-		return false
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.closed
 }

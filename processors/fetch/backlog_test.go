@@ -20,7 +20,7 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 		}
 		open := map[int32][]entry{}
 		var sent []Sent
-		var expected []int64
+		var expected []Expected
 		next := map[int32]int64{}
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			p := rapid.Int32Range(0, 2).Draw(t, "partition")
@@ -70,8 +70,8 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 					count(e.sent)
 				}
 			}
-			for _, bytes := range expected {
-				heavy += bytes
+			for _, e := range expected {
+				count(Sent{bytes: e.bytes, heavy: e.heavy})
 			}
 			both := light+heavy >= 2*limit
 			if got, want := b.Full("new"), light >= limit || both; got != want {
@@ -89,8 +89,8 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 		for p := range int32(4) {
 			b.Settle(p, 1<<40)
 		}
-		for _, bytes := range expected {
-			b.Cancel(bytes)
+		for _, e := range expected {
+			b.Cancel(e)
 		}
 		if b.light != 0 || b.heavy != 0 || len(b.domains) > 0 {
 			t.Fatalf("%d and %d bytes, and the domains %v, in an empty backlog", b.light, b.heavy, b.domains)

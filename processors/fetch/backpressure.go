@@ -22,21 +22,34 @@ import (
 // body as large as its last ones, come to limit/64 or more. A body that makes its
 // domain heavy is counted as heavy. Heavy domains wait while heavy bodies come to the
 // limit. All others wait while the other bodies come to the limit. Every domain waits
-// while both together come to twice the limit. The bodies of a new domain are of
-// unknown size, so first requests may exceed the limit of heavy ones. Requests that
-// are open when an account is full are added to it, too. As long as light domains
-// keep to their own limit, their bodies delay no heavy domain.
+// while both together come to twice the limit. As long as light domains keep to their
+// own limit, their bodies delay no heavy domain.
+//
+// Each request that begins reserves what its body is likely to have: as much as the last
+// bodies of its domain if they were large, or else as much as an ordinary body. So requests
+// begin at the pace at which parse reads. Without reservations all domains that wait would
+// begin at once, and then none until parse has read what they brought. A body may be larger
+// than its reservation, that of a new domain by far. So the bodies of open requests may
+// exceed a limit.
 //
 // It is pure; backpressure tells it what happens. It is not safe for concurrent use.
 type Backlog struct {
 	limit      int64
 	heavyFrom  int64 // bytes that make a domain heavy
 	partitions map[int32][]booked
-	light      int64            // bytes
-	heavy      int64            // bytes, with those that are expected
+	light      int64            // bytes, with those that are expected; so is heavy
+	heavy      int64            // bytes
 	domains    map[string]int64 // bytes of each domain that has any
 	last       map[string]int64 // size of the last bodies, of domains that one body makes heavy
+	ordinary   int64            // size of a body that makes no domain heavy: about the mean of the last ones
 }
+
+const (
+	// firstOrdinary is the size of an ordinary body before any is there.
+	firstOrdinary = 16 << 10
+	// ordinaryOf is of how many bodies the mean is.
+	ordinaryOf = 64
+)
 
 // maxHeavy bounds the domains whose bodies are known to be large. A domain that is
 // forgotten counts as new.
@@ -47,6 +60,12 @@ type Sent struct {
 	domain string
 	bytes  int64
 	heavy  bool
+}
+
+// Expected is a reservation for a body.
+type Expected struct {
+	bytes int64
+	heavy bool
 }
 
 // booked is a body in the backlog. Those of a partition are in order.
@@ -61,6 +80,7 @@ func NewBacklog(limit int64) *Backlog {
 	return &Backlog{
 		limit: limit, heavyFrom: limit / 64,
 		partitions: map[int32][]booked{}, domains: map[string]int64{}, last: map[string]int64{},
+		ordinary: min(firstOrdinary, limit/64),
 	}
 }
 
@@ -82,16 +102,18 @@ func (b *Backlog) Heavy(domain string) bool {
 	return b.domains[domain]+b.last[domain] >= b.heavyFrom
 }
 
-// Expect reserves what the next body of a domain is likely to add, if that is much,
-// and returns it, for Cancel. Otherwise all heavy domains would begin at once as soon
-// as one of them may.
-func (b *Backlog) Expect(domain string) int64 {
-	b.heavy += b.last[domain]
-	return b.last[domain]
+// Expect reserves what the next body of a domain is likely to have, until Cancel.
+func (b *Backlog) Expect(domain string) Expected {
+	expected := Expected{b.ordinary, b.Heavy(domain)}
+	if large, known := b.last[domain]; known {
+		expected.bytes = large
+	}
+	*b.account(expected.heavy) += expected.bytes
+	return expected
 }
 
 // Cancel releases a reservation, because the body has arrived or takes too long.
-func (b *Backlog) Cancel(bytes int64) { b.heavy -= bytes }
+func (b *Backlog) Cancel(e Expected) { *b.account(e.heavy) -= e.bytes }
 
 // Send books a body on its way: a slow broker must not fill the memory with bodies.
 // If a record is lost, the life of the fetcher ends, and its backlog with it.
@@ -101,6 +123,9 @@ func (b *Backlog) Send(domain string, bytes int) Sent {
 	*b.account(sent.heavy) += size
 	if size > 0 {
 		b.domains[domain] += size
+	}
+	if size < b.heavyFrom {
+		b.ordinary += (size - b.ordinary) / ordinaryOf
 	}
 	// A small body between large ones does not make its domain light.
 	if large := max(size, b.last[domain]/2); large >= max(b.heavyFrom, 1) {
@@ -177,7 +202,7 @@ type turn struct {
 	queue    *list.List // nil: it does not wait any more
 	place    *list.Element
 	ready    chan struct{} // closed when it does not wait any more
-	expected int64
+	expected Expected
 	late     *time.Timer
 }
 
@@ -207,7 +232,7 @@ func (b *backpressure) admit(v *hostqueue.Visit) (admitted bool, ready <-chan st
 		t.queue, t.place = queue, queue.PushBack(t)
 	}
 	b.serve()
-	if t.queue == nil && t.expected == 0 {
+	if t.queue == nil && t.expected.bytes == 0 {
 		delete(b.turns, v)
 	}
 	return t.queue == nil, t.ready
@@ -224,7 +249,7 @@ func (b *backpressure) serve() {
 			queue.Remove(t.place)
 			t.queue = nil
 			close(t.ready)
-			if t.expected = b.backlog.Expect(t.visit.Domain); t.expected > 0 {
+			if t.expected = b.backlog.Expect(t.visit.Domain); t.expected.bytes > 0 {
 				t.late = time.AfterFunc(b.patience, func() {
 					b.update(func(*Backlog) {
 						if b.turns[t.visit] == t {
@@ -247,7 +272,7 @@ func (b *backpressure) endTurn(v *hostqueue.Visit) {
 	if t.queue != nil {
 		t.queue.Remove(t.place)
 	}
-	if t.expected > 0 {
+	if t.expected.bytes > 0 {
 		t.late.Stop()
 		b.backlog.Cancel(t.expected)
 	}
@@ -262,15 +287,28 @@ func (b *backpressure) update(change func(*Backlog)) {
 }
 
 // release ends v's turn: it does not wait any more, or its request is over.
-func (b *backpressure) release(v *hostqueue.Visit) { b.update(func(*Backlog) { b.endTurn(v) }) }
+func (b *backpressure) release(v *hostqueue.Visit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endTurn(v)
+	b.serve()
+}
 
 // send books a body that v's request brought, in place of the expected one.
-func (b *backpressure) send(v *hostqueue.Visit, bytes int) (sent Sent) {
-	b.update(func(backlog *Backlog) {
-		b.endTurn(v)
-		sent = backlog.Send(v.Domain, bytes)
-	})
+func (b *backpressure) send(v *hostqueue.Visit, bytes int) Sent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endTurn(v)
+	sent := b.backlog.Send(v.Domain, bytes)
+	b.serve()
 	return sent
+}
+
+// acknowledged books where the record of a body is.
+func (b *backpressure) acknowledged(partition int32, offset int64, sent Sent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.backlog.Acknowledged(partition, offset, sent)
 }
 
 // follow asks for the commits of parse until ctx ends.

@@ -19,29 +19,33 @@ import (
 // reads what they send at its own pace.
 type crowd struct {
 	*requester
-	opts Options
-	size func(domain string) int
+	opts  Options
+	size  func(domain string) int
+	delay time.Duration // of each domain
+	began time.Time
 
-	mu     sync.Mutex
-	sent   []Sent
-	asked  map[string]int
-	behind int64
-	most   int64 // when a request began
+	mu       sync.Mutex
+	sent     []Sent
+	asked    map[string]int
+	bySecond map[int]int
+	behind   int64
+	most     int64 // when a request began
 }
 
 func newCrowd(opts Options, size func(domain string) int) *crowd {
 	q := &requester{http: known{},
 		lease: lease.New(time.Hour, func() time.Duration { return 0 }), partitions: new(partitions),
-		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), retry: opts.Heartbeat / 2,
+		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), look: opts.Heartbeat / 2,
 	}
 	q.lease.Extend(0)
-	return &crowd{requester: q, opts: opts, size: size, asked: map[string]int{}}
+	return &crowd{requester: q, opts: opts, size: size, asked: map[string]int{}, delay: time.Second, bySecond: map[int]int{}}
 }
 
 func (c *crowd) Request(_ context.Context, v *hostqueue.Visit, _ int) hostqueue.Answer {
 	defer c.backlog.release(v)
 	c.mu.Lock()
 	c.asked[v.Domain]++
+	c.bySecond[int(time.Since(c.began).Seconds())]++
 	c.most = max(c.most, c.behind)
 	c.mu.Unlock()
 	time.Sleep(10 * time.Millisecond)
@@ -89,9 +93,10 @@ func (c *crowd) parse(ctx context.Context, pace int64) {
 func (c *crowd) run(t *testing.T, domains []string, pace int64, d time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
+	c.began = time.Now()
 	all := hostqueue.New(c.opts.Queues, c)
 	for _, domain := range domains {
-		all.Start(ctx, &hostqueue.Visit{Domain: domain, Visit: &weftpb.Visit{DelayMs: 1000, Requests: make([]*weftpb.Request, 1000)}})
+		all.Start(ctx, &hostqueue.Visit{Domain: domain, Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds()), Requests: make([]*weftpb.Request, 1000)}})
 	}
 	var parse sync.WaitGroup
 	parse.Go(func() { c.parse(ctx, pace) })
@@ -166,6 +171,26 @@ func TestManySmallPagesWait(t *testing.T) {
 			if n := c.asked[domain]; n < 3 {
 				t.Errorf("%s was asked %d times in 200 s", domain, n)
 			}
+		}
+	})
+}
+
+// Thousands of hosts send as fast as they are asked. When the backlog is full they are asked at
+// the pace of parse, second by second: not all at once, and then none.
+func TestPaceIsEven(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size, pace, seconds = 30 << 10, 20 << 20, 30
+		opts := DefaultOptions()
+		c := newCrowd(opts, func(string) int { return size })
+		c.delay = 0
+		c.run(t, names("d", 2000), pace, seconds*time.Second)
+		for second := 5; second < seconds; second++ {
+			if n := c.bySecond[second]; n < pace/size*9/10 || n > pace/size*11/10 {
+				t.Errorf("second %d: %d requests, and parse reads %d pages", second, n, pace/size)
+			}
+		}
+		if most := opts.BacklogBytes + int64(opts.Queues.Slots)*size; c.most > most { // those that were open when it was full
+			t.Errorf("a request began with %d bytes behind, of at most %d", c.most, most)
 		}
 	})
 }

@@ -41,7 +41,8 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 	}
 	for n, stored := range map[int]bool{0: false, 1000: false, 1001: true} {
 		q := requesterOf(server{body: bytes.Repeat([]byte("x"), n)})
-		_, outcome, out := q.exchange(t.Context(), v, 0, q.http)
+		r := q.page(flight{within: t.Context(), visit: v})
+		outcome, out := r.outcome, r.records[0]
 		var f weftpb.Fetched
 		if err := proto.Unmarshal(out.Value, &f); err != nil {
 			t.Fatal(err)
@@ -61,20 +62,22 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 	large := server{body: make([]byte, 5000)}
 	q := requesterOf(large)
 	q.http = server{body: large.body, before: q.lease.Revoke}
-	if x, _, _ := q.exchange(t.Context(), v, 0, q.http); !Undone(x) || x.Body != nil {
-		t.Errorf("without a lease: %+v", x)
+	if r := q.page(flight{within: t.Context(), visit: v}); !r.undone() {
+		t.Errorf("without a lease: %+v", r)
 	}
 
 	bucket.Down.Store(true)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	done := make(chan *httpclient.Exchange)
-	go func() {
-		x, _, _ := requesterOf(large).exchange(ctx, v, 0, large)
-		done <- x
-	}()
+	done := make(chan result)
+	go func() { done <- requesterOf(large).page(flight{within: ctx, visit: v}) }()
 	b.Until(b.Bodies.Waiting, "no exchange waits for the store")
 	cancel(httpclient.ErrLeaseLost)
-	if x := <-done; !Undone(x) || x.Body != nil {
-		t.Errorf("after the wait was cancelled: %+v", x)
+	if r := <-done; !r.undone() {
+		t.Errorf("after the wait was cancelled: %+v", r)
 	}
+}
+
+// undone tells that a request is to be made again, and that it brought nothing.
+func (r result) undone() bool {
+	return r.outcome.Skipped && r.answer.Stop && len(r.records) == 0 && len(r.exchanges) == 0 && !r.page
 }

@@ -115,7 +115,7 @@ type at struct {
 	address netip.Addr
 }
 
-func (a at) Address(string) netip.Addr { return a.address }
+func (a at) LookUp(context.Context, string) (netip.Addr, *httpclient.Exchange) { return a.address, nil }
 
 // The outcome of a request tells the address whose budget it took, if that has one, and that
 // of the next request does not.
@@ -130,6 +130,7 @@ func TestOutcomesTellAddresses(t *testing.T) {
 			v := &hostqueue.Visit{Domain: "x.example", Visit: &weftpb.Visit{
 				Id: "a", Check: true, Requests: []*weftpb.Request{{Target: &weftpb.Target{Url: "http://x.example/a"}}},
 			}}
+			h.requester.LookUp(t.Context(), v, 0)
 			leave, crowded := h.requester.Enter(t.Context(), v, 0)
 			if leave == nil || crowded {
 				t.Fatal("the first request has to wait")

@@ -26,8 +26,9 @@
 // none. A process that takes a partition over reports what the former owner fetched and
 // did not report.
 //
-// Read fetch.go, then released.go, lookup.go, requester.go and report.go for the way of a visit;
-// assignment.go and takeover.go for partitions that come and go; then heartbeats.go,
-// backpressure.go and robots.go. Package httpclient makes an exchange, and package lease
+// Read fetch.go, then released.go, requester.go and report.go for the way of a visit: the
+// methods of requester stand in the order in which host queues call them. Read assignment.go
+// and takeover.go for partitions that come and go; then heartbeats.go, backpressure.go,
+// robots.go, check.go and witness.go. Package httpclient makes an exchange, and package lease
 // is the right to make it.
 package fetch

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -98,7 +99,7 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 	requester := &requester{
 		env: env, http: http, lease: right, partitions: assigned, backlog: backlog, fetched: c.fetched, reporter: reporter,
 		addresses: addresses.New(opts.Addresses, func() (mine, all int) { return assigned.len(), int(env.Definition.Partitions) }),
-		witness:   newWitness(env, opts.Queues.PerDomain), low: low, retry: opts.Heartbeat / 2,
+		witness:   newWitness(env, opts.Queues.PerDomain), low: low, look: opts.Heartbeat / 2,
 		life: writing, fail: fail,
 	}
 	queues := hostqueue.New(opts.Queues, requester)
@@ -144,6 +145,7 @@ func live(ctx context.Context, env stage.Env, opts Options, http exchanger, low 
 	work, workCtx := errgroup.WithContext(working)
 	work.Go(func() error { return l.poll(workCtx, member) })
 	work.Go(func() error { return l.backlog.follow(workCtx) })
+	work.Go(func() error { return l.requester.wakeWaiters(workCtx) })
 	work.Go(func() error { return l.reporter.follow(workCtx) })
 	work.Go(func() error { return l.assignment.completeTakeovers(workCtx) })
 	work.Go(func() error { return keepLease(workCtx, l.lease, opts.Heartbeat/2, l.assignment.partitions) })
@@ -219,4 +221,69 @@ func (l *life) poll(ctx context.Context, member *kgo.Client) error {
 			return err
 		}
 	}
+}
+
+// partition is one partition that is assigned to this process.
+type partition struct {
+	visits   *ReleasedVisits
+	inFlight *inFlight
+	// takenOver: its takeover is complete. Only completeTakeovers uses it.
+	takenOver bool
+}
+
+// partitions are those that are assigned to this process, by number. They are safe
+// for concurrent use.
+type partitions struct{ sync.Map } // int32 → *partition
+
+// get returns a partition, nil when it is not assigned.
+func (s *partitions) get(number int32) *partition {
+	p, _ := s.Load(number)
+	assigned, _ := p.(*partition)
+	return assigned
+}
+
+// len is the number of partitions.
+func (s *partitions) len() (n int) {
+	s.Range(func(any, any) bool { n++; return true })
+	return n
+}
+
+// inFlight returns the requests in flight of a partition, nil when it is not
+// assigned.
+func (s *partitions) inFlight(number int32) *inFlight {
+	if p := s.get(number); p != nil {
+		return p.inFlight
+	}
+	return nil
+}
+
+// put adds a partition, in place of one that was assigned before.
+func (s *partitions) put(number int32, p *partition) {
+	s.remove(number)
+	s.Store(number, p)
+}
+
+// remove ends the work on a partition.
+func (s *partitions) remove(number int32) {
+	if p, assigned := s.LoadAndDelete(number); assigned {
+		p.(*partition).visits.End(httpclient.ErrLeaseLost)
+	}
+}
+
+// end ends the work on every partition.
+func (s *partitions) end() {
+	for _, p := range s.Range {
+		p.(*partition).visits.End(httpclient.ErrLeaseLost)
+	}
+}
+
+// takingOver returns the partitions whose takeover is not complete.
+func (s *partitions) takingOver() map[int32]*partition {
+	waiting := map[int32]*partition{}
+	for number, p := range s.Range {
+		if p := p.(*partition); !p.takenOver {
+			waiting[number.(int32)] = p
+		}
+	}
+	return waiting
 }

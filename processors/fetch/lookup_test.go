@@ -20,9 +20,10 @@ import (
 // known is an exchanger that knows every host.
 type known struct{ exchanger }
 
-func (known) LookUp(context.Context, string) *httpclient.Exchange { return nil }
-func (known) LookAhead(context.Context, []string)                 {}
-func (known) Address(string) netip.Addr                           { return netip.Addr{} }
+func (known) LookUp(context.Context, string) (netip.Addr, *httpclient.Exchange) {
+	return netip.Addr{}, nil
+}
+func (known) LookAhead(context.Context, []string) {}
 
 // nameless is an exchanger that finds no host after a while, and notes what it looks up
 // ahead.
@@ -33,12 +34,10 @@ type nameless struct {
 	ahead *[]string
 }
 
-func (n nameless) LookUp(_ context.Context, url string) *httpclient.Exchange {
+func (n nameless) LookUp(_ context.Context, url string) (netip.Addr, *httpclient.Exchange) {
 	time.Sleep(n.after)
-	return &httpclient.Exchange{URL: url, Class: n.class, Error: "no such host", Started: time.Now()}
+	return netip.Addr{}, &httpclient.Exchange{URL: url, Class: n.class, Error: "no such host", Started: time.Now()}
 }
-
-func (nameless) Address(string) netip.Addr { return netip.Addr{} }
 
 func (n nameless) LookAhead(_ context.Context, urls []string) { *n.ahead = append(*n.ahead, urls...) }
 
@@ -108,11 +107,11 @@ func TestFailedLookUpIsTheOutcome(t *testing.T) {
 type answering struct{ known }
 
 func (answering) Do(_ context.Context, r httpclient.Request) *httpclient.Exchange {
-	return &httpclient.Exchange{URL: r.URL, Status: 200, Started: time.Now(), DNS: time.Second, Connect: 2 * time.Second}
+	return &httpclient.Exchange{URL: r.URL, Status: 200, Started: time.Now(), DNS: time.Second + r.LookedUp, Connect: 2 * time.Second}
 }
 
-func (answering) Robots(_ context.Context, url string, _ func() bool, _ func(string) bool) []*httpclient.Exchange {
-	return []*httpclient.Exchange{{URL: url, Status: 200, Started: time.Now(), DNS: time.Second, Connect: 2 * time.Second}}
+func (a answering) Robots(ctx context.Context, r httpclient.Request, _ func(string) (time.Duration, bool)) []*httpclient.Exchange {
+	return []*httpclient.Exchange{a.Do(ctx, r)}
 }
 
 // stopwatch keeps the times of the last exchange.

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 )
 
 // ReleasedVisits are the visits of one partition that are released and not
@@ -161,3 +162,95 @@ func (r *ReleasedVisits) Next() int64 {
 
 // End ends the work on the partition.
 func (r *ReleasedVisits) End(cause error) { r.end(cause) }
+
+// inFlight is the requests in flight of one partition. Before the partition goes to
+// another fetcher they end: what they bring is acknowledged and reported, and the
+// other fetcher repeats none of them. A nil inFlight counts nothing.
+type inFlight struct {
+	mu     sync.Mutex
+	open   int
+	closed bool
+	landed chan struct{} // closed when no request begins any more and none is open
+
+	cutting context.Context // ends when requests are to be cut off
+	cut     context.CancelFunc
+}
+
+func newInFlight() *inFlight {
+	f := &inFlight{landed: make(chan struct{})}
+	f.cutting, f.cut = context.WithCancel(context.Background())
+	return f
+}
+
+// begin begins request i of a visit, whose context is ctx. The caller calls end when the
+// request is over. ok is false when no request begins any more.
+func (f *inFlight) begin(ctx context.Context, v *hostqueue.Visit, i int) (begun flight, ok bool) {
+	begun = flight{visit: v, index: i, ctx: ctx, within: ctx, landed: func() {}}
+	if f == nil {
+		return begun, true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return flight{}, false
+	}
+	f.open++
+	within, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(f.cutting, func() { cancel(httpclient.ErrLeaseLost) })
+	begun.within, begun.landed = within, func() {
+		stop()
+		cancel(nil)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.open--; f.closed && f.open == 0 {
+			close(f.landed)
+		}
+	}
+	return begun, true
+}
+
+// close lets no request begin any more.
+func (f *inFlight) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	if f.closed = true; f.open == 0 {
+		close(f.landed)
+	}
+}
+
+// isClosed tells whether no request begins any more.
+func (f *inFlight) isClosed() bool {
+	if f == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.closed
+}
+
+// flight is a request in flight.
+type flight struct {
+	visit *hostqueue.Visit
+	index int
+	// failure is the exchange that failed before it was made; nil: it is to be made.
+	failure *httpclient.Exchange
+
+	ctx    context.Context // of the visit
+	within context.Context // of the exchange: it ends with ctx, or when the request is cut off
+	landed func()
+}
+
+// request is what the visit asks for.
+func (f flight) request() *weftpb.Request { return f.visit.Requests[f.index] }
+
+// end ends the request. If it was cut off, end waits until the visit has gone with its partition.
+func (f flight) end() {
+	cut := f.within.Err() != nil
+	f.landed()
+	if cut {
+		<-f.ctx.Done()
+	}
+}

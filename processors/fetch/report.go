@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -16,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // Undone tells that an exchange was not made, or not to its end, because the right to
@@ -219,7 +221,7 @@ type reporter struct {
 	visited *stage.Outbox
 	life    context.Context
 	fail    func(error)
-	open    sync.Map // *hostqueue.Visit → *openReport
+	reports sync.Map // *hostqueue.Visit → *openReport, of visits that go on
 }
 
 // openReport is a Report of a visit that goes on.
@@ -235,39 +237,65 @@ type openReport struct {
 // partition's next owner reports. That may be this process again, with another visit
 // of the same id and a report of its own.
 func (q *reporter) of(ctx context.Context, v *hostqueue.Visit) *openReport {
-	if r, ok := q.open.Load(v); ok {
+	if r, ok := q.reports.Load(v); ok {
 		return r.(*openReport)
 	}
 	fresh := &openReport{reporter: q, visit: v, report: NewReport(v, time.Now())}
-	q.open.Store(v, fresh)
-	context.AfterFunc(ctx, func() { q.open.Delete(v) })
+	q.reports.Store(v, fresh)
+	context.AfterFunc(ctx, func() { q.reports.Delete(v) })
 	return fresh
+}
+
+// open books a request whose records are on their way, and the rules that it brought, if any.
+func (r *openReport) open(rules *weftpb.OriginRules) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if rules != nil {
+		r.report.Learn(rules)
+	}
+	r.report.Open()
+}
+
+// close books the outcome of a request whose records are acknowledged.
+func (r *openReport) close(o *weftpb.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write(r.report.Close(o, time.Now()))
+}
+
+// add books an outcome that needs no record.
+func (r *openReport) add(o *weftpb.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Add(o)
+}
+
+// crowd books that the address of the next request gets no more requests for a while.
+func (r *openReport) crowd(wait time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Crowd(wait)
 }
 
 // update changes the report, and writes the part that change returns.
 func (r *openReport) update(change func(*Report) *weftpb.Visited) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	part := change(r.report)
+	r.write(change(r.report))
+}
+
+// write writes a part, if there is one. The caller holds mu.
+func (r *openReport) write(part *weftpb.Visited) {
 	if part == nil {
 		return
 	}
 	if part.Done {
-		r.open.Delete(r.visit)
+		r.reports.Delete(r.visit)
 	}
-	domain := r.visit.Domain
-	out := stage.Output{Topic: r.visited.Env.Names.Visited, Domain: domain, Key: domain, Value: stage.Encode(part)}
-	r.visited.Send(r.life, out, func(_ *kgo.Record, err error) {
+	r.visited.SendProto(r.life, r.visited.Env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
 		if err != nil {
 			r.fail(err)
 		}
-	})
-}
-
-func (r *openReport) add(o *weftpb.Outcome) {
-	r.update(func(report *Report) *weftpb.Visited {
-		report.Add(o)
-		return nil
 	})
 }
 
@@ -299,10 +327,90 @@ func (q *reporter) flush(of func(partition int32) bool) {
 
 // each updates the open reports of those visits for which of is true.
 func (q *reporter) each(of func(*hostqueue.Visit) bool, change func(*Report) *weftpb.Visited) {
-	q.open.Range(func(v, r any) bool {
+	q.reports.Range(func(v, r any) bool {
 		if of(v.(*hostqueue.Visit)) {
 			r.(*openReport).update(change)
 		}
 		return true
 	})
+}
+
+// result is what a request brought, for its visit and for the topics.
+type result struct {
+	outcome *weftpb.Outcome
+	answer  hostqueue.Answer
+	// exchanges are those that were made, and records are what is to be acknowledged before
+	// the outcome is reported.
+	exchanges []*httpclient.Exchange
+	records   []stage.Output
+	rules     *weftpb.OriginRules // of a robots.txt
+	page      bool                // parse reads the record
+}
+
+// undone is what an exchange brought that was not made, or not to its end.
+func (f flight) undone(x *httpclient.Exchange) result {
+	outcome := Skip(f.index)
+	if f.within.Err() != nil {
+		outcome = CutOff(f.index, x)
+	}
+	return result{outcome: outcome, answer: hostqueue.Answer{Stop: true}}
+}
+
+// deliver writes the records of a request, and reports its outcome once they are acknowledged.
+// An outcome that comes with nothing else is reported with the next one.
+func (q *requester) deliver(f flight, r result) hostqueue.Answer {
+	for _, x := range r.exchanges {
+		q.count(x)
+	}
+	page, outcome, sent := r.page, r.outcome, Sent{} // r has bodies, which need not be kept
+	if page {
+		sent = q.backlog.send(f.visit, len(r.exchanges[0].Body))
+	} else {
+		q.backlog.release(f.visit)
+	}
+	report := q.reporter.of(f.ctx, f.visit)
+	if len(r.records) == 0 && r.rules == nil {
+		report.add(outcome)
+		return r.answer
+	}
+	report.open(r.rules)
+	if len(r.records) == 0 {
+		report.close(outcome)
+		return r.answer
+	}
+	left := new(atomic.Int32)
+	left.Store(int32(len(r.records)))
+	for _, record := range r.records {
+		q.fetched.Send(q.life, record, func(written *kgo.Record, err error) {
+			if err != nil {
+				q.fail(err)
+				return
+			}
+			if page {
+				q.backlog.acknowledged(written.Partition, written.Offset, sent)
+			}
+			if left.Add(-1) == 0 {
+				report.close(outcome)
+			}
+		})
+	}
+	return r.answer
+}
+
+// count counts an exchange that was made.
+func (q *requester) count(x *httpclient.Exchange) {
+	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
+	q.env.Meter.Reached(x.DNS, x.Connect)
+}
+
+func (q *requester) output(domain string, f *weftpb.Fetched) stage.Output {
+	x := f
+	if f.Robots != nil {
+		x = f.Robots
+	}
+	exchange := q.env.Names.Exchange(x.Id, x.Outcome.StartedMs)
+	return stage.Output{
+		Topic: q.env.Names.Fetched, Domain: domain, Key: domain, Value: stage.Encode(f),
+		Headers: exchange.Headers(topics.SchemaFetched, topics.Fetch),
+	}
 }

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/settings"
@@ -56,11 +54,10 @@ func (g Gate) Opens() bool { return g.Paused || g.Blocked || g.Permits() && !g.F
 // (httpclient.ClassPanic), and the stage goes on. This does not cover net/http's own
 // goroutines.
 type exchanger interface {
-	Do(ctx context.Context, r httpclient.Request) *httpclient.Exchange
-	Robots(ctx context.Context, url string, permit func() bool, hop func(next string) bool) []*httpclient.Exchange
-	LookUp(ctx context.Context, url string) *httpclient.Exchange
-	Address(url string) netip.Addr
 	LookAhead(ctx context.Context, urls []string)
+	LookUp(ctx context.Context, url string) (address netip.Addr, failure *httpclient.Exchange)
+	Do(ctx context.Context, r httpclient.Request) *httpclient.Exchange
+	Robots(ctx context.Context, r httpclient.Request, hop func(next string) (lookedUp time.Duration, follow bool)) []*httpclient.Exchange
 }
 
 // IsRobots tells whether request i of v is for a robots.txt: that of its own origin, or
@@ -84,12 +81,60 @@ type requester struct {
 	witness    *witness
 	low        *atomic.Bool  // the disk is below its reserve
 	resting    atomic.Bool   // no request begins any more
-	retry      time.Duration // how often the gate is asked again
+	waiters    waiters       // at the gate
+	look       time.Duration // how often they are told of another outlook
 	life       context.Context
 	fail       func(error) // ends this life: a write was lost, and the ledger knows what to do again
 }
 
-// gate says what is known of a request to a domain that is about to be written.
+// LookAhead begins to look up the hosts of a visit.
+func (q *requester) LookAhead(ctx context.Context, v *hostqueue.Visit) {
+	var urls []string
+	for i, request := range v.Requests {
+		if !v.Settled[uint32(i)] {
+			urls = append(urls, request.GetTarget().GetUrl())
+		}
+	}
+	q.http.LookAhead(ctx, urls)
+}
+
+// LookUp looks up the host of request i of a visit. A failure is the outcome of the request, as
+// if the request had been made. So it needs the lease, but it needs no slot and waits for no
+// delay. The witness does not count it as a request.
+func (q *requester) LookUp(ctx context.Context, v *hostqueue.Visit, i int) (answer hostqueue.Answer, found bool) {
+	began := time.Now()
+	address, failure := q.lookUp(ctx, v.Requests[i].GetTarget().GetUrl())
+	v.Address = address
+	v.LookedUp += time.Since(began)
+	if failure == nil {
+		return hostqueue.Answer{}, true
+	}
+	failure.DNS = v.LookedUp
+	v.LookedUp = 0
+	f, ok := q.partitions.inFlight(v.Partition).begin(ctx, v, i)
+	if !ok {
+		return q.gone(ctx, v), false
+	}
+	defer f.end()
+	if !q.gate(v.Domain).Permits() {
+		failure = &httpclient.Exchange{URL: failure.URL, Class: httpclient.ClassLeaseLost, Started: began}
+	}
+	f.failure = failure
+	return q.deliver(f, q.make(f)), false
+}
+
+// lookUp looks up the host of a URL. A panic is the exchange that failed, too.
+func (q *requester) lookUp(ctx context.Context, url string) (address netip.Addr, failure *httpclient.Exchange) {
+	began := time.Now()
+	defer func() {
+		if cause := recover(); cause != nil {
+			failure = q.panicked(url, began, cause)
+		}
+	}()
+	return q.http.LookUp(ctx, url)
+}
+
+// gate says what is known of a request to a domain.
 func (q *requester) gate(domain string) Gate {
 	return Gate{
 		Leased: q.lease.Holds(), Paused: q.env.Pauses.Paused(topics.Fetch), Resting: q.resting.Load(),
@@ -110,9 +155,10 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 			q.backlog.release(v)
 			return ctx.Err()
 		}
+		seen := q.outlook()
 		gate := q.gate(v.Domain)
-		gate.Low = q.low.Load() || q.env.Bodies.Waiting()
-		var ready <-chan struct{} // of the backlog; other changes give no signal
+		gate.Low = seen.low
+		var ready <-chan struct{} // of the backlog
 		if gate.Opens() && gate.Permits() {
 			var admitted bool
 			admitted, ready = q.backlog.admit(v)
@@ -129,7 +175,65 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 			q.backlog.release(v)
 			return ctx.Err()
 		case <-ready:
-		case <-time.After(q.retry):
+		case <-q.waiters.until(seen):
+		}
+	}
+}
+
+// outlook is what visits of all domains see at the gate now.
+func (q *requester) outlook() outlook {
+	_, settings := q.env.Settings.Since(0)
+	return outlook{
+		leased: q.lease.Holds(), paused: q.env.Pauses.Paused(topics.Fetch), resting: q.resting.Load(),
+		low: q.low.Load() || q.env.Bodies.Waiting(), settings: settings,
+	}
+}
+
+// wakeWaiters wakes the visits that wait at the gate whenever the outlook is another one, until
+// ctx ends. One timer serves them all.
+func (q *requester) wakeWaiters(ctx context.Context) error {
+	return supervise.Every(ctx, q.look, func() error {
+		q.waiters.wake(q.outlook())
+		return nil
+	})
+}
+
+// outlook is what visits of all domains see at the gate; see Gate. settings is how many settings
+// of domains were read: a new one may block a domain.
+type outlook struct {
+	leased, paused, resting, low bool
+	settings                     int
+}
+
+// waiters are the visits that wait at the gate, by the outlook that they saw. So a visit is woken
+// if the outlook is another one by now, even if it changed before the visit waited, or changed
+// back and forth. The zero value has no visits. It is safe for concurrent use.
+type waiters struct {
+	mu   sync.Mutex
+	seen map[outlook]chan struct{}
+}
+
+// until returns a channel that is closed when the outlook is found to be another one than o.
+func (w *waiters) until(o outlook) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen == nil {
+		w.seen = map[outlook]chan struct{}{}
+	}
+	if w.seen[o] == nil {
+		w.seen[o] = make(chan struct{})
+	}
+	return w.seen[o]
+}
+
+// wake wakes those that saw another outlook than the one of now.
+func (w *waiters) wake(now outlook) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for o, changed := range w.seen {
+		if o != now {
+			close(changed)
+			delete(w.seen, o)
 		}
 	}
 }
@@ -137,40 +241,30 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 // Enter waits until the address of the host of request i may get one more request. If the
 // line is too long, the domain is to be left alone for as long, and for longer by chance, so
 // that not all come back together.
-func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, i int) (leave func(), crowded bool) {
-	entered, crowded := q.enter(ctx, ctx, v, v.Requests[i].GetTarget().GetUrl())
-	if !entered {
+func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, _ int) (leave func(), crowded bool) {
+	leave, wait := q.addresses.Enter(ctx, v.Address)
+	if leave == nil {
+		q.crowd(ctx, v, wait)
 		q.backlog.release(v)
-		return nil, crowded
+		return nil, wait > 0
 	}
-	return func() { exit(v) }, false
+	q.charge(v, leave)
+	return v.Exit, false
 }
 
-// enter waits until the address of the host of a URL may get one more request of a visit,
-// whose context is ctx, or until within ends.
-func (q *requester) enter(ctx, within context.Context, v *hostqueue.Visit, url string) (entered, crowded bool) {
-	address := q.http.Address(url)
-	leave, wait := q.addresses.Enter(within, address)
-	switch {
-	case leave != nil:
-		v.Leave, v.Charged = leave, netip.Addr{}
-		if q.addresses.Limits(address) {
-			v.Charged = address.Unmap()
-		}
-		return true, false
-	case wait > 0:
-		wait += rand.N(wait)
-		q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Crowd(wait); return nil })
+// charge notes that a request of a visit has its turn at its address.
+func (q *requester) charge(v *hostqueue.Visit, leave func()) {
+	v.Leave, v.Charged = leave, netip.Addr{}
+	if q.addresses.Limits(v.Address) {
+		v.Charged = v.Address.Unmap()
 	}
-	return false, wait > 0
 }
 
-// exit ends what a visit has of the budget of an address.
-func exit(v *hostqueue.Visit) {
-	if v.Leave != nil {
-		v.Leave()
+// crowd reports how long the line for the address of a request is, if it is too long.
+func (q *requester) crowd(ctx context.Context, v *hostqueue.Visit, wait time.Duration) {
+	if wait > 0 {
+		q.reporter.of(ctx, v).crowd(wait + rand.N(wait))
 	}
-	v.Leave = nil
 }
 
 // Priority is that of request i of a visit, unless people ask for another one for its domain.
@@ -179,143 +273,68 @@ func (q *requester) Priority(v *hostqueue.Visit, i int) int {
 	return politeness.Asked(settings.Priority(q.env.Settings.Of(v.Domain)), own)
 }
 
-// Request makes one request of a visit, unless its partition is about to go to another
-// fetcher.
+// Request makes one request of a visit, and reports it.
 func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) hostqueue.Answer {
-	return q.within(ctx, v, func(within context.Context) hostqueue.Answer {
-		q.env.Meter.Slots(1)
-		defer q.env.Meter.Slots(-1)
-		q.witness.begin(v, i)
-		answer := q.make(ctx, within, v, i, lookedUp{q.http, v.LookedUp})
-		v.LookedUp, v.Charged = 0, netip.Addr{}
-		q.witness.end(v, i, answer)
-		return answer
-	})
-}
-
-// within does something for a visit whose context is ctx, unless its partition is about
-// to go to another fetcher. What it does ends with the context within.
-func (q *requester) within(ctx context.Context, v *hostqueue.Visit, do func(within context.Context) hostqueue.Answer) hostqueue.Answer {
-	answer := hostqueue.Answer{Stop: true}
-	within, landed, ok := q.partitions.inFlight(v.Partition).begin(ctx)
-	if ok {
-		answer = do(within)
+	f, ok := q.partitions.inFlight(v.Partition).begin(ctx, v, i)
+	if !ok {
+		return q.gone(ctx, v)
 	}
-	q.backlog.release(v)
-	if ok {
-		ok = within.Err() == nil
-		landed()
-	}
-	if !ok { // the visit goes with its partition
-		<-ctx.Done()
-	}
+	defer f.end()
+	q.env.Meter.Slots(1)
+	defer q.env.Meter.Slots(-1)
+	q.witness.begin(v, i)
+	answer := q.deliver(f, q.make(f))
+	v.LookedUp, v.Charged = 0, netip.Addr{}
+	q.witness.end(v, i, answer)
 	return answer
 }
 
-// make makes a request with http, and reports it.
-func (q *requester) make(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
+// gone waits until a visit has gone with its partition, which is about to go to another fetcher.
+func (q *requester) gone(ctx context.Context, v *hostqueue.Visit) hostqueue.Answer {
+	q.backlog.release(v)
+	<-ctx.Done()
+	return hostqueue.Answer{Stop: true}
+}
+
+// make makes a request. A panic is the exchange that failed.
+func (q *requester) make(f flight) (r result) {
+	kind := q.page
 	switch {
-	case IsRobots(v, i):
-		return q.robots(ctx, within, v, i, http)
-	case v.Check:
-		return q.check(ctx, within, v, i, http)
+	case IsRobots(f.visit, f.index):
+		kind = q.robots
+	case f.visit.Check:
+		kind = q.check
 	}
-	return q.page(ctx, within, v, i, http)
-}
-
-// page makes a request for a page. The context of its visit is ctx, and the exchange
-// ends with within.
-func (q *requester) page(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
-	x, outcome, record := q.exchange(within, v, i, http)
-	report := q.reporter.of(ctx, v)
-	if Undone(x) {
-		report.add(undone(within, i, x))
-		return hostqueue.Answer{Stop: true}
-	}
-	q.count(x)
-	sent := q.backlog.send(v, len(x.Body))
-	report.update(func(r *Report) *weftpb.Visited {
-		r.Open()
-		return nil
-	})
-	q.fetched.Send(q.life, record, func(r *kgo.Record, err error) {
-		if err != nil {
-			q.fail(err)
-			return
-		}
-		q.backlog.update(func(b *Backlog) { b.Acknowledged(r.Partition, r.Offset, sent) })
-		report.update(func(r *Report) *weftpb.Visited { return r.Close(outcome, time.Now()) })
-	})
-	return AnswerOf(x)
-}
-
-// check makes a request that asks whether a host answers. Its exchange is kept for
-// archives, without a body that is too large for a record, and makes no page.
-func (q *requester) check(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
-	x := q.checked(within, v, http)
-	defer x.Release()
-	report := q.reporter.of(ctx, v)
-	if Undone(x) {
-		report.add(undone(within, i, x))
-		return hostqueue.Answer{Stop: true}
-	}
-	q.count(x)
-	if int64(len(x.Body)) > q.env.Definition.LargeBody() {
-		x.Body, x.Truncated = nil, true
-	}
-	outcome := OutcomeOf(v, i, x)
-	if x.Status == 0 {
-		report.add(outcome)
-		return AnswerOf(x)
-	}
-	report.update(func(r *Report) *weftpb.Visited {
-		r.Open()
-		return nil
-	})
-	q.fetched.Send(q.life, q.output(v.Domain, WithoutPage(x)), func(_ *kgo.Record, err error) {
-		if err != nil {
-			q.fail(err)
-			return
-		}
-		report.update(func(r *Report) *weftpb.Visited { return r.Close(outcome, time.Now()) })
-	})
-	return AnswerOf(x)
-}
-
-// checked makes the exchange of a check. A panic is its outcome.
-func (q *requester) checked(ctx context.Context, v *hostqueue.Visit, http exchanger) (x *httpclient.Exchange) {
-	url, began := v.Requests[0].Target.Url, time.Now()
+	began := time.Now()
 	defer func() {
 		if cause := recover(); cause != nil {
-			x = q.panicked(url, began, cause)
+			f.failure = q.panicked(f.request().GetTarget().GetUrl(), began, cause)
+			r = kind(f)
 		}
 	}()
-	return http.Do(ctx, httpclient.Request{URL: url, Permit: q.permit(v)})
+	return kind(f)
 }
 
-// exchange makes the exchange of request i of v, and its record in fetched. A panic is
-// the outcome of the exchange.
-func (q *requester) exchange(ctx context.Context, v *hostqueue.Visit, i int, http exchanger) (x *httpclient.Exchange, o *weftpb.Outcome, out stage.Output) {
-	url, began := v.Requests[i].Target.Url, time.Now()
-	defer func() {
-		if cause := recover(); cause != nil {
-			x = q.panicked(url, began, cause)
-			record := FetchedOf(v, i, x)
-			o, out = record.Outcome, q.output(v.Domain, record)
+// page makes a request for a page.
+func (q *requester) page(f flight) result {
+	x := f.failure
+	if x == nil {
+		request := RequestOf(f.request())
+		request.Permit, request.LookedUp = q.permit(f.visit), f.visit.LookedUp
+		x = q.http.Do(f.within, request)
+		defer x.Release() // then the record has the body, or a reference to it
+		if q.env.Bodies != nil && int64(len(x.Body)) > q.env.Definition.LargeBody() {
+			x = q.store(f, x)
 		}
-	}()
-	request := RequestOf(v.Requests[i])
-	request.Permit = q.permit(v)
-	x = http.Do(ctx, request)
-	defer x.Release() // then the record has the body, or a reference to it
-	if q.env.Bodies != nil && int64(len(x.Body)) > q.env.Definition.LargeBody() {
-		x = q.store(ctx, v, i, x)
 	}
 	if Undone(x) {
-		return x, nil, stage.Output{}
+		return f.undone(x)
 	}
-	record := FetchedOf(v, i, x)
-	return x, record.Outcome, q.output(v.Domain, record)
+	record := FetchedOf(f.visit, f.index, x)
+	return result{
+		outcome: record.Outcome, answer: AnswerOf(x), exchanges: []*httpclient.Exchange{x},
+		records: []stage.Output{q.output(f.visit.Domain, record)}, page: true,
+	}
 }
 
 // RequestOf is what is asked for: a sitemap may be larger than pages, and a URL that was
@@ -328,21 +347,15 @@ func RequestOf(r *weftpb.Request) httpclient.Request {
 	return request
 }
 
-// count counts an exchange that was made.
-func (q *requester) count(x *httpclient.Exchange) {
-	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
-	q.env.Meter.Reached(x.DNS, x.Connect)
-}
-
 // store puts a body that is too large for a record into the store, and waits for it.
 // When the right to make the request ends before that, so does the exchange: another
 // process makes it again. The lease is checked once more after the body is stored. A
 // process that was frozen meanwhile must not refer to a body that may be taken for an
 // orphan by now.
-func (q *requester) store(ctx context.Context, v *hostqueue.Visit, i int, x *httpclient.Exchange) *httpclient.Exchange {
-	request := v.Requests[i]
-	partition := topics.Partition(v.Domain, q.env.Definition.Partitions)
-	stored, err := q.env.Bodies.Put(ctx, partition, urls.PageID(request.Target.Url, request.Round), x.Body)
+func (q *requester) store(f flight, x *httpclient.Exchange) *httpclient.Exchange {
+	request := f.request()
+	partition := topics.Partition(f.visit.Domain, q.env.Definition.Partitions)
+	stored, err := q.env.Bodies.Put(f.within, partition, urls.PageID(request.Target.Url, request.Round), x.Body)
 	if err == nil && !q.lease.Holds() {
 		err = httpclient.ErrLeaseLost
 	}
@@ -353,30 +366,10 @@ func (q *requester) store(ctx context.Context, v *hostqueue.Visit, i int, x *htt
 	return x
 }
 
-func (q *requester) output(domain string, f *weftpb.Fetched) stage.Output {
-	x := f
-	if f.Robots != nil {
-		x = f.Robots
-	}
-	exchange := q.env.Names.Exchange(x.Id, x.Outcome.StartedMs)
-	return stage.Output{
-		Topic: q.env.Names.Fetched, Domain: domain, Key: domain, Value: stage.Encode(f),
-		Headers: exchange.Headers(topics.SchemaFetched, topics.Fetch),
-	}
-}
-
 func (q *requester) panicked(url string, began time.Time, cause any) *httpclient.Exchange {
 	text := strings.ToValidUTF8(fmt.Sprint(cause), "\ufffd") // a server may have influenced it
 	q.env.Logger.Error("an exchange made its stage panic", "url", url, "panic", text, "stack", supervise.StackTop())
 	return &httpclient.Exchange{URL: url, Class: httpclient.ClassPanic, Error: text, Started: began, Total: time.Since(began)}
-}
-
-// undone is the outcome of an exchange that is Undone, within a context.
-func undone(within context.Context, i int, x *httpclient.Exchange) *weftpb.Outcome {
-	if within.Err() != nil {
-		return CutOff(i, x)
-	}
-	return Skip(i)
 }
 
 // Skip reports that a request is not made, because its host must not be asked.
@@ -393,62 +386,4 @@ func (q *requester) Hang(ctx context.Context, v *hostqueue.Visit, i int, at time
 // Finish reports the end of a visit. Requests from rest on were not begun.
 func (q *requester) Finish(ctx context.Context, v *hostqueue.Visit, rest int) {
 	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Finish(rest, time.Now()) })
-}
-
-// witness counts requests that begin when their domain or host should be left alone. It
-// shares nothing with the host queues, which decide when requests begin.
-type witness struct {
-	env       stage.Env
-	perDomain int
-
-	mu      sync.Mutex
-	domains politeness.Witness
-	hosts   politeness.Witness        // of what they asked for with Retry-After
-	open    map[*hostqueue.Visit]bool // with a request that its domain waits for
-}
-
-func newWitness(env stage.Env, perDomain int) *witness {
-	return &witness{env: env, perDomain: perDomain, open: map[*hostqueue.Visit]bool{}}
-}
-
-func (w *witness) begin(v *hostqueue.Visit, i int) {
-	now := time.Now()
-	w.mu.Lock()
-	violation := w.domains.Begin(v.Domain, now, w.perDomain)
-	w.open[v] = true
-	if early := w.hosts.Begin(v.Host(i), now, w.perDomain); violation == politeness.None {
-		violation = early
-	}
-	w.mu.Unlock()
-	if violation != politeness.None {
-		w.env.Meter.Hurried(violation)
-		w.env.Logger.Error("a request began when its domain or host should have been left alone",
-			"domain", v.Domain, "violation", violation, "visit", v.Id)
-	}
-}
-
-func (w *witness) end(v *hostqueue.Visit, i int, answer hostqueue.Answer) {
-	delay := max(time.Duration(v.DelayMs)*time.Millisecond, answer.Rest)
-	if answer.Unreached {
-		delay = 0
-	}
-	now := time.Now()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.open[v] {
-		w.domains.End(v.Domain, now, delay)
-	}
-	delete(w.open, v)
-	w.hosts.End(v.Host(i), now, answer.RetryAfter)
-}
-
-// hang notes that the domain goes on without the request of a visit that is open, if one
-// is: a look-up may hang too.
-func (w *witness) hang(v *hostqueue.Visit, at time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.open[v] {
-		w.domains.End(v.Domain, at, time.Duration(v.DelayMs)*time.Millisecond)
-	}
-	delete(w.open, v)
 }

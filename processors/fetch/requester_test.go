@@ -55,23 +55,23 @@ func TestInFlight(t *testing.T) {
 				return false
 			}
 		}
-		_, first, _ := f.begin(t.Context())
-		second, end, _ := f.begin(t.Context())
-		first()
+		first, _ := f.begin(t.Context(), nil, 0)
+		second, _ := f.begin(t.Context(), nil, 0)
+		first.end()
 		if landed() {
 			t.Error("landed before it was closed")
 		}
 		f.close()
 		f.close()
-		if _, _, ok := f.begin(t.Context()); ok || landed() || !f.isClosed() {
+		if _, ok := f.begin(t.Context(), nil, 0); ok || landed() || !f.isClosed() {
 			t.Error("a request began, or the last one is forgotten")
 		}
 		f.cut()
 		synctest.Wait()
-		if !errors.Is(context.Cause(second), httpclient.ErrLeaseLost) {
-			t.Errorf("cut off because of %v", context.Cause(second))
+		if !errors.Is(context.Cause(second.within), httpclient.ErrLeaseLost) {
+			t.Errorf("cut off because of %v", context.Cause(second.within))
 		}
-		end()
+		second.landed()
 		if !landed() {
 			t.Error("not landed")
 		}
@@ -162,7 +162,7 @@ func TestPriority(t *testing.T) {
 type wild struct{ known }
 
 func (wild) Do(context.Context, httpclient.Request) *httpclient.Exchange { panic("what a bug \xff") }
-func (wild) Robots(context.Context, string, func() bool, func(string) bool) []*httpclient.Exchange {
+func (wild) Robots(context.Context, httpclient.Request, func(string) (time.Duration, bool)) []*httpclient.Exchange {
 	panic("what a bug")
 }
 
@@ -217,7 +217,7 @@ func (curt) Do(context.Context, httpclient.Request) *httpclient.Exchange {
 	return &httpclient.Exchange{Class: httpclient.ClassConnectRefused}
 }
 
-func (curt) Robots(context.Context, string, func() bool, func(string) bool) []*httpclient.Exchange {
+func (curt) Robots(context.Context, httpclient.Request, func(string) (time.Duration, bool)) []*httpclient.Exchange {
 	return []*httpclient.Exchange{{Class: httpclient.ClassConnectRefused}}
 }
 

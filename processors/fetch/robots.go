@@ -1,17 +1,14 @@
 package fetch
 
 import (
-	"context"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
@@ -109,65 +106,33 @@ func robotsStatus(x *httpclient.Exchange) int {
 // there is time for them. A redirect to another domain is followed by that domain's
 // fetcher, in its host queue and with its delay; see package frontier.
 //
-// The visit's context is ctx, and the exchanges end with within.
-func (q *requester) robots(ctx, within context.Context, v *hostqueue.Visit, i int, http exchanger) hostqueue.Answer {
-	report, asked := q.reporter.of(ctx, v), v.Requests[i].Target
+// The outcome is reported once the exchanges are in fetched, for archives, and the other
+// domain has its record. A crash before that repeats the request.
+func (q *requester) robots(f flight) result {
+	v, asked := f.visit, f.request().Target
 	if _, refusal := urls.Parse(asked.Url); refusal != urls.Accepted {
-		report.add(&weftpb.Outcome{Index: uint32(i), ErrorClass: string(httpclient.ClassInvalidURL), Error: string(refusal)})
-		return hostqueue.Answer{}
+		return result{outcome: &weftpb.Outcome{Index: uint32(f.index), ErrorClass: string(httpclient.ClassInvalidURL), Error: string(refusal)}}
 	}
-	hops := q.robotsHops(ctx, within, v, asked, http)
+	hops := q.robotsHops(f, asked)
 	last := hops[len(hops)-1]
-	if Undone(last) || within.Err() != nil {
-		report.add(undone(within, i, last))
-		return hostqueue.Answer{Stop: true}
-	}
-	for _, x := range hops {
-		q.count(x)
+	if Undone(last) || f.within.Err() != nil {
+		return f.undone(last)
 	}
 	last, learned := q.robotsOutcome(asked, len(hops)-1, last)
-	outcome := OutcomeOf(v, i, last)
-	// The outcome is reported once the exchanges are in fetched, for archives, and the
-	// other domain has its record. A crash before that repeats the request.
-	report.update(func(r *Report) *weftpb.Visited {
-		if learned.Rules != nil {
-			r.Learn(learned.Rules)
-		}
-		r.Open()
-		return nil
-	})
-	left := new(atomic.Int32)
-	left.Store(1)
-	acknowledged := func(_ *kgo.Record, err error) {
-		switch {
-		case err != nil:
-			q.fail(err)
-		case left.Add(-1) == 0:
-			report.update(func(r *Report) *weftpb.Visited { return r.Close(outcome, time.Now()) })
-		}
-	}
+	r := result{outcome: OutcomeOf(v, f.index, last), answer: learned.Answer, exchanges: hops, rules: learned.Rules}
 	for _, x := range hops {
 		if x.Status != 0 {
-			left.Add(1)
 			record := WithoutPage(x)
 			record.RobotsOf = RobotsFor(asked)
-			q.fetched.Send(q.life, q.output(v.Domain, record), acknowledged)
+			r.records = append(r.records, q.output(v.Domain, record))
 		}
 	}
 	if learned.Elsewhere != nil {
-		left.Add(1)
-		q.fetched.SendProto(q.life, q.env.Names.Visited, learned.Domain, learned.Elsewhere, acknowledged)
+		r.records = append(r.records, stage.Output{
+			Topic: q.env.Names.Visited, Domain: learned.Domain, Key: learned.Domain, Value: stage.Encode(learned.Elsewhere),
+		})
 	}
-	acknowledged(nil, nil)
-	return learned.Answer
-}
-
-// WithoutPage is the record in fetched of an exchange that is not for a URL of the crawl:
-// that for a robots.txt, or a check.
-func WithoutPage(x *httpclient.Exchange) *weftpb.Fetched {
-	record := x.Fetched()
-	record.Id, record.Request = urls.PageID(x.URL, 0), &weftpb.Request{Target: &weftpb.Target{Url: x.URL}}
-	return &weftpb.Fetched{Robots: record}
+	return r
 }
 
 // RobotsFor says for which URLs a robots.txt is asked for.
@@ -195,48 +160,46 @@ func hostOf(origin string) string {
 // So another visit follows the rest of a chain, by a referral of the domain to itself.
 const robotsSpan = 30 * time.Second
 
-// The address of each target is charged, and that of the answer before it is not held
-// meanwhile. Where the line for it is too long, another visit goes on, too.
-//
-// The context of the visit is ctx, and the exchanges end with within.
-func (q *requester) robotsHops(ctx, within context.Context, v *hostqueue.Visit, asked *weftpb.Target, http exchanger) (hops []*httpclient.Exchange) {
-	began := time.Now()
-	var lookUps []time.Duration // before each redirect
-	defer func() {
-		if cause := recover(); cause != nil {
-			hops = []*httpclient.Exchange{q.panicked(asked.Url, began, cause)}
-		}
-	}()
+// robotsHops makes the exchanges. The address of each target is charged, and that of the answer
+// before it is not held meanwhile. Where the line for it is too long, another visit goes on, too.
+func (q *requester) robotsHops(f flight, asked *weftpb.Target) []*httpclient.Exchange {
+	if f.failure != nil {
+		return []*httpclient.Exchange{f.failure}
+	}
+	v, began := f.visit, time.Now()
 	_, followed, _ := robotsAsked(asked)
-	hops = http.Robots(within, asked.Url, q.permit(v), func(next string) bool {
+	request := httpclient.Request{URL: asked.Url, LookedUp: v.LookedUp, Permit: q.permit(v)}
+	return q.http.Robots(f.within, request, func(next string) (lookedUp time.Duration, follow bool) {
 		u, refusal := urls.Parse(next)
 		if refusal != urls.Accepted || followed >= httpclient.MaxRobotsRedirects || urls.DomainOf(u.String()) != v.Domain || time.Since(began) > robotsSpan {
-			return false
+			return 0, false
 		}
 		followed++
 		v.Rest(true)
 		defer v.Rest(false)
-		exit(v)
+		v.Exit()
 		select {
 		case <-time.After(time.Duration(v.DelayMs) * time.Millisecond):
-		case <-within.Done():
+		case <-f.within.Done():
 		}
-		if within.Err() != nil || v.HungAfter(began) > 0 {
-			return false
+		if f.within.Err() != nil || v.HungAfter(began) > 0 {
+			return 0, false
 		}
 		asks := time.Now()
-		failure := q.lookUp(within, next)
-		lookUps = append(lookUps, time.Since(asks))
+		address, failure := q.lookUp(f.within, next)
+		lookedUp = time.Since(asks)
 		if failure != nil {
-			return true // the exchange says what is wrong, and reaches no server
+			return lookedUp, true // the exchange says what is wrong, and reaches no server
 		}
-		entered, _ := q.enter(ctx, within, v, next)
-		return entered
+		v.Address = address
+		leave, wait := q.addresses.Enter(f.within, address)
+		if leave == nil {
+			q.crowd(f.ctx, v, wait)
+			return lookedUp, false
+		}
+		q.charge(v, leave)
+		return lookedUp, true
 	})
-	for i, took := range lookUps[:min(len(lookUps), len(hops)-1)] {
-		hops[1+i].DNS += took
-	}
-	return hops
 }
 
 // robotsOutcome is RobotsOf, except that a panic is the outcome of the exchange.

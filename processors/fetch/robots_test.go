@@ -158,12 +158,12 @@ type slowChain struct {
 	took time.Duration
 }
 
-func (c slowChain) Robots(_ context.Context, url string, _ func() bool, hop func(string) bool) []*httpclient.Exchange {
+func (c slowChain) Robots(_ context.Context, r httpclient.Request, hop func(string) (time.Duration, bool)) []*httpclient.Exchange {
 	var list []*httpclient.Exchange
 	for {
 		time.Sleep(c.took)
-		list = append(list, &httpclient.Exchange{URL: url, Status: 301, Location: "http://a.example/next"})
-		if !hop("http://a.example/next") {
+		list = append(list, &httpclient.Exchange{URL: r.URL, Status: 301, Location: "http://a.example/next"})
+		if _, follow := hop("http://a.example/next"); !follow {
 			return list
 		}
 	}
@@ -185,8 +185,9 @@ func TestSlowRedirectsOfRobots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				q := &requester{http: known{}}
-				hops := q.robotsHops(t.Context(), t.Context(), &hostqueue.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}, own, slowChain{took: c.took})
+				q := &requester{http: slowChain{took: c.took}}
+				v := &hostqueue.Visit{Visit: &weftpb.Visit{DelayMs: uint32(c.delay.Milliseconds())}, Domain: "a.example"}
+				hops := q.robotsHops(flight{ctx: t.Context(), within: t.Context(), visit: v}, own)
 				if len(hops) != c.exchanges {
 					t.Errorf("%d exchanges, want %d", len(hops), c.exchanges)
 				}
@@ -221,22 +222,22 @@ var (
 	secondAddress = netip.MustParseAddr("192.0.2.2")
 )
 
-func (elsewhereTo) Address(url string) netip.Addr {
+func (elsewhereTo) LookUp(_ context.Context, url string) (netip.Addr, *httpclient.Exchange) {
 	if strings.Contains(url, "www") {
-		return secondAddress
+		return secondAddress, nil
 	}
-	return firstAddress
+	return firstAddress, nil
 }
 
-func (r elsewhereTo) Robots(_ context.Context, url string, _ func() bool, hop func(string) bool) []*httpclient.Exchange {
+func (r elsewhereTo) Robots(_ context.Context, q httpclient.Request, hop func(string) (time.Duration, bool)) []*httpclient.Exchange {
 	const next = "http://www.a.example/robots.txt"
 	exchange := func(x httpclient.Exchange) *httpclient.Exchange {
 		*r.begun = append(*r.begun, time.Since(r.began))
 		time.Sleep(2 * time.Second)
 		return &x
 	}
-	list := []*httpclient.Exchange{exchange(httpclient.Exchange{URL: url, Status: 301, Location: next})}
-	if hop(next) {
+	list := []*httpclient.Exchange{exchange(httpclient.Exchange{URL: q.URL, Status: 301, Location: next})}
+	if _, follow := hop(next); follow {
 		list = append(list, exchange(httpclient.Exchange{URL: next, Status: 404}))
 	}
 	return list
@@ -278,10 +279,11 @@ func TestRedirectOfRobotsIsChargedToItsAddress(t *testing.T) {
 				}
 				own := &weftpb.Target{Url: "http://a.example/robots.txt"}
 				v := &hostqueue.Visit{Visit: &weftpb.Visit{Id: "v", Robots: true, Requests: []*weftpb.Request{{Target: own}}}, Domain: "a.example"}
+				q.LookUp(t.Context(), v, 0)
 				leave, _ := q.Enter(t.Context(), v, 0)
 				done := make(chan []*httpclient.Exchange)
 				go func() {
-					hops := q.robotsHops(t.Context(), t.Context(), v, own, r)
+					hops := q.robotsHops(flight{ctx: t.Context(), within: t.Context(), visit: v}, own)
 					leave()
 					done <- hops
 				}()

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/processors/normalize/scope"
 )
 
-// sitemap passes a sitemap on that an exchange names, wherever it is.
+// sitemap passes on a sitemap that an exchange names. The host of the sitemap does not matter.
 func (n normalizer) sitemap(out *batches, from scope.Referrer, domain string, u urls.URL, told *weftpb.Sitemap) {
 	standing, refusal := n.policy.Sitemap(from, u)
 	if refusal != scope.Accepted {
@@ -21,15 +21,15 @@ func (n normalizer) sitemap(out *batches, from scope.Referrer, domain string, u 
 	target.Sitemap = proto.CloneOf(told)
 }
 
-// entryJudge returns what judges the entries of a sitemap, and tells whether the word of the
-// sitemap counts for their host.
+// entryJudge returns the function that judges the entries of a sitemap. The function also tells
+// whether the sitemap may speak for the host of an entry.
 //
-// They are judged as if the host named them whose robots.txt names the sitemap: that is the
-// one in scope, and the sitemap may lie elsewhere. Several hosts of the crawl may name it, and
-// here only the first is known. So an entry of any further host is judged as if its own host
-// named it, and waits for that host's robots.txt (package foreign): a host without a URL in
-// the crawl is never asked for one. What an entry names besides its page, such as a picture, is
-// judged by scope alone.
+// The sitemap belongs to the host whose robots.txt names it. That host is in scope; the sitemap
+// itself may be on another host. Entries are judged as if the first host named them. More hosts
+// of the crawl may name the sitemap, but only the first is known here. So an entry of another
+// host is judged as if its own host named it, and it waits for the robots.txt of its host
+// (package foreign). A host without a URL in the crawl is never asked for its robots.txt. Other
+// URLs of an entry, such as pictures, are judged by scope only.
 func (n normalizer) entryJudge(from scope.Referrer, told *weftpb.Sitemap) func(*weftpb.Link, urls.URL, string) (scope.Standing, scope.Refusal, bool) {
 	source, by := from.URL, from
 	if told.Host != "" {
@@ -52,8 +52,8 @@ func (n normalizer) entryJudge(from scope.Referrer, told *weftpb.Sitemap) func(*
 	}
 }
 
-// entryOf returns what a sitemap says about a URL, with the sitemap if its word does not
-// count for the URL's host.
+// entryOf returns what a sitemap says about a URL. It names the sitemap if the sitemap may not
+// speak for the host of the URL.
 func entryOf(said *weftpb.Entry, foreign bool, source urls.URL, told *weftpb.Sitemap) *weftpb.Entry {
 	if !foreign {
 		if proto.Size(said) == 0 {
@@ -68,10 +68,10 @@ func entryOf(said *weftpb.Entry, foreign bool, source urls.URL, told *weftpb.Sit
 	return entry
 }
 
-// foreign tells whether the word of a sitemap does not count for the host of a URL:
-// neither is the sitemap there, nor does the robots.txt of that host name it, as far as is
-// known here (sitemaps.org, "Sitemaps and cross submits"). What users name counts everywhere. A
-// host with and without "www." is one here.
+// foreign tells whether a sitemap may not speak for the host of a URL. It may if it is on that
+// host, or if the robots.txt of that host is known here to name it (sitemaps.org, "Sitemaps and
+// cross submits"). A sitemap that a user names may speak for every host. "www." makes no
+// difference.
 func foreign(source, u urls.URL, told *weftpb.Sitemap) bool {
 	return told.GetHost() != "" && !sameHost(u.Host(), source.Host()) && !sameHost(u.Host(), told.GetHost())
 }
@@ -80,7 +80,7 @@ func sameHost(a, b string) bool {
 	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
 }
 
-// vouch adds that the robots.txt of a host names a sitemap.
+// vouch records that the robots.txt of a host names a sitemap.
 func (b *batches) vouch(domain, host, sitemap string) {
 	to := b.open(domain, len(host)+len(sitemap)+16)
 	to.record.Vouched = append(to.record.Vouched, &weftpb.Vouch{Host: host, Sitemap: sitemap})

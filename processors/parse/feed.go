@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/feed"
 )
 
-// feedHandler reads feeds: RSS, Atom and JSON Feed, and XML and JSON that begins like one. A feed
-// is a page: its text are its entries, and they are links as well.
+// feedHandler reads feeds: RSS, Atom and JSON Feed, and XML and JSON that begins like a feed. A feed
+// is a page. Its entries are its text and also its links.
 var feedHandler = handler{
 	name: "feed",
 	takes: func(b *body) bool {
@@ -24,29 +24,26 @@ var feedHandler = handler{
 	page: (*parser).feed,
 }
 
-// maxFeedBytes bounds the entries of a feed in its record, and its text: beside the links they
-// fit the largest record of parsed, however much is escaped.
+// maxFeedBytes bounds the entries of a feed in its record, and its text. Together with the links
+// they fit into the largest record of parsed, even if everything is escaped.
 const maxFeedBytes = 512 << 10
 
 func (p *parser) feed(b *body) *document.Page {
 	read := feed.Read(b.Body, feed.DefaultOptions())
-	bare := b.Input
-	bare.Body = nil
-	page := p.documents.Document(bare) // its header fields count as those of any page
-	page.MediaType, page.Unparsed, page.Charset = b.media, "", ""
+	page := p.bare(b) // its header fields count as those of any page
 	page.Title, page.Description, page.Author, page.Date = read.Title, read.Description, read.Author, read.Date
 	if read.Language != "" {
 		page.Language = read.Language
 	}
 	b.feed = &codecs.ParsedFeed{Kind: string(read.Kind), Link: read.Link, Self: read.Self, Hubs: read.Hubs, EntriesOmitted: read.Omitted}
-	l := feedLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
-	l.add(read.Link, "", document.KindAlternate)
-	l.add(read.Next, "", document.KindNext)
+	l := pageLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
+	l.add(read.Link, "", "alternate", document.KindAlternate)
+	l.add(read.Next, "", "next", document.KindNext)
 	var text strings.Builder
 	bytes := 0
 	for _, e := range read.Entries {
-		l.add(e.Link, e.Title, document.KindFeed)
-		l.add(e.Enclosure, e.Title, document.KindMedia)
+		l.add(e.Link, e.Title, "feed", document.KindFeed)
+		l.add(e.Enclosure, e.Title, "media", document.KindMedia)
 		if bytes += len(e.Link) + len(e.ID) + len(e.Title) + len(e.Author) + len(e.Date) + len(e.Summary) + 64; bytes > maxFeedBytes {
 			b.feed.EntriesOmitted++
 			continue
@@ -62,31 +59,30 @@ func (p *parser) feed(b *body) *document.Page {
 		}
 	}
 	page.Text = strings.TrimSuffix(text.String(), "\n")
-	if page.Robots.NoIndex && p.follow.OmitNoIndex {
-		page.Unparsed, page.Text, page.Description = document.NoIndex, "", ""
-		b.feed.Entries = nil
+	if p.documents.Leave(page); page.Unparsed != "" {
+		b.feed = &codecs.ParsedFeed{Kind: b.feed.Kind, EntriesOmitted: b.feed.EntriesOmitted + len(b.feed.Entries)}
 	}
 	return page
 }
 
-// feedLinks collects the links of a feed, each once.
-type feedLinks struct {
+// pageLinks collects the links of a page that is no document, each once.
+type pageLinks struct {
 	page   *document.Page
 	follow *document.Options
 	seen   map[string]bool
 }
 
-func (l *feedLinks) add(ref, text string, kind document.Kind) {
+func (l *pageLinks) add(ref, text, rel string, kind document.Kind) {
 	if ref == "" || l.seen[ref] {
 		return
 	}
 	l.seen[ref] = true
 	l.page.Links = append(l.page.Links, document.Link{
-		URL: ref, Text: strings.ToValidUTF8(text[:min(len(text), l.follow.MaxAnchorBytes)], ""), Rel: string(kind), Kind: kind, Follow: l.follow.Follows(kind, "", ""),
+		URL: ref, Text: strings.ToValidUTF8(text[:min(len(text), l.follow.MaxAnchorBytes)], ""), Rel: rel, Kind: kind, Follow: l.follow.Follows(kind, "", ""),
 	})
 }
 
-// resolved makes the URLs in a feed absolute, as those of links are.
+// resolved makes the URLs in a feed absolute, like the URLs of links.
 func resolved(f *codecs.ParsedFeed, base *urls.Base) *codecs.ParsedFeed {
 	if f == nil {
 		return nil

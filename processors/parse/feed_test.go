@@ -94,7 +94,7 @@ func TestFeedsFit(t *testing.T) {
 
 func TestOtherXMLIsNoFeed(t *testing.T) {
 	for media, body := range map[string]string{"application/xml": "<x/>", "application/rss+xml": "<html>", "application/json": "{}"} {
-		if page, _ := pageOf(t, file("https://a.example/x", media, 200, body, nil)); page.Feed != nil || page.Unparsed != "unsupported_type" {
+		if page, _ := pageOf(t, file("https://a.example/x", media, 200, body, nil)); page.Feed != nil || page.Unparsed == "" && page.Structure == nil {
 			t.Errorf("%s: %+v, %q", media, page.Feed, page.Unparsed)
 		}
 	}

@@ -4,10 +4,11 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/plain"
 )
 
-// handler reads the bodies of one format. To add a format is to write a file with its
-// handler, and to name it in handlers.
+// handler reads the bodies of one format. To add a format, write a file with its handler, and add
+// the handler to handlers.
 type handler struct {
 	// name is for people.
 	name string
@@ -15,9 +16,9 @@ type handler struct {
 	takes func(b *body) bool
 	// page makes the page record of a body. Nil: see names.
 	page func(p *parser, b *body) *document.Page
-	// names makes what a body names, for formats of which there is no page. If the URL was
-	// taken for a page, or the body is not of the format after all, ok is false, and the next
-	// handler is asked for a page.
+	// names returns what a body names, for formats that do not make a page. If the URL was asked
+	// for as a page, or if the body is not of the format, ok is false, and the next handler is
+	// asked for a page.
 	names func(p *parser, b *body) (named []*weftpb.Discovered, ok bool)
 }
 
@@ -28,9 +29,13 @@ type handler struct {
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
-//	document  text/html, application/xhtml+xml, text/plain;  package document
+//	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  office.go, package office
+//	          archives and bytes that are one of these
+//	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
+//	          source code; by type or, of text/plain, name
+//	document  text/html, application/xhtml+xml;              package document
 //	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, feedHandler, documentHandler}
+var handlers = []handler{sitemapHandler, feedHandler, officeHandler, plainHandler, documentHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
@@ -40,9 +45,14 @@ type body struct {
 	f     *weftpb.Fetched
 	// feed is what a feed says besides its page.
 	feed *codecs.ParsedFeed
+	// plain is the format of a text, language that of source code, and structure what the text
+	// says besides its page.
+	plain     plain.Format
+	language  string
+	structure *codecs.ParsedStructure
 }
 
-// target is what was known of the URL when it was asked for.
+// target has what the crawl knew about the URL when it made the request.
 func (b *body) target() *weftpb.Target { return b.f.GetRequest().GetTarget() }
 
 var documentHandler = handler{
@@ -51,8 +61,8 @@ var documentHandler = handler{
 	page:  func(p *parser, b *body) *document.Page { return p.documents.Document(b.Input) },
 }
 
-// contents asks the handlers in turn. It returns the page of a body, if it has one, and what
-// else the body names.
+// contents asks the handlers in turn. It returns the page of a body, if there is one, and the other
+// things that the body names.
 func (p *parser) contents(f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
 	b = &body{Input: input(f), f: f}
 	b.media = document.MediaType(b.Input)

@@ -175,7 +175,7 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: f.Outcome.BodyBytes, Truncated: f.Outcome.Truncated,
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
 		Language: page.Language, Title: page.Title, Description: page.Description,
-		Keywords: page.Keywords, Author: page.Author, Date: page.Date, CanonicalConflict: page.CanonicalConflict,
+		Keywords: page.Keywords, Author: page.Author, Date: page.Date, Modified: page.Modified, Pages: page.Pages, CanonicalConflict: page.CanonicalConflict,
 		JSONLD: page.JSONLD, JSONLDOmitted: page.JSONLDOmitted,
 		Robots: codecs.ParsedRobots(page.Robots),
 		Text:   page.Text, TextTruncated: page.TextTruncated, LinksOmitted: page.Skipped.Many,
@@ -186,6 +186,18 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 	}
 	for _, p := range page.OpenGraph {
 		out.OpenGraph = append(out.OpenGraph, codecs.ParsedProperty(p))
+	}
+	for _, d := range page.Directives {
+		out.Directives = append(out.Directives, codecs.ParsedDirective(d))
+	}
+	for _, p := range page.Usage {
+		if out.Usage == nil {
+			out.Usage = make(map[string]string, len(page.Usage))
+		}
+		out.Usage[p.Label] = "y"
+		if p.Refused {
+			out.Usage[p.Label] = "n"
+		}
 	}
 	for i, h := range page.Headings {
 		out.Headings[i] = codecs.ParsedHeading(h)

@@ -20,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/settings"
@@ -167,6 +168,10 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 		}
 		p.page(made, &f, source, page)
 		made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
+		made.record.Structure = body.structure
+		if made.record.Unparsed != "" && body.structure != nil {
+			made.record.Structure = &codecs.ParsedStructure{Format: body.structure.Format, Language: body.structure.Language}
+		}
 		made.named = append(made.named, named...)
 		p.env.Meter.Page(len(f.Body))
 	}
@@ -175,7 +180,7 @@ func (p *parser) read(r *kgo.Record) (made *result, reason string) {
 
 // input is what package document needs of an exchange.
 func input(f *weftpb.Fetched) document.Input {
-	in := document.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated}
+	in := document.Input{URL: f.Request.Target.Url, Body: f.Body, Truncated: f.Outcome.Truncated, RobotsTxt: f.Request.Usage}
 	var types, languages []string
 	for _, h := range f.Headers {
 		switch {
@@ -189,6 +194,8 @@ func input(f *weftpb.Fetched) document.Input {
 			in.LinkFields = append(in.LinkFields, h.Value)
 		case strings.EqualFold(h.Name, "Refresh") && in.Refresh == "":
 			in.Refresh = h.Value
+		case document.IsUsageField(h.Name):
+			in.UsageFields = append(in.UsageFields, document.Field{Name: h.Name, Value: h.Value})
 		}
 	}
 	in.ContentType, in.ContentLanguage = joined(types), joined(languages)

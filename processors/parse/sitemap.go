@@ -17,11 +17,11 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Sitemaps. They make no page: what they say is in discovered, entry by entry, and users of
-// parsed get the pages.
+// A sitemap does not make a page. Its entries go to discovered, and the pages that they name come
+// to parsed.
 
-// sitemapHandler reads sitemaps: URLs that are known to be one, and XML that begins like
-// one, because a page may link to a sitemap.
+// sitemapHandler reads sitemaps: URLs that are known to be sitemaps, and XML that begins like a
+// sitemap, because a page may link to one.
 var sitemapHandler = handler{
 	name: "sitemap",
 	takes: func(b *body) bool {
@@ -37,14 +37,14 @@ var sitemapHandler = handler{
 }
 
 const (
-	// maxSitemapLevel is how many indexes in a row are followed, the first one included.
+	// maxSitemapLevel is the number of indexes in a row that are followed, with the first one.
 	maxSitemapLevel = 3
 	// maxSitemapLinks and maxSitemapLinkBytes bound what a sitemap names: 50,000 entries may have
 	// alternates without end.
 	maxSitemapLinks     = 200_000
 	maxSitemapLinkBytes = 32 << 20
-	// sitemapDepth is the depth of sitemaps that a robots.txt names: their entries are as
-	// far from a seed as what a seed links to.
+	// sitemapDepth is the depth of sitemaps that a robots.txt names. Their entries are as far
+	// from a seed as the links of a seed.
 	sitemapDepth = 1
 )
 
@@ -63,8 +63,8 @@ func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
 	w := sitemapWriter{parser: p, f: b.f, told: own, seen: map[uint64]struct{}{}}
 	result := sitemap.Read(b.Body, opts, w.entry)
 	if result.Kind == sitemap.None {
-		// A robots.txt may name a page of the site, and a sitemap may redirect to one. What
-		// is at a URL that was guessed is none.
+		// A robots.txt may name a page of the site, and a sitemap may redirect to a page. But a
+		// page at a guessed URL is not a page of the crawl.
 		p.env.Meter.Sitemap(string(result.Outcome), 0)
 		return nil, told.GetGuessed() || told != nil && b.media != "text/html" && b.media != "application/xhtml+xml"
 	}
@@ -112,7 +112,7 @@ func (w *sitemapWriter) entry(e *sitemap.Entry) {
 	}
 }
 
-// link adds what an entry names besides its page, if the crawl follows links of that kind.
+// link adds a URL that an entry names besides its page, if the crawl follows links of its kind.
 func (w *sitemapWriter) link(ref string, kind document.Kind) {
 	if w.follow.Follows(kind, "", "") {
 		l := &weftpb.Link{Url: w.complete(ref)}
@@ -146,9 +146,8 @@ func (w *sitemapWriter) add(link *weftpb.Link) {
 // maxSitemapURL is how long a reference may be as written; each byte of a URL may be escaped.
 const maxSitemapURL = 3 * urls.MaxBytes
 
-// complete gives a reference the scheme of its sitemap if it begins with a host: that of
-// the sitemap, or one that begins with "www.". Other references without a scheme are
-// relative ones.
+// complete gives a reference without a scheme the scheme of its sitemap if the reference begins
+// with the host of the sitemap or with "www.". Other references without a scheme are relative.
 func (w *sitemapWriter) complete(ref string) string {
 	source := w.f.Request.Target.Url
 	scheme, rest, _ := strings.Cut(source, "://")
@@ -163,7 +162,7 @@ func (w *sitemapWriter) complete(ref string) string {
 	return ref
 }
 
-// below is what is known of a sitemap that an index names, or a redirect of a sitemap.
+// below describes a sitemap that an index or a redirect of a sitemap names.
 func below(told *weftpb.Sitemap, url string) *weftpb.Sitemap {
 	next := proto.CloneOf(told)
 	next.Level++
@@ -174,8 +173,8 @@ func below(told *weftpb.Sitemap, url string) *weftpb.Sitemap {
 	return next
 }
 
-// redirectedSitemap makes a redirect of a sitemap name a sitemap. It is false if the redirect
-// is not followed: what was guessed often redirects to a page that says that there is nothing.
+// redirectedSitemap marks the target of a sitemap's redirect as a sitemap. It returns false if the
+// redirect is not followed: a guessed URL often redirects to an error page.
 func redirectedSitemap(d *weftpb.Discovered, t *weftpb.Target) bool {
 	if t.Sitemap.GetGuessed() && !looksLikeSitemap(d.Links[0].Url) {
 		return false
@@ -186,15 +185,15 @@ func redirectedSitemap(d *weftpb.Discovered, t *weftpb.Target) bool {
 	return true
 }
 
-// looksLikeSitemap tells whether a URL looks like that of a sitemap.
+// looksLikeSitemap tells whether a URL looks like the URL of a sitemap.
 func looksLikeSitemap(url string) bool {
 	path, _, _ := strings.Cut(url, "?")
 	path = strings.ToLower(path)
 	return strings.Contains(path[strings.LastIndexByte(path, '/')+1:], "sitemap") || strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".xml")
 }
 
-// robots returns the sitemaps that a robots.txt names. If it names none, or there is none,
-// those are guessed that most servers have.
+// robots returns the sitemaps that a robots.txt names. If it names none, or does not exist, robots
+// returns the URLs at which most servers have their sitemaps.
 func (p *parser) robots(f *weftpb.Fetched) []*weftpb.Discovered {
 	of, x := f.RobotsOf, f.Robots
 	if of == nil || x.Location != "" || p.env.Definition.Sitemaps == topics.NoSitemaps {
@@ -224,7 +223,7 @@ func (p *parser) robots(f *weftpb.Fetched) []*weftpb.Discovered {
 
 const robotsPath = "/robots.txt"
 
-// guesses are where most sitemaps are that no robots.txt names.
+// guesses are the paths of most sitemaps that no robots.txt names.
 var guesses = []string{"/sitemap.xml", "/sitemap_index.xml"}
 
 func (p *parser) sitemapsIn(x *weftpb.Fetched) []string {
@@ -239,9 +238,9 @@ func (p *parser) sitemapsIn(x *weftpb.Fetched) []string {
 	return robots.Parse(int(status), body, settings.Product(p.env.Definition)).Sitemaps
 }
 
-// mayGuess tells whether an origin without Sitemap lines is asked for sitemaps: one that says
-// that there are no rules, or has some. An origin that redirects elsewhere has
-// its sitemaps there.
+// mayGuess tells whether Weft guesses the sitemaps of an origin without Sitemap lines. It does so if
+// robots.txt was read, or does not exist. If robots.txt redirects to another origin, that origin
+// has the sitemaps.
 func (p *parser) mayGuess(of *weftpb.RobotsOf, x *weftpb.Fetched) bool {
 	asked, _ := urls.Parse(x.Request.GetTarget().GetUrl())
 	status := x.Outcome.GetStatus()
@@ -266,7 +265,7 @@ func originHost(url string) string {
 	return hostIn(rest)
 }
 
-// hostIn is the host, and port, at the beginning of what follows a scheme.
+// hostIn returns the host, with its port, at the beginning of the text after a scheme.
 func hostIn(rest string) string {
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]

@@ -35,7 +35,7 @@
 //
 // # What is production's code
 //
-// All decisions are, and none of them is copied:
+// The simulation runs production's code for all decisions, and no copy of it:
 //
 //	ledger.Partition   folding, deciding, framing, positions, resuming, timers
 //	ledger.Claiming    the steps of a claim, and the search for inputs that were
@@ -110,17 +110,15 @@
 // does not disallow the page. The page is not deeper than allowed. The process has
 // not read that fetch is paused, and parse is not too far behind.
 //
-// To an address no more requests begin than its budget permits, as decision 0034 says:
-// in any time, one more for each process, and one for each time that the part of a
-// process changed. No more are open than it says, or one of each process. A domain whose
-// address is asked enough is left alone for as long as was said, and not much longer.
+// Requests to an address keep to its budget (decision 0034). In any period one request more may
+// begin for each process, and one for each change of the part of a process. The number of open
+// requests is at most the number of the budget, or one for each process. A domain that rests
+// because its address is crowded rests for the time that was reported, and not much longer.
 //
-// An origin that does not answer is probed, at waits of up to an hour, of which three may
-// add up. Its URLs are given
-// up no sooner than the crawl says. An outage that is shorter costs at most one URL,
-// which fails before the host is known to be down. A host that
-// permits so many requests a minute refuses not many more than it answers, and all of its
-// pages are fetched.
+// An origin that does not answer is probed after waits of up to an hour. Its URLs are not given
+// up earlier than the crawl says. A shorter outage costs few URLs (see mayBeLost). A host that
+// permits a number of requests a minute does not refuse many more requests than it answers, and
+// all its pages are fetched.
 //
 // At each event: no visit is released while releases are paused or the disk is
 // nearly full. No stage meets an error that only a person could repair.

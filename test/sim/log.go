@@ -45,10 +45,19 @@ type log struct {
 	replicatedAt  time.Duration
 	listeners     []func() // called when highWatermark moves
 	waiting       []record // for a leader
+	cuts          int      // how often records at the end were lost, and others may get their offsets
+	last          lastRead
 
 	awayUntil  time.Duration          // there is no leader until then
 	faultUntil map[Kind]time.Duration // Reject, LoseAck, WriteTwice and ForeignWriter last until then
 	rate       int                    // of all four: one in so many
+}
+
+// lastRead is a last decision, as long as no record that it was read from is lost.
+type lastRead struct {
+	start, end int64
+	cuts       int
+	decision   *weftpb.Scheduled
 }
 
 type record struct {
@@ -174,6 +183,7 @@ func (c *cluster) unclean(l *log, away time.Duration) {
 	cut := l.records[l.highWatermark:]
 	c.w.trace("%v loses its leader, %d records are cut", l.topicPartition, len(cut))
 	l.records = l.records[:l.highWatermark:l.highWatermark]
+	l.cuts++
 	l.awayUntil = c.w.now + away
 	for _, r := range cut {
 		r.settled(-1, errUnclean)
@@ -187,6 +197,7 @@ func (c *cluster) powerCut(most int) {
 		l := c.logs[at]
 		keep := max(l.end()-int64(c.w.rng.IntN(most+1)), l.start)
 		l.records = l.records[:keep:keep]
+		l.cuts++
 		l.highWatermark = min(l.highWatermark, keep)
 	}
 	for _, stage := range topics.Stages() {
@@ -209,8 +220,12 @@ func (l *log) read(from int64, most int) []record {
 	return l.records[from:min(l.highWatermark, from+int64(most))]
 }
 
-// lastDecision is the last valid event before end in a log of scheduled.
+// lastDecision is the last valid event before end in a log of scheduled. It is asked for
+// again and again, also while nothing happens.
 func (l *log) lastDecision(end int64) (*weftpb.Scheduled, error) {
+	if l.last.decision != nil && l.last.start == l.start && l.last.end == end && l.last.cuts == l.cuts {
+		return l.last.decision, nil
+	}
 	last, err := topiclog.ReadLast(topiclog.Bounds{Start: l.start, End: end}, func(within topiclog.Bounds, visit func(*kgo.Record) error) error {
 		if within.End > l.highWatermark {
 			return errUnclean // the power was cut since the end was read
@@ -223,6 +238,9 @@ func (l *log) lastDecision(end int64) (*weftpb.Scheduled, error) {
 		}
 		return nil
 	})
+	if err == nil {
+		l.last = lastRead{start: l.start, end: end, cuts: l.cuts, decision: last.Decision}
+	}
 	return last.Decision, err
 }
 

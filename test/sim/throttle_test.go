@@ -41,7 +41,7 @@ func TestThrottledHost(t *testing.T) {
 		{http.StatusTooManyRequests, true, 6, 0.75, 1. / 6},
 		{http.StatusTooManyRequests, false, 6, 0.75, 1. / 6},
 		{http.StatusServiceUnavailable, true, 2, 0.75, 1. / 6},
-		{http.StatusServiceUnavailable, false, 2, 0.65, 0.75},
+		{http.StatusServiceUnavailable, false, 2, 0.55, 0.75},
 	} {
 		for seed := uint64(1); seed <= c.seeds; seed++ {
 			t.Run(fmt.Sprintf("%d, Retry-After %v, seed %d", c.status, c.tells, seed), func(t *testing.T) {

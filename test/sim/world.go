@@ -56,6 +56,7 @@ type world struct {
 	lastActivity     time.Duration // when something was requested or written last
 	leaped           time.Duration // how much of the time was leapt over
 	crowds           map[string]*crowd
+	oracles          map[topicPartition]*oracle
 	violated         *Violation
 	over             bool
 	lostAcknowledged bool // a power cut lost what had been acknowledged
@@ -114,7 +115,7 @@ func newWorld(c Case, lines *[]string) *world {
 	}
 	w.cluster = newCluster(w, w.names, partitions)
 	w.web = newWeb(w, c)
-	w.budget, w.crowds = c.budget(), map[string]*crowd{}
+	w.budget, w.crowds, w.oracles = c.budget(), map[string]*crowd{}, map[topicPartition]*oracle{}
 	w.markOutages()
 	w.seed()
 	for i := range c.Processes {
@@ -202,10 +203,13 @@ func (w *world) trace(format string, args ...any) {
 	}
 }
 
-// patience is how long after the last fault a crawl may take to drain. A site that never
+// leastPatience is how long after the last fault every crawl may take to drain.
+const leastPatience = 4 * time.Hour
+
+// patience is how long after the last fault this crawl may take to drain. A site that never
 // answers is given up some time later.
 func (w *world) patience() time.Duration {
-	patience := 4 * time.Hour
+	patience := leastPatience
 	for _, o := range w.web.hosts {
 		if o.down || o.site.down || !o.site.healthy {
 			return patience + w.c.GiveUpAfter
@@ -218,7 +222,7 @@ func (w *world) patience() time.Duration {
 // drained crawl is overdue.
 func (w *world) run() {
 	for !w.over && w.step() {
-		if w.now > w.lastFault+w.patience() {
+		if w.now > w.lastFault+leastPatience && w.now > w.lastFault+w.patience() {
 			w.violate("drain", "not drained %v after the last fault: %s", w.patience(), w.left())
 		}
 	}

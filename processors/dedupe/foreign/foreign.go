@@ -1,16 +1,15 @@
-// Package foreign holds back entries of sitemaps that are of another host than their
-// sitemap, until the robots.txt of that host names the sitemap (sitemaps.org, "Sitemaps and
-// cross submits").
+// Package foreign holds back foreign entries of sitemaps. An entry is foreign if its host is not
+// the host of the sitemap. It waits until the robots.txt of its own host names the sitemap
+// (sitemaps.org, "Sitemaps and cross submits").
 //
-// The sitemap, the entry's host and its robots.txt may belong to three partitions. What the
-// rule needs meets in the partition of the entry's domain: the entries, each with the name of
-// its sitemap, and from the robots.txt the names of the sitemaps of other hosts (Vouch).
-// Either may come first.
+// The sitemap, the entry and the robots.txt may belong to three partitions. Two kinds of records
+// come to the partition of the entry's domain: entries, each with the name of its sitemap, and
+// the names of sitemaps on other hosts that a robots.txt names (Vouch). Either may come first.
 //
-// Entries wait in a group of the frontier, one for each host and sitemap, that is withdrawn:
-// they are not pending, and no request is made because of them. The vouch frees the group,
-// however many URLs it holds. A URL that waits and that anything else names leaves the group at
-// once, so an entry that does not count keeps no page from the crawl.
+// Entries wait in withdrawn groups of the frontier, one group for each host and sitemap. They are
+// not pending, and no request is made because of them. A vouch frees the group, however many
+// URLs it has. If anything else names a URL that waits, the URL leaves the group at once. So a
+// foreign entry never keeps a page out of the crawl.
 //
 // State, below "f/" in the store of dedupe:
 //
@@ -18,7 +17,7 @@
 //	f/g/ GROUP             the group has or had URLs
 //	f/u/ URL16             the URL waits, as far as dedupe knows
 //
-// A crawl without sitemaps has nothing there, and pays for no look.
+// A crawl without sitemaps has no such keys, and makes no look-ups.
 package foreign
 
 import (
@@ -33,7 +32,7 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// Entries is what is known in one partition. One goroutine at a time may use it.
+// Entries has the foreign entries of one partition. Only one goroutine at a time may use it.
 type Entries struct {
 	store kv.Store
 	// any: at least one URL was ever held back.
@@ -57,11 +56,11 @@ func Open(store kv.Store) *Entries {
 	return e
 }
 
-// IsGroup tells whether the name of a group is that of entries of a sitemap.
+// IsGroup tells whether a group with this name holds entries of a sitemap.
 func IsGroup(name string) bool { return strings.HasPrefix(name, groupPrefix) }
 
-// Place puts the targets that are foreign entries into their groups, and returns the groups.
-// Those for which the robots.txt of their host speaks are like others from then on.
+// Place puts the targets that are foreign entries into their groups, and returns the groups. If the
+// robots.txt of their host has named the sitemap, they become targets like others.
 func (e *Entries) Place(targets []*weftpb.Target) (groups []*weftpb.Group) {
 	for _, t := range targets {
 		sitemap := t.GetEntry().GetForeign()
@@ -81,7 +80,7 @@ func (e *Entries) Place(targets []*weftpb.Target) (groups []*weftpb.Group) {
 	return groups
 }
 
-// Vouch returns what is new of what robots.txt files say, and the groups that it frees.
+// Vouch returns the vouches that are new, and the groups that they free.
 func (e *Entries) Vouch(said []*weftpb.Vouch) (fresh []*weftpb.Vouch, groups []*weftpb.Group) {
 	for _, v := range said {
 		if e.store.Get(vouchKey(v.GetHost(), v.GetSitemap())) != nil {
@@ -127,8 +126,8 @@ func (e *Entries) Apply(event *weftpb.Deduped) {
 	}
 }
 
-// groupOf is the name of the group of a host's entries in a sitemap. It has a hash, because
-// URLs are long.
+// groupOf returns the name of the group for the entries of a host in a sitemap. It contains a hash
+// of the sitemap's URL, because URLs are long.
 func groupOf(host, sitemap string) string {
 	return fmt.Sprintf("%s%016x", groupPrefix, xxh3.HashString(host+"\x00"+sitemap))
 }

@@ -1,7 +1,6 @@
 package variants
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -15,7 +14,7 @@ const (
 	// maxMergedBytes bounds the URLs of a site that learnt rules merge. They come back
 	// in one event, which may have 1 MiB.
 	maxMergedBytes = 384 << 10
-	// probeEvery: one in so many URLs is fetched as a probe.
+	// probeEvery: one in so many URLs is fetched as a probe, chosen by the class of its page.
 	probeEvery = 64
 	// rareProbeEvery is the same for URLs that would join a withdrawn group. A site
 	// may have any number of them, and trials were made before.
@@ -241,14 +240,15 @@ func (d *decision) variantOf(t *weftpb.Target) (kept urls.URL, learnt Set, ok bo
 // redirects and canonical URLs are right. For equal texts the variant must be known,
 // and the first URL is no probe.
 func (d *decision) probes(name string, s *site, m *weftpb.Merged, learnt Set) bool {
-	chosen := oneIn(probeEvery, m.Target.Url)
+	chosen := d.oneIn(probeEvery, m.Target.Url)
 	if learnt&^s.said() != 0 {
 		return chosen && d.around.Known(m.Kept)
 	}
 	return chosen || learnt&^(s.tried()|d.tried[name]) != 0
 }
 
-func oneIn(n uint64, url string) bool {
-	print := urls.Fingerprint(url)
-	return binary.BigEndian.Uint64(print[8:])%n == 0
+// oneIn tells whether a URL is one of n by the class of its page.
+func (d *decision) oneIn(n uint64, url string) bool {
+	u, refusal := urls.Parse(url)
+	return refusal == urls.Accepted && pageAt(u, d.domain).oneIn(n)
 }

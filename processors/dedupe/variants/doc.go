@@ -74,8 +74,10 @@
 //     and canonical URLs say, before or after: if some /a redirect and others do not,
 //     no slash may be added. It is not against equal texts, because it may be the
 //     first page of two.
-//   - If a probe finds a page of its own, the rules in force that would take the
-//     probe's URL break.
+//   - If a probe finds a page of its own, the rules that redirects or canonical URLs
+//     brought into force and that would take the probe's URL break. Equal texts do not
+//     say which of two URLs is read first. Against them, the probe and its variant need
+//     pages of their own, as above.
 //   - A relative page breaks slash and no-slash if equal texts brought them into
 //     force (see above).
 //
@@ -83,10 +85,11 @@
 //
 // Some URLs that learnt rules would merge are fetched all the same, as probes, so that
 // a rule that is wrong is found out: the first URL of each rule, and one in 64, chosen
-// by its fingerprint. What a probe shows is evidence like any other. A page of its own
-// is against what redirects and canonical URLs say, whatever the other URL has. If
-// equal texts brought a rule into force, its variant must be known before a URL is
-// probed, and the first URL is no probe.
+// by the hash that also chooses the sample. What a probe shows is evidence like any
+// other. A page of its own is against what redirects and canonical URLs say, whatever
+// the other URL has. If equal texts brought a rule into force, its variant must be known
+// before a URL is probed, and the first URL is no probe. Of the pages that such probes
+// are compared with, one in 64, the store has the form, beside the sample.
 //
 // # Groups
 //

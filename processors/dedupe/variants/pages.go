@@ -44,6 +44,10 @@ func pageAt(u urls.URL, domain string) page {
 	return page{binary.BigEndian.Uint64(print[:]), form}
 }
 
+// oneIn tells whether the class of a page is one of n. It is for all URLs of a class or for
+// none.
+func (p page) oneIn(n uint64) bool { return p.class%n == 0 }
+
 // between are the rules that make one of two URLs of a class of the other; none if
 // both are index files, because no rule does that.
 func (p page) between(other page) Set {
@@ -69,10 +73,9 @@ func (p *pages) deny(u urls.URL, domain string) (fresh Set) {
 	return fresh
 }
 
-// add takes the page at a URL into the sample, or returns the rules between it and
-// another of its class.
-func (p *pages) add(u urls.URL, domain string) (against Set, changed bool) {
-	fresh := pageAt(u, domain)
+// add takes a page into the sample, or returns the rules between it and another of its
+// class.
+func (p *pages) add(fresh page) (against Set, changed bool) {
 	at, found := slices.BinarySearchFunc(p.sample, fresh, func(a, b page) int { return cmp.Compare(a.class, b.class) })
 	switch {
 	case found:

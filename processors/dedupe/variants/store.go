@@ -1,6 +1,8 @@
 package variants
 
 import (
+	"encoding/binary"
+
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -16,12 +18,15 @@ import (
 //	  + print of URL                  are merged into it
 //	v/x/SITE\0 + print of URL         nothing; a URL that has no page
 //	v/p/SITE                          what is known of its pages
+//	v/f/SITE\0 + class of pages       the form of the first of them that was read; of
+//	                                  classes that are probed
 const (
 	sitePrefix   = "v/s/"
 	mergedPrefix = "v/m/"
 	keptPrefix   = "v/k/"
 	absentPrefix = "v/x/"
 	pagesPrefix  = "v/p/"
+	formPrefix   = "v/f/"
 )
 
 // Sites is what one partition knows of its sites. One goroutine at a time may use it.
@@ -76,6 +81,9 @@ func (b *Sites) Apply(domain string, event *weftpb.Deduped) {
 	}
 	for url := range v.absent {
 		b.store.Set(key(absentPrefix, siteOf(url, domain), url), []byte{1})
+	}
+	for key, form := range v.forms {
+		b.store.Set([]byte(key), encodeForm(form))
 	}
 	for name, p := range v.pages {
 		b.store.Set(pagesKey(name), p.encode())
@@ -140,6 +148,21 @@ func bytesOf(m *weftpb.Merged) uint64 {
 }
 
 func siteKey(name string) []byte { return []byte(sitePrefix + name) }
+
+// formKey is a string, because it is a key of maps, too.
+func formKey(name string, p page) string {
+	return string(binary.BigEndian.AppendUint64(key(formPrefix, name), p.class))
+}
+
+func encodeForm(form Set) []byte { return binary.BigEndian.AppendUint32(nil, uint32(form)) }
+
+// decodeForm is the inverse of encodeForm, and as lenient as decode.
+func decodeForm(b []byte) (form Set, ok bool) {
+	if len(b) != 4 {
+		return 0, false
+	}
+	return Set(binary.BigEndian.Uint32(b)) & every, true
+}
 
 func pagesKey(name string) []byte { return []byte(pagesPrefix + name) }
 

@@ -2,6 +2,7 @@ package variants
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,9 @@ func full(path string) string {
 	}
 	return path
 }
+
+// sixContents bring no-slash into force.
+var sixContents = []string{"content /a/ /a", "content /b/ /b", "content /c/ /c", "content /d/ /d", "content /e/ /e", "content /f/ /f"}
 
 func TestRulesAreLearnt(t *testing.T) {
 	for _, c := range []struct {
@@ -90,6 +94,9 @@ func TestRulesAreLearnt(t *testing.T) {
 		{"a page of its own without a rule", []string{"own /a"}, ""},
 		{"a page of its own against one", []string{"redirect /a /a/", "redirect /b /b/", "redirect /c /c/", "own /d"}, "slash broken, no-slash broken"},
 		{"a page of its own that it keeps", []string{"redirect /a /a/", "redirect /b /b/", "redirect /c /c/", "own /d/"}, "slash in force, no-slash broken"},
+		{"a probe of equal texts that is read before its variant", append(slices.Clone(sixContents), "own /g/", "content /g /g/"), "no-slash in force"},
+		{"a probe of equal texts and its variant are two pages", append(slices.Clone(sixContents), "own /g/", "page /g"), "slash broken, no-slash broken"},
+		{"a probe of equal texts is another page than its variant", append(slices.Clone(sixContents), "page /g", "own /g/"), "slash broken, no-slash broken"},
 		{"a page where others redirect", []string{"redirect /a /a/", "page /b"}, "slash broken, no-slash broken"},
 		{"a page, and others redirect later", []string{"page /a", "redirect /b /b/"}, "slash broken, no-slash broken"},
 		{"a page against a rule in force", []string{"redirect /a /a/", "redirect /b /b/", "redirect /c /c/", "page /d"}, "slash broken, no-slash broken"},
@@ -287,10 +294,10 @@ func TestFirstIsAProbe(t *testing.T) {
 	for _, kind := range []string{"redirect", "canonical"} {
 		c := newCrawl(t, true)
 		c.show(t, kind+" /1 /1/", kind+" /2 /2/", kind+" /3 /3/")
-		if got, want := became(c.name(weftpb.Via_VIA_LINK, "/a", "/b", "/c")), "/a (probe), /b/, /c/; /b → /b/ by slash, /c → /c/ by slash"; got != want {
+		if got, want := became(c.name(weftpb.Via_VIA_LINK, "/a", "/e", "/c")), "/a (probe), /e/, /c/; /e → /e/ by slash, /c → /c/ by slash"; got != want {
 			t.Errorf("%s: got %s, want %s", kind, got, want)
 		}
-		if got, want := became(c.show(t, "own /a")), "/c, /b; "; got != want {
+		if got, want := became(c.show(t, "own /a")), "/e, /c; "; got != want {
 			t.Errorf("%s: when it is no variant, got %s, want %s", kind, got, want)
 		}
 	}
@@ -389,7 +396,7 @@ func TestSampleOfPages(t *testing.T) {
 	for i := range 5000 {
 		written += len(c.take(&weftpb.Normalized{Evidence: []*weftpb.Evidence{script(t, fmt.Sprintf("page /%d", i))}}).Evidence)
 	}
-	if written > 8*maxPages {
+	if written > 8*maxPages+5000/probeEvery*2 {
 		t.Errorf("%d of 5,000 pages are in events", written)
 	}
 	v := newView(c.sites, domain)
@@ -398,12 +405,48 @@ func TestSampleOfPages(t *testing.T) {
 	}
 	against := 0
 	for i := range 5000 {
-		if refuted, _ := v.lookAtPages("x.org").add(parse(t, full(fmt.Sprintf("/%d/", i))), domain); refuted == of(Slash, NoSlash) {
+		if refuted, _ := v.lookAtPages("x.org").add(pageAt(parse(t, full(fmt.Sprintf("/%d/", i))), domain)); refuted == of(Slash, NoSlash) {
 			against++
 		}
 	}
 	if against != maxPages {
 		t.Errorf("%d pages meet another", against)
+	}
+}
+
+// A large site has probes outside of its sample. A probe and its variant are compared,
+// whichever is read first.
+func TestProbesOfEqualTexts(t *testing.T) {
+	for _, order := range [][]string{{"page /%d", "own /%d/"}, {"own /%d/", "page /%d"}} {
+		c := newCrawl(t, true)
+		for i := range 2000 {
+			c.show(t, fmt.Sprintf("page /first/%d", i))
+		}
+		c.show(t, sixContents...)
+		inForce := func() bool { return c.sites.tracked["x.org"].inForce.Has(NoSlash) }
+		probes := 0
+		for i := 0; i < 5000 && inForce(); i++ {
+			c.known[full(fmt.Sprintf("/%d", i))] = true
+			d := c.name(weftpb.Via_VIA_LINK, fmt.Sprintf("/%d/", i))
+			if len(d.Targets) == 0 {
+				continue
+			}
+			if at := pageAt(parse(t, d.Targets[0].Url), domain); at.class < decodePages(c.sites.store.Get(pagesKey("x.org"))).sample[maxPages-1].class {
+				continue // the sample alone would do
+			}
+			if probes++; d.Targets[0].Via != weftpb.Via_VIA_PROBE {
+				t.Fatal(became(d))
+			}
+			for _, line := range order {
+				if !inForce() {
+					t.Fatalf("%s alone breaks the rule", order[0])
+				}
+				c.show(t, fmt.Sprintf(line, i))
+			}
+		}
+		if inForce() || probes != 1 {
+			t.Errorf("%s: after %d probes with other texts the rule is in force: %v", order[0], probes, inForce())
+		}
 	}
 }
 

@@ -158,7 +158,7 @@ func (d *decision) admit(t *weftpb.Target) {
 	if d.options.Learn && mergeable(t) {
 		if w := d.twin(t.Url); w.twin != "" {
 			if w.state == weftpb.Group_STATE_WITHDRAWN {
-				if oneIn(rareProbeEvery, t.Url) {
+				if d.oneIn(rareProbeEvery, t.Url) {
 					t = asProbe(t)
 				}
 				d.tell(w.group, w.state)

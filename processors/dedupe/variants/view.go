@@ -15,10 +15,11 @@ type view struct {
 	sites  map[string]*site
 	pages  map[string]*pages
 	absent map[string]bool // URLs that have no page
+	forms  map[string]Set  // page.form, by formKey
 }
 
 func newView(known *Sites, domain string) view {
-	return view{known: known, domain: domain, sites: map[string]*site{}, pages: map[string]*pages{}, absent: map[string]bool{}}
+	return view{known: known, domain: domain, sites: map[string]*site{}, pages: map[string]*pages{}, absent: map[string]bool{}, forms: map[string]Set{}}
 }
 
 // site returns a copy that may be changed.
@@ -102,7 +103,7 @@ func (v *view) weigh(e *weftpb.Evidence) bool {
 func (v *view) judge(e *weftpb.Evidence, name string, url urls.URL) bool {
 	switch e.Kind {
 	case weftpb.Evidence_KIND_OWN:
-		_, used := Apply(v.inForce(name), url, v.domain)
+		_, used := Apply(v.inForce(name)&v.look(name).said(), url, v.domain)
 		changed := v.note(name, url)
 		return v.refute(name, used) || changed
 	case weftpb.Evidence_KIND_PAGE:
@@ -155,14 +156,32 @@ func (v *view) judge(e *weftpb.Evidence, name string, url urls.URL) bool {
 // text.
 func (v *view) note(name string, url urls.URL) bool {
 	p := v.lookAtPages(name)
-	fresh := p.deny(url, v.domain)
-	against, changed := p.add(url, v.domain)
+	fresh, at := p.deny(url, v.domain), pageAt(url, v.domain)
+	against, changed := p.add(at)
 	if fresh != 0 || changed {
 		v.pages[name] = p
 		changed = true
 		against |= fresh & v.look(name).said()
 	}
+	if at.oneIn(probeEvery) {
+		key := formKey(name, at)
+		if form, ok := v.formOf(key); ok {
+			against |= at.between(page{at.class, form})
+		} else {
+			v.forms[key] = at.form
+			changed = true
+		}
+	}
 	return v.refute(name, against) || changed
+}
+
+// formOf returns the form of the first page of a class, if the class is one of those that
+// are probed.
+func (v *view) formOf(key string) (form Set, ok bool) {
+	if form, ok = v.forms[key]; ok {
+		return form, true
+	}
+	return decodeForm(v.known.store.Get([]byte(key)))
 }
 
 // doubt notes that a page is relative: its links lead elsewhere from the URL with the

@@ -2,14 +2,15 @@
 // ten thousand names gets no more requests than a server with a single name.
 //
 // The budget of an address is a time between the starts of two requests, and a number of
-// requests that are open at once. Requests wait in line for it. A line that has become too
-// long refuses further ones, and says how long it is: their visits go back to the scheduler,
-// which serves other domains meanwhile.
+// requests that are open at once. Requests wait in a line for the budget. If the line is too
+// long, it refuses further requests and says how long it is. Their visits go back to the
+// scheduler, which serves other domains meanwhile.
 //
-// The budget is the whole crawl's. A process has the part of it that it has of the
-// partitions: so no two processes need to talk. All of them together never exceed the rate, nor
-// the number at once if there are no more processes than that and each has about as many
-// partitions; each may have a request open, whatever its part.
+// The whole crawl shares a budget. A process with a quarter of the partitions may use a quarter
+// of the budget, so processes need not talk to each other. All processes together never exceed
+// the rate. Each process may have one request open, however small its part is. So the number of
+// open requests is exceeded if there are more processes than that number, or if their
+// partitions are divided unevenly.
 package addresses
 
 import (
@@ -23,13 +24,13 @@ import (
 
 // Options of budgets.
 type Options struct {
-	// Delay is the least time between the starts of two requests to an address; 0: none.
+	// Delay is the least time between the starts of two requests to an address; 0: no limit.
 	Delay time.Duration
-	// AtOnce is how many requests to an address may be open; 0: any number.
+	// AtOnce is the largest number of open requests to an address; 0: no limit.
 	AtOnce int
 	// Exempt are networks without budgets. Their servers can serve many requests at once.
 	Exempt []netip.Prefix
-	// Patience is how long a request may have to wait in line.
+	// Patience is the longest wait of a request in line.
 	Patience time.Duration
 }
 
@@ -67,12 +68,12 @@ func (o Options) Limits(a netip.Addr) bool {
 	return !slices.ContainsFunc(o.Exempt, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// Budgets are those of all addresses, in one process. Nil bounds nothing. They are safe for
-// concurrent use.
+// Budgets are the budgets of all addresses, in one process. A nil Budgets has no limits. Budgets
+// are safe for concurrent use.
 type Budgets struct {
 	mu     sync.Mutex
 	lines  *Lines
-	timers map[netip.Addr]*time.Timer // of the lines in which somebody waits for the delay
+	timers map[netip.Addr]*time.Timer // of the lines in which a request waits for the delay
 }
 
 // New returns budgets; part says which part of them this process has.
@@ -83,9 +84,9 @@ func New(opts Options, part func() (mine, all int)) *Budgets {
 // Limits tells whether an address has a budget.
 func (b *Budgets) Limits(a netip.Addr) bool { return b != nil && b.lines.opts.Limits(a) }
 
-// Enter waits for the turn of a request to an address. The request may then begin, and its
-// caller calls leave at its end. If the line is too long, or ctx ends, there is no turn: leave
-// is nil, and wait is how long the line is.
+// Enter waits for the turn of a request to an address. Then the request may begin, and the
+// caller calls leave at the end of the request. If the line is too long, or ctx ends, leave is
+// nil, and wait is the length of the line.
 func (b *Budgets) Enter(ctx context.Context, a netip.Addr) (leave func(), wait time.Duration) {
 	if !b.Limits(a) {
 		return func() {}, 0
@@ -116,8 +117,8 @@ func (b *Budgets) Enter(ctx context.Context, a netip.Addr) (leave func(), wait t
 	}
 }
 
-// advance gives a turn to those in the line of an address whose time has come, and looks
-// again when it comes for the others. It is called with mu held.
+// advance gives a turn to the requests in the line of an address whose time has come. It runs
+// again when the time of the next request comes. The caller holds mu.
 func (b *Budgets) advance(a netip.Addr) {
 	if timer := b.timers[a]; timer != nil {
 		timer.Stop()

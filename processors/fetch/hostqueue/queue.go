@@ -23,13 +23,13 @@ type Visit struct {
 	// NotBefore is the earliest start of its first request. After a takeover this
 	// process does not know when the last request was made.
 	NotBefore time.Time
-	// LookedUp is how long the next request has waited for look-ups of its host, Leave ends
-	// what the current one has of the budget of an address. Both are the Requester's.
-	LookedUp time.Duration
-	Leave    func()
-	// Charged is the address whose budget the current request takes; not valid if that has
-	// none. It is the Requester's.
-	Charged netip.Addr
+	// The Requester sets these fields. LookedUp is how long the next request has waited for
+	// look-ups of its host. Address is its address, if that is known. Leave gives back what the
+	// current request has of the budget of an address, nil if it has nothing. Charged is that
+	// address. It is not valid if the address has no budget.
+	LookedUp         time.Duration
+	Address, Charged netip.Addr
+	Leave            func()
 
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started
@@ -40,8 +40,16 @@ type Visit struct {
 	rested  time.Time
 }
 
-// Rest says whether the current request of v waits for the delay before it follows a
-// redirect. It does not hang then.
+// Exit gives back what the current request has of the budget of an address.
+func (v *Visit) Exit() {
+	if v.Leave != nil {
+		v.Leave()
+	}
+	v.Leave = nil
+}
+
+// Rest says whether the current request of v waits for the delay before it follows a redirect.
+// A request that waits does not hang.
 func (v *Visit) Rest(rests bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -195,9 +203,8 @@ func Choose(most int, queue func(nth int) (waiting int, open bool)) int {
 // for both.
 func (q *Queue) Join(other *Queue) { q.told = other.shared() }
 
-// Remember has q note what it learns of hosts in m, with other queues, of whatever
-// domains. So that is remembered when q is over. A queue without Remember has a memory of
-// its own.
+// Remember makes q note in m what it learns of hosts. Queues of all domains may share m, so that
+// is remembered when q is over. A queue without Remember has a memory of its own.
 func (q *Queue) Remember(m *Memory) { q.memory = m }
 
 func (q *Queue) shared() *told {
@@ -281,7 +288,8 @@ func (q *Queue) Next(now time.Time) Step {
 	return Step{Kind: Over}
 }
 
-// hangingPause is how often a queue that only waits for requests that hang looks again.
+// hangingPause is how long a queue waits before it looks again, if it only waits for requests
+// that hang.
 const hangingPause = time.Second
 
 func later(a, b time.Time) time.Time {
@@ -291,11 +299,11 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Found books that the host of the next request has addresses.
+// Found notes that the host of the next request has addresses.
 func (q *Queue) Found() { q.found = true }
 
-// Made books that the request that was asked for ended at now. stretch is the
-// part by which the delay is made longer.
+// Made notes that the current request ended at now. stretch is the part by which the delay is
+// made longer.
 func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
 	delay := q.current.visit.delay()
 	delay += time.Duration(stretch * float64(delay))
@@ -341,10 +349,10 @@ func (q *Queue) hear(host string, now time.Time, answer Answer) {
 
 func (v *Visit) delay() time.Duration { return time.Duration(v.DelayMs) * time.Millisecond }
 
-// Hang lets the queue go on, after the domain's delay, without the request that it asked
-// for, or whose host it looks up: that hangs. Until HungUp its host gets no other. The
-// further requests of its visit are not made. Hang returns false if the queue must wait,
-// because too many requests of the domain hang, or another one to the host does.
+// Hang says that the current request, or the look-up of its host, hangs. The queue goes on
+// without it, after the domain's delay. Until HungUp the host gets no other request. The further
+// requests of the visit are not made. Hang returns false if the queue must wait, because too
+// many requests of the domain hang, or because another request to the host hangs.
 func (q *Queue) Hang(now time.Time) bool {
 	v := q.current.visit
 	host, hanging := v.Host(q.next), q.shared().hanging
@@ -362,7 +370,7 @@ func (q *Queue) Hang(now time.Time) bool {
 	return true
 }
 
-// HungUp books that request i of v, which hung, ended at now.
+// HungUp notes that request i of v, which hung, ended at now.
 func (q *Queue) HungUp(v *Visit, i int, now time.Time, answer Answer) {
 	delete(q.told.hanging, v.Host(i))
 	if !answer.Unreached {
@@ -371,13 +379,13 @@ func (q *Queue) HungUp(v *Visit, i int, now time.Time, answer Answer) {
 	q.hear(v.Host(i), now, answer)
 }
 
-// Skipped books that the request that was to be asked or skipped is over.
+// Skipped notes that the current request is over without having been made.
 func (q *Queue) Skipped() {
 	q.next++
 	q.rest, q.found = q.next, false
 }
 
-// GiveBack has the current visit finished, of which the next request was not begun.
+// GiveBack makes the queue finish the current visit. Its next request was not begun.
 func (q *Queue) GiveBack() { q.stopped = true }
 
 // Drop ends the current visit.

@@ -16,21 +16,21 @@ type Requester interface {
 	// LookAhead begins to look up the hosts of v, so that LookUp need not wait. It
 	// does not wait itself.
 	LookAhead(ctx context.Context, v *Visit)
-	// LookUp returns when the addresses of the host of v.Requests[i] are known. It is
-	// called before the delay is waited for, and before a slot is taken. found is false
-	// when they cannot be known: then the outcome of the request is reported, and
-	// answer is what it means.
+	// LookUp returns when the addresses of the host of v.Requests[i] are known. It is called
+	// before the wait for the delay, and before the request takes a slot. found is false if the
+	// host has no addresses. Then LookUp has reported the outcome of the request, and answer
+	// says what it means.
 	LookUp(ctx context.Context, v *Visit, i int) (answer Answer, found bool)
 	// Gate returns when a request of v may be made now, or an error when the
 	// visit must be dropped. It is called before a slot is taken.
 	Gate(ctx context.Context, v *Visit) error
-	// Enter returns when the address that v.Requests[i] goes to may get one more request;
-	// leave is called at the request's end. If that would take too long, or the visit must
-	// be dropped, leave is nil; then crowded tells whether the rest of the visit is given
-	// back. It is called before a slot is taken.
+	// Enter returns when the address of v.Requests[i] may get one more request. leave is called
+	// at the end of the request. leave is nil if the wait would be too long, or if the visit
+	// must be dropped. If crowded is true, the line is too long, and the rest of the visit is
+	// given back. Enter is called before the request takes a slot.
 	Enter(ctx context.Context, v *Visit, i int) (leave func(), crowded bool)
-	// Priority returns that of v.Requests[i], below politeness.Priorities: how it shares the
-	// slots when they are scarce.
+	// Priority returns the priority of v.Requests[i], below politeness.Priorities. It decides
+	// which requests get slots first when slots are scarce.
 	Priority(v *Visit, i int) int
 	// Request makes v.Requests[i].
 	Request(ctx context.Context, v *Visit, i int) Answer
@@ -55,8 +55,8 @@ type Options struct {
 	// Patience; 1536, and 3 s. They do not delay others.
 	Hanging  int
 	Patience time.Duration
-	// Trial is the patience with a request to a host of which it is not known that it
-	// answers: the delay of its visit, at least 250 ms and at most Trial; 1 s.
+	// Trial is the largest patience with a request to a host that is not known to answer; 1 s.
+	// The patience is the delay of the visit, but at least 250 ms.
 	Trial time.Duration
 	// PerDomain is the number of queues that a domain has; 1.
 	PerDomain int
@@ -118,6 +118,7 @@ type queueKey struct {
 // queue is a Queue, guarded by Queues.mu, that a goroutine serves.
 type queue struct {
 	Queue
+	all     *Queues
 	key     queueKey
 	arrived chan struct{} // signals a visit to a queue that only waits for its delay
 }
@@ -152,7 +153,7 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 	})}
 	q := s.queues[key]
 	if q == nil {
-		q = &queue{key: key, arrived: make(chan struct{}, 1)}
+		q = &queue{all: s, key: key, arrived: make(chan struct{}, 1)}
 		q.Remember(&s.memory)
 		for nth := range s.opts.PerDomain {
 			if other := s.queues[queueKey{v.Domain, nth}]; other != nil {
@@ -161,7 +162,7 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 			}
 		}
 		s.queues[key] = q
-		s.goroutines.Go(func() { s.serve(q) })
+		s.goroutines.Go(q.serve)
 	}
 	q.Add(ctx, v)
 	q.signal()
@@ -178,16 +179,16 @@ func (q *queue) signal() {
 // Open returns the number of requests being made.
 func (s *Queues) Open() int { return s.slots.Open() }
 
-// serve does what a queue says until it is over. Then it forgets the queue. When a
+// serve does what the queue says until it is over. Then it forgets the queue. When a
 // request hangs, another goroutine serves the queue, and this one ends with the request.
-func (s *Queues) serve(q *queue) {
+func (q *queue) serve() {
 	for {
-		s.mu.Lock()
+		q.all.mu.Lock()
 		step := q.Next(time.Now())
 		if step.Kind == Over {
-			delete(s.queues, q.key)
+			delete(q.all.queues, q.key)
 		}
-		s.mu.Unlock()
+		q.all.mu.Unlock()
 		switch step.Kind {
 		case Over:
 			return
@@ -195,7 +196,7 @@ func (s *Queues) serve(q *queue) {
 			select {
 			case <-time.After(time.Until(step.Until)):
 			case <-q.arrived:
-			case <-s.life.Done():
+			case <-q.all.life.Done():
 				return
 			}
 		case Wait:
@@ -204,119 +205,118 @@ func (s *Queues) serve(q *queue) {
 			case <-step.Context.Done():
 			}
 		case LookUp:
-			found, hung := s.lookUp(q, step)
+			found, hung := q.lookUp(step)
 			if hung {
 				return
 			}
 			if found {
-				s.change(q.Found)
+				q.all.change(q.Found)
 			}
 		case Ask:
-			if hung := s.ask(q, step); hung {
+			if hung := q.ask(step); hung {
 				return
 			}
 		case Skip:
-			s.requester.Skip(step.Context, step.Visit, step.Index, step.Until)
-			s.change(q.Skipped)
+			q.all.requester.Skip(step.Context, step.Visit, step.Index, step.Until)
+			q.all.change(q.Skipped)
 		case Finish:
-			s.requester.Finish(step.Context, step.Visit, step.Index)
-			s.change(q.Drop)
+			q.all.requester.Finish(step.Context, step.Visit, step.Index)
+			q.all.change(q.Drop)
 		}
 	}
 }
 
-// lookUp looks up the host of a request. A request whose host is not found is over: it
-// reached no server. One whose look-up hung is not made.
-func (s *Queues) lookUp(q *queue, step Step) (found, hung bool) {
-	a := s.watch(q, step)
-	answer, found := s.requester.LookUp(step.Context, step.Visit, step.Index)
+// lookUp looks up the host of a request. If the host is not found, the request is over without
+// having reached a server. If the look-up hung, the request is not made.
+func (q *queue) lookUp(step Step) (found, hung bool) {
+	a := q.watch(step)
+	answer, found := q.all.requester.LookUp(step.Context, step.Visit, step.Index)
 	answer.Unreached = true
 	switch hung = a.end(); {
 	case hung && found:
-		s.requester.Skip(step.Context, step.Visit, step.Index, time.Time{})
-		s.hungUp(q, step, answer)
+		q.all.requester.Skip(step.Context, step.Visit, step.Index, time.Time{})
+		q.hungUp(step, answer)
 	case hung:
-		s.hungUp(q, step, answer)
+		q.hungUp(step, answer)
 	case !found:
-		s.change(func() { q.Made(time.Now(), answer, 0) })
+		q.all.change(func() { q.Made(time.Now(), answer, 0) })
 	}
 	return found, hung
 }
 
-// ask makes a request, when the gate, its address and a slot allow it. It makes none if the
-// request was settled while it waited, or its visit ended. What was looked up before the
-// delay may be too old after it. Then the host is looked up again, without a slot.
-func (s *Queues) ask(q *queue, step Step) (hung bool) {
-	if s.requester.Gate(step.Context, step.Visit) != nil {
-		s.change(q.Drop)
+// ask makes a request when the gate, its address and a slot allow it. It makes no request if the
+// request was settled while it waited, or if its visit ended. Addresses that were looked up
+// before the delay may be too old after it. Then the host is looked up again, without a slot.
+func (q *queue) ask(step Step) (hung bool) {
+	ctx, v, i := step.Context, step.Visit, step.Index
+	if q.all.requester.Gate(ctx, v) != nil {
+		q.all.change(q.Drop)
 		return false
 	}
-	if found, hung := s.lookUp(q, step); !found || hung {
+	if found, hung := q.lookUp(step); !found || hung {
 		return hung
 	}
-	leave, crowded := s.requester.Enter(step.Context, step.Visit, step.Index)
-	if leave == nil {
-		if crowded {
-			s.change(q.GiveBack)
-		} else {
-			s.change(q.Drop)
-		}
+	leave, crowded := q.all.requester.Enter(ctx, v, i)
+	switch {
+	case crowded:
+		q.all.change(q.GiveBack)
+		return false
+	case leave == nil:
+		q.all.change(q.Drop)
 		return false
 	}
 	defer leave()
-	var answer *Answer
-	inSlot := s.slots.Use(step.Context, s.requester.Priority(step.Visit, step.Index), func() {
-		var changed bool
-		s.change(func() { changed = q.Next(time.Now()) != step })
-		if changed {
-			return
-		}
-		a := s.watch(q, step)
-		got := s.requester.Request(step.Context, step.Visit, step.Index)
-		answer, hung = &got, a.end()
-	})
+	endSlot := q.all.slots.Take(ctx, q.all.requester.Priority(v, i))
+	if endSlot == nil {
+		q.all.change(q.Drop)
+		return false
+	}
+	q.all.mu.Lock()
+	due := q.Next(time.Now()) == step
+	q.all.mu.Unlock()
+	if !due {
+		endSlot()
+		return false
+	}
+	a := q.watch(step)
+	answer := q.all.requester.Request(ctx, v, i)
+	hung = a.end()
+	endSlot()
 	if hung {
-		s.hungUp(q, step, *answer)
+		q.hungUp(step, answer)
 		return true
 	}
-	s.change(func() {
-		switch {
-		case !inSlot:
-			q.Drop()
-		case answer != nil:
-			q.Made(time.Now(), *answer, rand.Float64()*s.opts.Jitter)
-		}
-	})
+	q.all.mu.Lock()
+	defer q.all.mu.Unlock()
+	q.Made(time.Now(), answer, rand.Float64()*q.all.opts.Jitter)
 	return false
 }
 
-// hungUp books that a request that hung is over, and with it its visit.
-func (s *Queues) hungUp(q *queue, step Step, answer Answer) {
+// hungUp notes that a request that hung is over, and with it its visit.
+func (q *queue) hungUp(step Step, answer Answer) {
 	if step.Context.Err() == nil {
-		s.requester.Finish(step.Context, step.Visit, len(step.Visit.Requests))
+		q.all.requester.Finish(step.Context, step.Visit, len(step.Visit.Requests))
 	}
-	s.change(func() { q.HungUp(step.Visit, step.Index, time.Now(), answer) })
+	q.all.change(func() { q.HungUp(step.Visit, step.Index, time.Now(), answer) })
 	q.signal()
 }
 
 // attempt is a step that may hang.
 type attempt struct {
-	queues *Queues
-	queue  *queue
-	step   Step
-	timer  *time.Timer
+	queue *queue
+	step  Step
+	timer *time.Timer
 
 	mu         sync.Mutex
 	hung, over bool
 }
 
-// watch lets a queue go on without a step once that has taken too long, until the step is
-// at its end.
-func (s *Queues) watch(q *queue, step Step) *attempt {
-	a := &attempt{queues: s, queue: q, step: step}
+// watch lets the queue go on without a step if the step takes too long.
+func (q *queue) watch(step Step) *attempt {
+	a := &attempt{queue: q, step: step}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.timer = time.AfterFunc(s.opts.PatienceWith(step.Visit, step.Index), a.hang)
+	a.timer = time.AfterFunc(q.all.opts.PatienceWith(step.Visit, step.Index), a.hang)
 	return a
 }
 
@@ -327,18 +327,18 @@ func (a *attempt) hang() {
 	if a.over {
 		return
 	}
-	s, v, now := a.queues, a.step.Visit, time.Now()
-	if left := v.hangsIn(s.opts.PatienceWith(v, a.step.Index), now); left > 0 {
+	q, v, now := a.queue, a.step.Visit, time.Now()
+	if left := v.hangsIn(q.all.opts.PatienceWith(v, a.step.Index), now); left > 0 {
 		a.timer.Reset(left)
 		return
 	}
-	s.change(func() { a.hung = a.queue.Hang(now) })
+	q.all.change(func() { a.hung = q.Hang(now) })
 	if !a.hung {
-		a.timer.Reset(s.opts.Trial)
+		a.timer.Reset(q.all.opts.Trial)
 		return
 	}
-	s.requester.Hang(a.step.Context, v, a.step.Index, now)
-	s.goroutines.Go(func() { s.serve(a.queue) })
+	q.all.requester.Hang(a.step.Context, v, a.step.Index, now)
+	q.all.goroutines.Go(q.serve)
 }
 
 // end tells whether the queue goes on without the step, which is at its end.

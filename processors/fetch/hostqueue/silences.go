@@ -26,10 +26,10 @@ func (m *Memory) notBefore(host string, v *Visit) time.Time {
 }
 
 // Silences remembers hosts that asked for no request (Retry-After), until the end of the time
-// that they named. It holds maxSilences of them. Beyond that it forgets the one whose time
-// ends first, which has the least to lose: the scheduler releases no visit to that host
-// meanwhile, so only requests that were released already, in other visits of its domain, may
-// be made too soon. The zero value remembers none. Silences are not safe for concurrent use.
+// that they named. It holds at most maxSilences hosts. If there are more, it forgets the host
+// whose time ends first. This does little harm: the scheduler releases no visit to that host
+// meanwhile, so only requests in visits that were released before may be made too soon. The zero
+// value is empty. Silences are not safe for concurrent use.
 type Silences struct {
 	byHost map[string]*silence
 	byEnd  byEnd
@@ -44,7 +44,7 @@ type silence struct {
 	at    int // its place in byEnd
 }
 
-// add remembers that a host is not asked before until, and forgets those whose time is over.
+// add remembers that a host is not asked before until. It forgets hosts whose time is over.
 func (s *Silences) add(host string, until, now time.Time) {
 	for len(s.byEnd) > 0 && !s.byEnd[0].until.After(now) {
 		s.forgetFirst()

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/mediatype"
 )
 
 // h2Window bounds what an HTTP/2 peer may send ahead of the reader on one
@@ -90,6 +92,7 @@ func (c *Client) Do(ctx context.Context, r Request) *Exchange {
 		x.fail(err)
 	}
 	x.Total = time.Since(x.Started)
+	x.DNS += r.LookedUp
 	return x
 }
 
@@ -150,11 +153,12 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		}
 		return nil
 	}
-	if media := mediaOf(resp.Header); !c.wants(r.Kind, resp.StatusCode, media) {
+	media := mediaOf(resp.Header)
+	if !c.wants(r.Kind, resp.StatusCode, media) {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}
-	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind))
+	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind, media))
 	x.Body, x.Truncated, x.WireBytes, x.reservation = got.bytes, got.truncated, got.wireBytes, got.reservation
 	if errors.Is(err, errNoMemory) && errors.Is(context.Cause(ctx), errTotalTimeout) {
 		_ = a.failed(ctx, err) // the server is not to blame
@@ -170,11 +174,16 @@ func (c *Client) wants(kind Kind, status int, media string) bool {
 	return kind != KindPage || status/100 != 2 || c.options.WantBody == nil || c.options.WantBody(media)
 }
 
-func (c *Client) bodyLimit(kind Kind) int64 {
-	switch kind {
-	case KindRobots:
+// filesType is a media type with the bound of files.
+const filesType = "application/pdf"
+
+func (c *Client) bodyLimit(kind Kind, media string) int64 {
+	switch {
+	case kind == KindRobots:
 		return RobotsBytes
-	case KindSitemap:
+	case kind == KindPage && mediatype.IsFile(media):
+		return min(c.options.FileBytes, c.options.LargeBodyBytes)
+	case kind == KindSitemap:
 		return min(c.options.SitemapBytes, c.options.LargeBodyBytes)
 	}
 	return c.options.MaxBodyBytes
@@ -184,22 +193,27 @@ func (c *Client) bodyLimit(kind Kind) int64 {
 // robots.txt (RFC 9309 section 2.3.1.2).
 const MaxRobotsRedirects = 5
 
-// Robots fetches a robots.txt, or the target of its redirects. It follows up to five
-// redirects, also to other hosts. It returns every exchange in order, at least one. The
+// Robots fetches the robots.txt that r asks for, or the target of its redirects. It follows up
+// to five redirects, also to other hosts. It returns every exchange in order, at least one. The
 // last exchange is the answer. If the answer is still a redirect, there were more than five,
 // or its target is not an http URL, or hop did not permit it.
 //
 // hop is called before each redirect is followed, with its absolute target. The target may
 // belong to another domain, which another fetcher may own: hop decides about that, and may
-// wait for the domain's delay. Nil: no redirect is followed.
-func (c *Client) Robots(ctx context.Context, url string, permit func() bool, hop func(next string) bool) []*Exchange {
-	next := url
+// wait for the domain's delay. It returns how long it has waited for LookUp. Nil: no redirect
+// is followed.
+func (c *Client) Robots(ctx context.Context, r Request, hop func(next string) (lookedUp time.Duration, follow bool)) []*Exchange {
+	r.Kind = KindRobots
 	var list []*Exchange
 	for {
-		x := c.Do(ctx, Request{URL: next, Kind: KindRobots, Permit: permit})
+		x := c.Do(ctx, r)
 		list = append(list, x)
-		next = x.Location
-		if x.Class != ClassNone || !isHTTP(next) || len(list) > MaxRobotsRedirects || hop == nil || !hop(next) {
+		r.URL = x.Location
+		if x.Class != ClassNone || !isHTTP(r.URL) || len(list) > MaxRobotsRedirects || hop == nil {
+			return list
+		}
+		var follow bool
+		if r.LookedUp, follow = hop(r.URL); !follow {
 			return list
 		}
 	}

@@ -47,8 +47,8 @@ type Exchange struct {
 	// Started is the wall clock at the beginning.
 	Started time.Time
 	// DNS is how long the exchange waited for the addresses of its host: near 0 when
-	// they were cached, and 0 on a kept connection. A caller that has waited for LookUp
-	// adds that time, which lies before Started. Connect, which includes TLS and not DNS,
+	// they were cached, and 0 on a kept connection. It includes Request.LookedUp, which lies
+	// before Started. Connect, which includes TLS and not DNS,
 	// is 0 on a kept connection and without a connection attempt. FirstByte is from the connection
 	// to the first byte of the response, Total is the whole exchange.
 	DNS, Connect, FirstByte, Total time.Duration

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -246,6 +247,24 @@ func TestSitemapIsLarger(t *testing.T) {
 	want(t, x, ClassNone)
 	if len(x.Body) != 50_000 || !x.Truncated {
 		t.Errorf("%d bytes, truncated %v", len(x.Body), x.Truncated)
+	}
+}
+
+// A file that can only be read whole has a bound of its own.
+func TestFilesAreLarger(t *testing.T) {
+	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+		_, _ = w.Write(make([]byte, 100_000))
+	})
+	c := newClient(t, func(o *Options) { o.MaxBodyBytes, o.FileBytes = 1000, 50_000 })
+	for media, most := range map[string]int{
+		"text/html": 1000, "application/pdf": 50_000, "application/epub+zip": 50_000, "application/vnd.oasis.opendocument.text; x=y": 50_000, "application/octet-stream": 1000,
+	} {
+		x := c.Do(t.Context(), Request{URL: s.URL + "/?type=" + url.QueryEscape(media), Kind: KindPage})
+		want(t, x, ClassNone)
+		if len(x.Body) != most || !x.Truncated {
+			t.Errorf("%s: %d bytes, truncated %v", media, len(x.Body), x.Truncated)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 func brokenServers() []hostile {
 	return []hostile{
-		{"nobody listens", func(t *testing.T) string {
+		{"refuses connections", func(t *testing.T) string {
 			s := newRawServer(t, nil)
 			s.close()
 			return s.url
@@ -30,8 +30,8 @@ func brokenServers() []hostile {
 				_ = c.SetLinger(0)
 			}).url
 		}, nil},
-		{"closes in the header", says(ok + "X: "), nil},
-		{"closes in the body", says(ok + "Content-Length: 1000\r\n\r\n" + text), nil},
+		{"closes inside the header", says(ok + "X: "), nil},
+		{"closes inside the body", says(ok + "Content-Length: 1000\r\n\r\n" + text), nil},
 	}
 }
 
@@ -124,22 +124,22 @@ func tlsServers() []hostile {
 		return func(c *tls.Config) { c.MinVersion, c.MaxVersion = v, v }
 	}
 	return []hostile{
-		{"certificate that holds", serve(true, time.Hour, nil), trust},
-		{"certificate that has expired", serve(true, -time.Hour, nil), trust},
+		{"valid certificate", serve(true, time.Hour, nil), trust},
+		{"expired certificate", serve(true, -time.Hour, nil), trust},
 		{"certificate for another name", serve(true, time.Hour, nil, "example.com"), trust},
-		{"certificate signed by itself", serve(false, time.Hour, nil), trust},
-		{"certificate that has expired, `--insecure`", serve(true, -time.Hour, nil), insecure},
+		{"self-signed certificate", serve(false, time.Hour, nil), trust},
+		{"expired certificate, `--insecure`", serve(true, -time.Hour, nil), insecure},
 		{"certificate for another name, `--insecure`", serve(true, time.Hour, nil, "example.com"), insecure},
-		{"certificate signed by itself, `--insecure`", serve(false, time.Hour, nil), insecure},
+		{"self-signed certificate, `--insecure`", serve(false, time.Hour, nil), insecure},
 		{"TLS 1.0", serve(true, time.Hour, version(tls.VersionTLS10)), trust},
 		{"TLS 1.1, `--insecure`", serve(true, time.Hour, version(tls.VersionTLS11)), insecure},
-		{"no length and no closure alert", abrupt(ok + "\r\n" + text), trust},
-		{"length that is too long and no closure alert", abrupt(ok + "Content-Length: 1000\r\n\r\n" + text), trust},
-		{"no TLS at all", func(t *testing.T) string { return "https" + strings.TrimPrefix(says(ok)(t), "http") }, nil},
-		{"TLS handshake that stops", func(t *testing.T) string {
+		{"no Content-Length and no closure alert", abrupt(ok + "\r\n" + text), trust},
+		{"Content-Length above the length of the body, and no closure alert", abrupt(ok + "Content-Length: 1000\r\n\r\n" + text), trust},
+		{"no TLS", func(t *testing.T) string { return "https" + strings.TrimPrefix(says(ok)(t), "http") }, nil},
+		{"stops inside the TLS handshake", func(t *testing.T) string {
 			return "https" + strings.TrimPrefix(newRawServer(t, func(_ *net.TCPConn, r *bufio.Reader) { untilClosed(r) }).url, "http")
 		}, func(o *Options) { o.ConnectTimeout = soon }},
-		{"TLS handshake without end", func(t *testing.T) string {
+		{"endless TLS handshake", func(t *testing.T) string {
 			return "https" + strings.TrimPrefix(goesOnAtOnce("\x16\x03\x03\x00\x04\x00\x00\x00\x00")(t), "http")
 		}, func(o *Options) { o.ConnectTimeout = 5 * soon }},
 	}

@@ -131,23 +131,23 @@ func http2Servers() []hostile {
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
 		with("GOAWAY instead of an answer", func(p peer) { _ = p.WriteGoAway(0, http2.ErrCodeNo, nil) }),
-		with("GOAWAY in the body", func(p peer) {
+		with("GOAWAY inside the body", func(p peer) {
 			p.answer(false, ":status", "200")
 			_ = p.WriteGoAway(p.stream, http2.ErrCodeNo, nil)
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("GOAWAY that is an error", func(p peer) { _ = p.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, nil) }),
-		with("GOAWAY that gives the body up", func(p peer) {
+		with("GOAWAY with an error", func(p peer) { _ = p.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, nil) }),
+		with("GOAWAY that drops the request inside the body", func(p peer) {
 			p.answer(false, ":status", "200")
 			_ = p.WriteData(p.stream, false, []byte(text))
 			_ = p.WriteGoAway(0, http2.ErrCodeNo, nil)
 		}),
-		silent(with("GOAWAY that promises an answer", func(p peer) {
+		silent(with("GOAWAY that promises an answer, and no answer", func(p peer) {
 			_ = p.WriteGoAway(p.stream, http2.ErrCodeEnhanceYourCalm, []byte(filler))
 		})),
 		with("RST_STREAM instead of an answer", func(p peer) { _ = p.WriteRSTStream(p.stream, http2.ErrCodeInternal) }),
-		with("RST_STREAM that refuses", func(p peer) { _ = p.WriteRSTStream(p.stream, http2.ErrCodeRefusedStream) }),
-		with("RST_STREAM in the body", func(p peer) {
+		with("RST_STREAM with REFUSED_STREAM", func(p peer) { _ = p.WriteRSTStream(p.stream, http2.ErrCodeRefusedStream) }),
+		with("RST_STREAM inside the body", func(p peer) {
 			p.answer(false, ":status", "200")
 			_ = p.WriteRSTStream(p.stream, http2.ErrCodeCancel)
 		}),
@@ -203,33 +203,33 @@ func http2Servers() []hostile {
 		with("status 99", func(p peer) { p.answer(true, ":status", "99") }),
 		with("status 99999", func(p peer) { p.answer(true, ":status", "99999") }),
 		with("status -1", func(p peer) { p.answer(true, ":status", "-1") }),
-		with("field in capitals", func(p peer) { p.answer(true, ":status", "200", "X", "y") }),
-		with("NUL in a field", func(p peer) { p.answer(true, ":status", "200", "x", "a\x00b") }),
-		with("length that is too long", func(p peer) {
+		with("field name in capitals", func(p peer) { p.answer(true, ":status", "200", "X", "y") }),
+		with("NUL inside a field", func(p peer) { p.answer(true, ":status", "200", "x", "a\x00b") }),
+		with("content-length above the length of the body", func(p peer) {
 			p.answer(false, ":status", "200", "content-length", "1000")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("length that is too short", func(p peer) {
+		with("content-length below the length of the body", func(p peer) {
 			p.answer(false, ":status", "200", "content-length", "10")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("length that is none, and DATA", func(p peer) {
+		with("content-length of 0, and a body", func(p peer) {
 			p.answer(false, ":status", "200", "content-length", "0")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("two lengths, different", func(p peer) {
+		with("two different content-lengths", func(p peer) {
 			p.answer(false, ":status", "200", "content-length", "56", "content-length", "10")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("length that is no number", func(p peer) {
+		with("content-length that is not a number", func(p peer) {
 			p.answer(false, ":status", "200", "content-length", "-5x")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("field of connections", func(p peer) {
+		with("field that belongs to a connection", func(p peer) {
 			p.answer(false, ":status", "200", "connection", "close")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("chunks", func(p peer) {
+		with("transfer-encoding: chunked", func(p peer) {
 			p.answer(false, ":status", "200", "transfer-encoding", "chunked")
 			_ = p.WriteData(p.stream, true, []byte("38\r\n"+text+"\r\n0\r\n\r\n"))
 		}),
@@ -237,13 +237,13 @@ func http2Servers() []hostile {
 			p.answer(false, ":status", "204")
 			_ = p.WriteData(p.stream, true, []byte(text))
 		}),
-		with("status 204 with a length", func(p peer) {
+		with("status 204 with a content-length", func(p peer) {
 			p.answer(false, ":status", "204", "content-length", "56")
 			_ = p.WriteData(p.stream, true, nil)
 		}),
 		with("DATA before a header", func(p peer) { _ = p.WriteData(p.stream, true, []byte(text)) }),
-		with("DATA of another stream", func(p peer) { _ = p.WriteData(p.stream+2, true, []byte(text)) }),
-		with("more DATA than there is window", func(p peer) {
+		with("DATA for another stream", func(p peer) { _ = p.WriteData(p.stream+2, true, []byte(text)) }),
+		with("more DATA than the window allows", func(p peer) {
 			p.answer(false, ":status", "200")
 			p.until(func() error { return p.WriteData(p.stream, false, bytes.Repeat([]byte("x"), 16<<10)) })
 		}),
@@ -253,20 +253,20 @@ func http2Servers() []hostile {
 			_ = p.WriteData(p.stream, false, []byte(text))
 			p.answer(false, ":status", "200")
 		}),
-		silent(with("never answers", func(peer) {})),
-		stopping(with("body that stops", func(p peer) {
+		silent(with("sends no answer", func(peer) {})),
+		stopping(with("stops inside the body", func(p peer) {
 			p.answer(false, ":status", "200", "content-length", "1000")
 			_ = p.WriteData(p.stream, false, []byte(text))
 		})),
-		deaf("PINGs, and reads nothing", peer.pings),
-		deaf("header, then PINGs, and reads nothing", func(p peer) {
+		deaf("sends PINGs and does not read", peer.pings),
+		deaf("sends a header, then PINGs, and does not read", func(p peer) {
 			p.answer(false, ":status", "200")
 			p.pings()
 		}),
-		deaf("redirect, then PINGs, and reads nothing", func(p peer) {
+		deaf("sends a redirect, then PINGs, and does not read", func(p peer) {
 			p.answer(false, ":status", "302", "location", "/to")
 			p.pings()
 		}),
-		with("HTTP/1.1 after all", func(p peer) { _, _ = io.WriteString(p.raw, ok+"\r\n"+text) }),
+		with("agrees on HTTP/2, speaks HTTP/1.1", func(p peer) { _, _ = io.WriteString(p.raw, ok+"\r\n"+text) }),
 	}
 }

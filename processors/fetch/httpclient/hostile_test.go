@@ -175,17 +175,17 @@ func hastyBody(o *Options) { o.MinBodyRate, o.BodyRateWindow = 1<<20, soon }
 func slowServers() []hostile {
 	const pause = 10 * time.Millisecond
 	return []hostile{
-		{"never answers", holds(""), hastyHeader},
-		{"header that trickles", goesOn("HTTP/1.1 200 OK\r\nX: ", "x", pause), hastyHeader},
-		{"header that stops", holds(ok), hastyHeader},
-		{"body that trickles", goesOn(ok+"Content-Length: 100000\r\n\r\n", "x", pause), hastyBody},
-		{"body that trickles in chunks", goesOn(ok+"Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", pause), hastyBody},
-		{"body that trickles to its end", goesOn(ok+"\r\n", "x", pause), hastyBody},
-		{"body that stops", holds(ok + "Content-Length: 100000\r\n\r\n" + text), hastyBody},
-		{"body that never begins", holds(ok + "Content-Length: 100000\r\n\r\n"), hastyBody},
-		{"compressed body that stops", holds(ok + "Content-Encoding: gzip\r\nContent-Length: 100000\r\n\r\n\x1f\x8b\x08"), hastyBody},
-		{"redirect with a body that stops", holds("HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 100000\r\n\r\n"), hastyBody},
-		{"slower than there is time, at a good rate", goesOn(ok+"Content-Length: 100000000\r\n\r\n", strings.Repeat("x", 1000), time.Millisecond),
+		{"sends no answer", holds(""), hastyHeader},
+		{"sends the header very slowly", goesOn("HTTP/1.1 200 OK\r\nX: ", "x", pause), hastyHeader},
+		{"stops inside the header", holds(ok), hastyHeader},
+		{"sends the body very slowly", goesOn(ok+"Content-Length: 100000\r\n\r\n", "x", pause), hastyBody},
+		{"sends the chunks very slowly", goesOn(ok+"Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n", pause), hastyBody},
+		{"sends a body without length very slowly", goesOn(ok+"\r\n", "x", pause), hastyBody},
+		{"stops inside the body", holds(ok + "Content-Length: 100000\r\n\r\n" + text), hastyBody},
+		{"sends the header and no body", holds(ok + "Content-Length: 100000\r\n\r\n"), hastyBody},
+		{"stops inside a compressed body", holds(ok + "Content-Encoding: gzip\r\nContent-Length: 100000\r\n\r\n\x1f\x8b\x08"), hastyBody},
+		{"stops inside the body of a redirect", holds("HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 100000\r\n\r\n"), hastyBody},
+		{"sends at a good rate, but for too long", goesOn(ok+"Content-Length: 100000000\r\n\r\n", strings.Repeat("x", 1000), time.Millisecond),
 			func(o *Options) { o.TotalTimeout = 5 * soon }},
 	}
 }
@@ -204,12 +204,12 @@ func endlessServers() []hostile {
 		{"endless header name", goesOn("HTTP/1.1 200 OK\r\n", filler, 0), small},
 		{"huge header", says(ok + "X: " + strings.Repeat("x", 300<<10) + "\r\n\r\n" + text), nil},
 		{"header of 5,001 fields", says(ok + strings.Repeat("a:\r\n", 5000) + "\r\n" + text), nil},
-		{"header of 5,001 lines, folded", says(ok + "a:\r\n" + strings.Repeat(" b\r\n", 4999) + "\r\n" + text), nil},
+		{"header of 5,001 folded lines", says(ok + "a:\r\n" + strings.Repeat(" b\r\n", 4999) + "\r\n" + text), nil},
 		{"endless interim responses", goesOn("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0), small},
 		{"100 interim responses", says(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100) + ok + "\r\n" + text), nil},
 		{"endless trailer", goesOn(ok+"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n", "X-Filler: "+filler+"\r\n", 0), small},
 		{"endless chunk extension", goesOn(ok+"Transfer-Encoding: chunked\r\n\r\n1;", filler, 0), small},
-		{"endless noise", goesOn("", filler, 0), small},
+		{"endless characters without a line end", goesOn("", filler, 0), small},
 		{"endless empty lines", goesOn("", "\r\n", 0), small},
 	}
 }

@@ -33,7 +33,7 @@ func TestKeptConnectionNeedsNoLookUp(t *testing.T) {
 			if name == "other port" { // a connection to one origin is none to another
 				want(t, get(t, c, url), ClassNone)
 				before := fake.count("example.com")
-				if x := c.LookUp(t.Context(), "http://example.com/"); x != nil || fake.count("example.com") != before+1 {
+				if _, x := c.LookUp(t.Context(), "http://example.com/"); x != nil || fake.count("example.com") != before+1 {
 					t.Errorf("%+v after %d look-ups", x, fake.count("example.com")-before)
 				}
 				return
@@ -47,7 +47,7 @@ func TestKeptConnectionNeedsNoLookUp(t *testing.T) {
 				}
 			}
 			lookUp := func() {
-				if x := c.LookUp(t.Context(), url); x != nil {
+				if _, x := c.LookUp(t.Context(), url); x != nil {
 					t.Errorf("not found: %+v", x)
 				}
 			}
@@ -59,8 +59,8 @@ func TestKeptConnectionNeedsNoLookUp(t *testing.T) {
 					lookUp()
 					x := get(t, c, url)
 					want(t, x, ClassNone)
-					if !x.Reused || c.Address(url).String() != "127.0.0.1" {
-						t.Errorf("reused %t, the address is %v", x.Reused, c.Address(url))
+					if a, _ := c.LookUp(t.Context(), url); !x.Reused || a.String() != "127.0.0.1" {
+						t.Errorf("reused %t, the address is %v", x.Reused, a)
 					}
 				})
 			}
@@ -79,7 +79,7 @@ func TestKeptConnectionNeedsNoLookUp(t *testing.T) {
 			fake.mu.Unlock()
 			c.transport.CloseIdleConnections()
 			asks("after its end", true, lookUp)
-			if a := c.Address(url); a.String() != "127.0.0.2" {
+			if a := c.address(url); a.String() != "127.0.0.2" {
 				t.Errorf("after its end the address is %v", a)
 			}
 			if n := len(c.dialer.kept.conns); n > 0 {

@@ -62,7 +62,7 @@ func TestNoCookies(t *testing.T) {
 		for range 5 {
 			want(t, get(t, c, url), ClassNone)
 		}
-		c.Robots(t.Context(), url+"/robots.txt", nil, func(string) bool { return true })
+		c.Robots(t.Context(), Request{URL: url + "/robots.txt"}, func(string) (time.Duration, bool) { return 0, true })
 	}
 	if requests.Load() != 14 || cookies.Load() != 0 {
 		t.Errorf("%d cookies in %d requests", cookies.Load(), requests.Load())

@@ -12,20 +12,25 @@ import (
 
 // LookUp returns when the addresses of the host of a URL are known, so that Do need not
 // wait for them. If the look-up fails, it returns the exchange that Do would have made: its
-// class is dns_not_found or dns_error, or what the end of ctx means. Otherwise it returns
-// nil, also for a URL with another fault, of which Do says what it is. What is in the
+// class is dns_not_found or dns_error, or what the end of ctx means. Otherwise failure is nil,
+// also for a URL with another fault, of which Do says what it is. What is in the
 // cache costs no time, and nothing is looked up for a request that will go to a connection
 // that is kept.
-func (c *Client) LookUp(ctx context.Context, url string) *Exchange {
-	u, name := c.nameOf(url)
-	if name == "" || c.keptTo(u).IsValid() {
-		return nil
+//
+// address is where the next request for the URL will go to, as far as it is known: that of a
+// connection that is kept, or the one that is dialled first. Otherwise it is not valid.
+func (c *Client) LookUp(ctx context.Context, url string) (address netip.Addr, failure *Exchange) {
+	if u, name := c.nameOf(url); name != "" && !c.keptTo(u).IsValid() {
+		began := time.Now()
+		if _, err := c.dialer.resolver.lookup(ctx, name); err != nil {
+			return netip.Addr{}, notFound(url, began, err)
+		}
 	}
-	began := time.Now()
-	_, err := c.dialer.resolver.lookup(ctx, name)
-	if err == nil {
-		return nil
-	}
+	return c.address(url), nil
+}
+
+// notFound is the exchange that failed because of its look-up.
+func notFound(url string, began time.Time, err error) *Exchange {
 	if known := (failure{}); !errors.As(err, &known) {
 		err = failure{ClassCanceled, err}
 	}
@@ -36,10 +41,8 @@ func (c *Client) LookUp(ctx context.Context, url string) *Exchange {
 	return x
 }
 
-// Address returns the address that a request for a URL will go to, as far as it is known: that
-// of a connection that is kept, or the one that is dialled first, because LookUp has found it or
-// the host is an address. Otherwise it is not valid.
-func (c *Client) Address(url string) netip.Addr {
+// address is that of LookUp, from what is known already.
+func (c *Client) address(url string) netip.Addr {
 	u, err := target(url)
 	if err != nil {
 		return netip.Addr{}

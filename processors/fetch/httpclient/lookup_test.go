@@ -24,7 +24,7 @@ func TestLookUp(t *testing.T) {
 		"http://127.0.0.1/": ClassNone, "http://[::1]:8080/": ClassNone, "http://localhost/": ClassNone,
 		"http://gone.test:25/": ClassNone, "gone.test": ClassNone, "http://a b/": ClassNone,
 	} {
-		x := c.LookUp(t.Context(), url)
+		_, x := c.LookUp(t.Context(), url)
 		switch {
 		case class == ClassNone && x != nil:
 			t.Errorf("%s: %+v", url, x)
@@ -33,7 +33,13 @@ func TestLookUp(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", url, x, class)
 		}
 	}
-	want(t, get(t, c, "http://a.test"+port(s.URL)+"/"), ClassNone)
+	x := c.Do(t.Context(), Request{URL: "http://a.test" + port(s.URL) + "/", LookedUp: time.Hour})
+	if want(t, x, ClassNone); x.DNS < time.Hour || x.Total > time.Minute {
+		t.Errorf("looked up for %v, of %v", x.DNS, x.Total)
+	}
+	if x := c.Do(t.Context(), Request{URL: "http://a b/", LookedUp: time.Hour}); x.DNS != time.Hour {
+		t.Errorf("looked up for %v", x.DNS)
+	}
 	for name, asked := range map[string]int{"a.test": 1, "gone.test": 1, "broken.test": 1, "localhost": 0} {
 		if n := fake.count(name); n != asked {
 			t.Errorf("asked %d times for %s, want %d", n, name, asked)
@@ -43,18 +49,18 @@ func TestLookUp(t *testing.T) {
 		"http://a.test/": "127.0.0.1", "http://127.0.0.2/x": "127.0.0.2", "http://[::1]:8080/": "::1", "http://localhost/": "127.0.0.1",
 		"http://gone.test/": "invalid IP", "http://never.test/": "invalid IP", "http://a b/": "invalid IP",
 	} {
-		if a := c.Address(url); a.String() != address {
+		if a, _ := c.LookUp(t.Context(), url); a.String() != address {
 			t.Errorf("the address of %s is %v, want %s", url, a, address)
 		}
 	}
 	ended, end := context.WithCancelCause(t.Context())
 	end(ErrLeaseLost)
-	if x := c.LookUp(ended, "http://b.test/"); x == nil || x.Class != ClassLeaseLost {
+	if _, x := c.LookUp(ended, "http://b.test/"); x == nil || x.Class != ClassLeaseLost {
 		t.Errorf("after the lease: %+v", x)
 	}
 	ended, end = context.WithCancelCause(t.Context())
 	end(nil)
-	if x := c.LookUp(ended, "http://c.test/"); x == nil || x.Class != ClassCanceled {
+	if _, x := c.LookUp(ended, "http://c.test/"); x == nil || x.Class != ClassCanceled {
 		t.Errorf("after the end of the visit: %+v", x)
 	}
 }
@@ -144,7 +150,7 @@ func TestLookAhead(t *testing.T) {
 		c.LookAhead(t.Context(), urls[:3]) // negative answers are over by now
 		time.Sleep(time.Second)
 		began = time.Now()
-		if x := c.LookUp(t.Context(), urls[0]); x == nil || time.Since(began) != 0 || fake.count("h0.test") != 2 {
+		if _, x := c.LookUp(t.Context(), urls[0]); x == nil || time.Since(began) != 0 || fake.count("h0.test") != 2 {
 			t.Errorf("%+v after %v, asked %d times", x, time.Since(began), fake.count("h0.test"))
 		}
 	})

@@ -52,6 +52,8 @@ type Options struct {
 	// SitemapBytes is the same for sitemaps, which are larger than pages; it is cut to
 	// LargeBodyBytes.
 	SitemapBytes int64
+	// FileBytes is the same for PDF and files of office programs, which can only be read whole.
+	FileBytes int64
 	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
 	// together, from their reading to Exchange.Release. It is at least MaxBodyBytes.
 	// The buffer of a body that is being read may for a moment be twice as large. A
@@ -136,6 +138,7 @@ func DefaultOptions() Options {
 		IdleTimeout:         30 * time.Second,
 		MaxBodyBytes:        10 << 20,
 		SitemapBytes:        50 << 20, // sitemaps.org, "Sitemap file format"
+		FileBytes:           32 << 20,
 		LargeBodyBytes:      128 << 20,
 		MaxHeaderBytes:      256 << 10,
 		MaxIdleConns:        10_000,
@@ -177,6 +180,7 @@ func (o Options) Validate() error {
 		{"MinBodyRate", o.MinBodyRate, 0},
 		{"MaxBodyBytes", o.MaxBodyBytes, 1},
 		{"SitemapBytes", o.SitemapBytes, 1},
+		{"FileBytes", o.FileBytes, 1},
 		{"LargeBodyBytes", o.LargeBodyBytes, o.MaxBodyBytes},
 		{"MaxHeaderBytes", o.MaxHeaderBytes, 1 << 10},
 		{"MaxIdleConns", int64(o.MaxIdleConns), 0},
@@ -263,7 +267,7 @@ func Documents(mediaType string) bool {
 // refusedApplications are archives, programs, disk images and media under application/. The
 // names are those that servers use, not those that IANA lists.
 var refusedApplications = strings.Fields(`
-	epub+zip java-archive mp4 ogg vnd.adobe.flash.movie vnd.android.package-archive vnd.debian.binary-package
+	java-archive mp4 ogg vnd.adobe.flash.movie vnd.android.package-archive vnd.debian.binary-package
 	vnd.microsoft.portable-executable vnd.ms-cab-compressed vnd.ms-fontobject vnd.rar vnd.rn-realmedia wasm
 	x-7z-compressed x-apple-diskimage x-bittorrent x-bzip2 x-compressed-tar x-debian-package x-dosexec x-executable
 	x-font-ttf x-font-woff x-iso9660-image x-java-archive x-mpegurl x-msdownload x-msi x-rar x-rar-compressed

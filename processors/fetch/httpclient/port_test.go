@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The ports are those of the Web Platform Tests, and refused before a name is
@@ -47,7 +48,7 @@ func TestOtherProtocolsBehindRedirects(t *testing.T) {
 		http.Redirect(w, r, "http://127.0.0.1:25/robots.txt", http.StatusFound)
 	})
 	c := newClient(t, nil)
-	list := c.Robots(t.Context(), s.URL, nil, func(string) bool { return true })
+	list := c.Robots(t.Context(), Request{URL: s.URL}, func(string) (time.Duration, bool) { return 0, true })
 	if len(list) != 2 {
 		t.Fatalf("%d exchanges", len(list))
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Kind says what a request is for.
@@ -31,6 +32,9 @@ type Request struct {
 	// (If-None-Match, If-Modified-Since); they are sent as they are.
 	ETag         string
 	LastModified string
+	// LookedUp is how long the caller has waited for LookUp. It lies before the exchange,
+	// and counts in Exchange.DNS.
+	LookedUp time.Duration
 	// Permit is the lease: it tells whether a request may still begin. It is called from
 	// several goroutines, with locks held, so it must be quick and must not call this
 	// package. Nil: always.

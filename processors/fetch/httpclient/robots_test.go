@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // newRobotsServer redirects /robots.txt to /1, /1 to /2 and so on until /n,
@@ -32,14 +33,19 @@ func TestRobots(t *testing.T) {
 		var seen atomic.Int64
 		origin := newRobotsServer(t, redirects, &seen)
 		var hops []string
-		list := newClient(t, nil).Robots(t.Context(), origin+"/robots.txt", nil, func(next string) bool {
+		list := newClient(t, nil).Robots(t.Context(), Request{URL: origin + "/robots.txt"}, func(next string) (time.Duration, bool) {
 			hops = append(hops, strings.TrimPrefix(next, origin))
-			return true
+			return time.Duration(len(hops)) * time.Hour, true
 		})
 		followed := min(redirects, MaxRobotsRedirects)
 		last := list[len(list)-1]
 		if len(list) != followed+1 || len(hops) != followed || seen.Load() != int64(followed+1) {
 			t.Errorf("%d redirects: %d exchanges, hops %v, %d requests", redirects, len(list), hops, seen.Load())
+		}
+		for i, x := range list { // that for the first one is in the request
+			if wait := time.Duration(i) * time.Hour; x.DNS < wait || x.DNS > wait+time.Minute {
+				t.Errorf("exchange %d of %d: looked up for %v", i, len(list), x.DNS)
+			}
 		}
 		if list[0].URL != origin+"/robots.txt" {
 			t.Errorf("first exchange: %s", list[0].URL)
@@ -58,12 +64,12 @@ func TestRobotsHopRefused(t *testing.T) {
 		http.Redirect(w, r, other+"/robots.txt", http.StatusMovedPermanently)
 	})
 	c := newClient(t, nil)
-	sameHost := func(next string) bool {
+	sameHost := func(next string) (time.Duration, bool) {
 		u, err := url.Parse(next)
-		return err == nil && u.Host == strings.TrimPrefix(s.URL, "http://")
+		return 0, err == nil && u.Host == strings.TrimPrefix(s.URL, "http://")
 	}
-	for _, hop := range []func(string) bool{sameHost, nil} {
-		list := c.Robots(t.Context(), s.URL+"/robots.txt", nil, hop)
+	for _, hop := range []func(string) (time.Duration, bool){sameHost, nil} {
+		list := c.Robots(t.Context(), Request{URL: s.URL + "/robots.txt"}, hop)
 		if len(list) != 1 || list[0].Status != http.StatusMovedPermanently || list[0].Location != other+"/robots.txt" {
 			t.Errorf("exchanges: %+v", list)
 		}
@@ -71,7 +77,7 @@ func TestRobotsHopRefused(t *testing.T) {
 	if seen.Load() != 2 || otherSeen.Load() != 0 {
 		t.Errorf("%d and %d requests", seen.Load(), otherSeen.Load())
 	}
-	all := c.Robots(t.Context(), s.URL+"/robots.txt", nil, func(string) bool { return true })
+	all := c.Robots(t.Context(), Request{URL: s.URL + "/robots.txt"}, func(string) (time.Duration, bool) { return 0, true })
 	if len(all) != 2 || all[1].URL != other+"/robots.txt" || all[1].Status != 200 {
 		t.Errorf("exchanges: %+v", all)
 	}
@@ -91,17 +97,17 @@ func TestRobotsEnds(t *testing.T) {
 	})
 	// How much of a robots.txt counts is not for the limit of pages to say.
 	c := newClient(t, func(o *Options) { o.Resolver, o.MaxBodyBytes = everywhere{}, 16<<10 })
-	yes := func(string) bool { return true }
-	if list := c.Robots(t.Context(), "http://mail.test"+port(s.URL)+"/robots.txt", nil, yes); len(list) != 1 || list[0].Status != 302 {
+	yes := func(string) (time.Duration, bool) { return 0, true }
+	if list := c.Robots(t.Context(), Request{URL: "http://mail.test" + port(s.URL) + "/robots.txt"}, yes); len(list) != 1 || list[0].Status != 302 {
 		t.Errorf("mail: %+v", list)
 	}
-	if x := c.Robots(t.Context(), "http://large.test"+port(s.URL)+"/robots.txt", nil, yes)[0]; len(x.Body) != RobotsBytes || !x.Truncated {
+	if x := c.Robots(t.Context(), Request{URL: "http://large.test" + port(s.URL) + "/robots.txt"}, yes)[0]; len(x.Body) != RobotsBytes || !x.Truncated {
 		t.Errorf("large: %d bytes, truncated %v", len(x.Body), x.Truncated)
 	}
-	if x := c.Robots(t.Context(), "http://missing.test"+port(s.URL)+"/robots.txt", nil, yes)[0]; x.Status != 404 || x.Class != ClassNone {
+	if x := c.Robots(t.Context(), Request{URL: "http://missing.test" + port(s.URL) + "/robots.txt"}, yes)[0]; x.Status != 404 || x.Class != ClassNone {
 		t.Errorf("missing: %+v", x)
 	}
-	if list := c.Robots(t.Context(), "http://large.test"+port(s.URL)+"/robots.txt", func() bool { return false }, yes); list[0].Class != ClassLeaseLost {
+	if list := c.Robots(t.Context(), Request{URL: "http://large.test" + port(s.URL) + "/robots.txt", Permit: func() bool { return false }}, yes); list[0].Class != ClassLeaseLost {
 		t.Errorf("without a lease: %+v", list[0])
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // spellings are hosts that are not public, in many ways of writing them.
@@ -165,7 +166,7 @@ func TestRobotsDoNotLeadInside(t *testing.T) {
 			w.WriteHeader(http.StatusMovedPermanently)
 		})
 		s.Start()
-		list := c.Robots(t.Context(), s.URL, nil, func(string) bool { return true })
+		list := c.Robots(t.Context(), Request{URL: s.URL}, func(string) (time.Duration, bool) { return 0, true })
 		if last := list[len(list)-1]; last.Status == http.StatusOK || last.Class == ClassNone && last.Location != "" {
 			t.Errorf("%q: %d exchanges, the last of status %d at %s", spelling, len(list), last.Status, last.Remote)
 		}

@@ -1,5 +1,5 @@
-// Package slots bounds what is done at once, such that work that hangs does not delay
-// other work. Requests to servers and look-ups of names have slots each.
+// Package slots limits the work that is done at a time. Work that hangs does not delay other
+// work. Requests to servers have slots, and look-ups of names have slots of their own.
 //
 // When slots are scarce, work waits for them in a line for each priority. The lines are served
 // by the weights 8:4:2:1 (politeness.Serve), each in the order in which its work came: so
@@ -37,27 +37,37 @@ func New(n, hanging int, patience time.Duration) *Slots {
 	return &Slots{patience: patience, free: n, places: hanging}
 }
 
-// Open is how much work has a slot or hangs.
+// Open returns the number of pieces of work that have a slot or hang.
 func (s *Slots) Open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
 }
 
-// Use takes a slot for work of a priority, does it, and gives the slot back: at the end, or
-// when the work has taken longer than the patience. It returns false when ctx ends before
-// there is a slot.
+// Use takes a slot for work of a priority, does it, and gives the slot back. It returns false
+// when ctx ends before there is a slot.
 func (s *Slots) Use(ctx context.Context, priority int, work func()) bool {
-	if ctx.Err() != nil || !s.take(ctx, priority) {
+	end := s.Take(ctx, priority)
+	if end == nil {
 		return false
+	}
+	defer end()
+	work()
+	return true
+}
+
+// Take takes a slot for work of a priority. The caller calls end when the work is over; the
+// slot is given back then, or when the work has taken longer than the patience. end is nil when
+// ctx ends before there is a slot.
+func (s *Slots) Take(ctx context.Context, priority int) (end func()) {
+	if ctx.Err() != nil || !s.take(ctx, priority) {
+		return nil
 	}
 	w := held{slots: s}
 	s.mu.Lock()
 	w.timer = time.AfterFunc(s.patience, w.hang)
 	s.mu.Unlock()
-	defer w.end()
-	work()
-	return true
+	return w.end
 }
 
 // take waits for a slot.
@@ -80,7 +90,7 @@ func (s *Slots) take(ctx context.Context, priority int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
-	case <-turn: // its turn came with the end of ctx
+	case <-turn: // its turn came at the same time as the end of ctx
 		s.open--
 		s.give()
 	default:

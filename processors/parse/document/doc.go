@@ -12,17 +12,21 @@
 //	           ├ plain text → UTF-8 ─────────────────────────────→ Page (text only)
 //	           └ other ──────────────────────────────────────────→ Page (Unparsed says why)
 //
+// A body of another format is read elsewhere, which writes its Page by a Writer (Parser.Write).
+//
 // There is one collector for the three sources of elements, which make the same three calls
 // (open, close, text) in document order.
 //
 // The stream is one pass over the bytes. It runs the tree construction of the HTML standard
-// without making nodes: as long as each node is inserted behind all others, the start and the
-// end of an element can be told at once. Optional tags, implied end tags and the reconstruction
-// of active formatting elements are such cases. Where a node is inserted elsewhere or moves
-// (foster parenting, the adoption agency), and in rare cases that are not worth their code
-// (framesets, templates, NUL bytes), the stream gives up, unless the collector takes no notice of
-// what moves, as of b and em. The collector then forgets what it has and reads the tree, which
-// goquery makes and one walk reads. Both give the same Page, in every field.
+// without making nodes. As long as each node is inserted behind all others, it can tell the
+// collector of the start and the end of an element at once. This covers optional tags, implied
+// end tags and the reconstruction of active formatting elements.
+//
+// The stream gives up if a node is inserted elsewhere or moves (foster parenting, the adoption
+// agency), unless the collector ignores the element that moves, such as b and em. It also gives
+// up in rare cases that are not worth their code (framesets, templates, NUL bytes). Then the
+// collector forgets what it has, goquery makes a tree, and one walk over the tree gives the
+// elements. Both ways give the same Page, in every field.
 //
 // These are the files of the stream, in the order of the standard's chapter 13.2, "Parsing HTML
 // documents", whose sections the comments name:
@@ -34,12 +38,12 @@
 //	intable, inforeign                    13.2.6, tree construction
 //	cheap                                 whether a tree would be costly, on the way
 //
-// The tokenizer is used where a tree is not made, and Page.Fallback says why. The tree parser
-// refuses more than 512 open elements; the tree of a body beyond Options.MaxTreeBytes would
-// take a hundred times its memory; and some bodies are made so that the tree takes minutes
-// (costly). The tokens are an approximation. For documents that are nested properly they give the
-// same links and, up to white space, the same text. For others, where the end of a hidden element
-// is in doubt, they show too much (muter).
+// The tokenizer is used if no tree can be made. Page.Fallback says why: the tree parser refuses
+// more than 512 open elements; the tree of a body beyond Options.MaxTreeBytes would take a
+// hundred times the memory of the body; and some bodies are made so that their tree takes
+// minutes (costly). The tokens are an approximation. For documents that are nested properly they
+// give the same links and, up to white space, the same text. For other documents the end of a
+// hidden element may be in doubt. Then the tokens show too much (muter).
 //
 // # Encoding
 //

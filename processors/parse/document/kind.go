@@ -30,6 +30,8 @@ const (
 	KindFeed Kind = "feed"
 	// KindForm is the action of a form that is sent by GET, without the values of its fields.
 	KindForm Kind = "form"
+	// KindText is a URL that stands in a text, or is a value of JSON or CSV.
+	KindText Kind = "text"
 )
 
 // Kinds that name what pages are made of.
@@ -47,11 +49,11 @@ const (
 
 // Kinds are all kinds, pages before what they are made of.
 func Kinds() []Kind {
-	return append(PageKinds(), KindForm, KindImage, KindMedia, KindScript, KindStylesheet, KindIcon)
+	return append(PageKinds(), KindForm, KindText, KindImage, KindMedia, KindScript, KindStylesheet, KindIcon)
 }
 
 // PageKinds are the kinds that a crawl follows by default: those that lead to pages without
-// a form to fill in.
+// a form to fill in, and are made links by their document.
 func PageKinds() []Kind {
 	return []Kind{
 		KindAnchor, KindArea, KindFrame, KindIframe, KindRefresh, KindCanonical, KindAlternate, KindNext, KindPrev,

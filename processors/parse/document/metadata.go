@@ -42,9 +42,14 @@ func (c *collector) meta(attrs []html.Attribute) {
 func (c *collector) named(name, content string) {
 	if addressed(name, c.opts.Agent) {
 		c.page.Robots.add(content)
+		c.robotsMeta(name, content)
 		return
 	}
-	switch strings.ToLower(name) {
+	switch lower := strings.ToLower(name); lower {
+	case "tdm-reservation", "tdm-policy":
+		c.usage(FromMeta, lower, content)
+	case "googlebot", "googlebot-news", "bingbot", "otherbot", "gptbot", "ccbot", "slurp", "yandex", "baiduspider", "applebot":
+		c.robotsMeta(name, content)
 	case "description":
 		c.field(&c.page.Description, content)
 	case "keywords":
@@ -56,6 +61,19 @@ func (c *collector) named(name, content string) {
 		c.field(&c.page.Date, content)
 	}
 	c.property(name, content)
+}
+
+// robotsMeta takes the directives of a meta element for an agent.
+func (c *collector) robotsMeta(name, content string) {
+	agent := name
+	if strings.EqualFold(name, "robots") {
+		agent = ""
+	}
+	for content != "" {
+		var directive string
+		directive, content = nextDirective(content)
+		c.robotsTag(FromMeta, "robots", agent, directive)
+	}
 }
 
 // property reads a meta element with a property; some write Open Graph's as

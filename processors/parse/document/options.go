@@ -15,6 +15,9 @@ type Options struct {
 	// OmitNoIndex leaves text, headings and description out of pages that ask
 	// not to be indexed; Page.Unparsed is then NoIndex. Their links stay.
 	OmitNoIndex bool
+	// Respect are uses, as labels of preferences: the contents of a page that may not be used for
+	// one of them are left out; Page.Unparsed is then UsageRefused. Its links stay, without texts.
+	Respect []string
 
 	// Follow are the kinds of links to follow.
 	Follow []Kind
@@ -76,6 +79,11 @@ func (o Options) Validate() error {
 	var errs []error
 	if o.Agent == "" {
 		errs = append(errs, errors.New("parse options: agent is empty"))
+	}
+	for _, label := range o.Respect {
+		if p, ok := ParsePreference(label + "=n"); !ok || p.Label != label {
+			errs = append(errs, fmt.Errorf("parse options: %q is not the label of a preference", label))
+		}
 	}
 	known := Kinds()
 	for _, kind := range o.Follow {

@@ -14,6 +14,10 @@ type Input struct {
 	RobotsTags []string
 	LinkFields []string
 	Refresh    string
+	// UsageFields are the header fields of IsUsageField. RobotsTxt is what robots.txt says about
+	// the use of the page, lines of "name: value".
+	UsageFields []Field
+	RobotsTxt   string
 	// Body has its Content-Encoding removed. It is not changed and not kept.
 	Body []byte
 	// Truncated: Body was cut at the limit, perhaps within a character.
@@ -28,10 +32,11 @@ type Page struct {
 	// Charset is the WHATWG name of the encoding, lower case; empty when the
 	// body was not decoded.
 	Charset string
-	// Unparsed says why there is no text: UnsupportedType, NoIndex, or empty.
+	// Unparsed says why there is no text: UnsupportedType, NoIndex, UsageRefused, or empty. Files have
+	// the outcomes of their packages besides, such as "encrypted".
 	Unparsed string
 	// Fallback says why the tokenizer read the document, and neither the stream nor the tree
-	// parser: TooDeep, TooLarge, TooCostly, or empty.
+	// parser: TooDeep, TooLarge, TooCostly, or empty. For files it says why only a part was read.
 	Fallback string
 
 	Title string
@@ -41,6 +46,10 @@ type Page struct {
 	Keywords    string
 	Author      string
 	Date        string
+	// Modified is when a file says that it was last changed, as written, and Pages the number
+	// of its pages, slides or sheets; both are of files that are not HTML.
+	Modified string
+	Pages    int
 	// Language is the document's language as declared (BCP 47 in most cases).
 	Language string
 	// Canonical is the canonical URL that the page states, in a header field Link or in a
@@ -54,6 +63,11 @@ type Page struct {
 	Base string
 	// Robots unites the robots meta elements and the X-Robots-Tag headers.
 	Robots Robots
+	// Directives are all statements of the header, of meta elements and of robots.txt about what
+	// may be done with the page, for us or for others. Usage is what they say together about its
+	// use by those who read it here.
+	Directives []Directive  `json:",omitempty"`
+	Usage      []Preference `json:",omitempty"`
 
 	// Text has a line for each block.
 	Text string
@@ -81,6 +95,8 @@ const (
 	UnsupportedType = "unsupported_type"
 	// NoIndex: the page asks not to be indexed, and Options.OmitNoIndex is set.
 	NoIndex = "noindex"
+	// UsageRefused: the site does not want the page to be used for what Options.Respect has.
+	UsageRefused = "usage_refused"
 )
 
 // Reasons for reading a document by its tokens.

@@ -32,23 +32,27 @@ func New(opts Options) (*Parser, error) {
 // Page.Fallback.
 func (p *Parser) Document(in Input) *Page {
 	c := p.collectors.Get().(*collector)
-	page := p.read(c, in)
+	page := p.read(c, in, nil)
 	p.collectors.Put(c)
 	return page
 }
 
-func (p *Parser) read(c *collector, in Input) *Page {
+// read reads one response, or has fill read it.
+func (p *Parser) read(c *collector, in Input, fill func(Writer)) *Page {
 	page := &Page{Robots: robotsOfTags(in.RobotsTags, p.opts.Agent)}
 	stated := mediatype.Of(in.ContentType)
 	page.MediaType = essenceOf(stated, in.Body)
 
 	c.begin(page, in.URL)
+	c.statements(in)
 	c.header(in)
-	switch kindOfMedia(page.MediaType) {
-	case mediaHTML:
+	switch kind := kindOfMedia(page.MediaType); {
+	case fill != nil:
+		fill(Writer{c: c, in: in, stated: stated})
+	case kind == mediaHTML:
 		c.html(in, stated)
-	case mediaPlain:
-		c.plain(in, stated)
+	case kind == mediaPlain:
+		c.prose.verbatim(string(c.decoded(in, stated)))
 	default:
 		page.Unparsed = UnsupportedType
 	}
@@ -57,11 +61,7 @@ func (p *Parser) read(c *collector, in Input) *Page {
 	if page.Language == "" {
 		page.Language = singleLanguage(in.ContentLanguage, p.opts.MaxFieldBytes)
 	}
-	if page.Robots.NoIndex && p.opts.OmitNoIndex && page.Unparsed == "" {
-		page.Unparsed = NoIndex
-		page.Text, page.Headings, page.Description = "", nil, ""
-		page.TextTruncated = false
-	}
+	p.Leave(page)
 	return page
 }
 
@@ -102,18 +102,18 @@ func (c *collector) restart(in Input) {
 	*c.page = Page{MediaType: c.page.MediaType, Charset: c.page.Charset, Robots: robotsOfTags(in.RobotsTags, c.opts.Agent)}
 	c.links.reset()
 	c.begin(c.page, in.URL)
+	c.statements(in)
 	c.header(in)
 }
 
-// plain takes the body as one preformatted block.
-func (c *collector) plain(in Input, stated mediatype.Type) {
+// decoded returns the beginning of a body that is text, as UTF-8: one character more than fits
+// into Page.Text, which is enough to know that it does not.
+func (c *collector) decoded(in Input, stated mediatype.Type) []byte {
 	hint := hintOf(in, stated)
 	hint.plain = true
 	body, charset := decode(in.Body, hint)
 	c.page.Charset = charset
-	// One character more than fits is enough to know that it does not.
-	head := cutPartialRune(body[:min(len(body), c.opts.MaxTextBytes+utf8.UTFMax)])
-	c.prose.verbatim(string(head))
+	return cutPartialRune(body[:min(len(body), c.opts.MaxTextBytes+utf8.UTFMax)])
 }
 
 // hintOf is what a response tells of its encoding besides its bytes.

@@ -92,29 +92,38 @@ func addressed(name, agent string) bool {
 	return strings.EqualFold(name, "robots") || strings.EqualFold(name, agent)
 }
 
-// robotsOfTags unites X-Robots-Tag values. A value is a list of directives;
-// "agent:" before one addresses it and those after it in the same value to that
-// agent ("otherbot: noindex, nofollow, weft: none"). A word before a colon is an
-// agent if a directive that is known follows, or the end.
+// robotsOfTags unites X-Robots-Tag values, as far as they are for us.
 func robotsOfTags(values []string, agent string) Robots {
 	var robots Robots
 	for _, value := range values {
-		ours := true
-		for value != "" {
-			var directive string
-			directive, value = nextDirective(value)
-			name, addressee, ok := strings.Cut(directive, ":")
-			name, addressee = trimSpace(name), trimSpace(addressee)
-			if word, _, _ := strings.Cut(addressee, ":"); ok && !isDirective(name) && (addressee == "" || isDirective(trimSpace(word))) {
-				ours = name == "*" || addressed(name, agent)
-				directive = addressee
-			}
-			if ours {
+		eachDirective(value, func(name, directive string) {
+			if name == "" || name == "*" || addressed(name, agent) {
 				robots.addOne(directive)
 			}
-		}
+		})
 	}
 	return robots
+}
+
+// eachDirective calls found with each directive of an X-Robots-Tag value, and the agent that it is
+// for; empty: everybody. A value is a list of directives; "agent:" before one addresses it and
+// those after it in the same value to that agent ("otherbot: noindex, nofollow, weft: none"). A
+// word before a colon is an agent if a directive that is known follows, or the end.
+func eachDirective(value string, found func(agent, directive string)) {
+	agent := ""
+	for value != "" {
+		var directive string
+		directive, value = nextDirective(value)
+		name, addressee, ok := strings.Cut(directive, ":")
+		name, addressee = trimSpace(name), trimSpace(addressee)
+		if word, _, _ := strings.Cut(addressee, ":"); ok && !isDirective(name) && (addressee == "" || isDirective(trimSpace(word))) {
+			agent, directive = name, addressee
+			if agent == "" {
+				agent = ":" // nobody
+			}
+		}
+		found(agent, directive)
+	}
 }
 
 // isDirective reports whether word is a directive that engines know, with or

@@ -7,14 +7,14 @@ import (
 )
 
 // stream gives the elements of a document to a collector in one pass over its bytes. It is the
-// parser of the HTML standard without the tree: it has the stack of open elements, the list of
-// active formatting elements and the insertion modes, and tells the collector at once of each
-// start, end and text. That works as long as every node is inserted behind all others. Where
-// the standard inserts a node elsewhere, or moves or changes one, stream gives up, and a tree
-// is made.
+// parser of the HTML standard without the tree. It has the stack of open elements, the list of
+// active formatting elements and the insertion modes, and it tells the collector of each start,
+// end and text at once. This works as long as every node is inserted behind all others. Where
+// the standard inserts a node elsewhere, or moves or changes a node, stream gives up. Then a
+// tree is made.
 //
-// The methods are named for what they do in the standard, and follow x/net/html where that
-// differs, because its tree is what a page is read by otherwise.
+// The methods have the names of the steps in the standard. Where x/net/html differs from the
+// standard, they follow x/net/html, because the trees of other documents are made by it.
 type stream struct {
 	c    *collector
 	body []byte
@@ -73,7 +73,7 @@ const (
 	textToken
 )
 
-// stream reads a document and reports whether it could. If not, the collector has to begin anew.
+// stream reads a document, and reports whether it could. If not, the collector must start again.
 func (c *collector) stream(body []byte) bool {
 	s := &c.streaming
 	s.begin(c, body)
@@ -142,8 +142,8 @@ func (s *stream) next() bool {
 	}
 }
 
-// startTag takes the start tag at a place. It returns false if the document ends in it: such a
-// tag is no token.
+// startTag reads the start tag at a place. It returns false if the document ends inside the tag.
+// Such a tag is not a token.
 func (s *stream) startTag(at int) bool {
 	s.at = at
 	s.nameFrom, s.nameTo = at+1, s.nameEnd(at+1)
@@ -173,7 +173,7 @@ func (s *stream) startTag(at int) bool {
 	return s.needsTree == ""
 }
 
-// endTag takes what begins with "</" at a place.
+// endTag reads the text at a place that begins with "</".
 func (s *stream) endTag(at int) bool {
 	switch c := s.src[at+2]; {
 	case c == '>':
@@ -211,8 +211,8 @@ func (s *stream) process() {
 	}
 }
 
-// rawText takes the text of an element that has only text, and its end tag (13.2.6.2, the
-// generic raw text element parsing algorithm).
+// rawText reads the text of an element that has only text, and its end tag (13.2.6.2, the generic
+// raw text element parsing algorithm).
 func (s *stream) rawText(e *element) bool {
 	from := s.pos
 	end, ok := s.rawEnd(from, e)
@@ -244,7 +244,7 @@ func (s *stream) rawText(e *element) bool {
 	return s.needsTree == ""
 }
 
-// text takes a run of text between two other tokens.
+// text reads the text between two other tokens.
 func (s *stream) text(raw string) {
 	if raw == "" || s.needsTree != "" {
 		return

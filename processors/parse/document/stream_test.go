@@ -29,8 +29,8 @@ func newReader(tb interface{ Fatal(...any) }, change func(*Options)) *reader {
 // the two pages are equal in every field.
 func (r *reader) compare(in Input) (needsTree, difference string) {
 	r.streaming.needsTree = ""
-	streamed := r.parser.read(r.streaming, in)
-	return r.streaming.needsTree, unequal(streamed, r.parser.read(r.trees, in))
+	streamed := r.parser.read(r.streaming, in, nil)
+	return r.streaming.needsTree, unequal(streamed, r.parser.read(r.trees, in, nil))
 }
 
 // unequal names the first field in which two pages differ.
@@ -97,9 +97,9 @@ func TestStreamOfCorpus(t *testing.T) {
 			examples[needsTree] = path
 		}
 		start := time.Now()
-		r.parser.read(r.streaming, in)
+		r.parser.read(r.streaming, in, nil)
 		middle := time.Now()
-		r.parser.read(r.trees, in)
+		r.parser.read(r.trees, in, nil)
 		streaming += middle.Sub(start)
 		trees += time.Since(middle)
 		return nil

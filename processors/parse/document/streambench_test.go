@@ -37,9 +37,9 @@ func BenchmarkStreamOverTree(b *testing.B) {
 		in := Input{URL: "https://docs.example.org/library/os.path.html", ContentType: "text/html; charset=utf-8", Body: bodies[i%len(bodies)]}
 		i++
 		start := time.Now()
-		r.parser.read(r.streaming, in)
+		r.parser.read(r.streaming, in, nil)
 		streamed := time.Now()
-		r.parser.read(r.trees, in)
+		r.parser.read(r.trees, in, nil)
 		treed := time.Now()
 		if _, err := goquery.NewDocumentFromReader(bytes.NewReader(in.Body)); err != nil {
 			b.Fatal(err)

@@ -1,9 +1,9 @@
 // Package feed reads feeds as pages: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, and JSON Feed.
 //
-// It is pure and never fails: what can be read of a feed counts, also if the feed is cut or
-// broken, as in package sitemap. The usual packages for feeds make a tree by recursion, so a
-// feed of a million open elements, which any server can send, would take their memory; this one has
-// nothing but the entries that it keeps, within Options.
+// It is pure and never fails: if a feed is cut or broken, the part that can be read counts, as in
+// package sitemap. The usual packages for feeds make a tree by recursion. A server can send a
+// feed of a million open elements, and the tree would take a lot of memory. This package keeps
+// only the entries, within Options.
 package feed
 
 import (
@@ -19,7 +19,7 @@ import (
 // Kind is the format of a feed.
 type Kind string
 
-// Formats. None is a text that is no feed.
+// Formats. None is a text that is not a feed.
 const (
 	None Kind = ""
 	RSS  Kind = "rss"
@@ -31,8 +31,8 @@ const (
 // one line. URLs and dates are as written.
 type Feed struct {
 	Kind Kind
-	// Link is the page that the feed belongs to, Self the URL of the feed itself, Hubs tell of
-	// changes (WebSub).
+	// Link is the page of the feed, and Self is the URL of the feed itself. Hubs are the servers
+	// that tell of changes (WebSub).
 	Link, Self string
 	Hubs       []string
 	// Next is the next part of a feed in parts (RFC 5005).
@@ -99,13 +99,13 @@ func Read(body []byte, o Options) *Feed {
 type reader struct {
 	opts Options
 	feed *Feed
-	// entry is the one that is open, nil for none; updated is when it changed.
+	// entry is the open entry, nil if no entry is open. updated is when it changed.
 	entry   *Entry
 	updated string
 	// guid: the text of the GUID is a URL.
 	guid bool
-	// open are the elements in the entry or the channel that have others in them and are not
-	// its own: an author, a source, an image.
+	// open are the open elements in the entry or the channel whose contents do not belong to
+	// it: an author, a source, an image.
 	inside string
 	// field is the element whose text is collected; depth counts elements in it.
 	field  string
@@ -222,8 +222,7 @@ func (r *reader) setLink(href string) {
 	}
 }
 
-// add collects text, with markup in it or not. A text of some pages is cut: no more than its
-// beginning is kept.
+// add collects text, with or without markup. Of a long text it keeps only the beginning.
 func (r *reader) add(value string) {
 	if most := 8 * r.opts.MaxFieldBytes; len(r.text) < most {
 		r.text = append(append(r.text, value[:min(len(value), most-len(r.text))]...), ' ')
@@ -324,7 +323,8 @@ func first(field *string, value string) {
 	}
 }
 
-// url is a reference as written, without the space around it; empty if it is too long for one.
+// url returns a reference as written, without the space around it. It is empty if the reference is
+// too long for a URL.
 func (r *reader) url(raw string) string {
 	raw = strings.TrimSpace(raw)
 	if len(raw) > maxURLBytes {
@@ -339,7 +339,7 @@ func absolute(ref string) bool {
 	return strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")
 }
 
-// plain is a text without the HTML that may be in it, on one line.
+// plain returns a text on one line, without the HTML that it may contain.
 func (r *reader) plain(raw string) string {
 	if strings.ContainsRune(raw, '<') {
 		raw = withoutTags(raw)

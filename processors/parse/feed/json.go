@@ -40,8 +40,8 @@ type jsonItem struct {
 	} `json:"attachments"`
 }
 
-// jsonItems are the first entries. Those beyond maxItems are counted one by one, because an
-// empty one has three bytes in the feed, and hundreds in memory.
+// jsonItems are the first entries. Entries beyond maxItems are counted and not kept, because an
+// empty entry takes three bytes in the feed and hundreds in memory.
 type jsonItems struct {
 	list    []jsonItem
 	omitted int
@@ -52,7 +52,7 @@ const maxItems = 10_000
 func (j *jsonItems) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil // something else, which is left out
+		return nil // not a list: it is left out
 	}
 	for d.More() {
 		var skipped json.RawMessage
@@ -90,7 +90,7 @@ func readJSON(body []byte, o Options) *Feed {
 	var j jsonFeed
 	r := &reader{opts: o}
 	f := &Feed{}
-	// What is of another type is left out, and the rest counts.
+	// Members of another type are left out, and the rest counts.
 	if err := json.Unmarshal(body, &j); err != nil && j.Version == "" || !strings.Contains(j.Version, "jsonfeed.org/version") {
 		return f
 	}

@@ -1,8 +1,9 @@
-// Package markup cuts XML, broken or not, into tags and texts, in the memory of one of them.
+// Package markup cuts XML into tags and texts, even if the XML is broken. It keeps one tag or
+// text in memory at a time.
 //
-// There is no tree and no grammar: what an element is in, its reader knows. Entities that a
-// document type defines are not expanded, and nothing outside of the text is read. So no
-// text, however deep, long or broken, costs more than the time to read it.
+// There is no tree and no grammar: the caller keeps track of the elements that are open. Entities
+// that a document type defines are not expanded, and nothing outside of the text is read. So a
+// text costs only the time to read it, however deep, long or broken it is.
 package markup
 
 import (
@@ -23,7 +24,7 @@ type Token struct {
 	Prefix string
 	// attrs is what follows the name of a start tag, as written.
 	attrs string
-	// Empty: a start tag is its own end.
+	// Empty: the start tag also ends the element ("/>").
 	Empty bool
 }
 
@@ -39,17 +40,17 @@ const (
 )
 
 const (
-	// MaxTagBytes is how much of a tag counts.
+	// MaxTagBytes is the number of bytes of a tag that count.
 	MaxTagBytes = 16 << 10
-	// MaxTextBytes is how much of a text counts. A URL has at most 2,048 bytes, and each may
-	// be escaped.
+	// MaxTextBytes is the number of bytes of a text that count. A URL has at most 2,048 bytes,
+	// and each may be escaped.
 	MaxTextBytes = 8 << 10
 )
 
-// Scanner cuts XML, broken or not, into tags and texts. It keeps no more than one of them.
+// Scanner cuts XML into tags and texts. It keeps only one of them.
 type Scanner struct {
 	r *bufio.Reader
-	// open: the "<" of what comes next is taken.
+	// open: the "<" of the next tag was read already.
 	open bool
 	tag  []byte
 	text []byte // of Text, with CDATA sections, entities resolved
@@ -58,8 +59,8 @@ type Scanner struct {
 // NewScanner returns the Scanner of a text in UTF-8.
 func NewScanner(r io.Reader) *Scanner { return &Scanner{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// Next returns the next tag, or the text in front of it. Comments, processing instructions
-// and document types are passed over.
+// Next returns the next tag, or the text in front of it. It skips comments, processing
+// instructions and document types.
 func (s *Scanner) Next() Token {
 	s.text = s.text[:0]
 	had := false
@@ -98,7 +99,7 @@ func (s *Scanner) Next() Token {
 			s.doctype()
 			continue
 		case len(head) == 0 || !isNameByte(head[0]) && head[0] != '/':
-			if len(s.text) < MaxTextBytes { // a "<" that begins no tag
+			if len(s.text) < MaxTextBytes { // this "<" does not begin a tag
 				s.text = append(s.text, '<')
 			}
 			had = true
@@ -121,8 +122,8 @@ func isNameByte(c byte) bool {
 
 func (s *Scanner) discard(n int) { _, _ = s.r.Discard(n) }
 
-// readTo reads up to a byte, which it takes, and appends what is in front of it to kept, as
-// long as that has at most most bytes. It is false at the end.
+// readTo reads up to a byte and removes the byte, too. It appends the text before the byte to
+// kept, which gets at most most bytes. It returns false at the end of the text.
 func (s *Scanner) readTo(end byte, kept *[]byte, most int) bool {
 	for {
 		part, err := s.r.ReadSlice(end)
@@ -141,8 +142,7 @@ func (s *Scanner) readTo(end byte, kept *[]byte, most int) bool {
 	}
 }
 
-// until passes over what is in front of end, and end. What it passes over is appended to
-// kept, if that is not nil.
+// until skips the text up to end, and end. If kept is not nil, the skipped text is appended to it.
 func (s *Scanner) until(end string, kept *[]byte, most int) {
 	last := end[len(end)-1]
 	tail := make([]byte, 0, 2*len(end))
@@ -165,7 +165,7 @@ func (s *Scanner) until(end string, kept *[]byte, most int) {
 	}
 }
 
-// doctype passes over a declaration, with the subset that it may have in brackets.
+// doctype skips a declaration, with the subset that it may have in brackets.
 func (s *Scanner) doctype() {
 	depth := 0
 	for {
@@ -181,8 +181,8 @@ func (s *Scanner) doctype() {
 	}
 }
 
-// readTag reads a tag whose "<" is taken. A quoted ">" does not end it. A "<" outside of
-// quotes does: the tag is not closed.
+// readTag reads a tag whose "<" was read already. A quoted ">" does not end the tag. A "<"
+// outside of quotes ends it, because then the tag was never closed.
 func (s *Scanner) readTag() Token {
 	s.tag = s.tag[:0]
 	quote := byte(0)

@@ -21,15 +21,15 @@ var layouts = []string{
 	time.ANSIC, time.UnixDate, time.RFC850, "January 2, 2006", "Jan 2, 2006", "2 January 2006",
 }
 
-// years are those that are believed. The web began in 1990; and dates of what never
-// changes lie far ahead.
+// years are the years that count. The web began in 1990. Pages that never change often have dates
+// far ahead, which do not count.
 const (
 	firstYear = 1990
 	lastYear  = 2100
 )
 
-// Date reads a date in a W3C form or in one of the usual wrong ones, UTC where it says no
-// zone. It is the zero time if there is none.
+// Date reads a date in a W3C form, or in one of the usual wrong forms. A date without a zone is
+// in UTC. It returns the zero time if the text is not a date.
 func Date(text string) time.Time {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" || len(text) > 64 {

@@ -35,8 +35,8 @@ const (
 	Whole Outcome = "whole"
 	// Empty says that it is a sitemap without entries.
 	Empty Outcome = "empty"
-	// Cut says that the file ends before it should, or its packing is damaged. What is in
-	// front counts.
+	// Cut says that the file ends too early, or that its gzip is damaged. The entries before
+	// that count.
 	Cut Outcome = "cut"
 	// TooLarge says that it is larger than Options.MaxBytes, unpacked.
 	TooLarge Outcome = "too_large"
@@ -52,8 +52,8 @@ type Options struct {
 	MaxBytes int64
 	// MaxEntries is how many entries count.
 	MaxEntries int
-	// Lists: the file may be a list of URLs, which nothing else tells from another text,
-	// or a feed.
+	// Lists: the file may also be a list of URLs or a feed. A list of URLs looks like any other
+	// text, so the caller must expect it.
 	Lists bool
 }
 
@@ -65,11 +65,11 @@ func DefaultOptions() Options { return Options{MaxBytes: 50 << 20, MaxEntries: 5
 // UTF-8 and as written, but for white space and entities.
 type Entry struct {
 	Loc string
-	// Sitemap: it names a sitemap, and no page.
+	// Sitemap: the URL is a sitemap and not a page.
 	Sitemap bool
-	// LastMod is zero if the entry says nothing that can be read.
+	// LastMod is zero if the entry has no date that can be read.
 	LastMod time.Time
-	// Priority is from 0 to 1; negative: it states none.
+	// Priority is from 0 to 1. It is negative if the entry has no priority.
 	Priority float64
 	// ChangeFrequency is one of the seven words, or empty.
 	ChangeFrequency string
@@ -140,8 +140,8 @@ func Looks(body []byte) bool {
 	}
 }
 
-// unpacked returns a body without the gzip around it, twice at most: some servers pack a
-// file that is packed. most bounds what lies between.
+// unpacked removes the gzip around a body, twice at most, because some servers pack a packed
+// file. most is the largest size after the first step.
 func unpacked(body []byte, most int64) io.Reader {
 	r := bufio.NewReader(bytes.NewReader(body))
 	for range 2 {
@@ -184,7 +184,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isMarkup passes over the white space in front of a text, and tells whether it begins with a tag.
+// isMarkup skips the white space in front of a text, and tells whether the text begins with a tag.
 func isMarkup(text *bufio.Reader) bool {
 	for {
 		c, err := text.ReadByte()
@@ -411,8 +411,8 @@ func (r *reader) add(e *Entry) {
 	r.visit(e)
 }
 
-// list reads a list of URLs, one a line. It is one if its first line that is not empty is
-// a URL; lines that are none are passed over.
+// list reads a list of URLs, one on each line. A text is a list if its first line that is not
+// empty is a URL. Other lines that are not URLs are skipped.
 func (r *reader) list(text *bufio.Reader) {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 4096), markup.MaxTextBytes)
@@ -434,8 +434,8 @@ func isAbsolute(ref string) bool {
 	return len(ref) > 8 && (strings.EqualFold(ref[:7], "http://") || strings.EqualFold(ref[:8], "https://"))
 }
 
-// unspaced removes the line breaks and tabs in a URL, which was broken in lines. Spaces are
-// escaped further on.
+// unspaced removes the line breaks and tabs in a URL that was written on several lines. Spaces
+// are escaped later.
 func unspaced(value string) string {
 	if !strings.ContainsAny(value, "\r\n\t") {
 		return value
@@ -447,8 +447,8 @@ func unspaced(value string) string {
 	return strings.Join(parts, "")
 }
 
-// priority reads a number from 0 to 1, with a comma for its point or not. What is beyond is
-// cut; -1: it is none.
+// priority reads a number from 0 to 1, with a point or a comma. A larger or smaller number is cut
+// to this range. It returns -1 if the text is not a number.
 func priority(value string) float64 {
 	n, err := strconv.ParseFloat(strings.Replace(strings.TrimSuffix(value, "%"), ",", ".", 1), 64)
 	if err != nil || math.IsNaN(n) {

@@ -7,9 +7,8 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// cache remembers values by key within a bound, and forgets the ones that were
-// not asked for longest, roughly: it keeps two generations, and when the young
-// one is full the old one is dropped.
+// cache keeps values by key, within a bound. It forgets values that were not read for long. It
+// keeps two generations: when the young one is full, it drops the old one.
 type cache[V any] struct {
 	young, old map[string]V
 	cost       int
@@ -38,17 +37,17 @@ func (c *cache[V]) put(key string, v V, cost int) {
 // rulesCacheBytes bounds the robots rules in memory.
 const rulesCacheBytes = 8 << 20
 
-// cachedRules are robots rules and the time they were fetched at, which tells
-// them from later ones of the same origin.
+// cachedRules are robots rules, with the time at which they were fetched. The time tells them
+// from later rules of the same origin.
 type cachedRules struct {
 	fetchedMS int64
 	hash      string
 	robots    *weftpb.Robots
-	// wildcards is how many of the rules have some.
+	// wildcards is the number of rules that have a wildcard.
 	wildcards int
 }
 
-// rulesOf returns the rules in force of an origin that has some.
+// rulesOf returns the rules in force of an origin. The origin must have rules.
 func (p *plan) rulesOf(name string, o *origin) cachedRules {
 	held, ok := p.f.rules.get(name)
 	if ok && held.fetchedMS == o.fetchedMS && held.hash == o.hash {
@@ -65,7 +64,7 @@ func (p *plan) rulesOf(name string, o *origin) cachedRules {
 	return held
 }
 
-// wildcards is how many lines of a record's rules have a wildcard.
+// wildcards returns the number of lines of a record's rules that have a wildcard.
 func wildcards(rules string) (n int) {
 	for line := range strings.Lines(rules) {
 		if strings.Contains(line, "*") {

@@ -44,8 +44,8 @@ func (f *Frontier) AdmitDeduped(domain string, news *weftpb.Deduped, at Moment) 
 	return p.conclude()
 }
 
-// Tick decides on a domain that Due named. It is nil when there is nothing to
-// do after all: the domain is not due, or the window is full.
+// Tick decides on a domain that Due named. It returns nil if there is nothing to do: the domain
+// is not due, or the window is full.
 func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 	p, err := f.begin(domain, at)
 	if err != nil {
@@ -88,8 +88,8 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 	return ev, nil
 }
 
-// remove takes a name out of a list, and tells whether it was there. Due names the first ones
-// first, so that is where it mostly is, and a long list is not moved for it.
+// remove removes a name from a list, and tells whether the name was there. Due takes names from
+// the front of the list, so the name is mostly found there, and a long list need not be moved.
 func remove(names *[]string, name string) bool {
 	switch i := slices.Index(*names, name); i {
 	case -1:
@@ -102,7 +102,7 @@ func remove(names *[]string, name string) bool {
 	return true
 }
 
-// Report returns an event that only tells the gauges; its key is empty.
+// Report returns an event that has only the gauges. Its key is empty.
 func (f *Frontier) Report(at Moment) (*weftpb.Scheduled, error) {
 	g, err := readGauges(f.store)
 	if err != nil {
@@ -111,30 +111,30 @@ func (f *Frontier) Report(at Moment) (*weftpb.Scheduled, error) {
 	return &weftpb.Scheduled{Gauges: g.record(), Oldest: f.oldest(at.Offset), DecidedMs: at.Now.UnixMilli()}, nil
 }
 
-// plan is one decision in the making. It folds what it has decided into an
-// overlay, so that every step sees the state that the ones before it left.
+// plan is a decision that is being made. It folds each step into an overlay, so that the next
+// step sees the new state.
 type plan struct {
 	fold
 	f      *Frontier
 	paused bool
 	ev     *weftpb.Scheduled
-	// ticked: the domain's turn came by the back queue, not by an input.
+	// ticked: the domain is decided because it was due, and not because of an input.
 	ticked bool
 	// known is the number of URLs of the crawl.
 	known int64
-	// bytes is about how large the event is so far.
+	// bytes is the approximate size of the event so far.
 	bytes int
 
 	groups groupFronts
 	// served is domain.served as this decision goes on.
 	served [priorities]uint32
-	// latest is the name of the origin that nextReadyName returned last, runs how often.
+	// latest is the name of the origin that nextReadyName returned last. runs is how often in a
+	// row it did so.
 	latest [priorities]string
 	runs   [priorities]int
 	// refusals and deferrals are bounded together, in number and in size.
 	chunk, chunkBytes int
-	// judged has the origins whose rules were asked, work is what that cost; see
-	// chunkWork.
+	// judged has the origins whose rules were read. work is the cost of that; see chunkWork.
 	judged map[string]bool
 	work   int
 }
@@ -177,7 +177,8 @@ func (p *plan) conclude() (*weftpb.Scheduled, error) {
 	return p.ev, nil
 }
 
-// due returns when the domain is looked at again, 0 if not by time.
+// due returns the time at which the domain is decided again. It is 0 if no time leads to a
+// decision.
 func (p *plan) due() int64 {
 	d := p.d
 	out, _ := d.out()
@@ -186,22 +187,22 @@ func (p *plan) due() int64 {
 	}
 	ready := p.ready()
 	if ready == never {
-		return 0 // the rest is looked at when the visits that are out end
+		return 0 // the end of a visit that is out leads to the next decision
 	}
 	due := max(ready, d.nextMS, p.heldMS())
 	switch {
 	case due > p.nowMS:
 		return due
 	case !p.ticked && d.dueMS > 0 && d.dueMS < p.nowMS:
-		return d.dueMS // it keeps its place among those that are overdue
+		return d.dueMS // the domain keeps its place among the domains that are overdue
 	}
 	return p.nowMS
 }
 
-// never is the time of what does not come by time.
+// never is a time that does not come.
 const never = math.MaxInt64
 
-// ready returns when something of what is queued can be served.
+// ready returns the earliest time at which a queued URL can be served.
 func (p *plan) ready() int64 {
 	d, ready := p.d, int64(never)
 	if d.ready != ([priorities]uint64{}) || d.groups.counts[trial]+d.groups.counts[free] > 0 {

@@ -12,53 +12,53 @@ import (
 // maxRequests is how many requests a visit may have: one bit each.
 const maxRequests = politeness.MaxVisit
 
-// domain is the record of one registrable domain. The zero value is a domain
-// never heard of. Its size does not depend on the number of its URLs.
+// domain is the record of one registrable domain. The zero value is an unknown domain. The size
+// of the record does not depend on the number of URLs.
 type domain struct {
-	// origins is the number of origins heard of, which is the id of the latest.
+	// origins is the number of known origins. It is also the id of the latest one.
 	origins uint32
-	// held is the number of URLs in queues and retries of origins, upBy of those in queues of
-	// origins that are not down, by priority. uncounted: a former version wrote the record,
-	// without upBy.
+	// held is the number of URLs in queues and retries of origins. upBy is the number of URLs in
+	// the queues of origins that are not down, by priority. uncounted: a former version wrote the
+	// record, without upBy.
 	held      uint64
 	upBy      [priorities]uint64
 	uncounted bool
-	// ready is how many origins have URLs of a priority that may go out, served the
-	// id of the one that was served last.
+	// ready is the number of origins with URLs of a priority that may go out. served is the id of
+	// the origin that was served last.
 	ready  [priorities]uint64
 	served [priorities]uint32
-	// waiting is how many origins wait for a time, waitMS the first of these times.
+	// waiting is the number of origins that wait. waitMS is the end of the first wait.
 	waiting uint64
 	waitMS  int64
 
 	// visits are out, oldest first.
 	visits []visit
 
-	// dueMS is the entry of the back queue of priority dueIn, leaseMS the one of the
-	// leases: the earliest of visits. 0: none.
+	// dueMS is the time of the domain's entry in the back queue of priority dueIn. leaseMS is the
+	// time of its entry in the index of leases, the earliest end of a lease. 0: there is no
+	// entry.
 	dueMS, leaseMS int64
 	dueIn          int
 	// nextMS is the earliest time of the next release.
 	nextMS     int64
 	turn       uint32
 	responseMS uint32
-	// waited: the last visit was for an origin whose time to wait was over.
+	// waited: the last visit was for an origin whose wait was over.
 	waited bool
-	// crowded: nothing goes out before nextMS because its address is asked as often as it
-	// may be.
+	// crowded: no request goes out before nextMS, because the budget of the address is used up.
 	crowded bool
 	groups  groupCounts
 
-	// setting is what people ask for it.
+	// setting is what people ask for the domain.
 	setting setting
-	// known is the number of its URLs that were ever admitted; those of former versions
+	// known is the number of URLs that were ever admitted. URLs that a former version admitted
 	// are not counted.
 	known uint64
 	day   day
 }
 
-// visit is what a domain's record remembers of a visit that is out. Its id is
-// made of offset and index.
+// visit is the part of a visit that is out that the domain's record keeps. offset and index make
+// its id.
 type visit struct {
 	offset  int64
 	index   uint32
@@ -69,14 +69,14 @@ type visit struct {
 	robots  bool
 	probe   bool
 	check   bool
-	// hangs: its last request hangs, and the domain goes on without it.
+	// hangs: the last request of the visit hangs, and the domain goes on without the visit.
 	hangs bool
 }
 
-// maxHanging is how many visits of a domain may hang.
+// maxHanging is the number of visits of a domain that may hang at a time.
 const maxHanging = politeness.MaxHanging
 
-// aside tells whether its request is not for a URL of the crawl.
+// aside tells whether the request of the visit is not for a URL of the crawl.
 func (v visit) aside() bool { return v.robots || v.check }
 
 func (v visit) unsettled() int64 { return int64(bits.OnesCount32(v.open)) }
@@ -90,7 +90,8 @@ func (d *domain) queued() int64 { return int64(d.held + d.groups.waiting()) }
 
 func (d *domain) pending() bool { return d.queued() > 0 || len(d.visits) > 0 }
 
-// out is the number of visits that the domain waits for, hanging that of the others.
+// out returns the number of visits that the domain waits for, and the number of visits that
+// hang.
 func (d *domain) out() (out, hanging int) {
 	for _, v := range d.visits {
 		if v.hangs {
@@ -100,13 +101,13 @@ func (d *domain) out() (out, hanging int) {
 	return len(d.visits) - hanging, hanging
 }
 
-// backQueueByDefault is the back queue of domains that have no URLs in queues but for hosts
-// that are down, and of all domains in the records of former versions.
+// backQueueByDefault is the back queue of domains that have only URLs of hosts that are down, or
+// no URLs in queues. It is also the back queue of all domains in the records of former versions.
 const backQueueByDefault = 2
 
-// backQueue is the back queue to which the domain belongs: that of the highest priority
-// of the URLs in its queues, unless people ask for another. URLs that wait for a host that is
-// down do not count: however urgent they are, a visit of the domain is for others.
+// backQueue returns the back queue of the domain. It is the one of the highest priority of the
+// URLs in its queues, unless a setting asks for another one. URLs of a host that is down do not
+// count, because the next visit of the domain is not for them.
 func (d *domain) backQueue() int {
 	own := slices.IndexFunc(d.upBy[:], func(n uint64) bool { return n > 0 })
 	if own < 0 {
@@ -115,12 +116,13 @@ func (d *domain) backQueue() int {
 	return politeness.Asked(d.setting.priority, own)
 }
 
-// find returns the index in visits of the one released at offset, or -1.
+// find returns the index in visits of the visit with this offset and index. It returns -1 if the
+// visit is not out.
 func (d *domain) find(offset int64, index uint32) int {
 	return slices.IndexFunc(d.visits, func(v visit) bool { return v.offset == offset && v.index == index })
 }
 
-// firstLease is the end of the lease that ends first, 0 when none is out.
+// firstLease returns the earliest end of a lease, 0 if no visit is out.
 func (d *domain) firstLease() int64 {
 	var first int64
 	for i, v := range d.visits {
@@ -136,7 +138,8 @@ func (d *domain) timing(dueMS int64) *weftpb.Timing {
 	return &weftpb.Timing{DueMs: dueMS, NextMs: d.nextMS, Turn: d.turn, ResponseMs: d.responseMS, Waited: d.waited, Crowded: d.crowded}
 }
 
-// setTiming takes over an event's timing but for DueMs, which is an index too.
+// setTiming copies the timing of an event, except for DueMs: the index of due times changes with
+// DueMs.
 func (d *domain) setTiming(t *weftpb.Timing) {
 	d.nextMS, d.turn, d.responseMS, d.waited, d.crowded = t.NextMs, t.Turn, t.ResponseMs, t.Waited, t.Crowded
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
-// Due returns up to limit domains that Tick may have something to do for. First
-// come the domains with a visit that the ledger does not hold any more, then those
-// with a lease that ran out, those whose settings have changed (see Ask), and those to wake
-// (see asleep), and those with URLs that come back. Then come those that are due,
-// as many as the window has room for: by the weights of the priorities of their URLs, and
-// of one priority the longest first.
+// Due returns up to limit domains for which Tick may have something to do. They come in this
+// order: domains with a visit whose release the ledger does not hold any more; with a lease that
+// ran out; with a changed setting (see Ask); with hosts to wake (see asleep); with URLs that
+// come back; and domains that are due, as many as the window has room for. Domains that are due
+// come by the weights of the priorities of their URLs. Among domains of one priority, the domain
+// that has been due for longest comes first.
 //
-// At the first call, and after a clock was set back, Due also looks for times that
-// are further ahead than any wait (see absurd), and names their domains.
+// At the first call, and after a clock was set back, Due also looks for times that are further
+// ahead than any wait (see absurd), and names their domains.
 func (f *Frontier) Due(at Moment, limit int) []string {
 	nowMS := at.Now.UnixMilli()
 	var domains []string
@@ -56,8 +56,8 @@ func (f *Frontier) Due(at Moment, limit int) []string {
 	return domains
 }
 
-// overdue returns domains that are due: those of one priority the longest first, those of
-// different priorities by the weights of their turns.
+// overdue returns domains that are due. Priorities take turns by their weights. Among domains of
+// one priority, the domain that has been due for longest comes first.
 func (f *Frontier) overdue(nowMS int64, limit int) (domains []string) {
 	var queues [priorities][]string
 	total := 0
@@ -76,7 +76,7 @@ func (f *Frontier) overdue(nowMS int64, limit int) (domains []string) {
 	return domains
 }
 
-// isNext tells whether no other domain that is due goes before d.
+// isNext tells whether d goes before all other domains that are due.
 func (f *Frontier) isNext(d *domain, nowMS int64) bool {
 	for p := range f.due {
 		first := f.due[p].first(f.store)
@@ -93,8 +93,8 @@ func (f *Frontier) isNext(d *domain, nowMS int64) bool {
 // cut tells whether visits are out that were released before the ledger begins.
 func (f *Frontier) cut(at Moment) bool { return f.oldest(at.Begins) < at.Begins }
 
-// windowLeft is how many more visits the window lets out. If the gauges cannot be
-// read, it is the whole window: the decision that follows reports the error.
+// windowLeft returns how many more visits the window allows. If the gauges cannot be read, it
+// returns the whole window: the decision that follows reports the error.
 func (f *Frontier) windowLeft(at Moment) int {
 	if at.Paused {
 		return 0

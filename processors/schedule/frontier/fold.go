@@ -41,13 +41,14 @@ type fold struct {
 	wasPending, wasOut bool
 	wasBlocked         int64
 	began, ended       []visit
-	// toComeBack are settled and come back, putBack did.
+	// toComeBack are URLs that are settled and come back later. putBack are URLs that have come
+	// back.
 	toComeBack, putBack []*weftpb.Refresh
 	reasons             map[string]uint64 // URLs that ended, by reason
 	// requests are those of visits that were read, by offset and index.
 	requests map[visitKey][]*weftpb.Request
-	// origins and hosts are those that were read, by name. Those that are changed are
-	// written by saveOrigins.
+	// origins and hosts are the records that were read, by name. saveOrigins writes the changed
+	// ones.
 	origins               map[string]*origin
 	hosts                 map[string]*host
 	changed, changedHosts map[string]bool
@@ -85,8 +86,8 @@ func openFold(store kv.Store, partition int32, name string, offset, nowMS int64)
 	return x, x.err
 }
 
-// recount counts the URLs in queues of origins that are not down, by priority, which the
-// record of a former version does not tell.
+// recount counts the URLs in queues of origins that are not down, by priority. The record of a
+// former version does not have these counts.
 func (x *fold) recount() {
 	x.d.upBy = [priorities]uint64{}
 	lower := x.keys.origin("")
@@ -101,8 +102,8 @@ func (x *fold) recount() {
 	x.d.uncounted = false
 }
 
-// arrive folds what came from outside: URLs, outcomes, rules, and leases that
-// ran out or began anew.
+// arrive folds the inputs of the decision: URLs, outcomes, rules, and leases that ran out or
+// began anew.
 func (x *fold) arrive(ev *weftpb.Scheduled) {
 	x.set(ev.Setting)
 	for _, id := range ev.Expired {
@@ -145,9 +146,9 @@ func (x *fold) arrive(ev *weftpb.Scheduled) {
 	}
 }
 
-// leave folds what was decided about the queues: URLs refused, put off and released.
-// They are the ones at the front. A decision has taken those that were in no group one
-// by one (pull); here is the rest.
+// leave folds what was decided about URLs at the fronts of queues and groups: they are refused,
+// put off or released. URLs that were in no group have left their queues before (pull). leave
+// does the rest.
 func (x *fold) leave(ev *weftpb.Scheduled) {
 	var groups groupLeaves
 	for _, s := range ev.Settled {
@@ -186,8 +187,8 @@ func (x *fold) leave(ev *weftpb.Scheduled) {
 	}
 }
 
-// pullAll takes the URLs that an event refuses, puts off or releases from the fronts of
-// their queues and retries.
+// pullAll removes the URLs that an event refuses, puts off or releases from the fronts of their
+// queues and retries.
 func (x *fold) pullAll(ev *weftpb.Scheduled) {
 	pull := func(url string, priority uint32, again bool, group string) {
 		if again || group == "" {
@@ -213,7 +214,7 @@ func (x *fold) pullAll(ev *weftpb.Scheduled) {
 	}
 }
 
-// groupLeaves counts how many URLs leave which group.
+// groupLeaves counts the URLs that leave each group.
 type groupLeaves map[string]uint64
 
 func (g *groupLeaves) add(group string, again bool) {
@@ -226,7 +227,7 @@ func (g *groupLeaves) add(group string, again bool) {
 	(*g)[group]++
 }
 
-// end counts the end of a URL's journey; a referral is none.
+// end counts the end of a URL. A referral is not a URL of the crawl and is not counted.
 func (x *fold) end(reason string) {
 	if reason == ReasonRobots {
 		return
@@ -238,7 +239,7 @@ func (x *fold) end(reason string) {
 	x.reasons[reason]++
 }
 
-// learn folds robots rules, or that they could not be had.
+// learn folds robots rules, or the failure to fetch them.
 func (x *fold) learn(r *weftpb.OriginRules) {
 	if _, heard := x.origin(r.Origin); !heard {
 		x.impossible("rules of %s, which was not asked", r.Origin)
@@ -279,7 +280,7 @@ func change(before, after bool) int64 {
 	return 0
 }
 
-// checkState asserts that the domain is exactly one of empty, out and due.
+// checkState asserts that the domain is in exactly one of the states empty, out and due.
 func (x *fold) checkState(dueMS int64) error {
 	queued, out := x.d.queued() > 0, len(x.d.visits) > 0
 	switch {

@@ -12,42 +12,43 @@ import (
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
-// Frontier decides for one partition. All its state is in the store, except for caches:
-// if anything else writes to the store, the Frontier must be made anew. It is not safe
-// for concurrent use.
+// Frontier decides for one partition. All its state is in the store; it has only caches besides.
+// If something else writes to the store, a new Frontier must be made. A Frontier is not safe for
+// concurrent use.
 type Frontier struct {
 	opts  Options
 	store kv.Store
 
-	// due are the back queues, one for each priority: one entry for every domain that
-	// is due, in that of the highest priority of its URLs. turn is the place in the round
-	// of the priorities of Due; it is not state, as it says only who is asked first.
+	// due are the back queues, one for each priority. Each domain that is due has an entry in the
+	// back queue of the highest priority of its URLs. turn says which priority Due serves next.
+	// It is not a part of the state, because it changes only the order in which domains are
+	// decided.
 	due  [priorities]index
 	turn uint32
 	// leases has one entry for every domain that is out.
 	leases index
 	// releases has one entry for every visit that is out.
 	releases index
-	// refreshes has one entry for every URL that is settled and comes back.
+	// refreshes has one entry for every URL that is settled and comes back later.
 	refreshes index
-	// latest is the latest time that Due was asked with, milliseconds.
+	// latest is the latest time with which Due was called, in milliseconds.
 	latest int64
 	// sleeping are the domains that are still to be woken after wokenAt; see asleep.
 	sleeping []string
 	wokenAt  time.Time
-	// asked are domains whose settings may have changed; see Ask.
+	// asked are the domains whose settings may have changed; see Ask.
 	asked []string
 
 	rules   *cache[cachedRules]
 	overlay overlay
 }
 
-// Moment is what a decision knows besides state and input.
+// Moment has what a decision knows besides the state and the input.
 type Moment struct {
 	// Now is the wall clock.
 	Now time.Time
-	// Offset is the ledger offset that the decided event will have; visits
-	// are named after it.
+	// Offset is the offset that the event will have in the ledger. The ids of visits are made of
+	// it.
 	Offset int64
 	// Paused: no visit may be released, because fetch or the crawl is paused, or
 	// the disk is nearly full.
@@ -60,8 +61,8 @@ type Moment struct {
 	OwnedSince time.Time
 	// Known is the number of URLs of the crawl, in all partitions; 0: it is not known yet.
 	Known int64
-	// WokenAt is the end of the last time in which nobody decided: hosts that are down
-	// are asked again. The zero time: there was none.
+	// WokenAt is the end of the last period in which no process decided. Hosts that are down are
+	// then asked again. The zero time: there was no such period.
 	WokenAt time.Time
 	// Begins is the first offset of the ledger. No process can make a visit that
 	// was released before it: the log was damaged there, and repaired. The lease
@@ -69,8 +70,8 @@ type Moment struct {
 	Begins int64
 }
 
-// New returns the frontier of the partition whose state store holds. It costs
-// nothing: state is read when it is needed. opts must be valid.
+// New returns the frontier of the partition whose state is in store. It reads nothing: state is
+// read when it is needed. opts must be valid.
 func New(opts Options, store kv.Store) *Frontier {
 	return &Frontier{
 		opts:     opts,
@@ -84,10 +85,10 @@ func New(opts Options, store kv.Store) *Frontier {
 	}
 }
 
-// Apply folds the event at offset about domain; an empty domain means a Report.
-// It is deterministic and does not depend on Options but for the partition.
-// An error says that the event cannot be one of this history (ErrImpossible)
-// or that the store is damaged; the state is then undefined.
+// Apply folds the event at offset about domain. An empty domain means a Report. Apply is
+// deterministic, and of Options it uses only the partition. An error says that the event cannot
+// belong to this history (ErrImpossible), or that the store is damaged. The state is then
+// undefined.
 func (f *Frontier) Apply(domain string, ev *weftpb.Scheduled, offset int64) (err error) {
 	defer func() {
 		if err != nil {
@@ -127,7 +128,7 @@ func (f *Frontier) Apply(domain string, ev *weftpb.Scheduled, offset int64) (err
 	return nil
 }
 
-// save writes what a fold kept to itself.
+// save writes what a fold has kept in memory.
 func (f *Frontier) save(x *fold, domain string, dueMS int64) {
 	name := []byte(domain)
 	if in := x.d.backQueue(); in != x.d.dueIn {
@@ -159,7 +160,8 @@ func (f *Frontier) save(x *fold, domain string, dueMS int64) {
 	f.store.Set([]byte{gaugesKey}, x.g.encode())
 }
 
-// move changes a domain's entry of an index, kept in at, to the time to.
+// move moves a domain's entry in an index from the time in at to the time to. 0: there is no
+// entry.
 func (f *Frontier) move(x *index, domain []byte, at *int64, to int64) {
 	if *at == to {
 		return
@@ -184,7 +186,7 @@ func (f *Frontier) Decided() time.Time {
 	return time.UnixMilli(g.decidedMS)
 }
 
-// absurd tells whether a time is further ahead than any wait of politeness,
-// because the clock was set back after it had been written. A time in an index
-// is looked at then; a time that protects a server is cut to the longest wait.
+// absurd tells whether a time is further ahead than any wait of politeness. Then the clock was
+// set back after the time was written. An absurd time in an index counts as over. An absurd time
+// that protects a server is cut to the longest wait.
 func absurd(ms, nowMS int64) bool { return ms > nowMS+politeness.MaxWait.Milliseconds() }

@@ -13,9 +13,9 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// A group is URLs of a domain of which it is learnt late, or never, whether they must be
-// fetched: they may be variants of URLs that were named before, or URLs of a trap. Each
-// group has a queue of its own, so that its state can change without a look at its URLs:
+// A group is a set of URLs of a domain. The crawl learns late, or never, whether they must be
+// fetched: they may be variants of known URLs, or URLs of a trap. Each group has a queue of its
+// own, so its state can change without reading its URLs:
 //
 //	open       Some URLs, the trials, are fetched like others. The rest waits until
 //	           nothing else of the domain has moved for idleWaitMS. Then as many URLs
@@ -28,10 +28,9 @@ import (
 const (
 	// trials is how many URLs of an open group are fetched first.
 	trials = 16
-	// idleWaitMS is how long nothing of a domain must have moved before the rest of an
-	// open group is fetched. By then the URLs that a response leads to are queued. A
-	// shorter wait would fetch a group that is about to be withdrawn, because the queues
-	// ran empty for a moment.
+	// idleWaitMS is how long a domain must be idle before the rest of an open group is fetched.
+	// In this time the URLs of a last response are queued. With a shorter wait, queues that are
+	// empty for a moment would start a group that is about to be withdrawn.
 	idleWaitMS = 5000
 )
 
@@ -49,9 +48,11 @@ const (
 // group is the record of one group. The zero value is an unknown group.
 type group struct {
 	state weftpb.Group_State
-	// count URLs have numbers in [head, tail); head is that of the first.
+	// count is the number of URLs. Their sequence numbers are in [head, tail), and head is the
+	// number of the first.
 	count, head, tail uint64
-	// left is how many URLs have left it while it was open, allowed how many may.
+	// left is the number of URLs that have left the group while it was open. allowed is how many
+	// may leave it.
 	left, allowed uint64
 }
 
@@ -67,7 +68,7 @@ func (g *group) class() class {
 	return whenIdle
 }
 
-// take notes that n URLs leave for good.
+// take notes that n URLs leave the group for good.
 func (g *group) take(n uint64) {
 	g.count -= n
 	if g.state != weftpb.Group_STATE_UNSPECIFIED {
@@ -78,7 +79,7 @@ func (g *group) take(n uint64) {
 	}
 }
 
-// next is how many URLs of the group are served before its class may change.
+// next returns the number of URLs of the group that are served before its class may change.
 func (g *group) next() uint64 {
 	switch g.class() {
 	case trial:
@@ -110,19 +111,19 @@ func decodeGroup(b []byte) (*group, error) {
 
 // groupCounts is what a domain's record remembers of its groups.
 type groupCounts struct {
-	// counts are URLs in groups, by class.
+	// counts is the number of URLs in groups, by class.
 	counts [classes]uint64
-	// movedMS is when the domain last took something in.
+	// movedMS is when the domain was last not idle: it took an input.
 	movedMS int64
 }
 
-// waiting is the number of URLs in groups that are pending.
+// waiting returns the number of URLs in groups that are pending.
 func (a *groupCounts) waiting() uint64 { return a.counts[trial] + a.counts[free] + a.counts[whenIdle] }
 
-// idleAtMS is when the URLs of the class whenIdle may be served.
+// idleAtMS returns the time at which the URLs of the class whenIdle may be served.
 func (a *groupCounts) idleAtMS() int64 { return a.movedMS + idleWaitMS }
 
-// idle tells whether nothing of the domain has moved for idleWaitMS.
+// idle tells whether the domain was idle for idleWaitMS.
 func (a *groupCounts) idle(nowMS int64) bool {
 	return nowMS >= a.idleAtMS() || a.movedMS > nowMS+politeness.MaxWait.Milliseconds()
 }
@@ -135,7 +136,7 @@ func (x *fold) group(name string) *group {
 	return g
 }
 
-// regroup changes a group and what is counted of it.
+// regroup changes a group, and with it the counts of its URLs.
 func (x *fold) regroup(name string, change func(*group)) {
 	g := x.group(name)
 	before, held := g.class(), g.count
@@ -154,7 +155,7 @@ func (x *fold) regroup(name string, change func(*group)) {
 	x.store.Set(x.keys.group(name), g.encode())
 }
 
-// pendingOf is how many of the URLs of a group are pending.
+// pendingOf returns how many of the URLs of a group are pending.
 func pendingOf(c class, count uint64) int64 {
 	if c == withdrawn {
 		return 0
@@ -247,8 +248,8 @@ func (x *fold) placeInGroup(url string) (name string, seq uint64, ok bool) {
 	return string(b[n:]), seq, true
 }
 
-// updateGroups takes over what an event of dedupe changes: groups whose state is
-// another one, and URLs that leave the group that they are in.
+// updateGroups applies what an event of dedupe says about groups: some have a new state, and
+// some URLs leave their group.
 func (p *plan) updateGroups(news *weftpb.Deduped) {
 	for _, told := range news.GetGroups() {
 		if p.group(told.GetName()).state != told.GetState() {
@@ -265,8 +266,8 @@ func (p *plan) updateGroups(news *weftpb.Deduped) {
 	}
 }
 
-// withoutTwin returns a target as it is queued, without its twin, which the event
-// of dedupe tells.
+// withoutTwin returns a target without its twin, as it is queued. The event of dedupe has the
+// twin.
 func withoutTwin(t *weftpb.Target) *weftpb.Target {
 	if t.GetTwin() == "" {
 		return t
@@ -278,8 +279,8 @@ func withoutTwin(t *weftpb.Target) *weftpb.Target {
 
 func (k keys) group(name string) []byte { return append(k.make(groupKind, len(name)), name...) }
 
-// served is the key by which groups of a class are found, served(c, "") what it
-// begins with. Only groups that hold URLs have one.
+// served returns the key by which a group of a class is found. served(c, "") is the prefix of
+// all these keys. Only groups that hold URLs have such a key.
 func (k keys) served(c class, name string) []byte {
 	return append(append(k.make(servedKind, len(name)+1), byte(c)), name...)
 }

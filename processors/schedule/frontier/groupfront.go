@@ -12,14 +12,14 @@ import (
 // removing them. The zero value has no URLs.
 type front struct {
 	x *fold
-	// count is the number of URLs that are not popped, left the number of those not yet read.
+	// count is the number of URLs that are not popped. left is how many of them are not read yet.
 	count, left uint64
 	next, upper []byte
 	ahead       []*weftpb.Request
 	group       string
 }
 
-// pop makes the next URL the one at the front.
+// pop removes the URL at the front.
 func (f *front) pop() {
 	f.ahead = f.ahead[1:]
 	f.count--

@@ -10,9 +10,9 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// The table of politeness.Judge says what waits because of a failure: an origin, if no
-// connection to it could be made, and otherwise its host. It waits alone. The time between two
-// requests of the domain does not change.
+// The table of politeness.Judge says which unit waits because of a failure: the origin, if no
+// connection to it could be made, and otherwise the host. This unit waits alone. The delay of
+// the domain does not change.
 
 // health counts the failures to connect to one origin. The zero value has no failures.
 type health struct {
@@ -56,7 +56,7 @@ func (x *fold) changeHealth(r *weftpb.OriginHealth) {
 	x.change(r.GetOrigin(), func(o *origin) { o.health = healthOfRecord(r) })
 }
 
-// setHost decides what is remembered of a host from now on.
+// setHost decides the new record of a host.
 func (p *plan) setHost(name string, h host) {
 	p.ev.Hosts = slices.DeleteFunc(p.ev.Hosts, func(r *weftpb.HostHealth) bool { return r.Host == name })
 	p.ev.Hosts = append(p.ev.Hosts, h.record(name))
@@ -124,7 +124,7 @@ func (p *plan) silence(name string, wait time.Duration) {
 func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 	o, heard := p.origin(name)
 	if !heard {
-		return // never asked but by a referral
+		return // only a referral asked this origin
 	}
 	h := o.health
 	h.breaker = h.breaker.Failed(probe, p.f.opts.BreakerFailures)
@@ -198,10 +198,10 @@ func (h *host) wait(delay time.Duration) time.Duration {
 	switch {
 	case h.paced:
 		return max(delay, politeness.ThrottleWait(h.throttled))
-	case h.checks() && h.breaker.Cycles == 1:
-		return max(delay, politeness.FirstBackoff)
 	case h.throttled > 0:
 		return max(h.breaker.Wait(delay), politeness.ThrottleWait(h.throttled))
+	case h.checks() && h.breaker.Cycles == 1:
+		return max(delay, politeness.FirstBackoff)
 	case !h.breaker.Open && h.brokenPages > 0:
 		return delay
 	}
@@ -281,8 +281,9 @@ func (p *plan) probed(name string, delay time.Duration) {
 	}
 }
 
-// probeWait is how long the next request waits while one is out. The wait before a first check
-// is short, so that is not waited while the check is out: there would be two.
+// probeWait is how long the next request waits while a probe is out. The wait before a first
+// check is short. While the check is out, the next request waits for longer, because otherwise a
+// second check would go out.
 func (h *host) probeWait(delay time.Duration) time.Duration {
 	wait := h.wait(delay)
 	if h.checks() {
@@ -295,8 +296,8 @@ func (h *health) probeWait(delay time.Duration) time.Duration {
 	return max(h.breaker.Wait(delay), politeness.FirstBackoff)
 }
 
-// unprobed notes that a request was not made, for which the next one waits (see probed). That
-// wait was for its outcome, so it ends soon. Waits for another reason go on.
+// unprobed notes that a probe was not made. The next request waits for the outcome of the probe
+// (see probed), so this wait now ends soon. Waits for another reason go on.
 func (p *plan) unprobed(name string, v visit) {
 	delay := milliseconds(v.delayMS)
 	releasedMS := v.leaseMS - politeness.Lease(int(v.count), delay).Milliseconds()

@@ -12,50 +12,51 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// host is what a domain remembers of one host, which its origins share. A host of which
-// nothing is to be remembered is the zero value and has no record.
+// host is the record of one host. All origins of the host share it. A host with the zero value
+// has no record.
 type host struct {
 	breaker politeness.Breaker
-	// Nothing goes out before waitMS. sinceMS is its first failure since its last
+	// No request goes out before waitMS. sinceMS is the time of the first failure since the last
 	// answer.
 	waitMS, sinceMS int64
-	// missing: its name does not exist. Without refuse that is to be confirmed at waitMS.
+	// missing: the name of the host does not exist. If refuse is empty, one more look-up at
+	// waitMS has to confirm this.
 	missing bool
 	// refuse is the reason with which URLs are settled until waitMS.
 	refuse string
-	// answeredURL is a page that was fetched; see check.
+	// answeredURL is the URL of a page that was fetched. Checks ask for it.
 	answeredURL string
-	// brokenPages is how often in a row a check was answered after pages had failed.
+	// brokenPages counts checks in a row that were answered although pages had failed.
 	brokenPages uint32
-	// throttled is how often in a row it asked for fewer requests, learntMS the delay that
-	// was learnt from that.
+	// throttled counts how often in a row the host asked for fewer requests. learntMS is the
+	// delay that was learnt from that.
 	throttled, learntMS uint32
-	// paced: it meant all requests when it asked for fewer, and has not answered since.
-	// answers is how many requests it has answered since, while it has a learnt delay.
+	// paced: the host asked for fewer requests of all kinds (see throttle), and has not answered
+	// since. answers counts the answers since then, while the host has a learnt delay.
 	paced   bool
 	answers uint32
-	// silentMS: it asked for no request before (Retry-After). fetch makes none, even if other
-	// requests were answered later.
+	// silentMS: the host asked for no request before this time (Retry-After). fetch makes none,
+	// even if the host answers other requests.
 	silentMS int64
 	// pageFailed: its last answer was a 5xx that was held against the page alone. doubts are
 	// those of politeness.Doubt.
 	pageFailed bool
 	doubts     uint32
-	// hangsMS: a request to it hangs, and nothing else goes out before.
+	// hangsMS: a request to the host hangs, and no other request goes out before this time.
 	hangsMS int64
 }
 
-// failing tells whether its last answer was followed by a failure.
+// failing tells whether the host has failed since its last answer.
 func (h *host) failing() bool { return h.breaker.Failures > 0 }
 
-// refuses tells whether its URLs are settled now.
+// refuses tells whether the URLs of the host are settled now, without a request.
 func (h *host) refuses(nowMS int64) bool { return h.refuse != "" && waits(h.waitMS, nowMS) }
 
-// waits tells whether something waits for a time. A time that is absurd is none.
+// waits tells whether a wait is not over. A wait with an absurd end is over.
 func waits(untilMS, nowMS int64) bool { return untilMS > nowMS && !absurd(untilMS, nowMS) }
 
-// limit is how many failures in a row open the breaker: byDefault, doubled each time that
-// a check showed that it was pages that failed.
+// limit is the number of failures in a row that open the breaker. It is byDefault, doubled for
+// each check which showed that pages failed and not the host.
 func (h *host) limit(byDefault uint32) uint32 { return byDefault << min(h.brokenPages, maxBrokenPages) }
 
 // maxBrokenPages bounds the doubling of host.limit.
@@ -120,7 +121,7 @@ func decodeHost(b []byte) (*host, error) {
 	return h, kv.Decode(b, h.fields)
 }
 
-// host reads what is remembered of a host. Only changeHost changes it.
+// host returns the record of a host. Only changeHost may change it.
 func (x *fold) host(name string) *host {
 	if h, ok := x.hosts[name]; ok {
 		return h
@@ -136,8 +137,7 @@ func (x *fold) host(name string) *host {
 	return h
 }
 
-// changeHost folds what is remembered of a host from now on, and moves its origins to
-// their places.
+// changeHost folds the new record of a host, and moves the origins of the host to their places.
 func (x *fold) changeHost(r *weftpb.HostHealth) {
 	h, after := x.host(r.GetHost()), hostOfRecord(r)
 	if *h == after {
@@ -180,27 +180,28 @@ func (x *fold) originsOf(host string) (names []string) {
 	return names
 }
 
-// HostState is what is known of a host.
+// HostState is the state of a host, for people.
 type HostState struct {
 	Host string
-	// URLs are those that wait in the queues and retries of its origins.
+	// URLs is the number of URLs in the queues and retries of its origins.
 	URLs uint64
-	// Failures in a row since Since; Down: they are so many that only probes go out.
-	// Nothing goes out before WaitAt. Refuse is the reason with which URLs are settled
-	// until then.
+	// Failures is the number of failures in a row, since Since. Down: there are so many that only
+	// probes go out. No request goes out before WaitAt. Refuse is the reason with which URLs are
+	// settled until then.
 	Failures      uint32
 	Down          bool
 	Since, WaitAt time.Time
 	Refuse        string
-	// Missing: its name does not exist, as one look-up said, or, with Refuse, two.
+	// Missing: the name of the host does not exist. One look-up said so; if Refuse is set, two
+	// did.
 	Missing bool
-	// Throttled is how often in a row it asked for fewer requests, Learnt the delay
-	// between requests to it that was learnt from that.
+	// Throttled is how often in a row the host asked for fewer requests. Learnt is the delay
+	// between its requests that was learnt from that.
 	Throttled uint32
 	Learnt    time.Duration
-	// BrokenPages: it answers, and some of its pages do not.
+	// BrokenPages: the host answers, and some of its pages fail.
 	BrokenPages bool
-	// HangsUntil: a request to it hangs, and nothing else goes out before.
+	// HangsUntil: a request to the host hangs, and no other request goes out before this time.
 	HangsUntil time.Time
 	// SilentUntil: it asked for no request before (Retry-After).
 	SilentUntil time.Time
@@ -265,7 +266,7 @@ func (f *Frontier) Down() map[string]int64 {
 	return down
 }
 
-// Opened is how many breakers an event opens that is not folded yet.
+// Opened returns the number of breakers that an event opens. The event must not be folded yet.
 func (f *Frontier) Opened(domain string, ev *weftpb.Scheduled) (n int) {
 	k := keysOf(domain)
 	for _, r := range ev.GetHosts() {

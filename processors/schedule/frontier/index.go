@@ -8,16 +8,14 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// index is an ordered index of the whole partition: entries PREFIX NUMBER8
-// SUFFIX without values. Entries leave mostly at the front, and a store that
-// marks deletions leaves traces there which a scan would step over again and
-// again. Therefore it remembers where to begin; that is a cache, and it holds
-// as long as all writes go through it.
+// index is an ordered index of the whole partition: entries PREFIX NUMBER8 SUFFIX without
+// values. Most entries are deleted at the front. The store keeps traces of deleted entries
+// there, and each scan would skip them again. Therefore the index remembers where to begin. That
+// is a cache. It is right as long as all writes go through the index.
 type index struct {
 	prefix byte
-	// floor is a lower bound of the entries' keys, nil if nothing is known.
-	// exact tells that it is the first entry, or, when there is none, that
-	// it is beyond all.
+	// floor is a lower bound of the keys, nil if no bound is known. exact tells that floor is the
+	// key of the first entry, or that it is above all keys if the index is empty.
 	floor []byte
 	exact bool
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// Looking at the state without deciding anything, for explanations.
+// These functions read the state for explanations, without a decision.
 
-// Domains calls visit with every domain that was ever heard of, in the order of
-// their names, until it returns false.
+// Domains calls visit with every known domain, in the order of their names, until visit returns
+// false.
 func (f *Frontier) Domains(visit func(name string) bool) {
 	lower, upper := []byte{domainKey}, []byte{domainKey + 1}
 	for {
@@ -43,11 +43,11 @@ type VisitOut struct {
 	// Hangs: the domain does not wait for its request.
 	Hangs    bool
 	Requests []*weftpb.Request
-	// Open tells of each request that it has no outcome yet.
+	// Open tells for each request whether it has no outcome yet.
 	Open []bool
 }
 
-// Asks returns the URL of its first request without an outcome.
+// Asks returns the URL of the first request without an outcome.
 func (v VisitOut) Asks() string {
 	for i, open := range v.Open {
 		if open {
@@ -152,14 +152,14 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 type Place struct {
 	// Origin of the URL.
 	Origin string
-	// Again: among the retries of its origin, ready at ReadyAt; else in the queue of
-	// Priority there.
+	// Again: the URL is among the retries of its origin, and ready at ReadyAt. Otherwise it is in
+	// the origin's queue of Priority.
 	Again    bool
 	Priority int
 	ReadyAt  time.Time
-	// Group it waits in; empty: in none.
+	// Group is the group in which it waits, empty if it is not in a group.
 	Group string
-	// Ahead is how many URLs are before it in the same place.
+	// Ahead is the number of URLs before it in the same place.
 	Ahead uint64
 }
 

@@ -53,8 +53,8 @@ const (
 	refreshKind  = 'z'
 )
 
-// dueKeys are the prefixes of the back queues. That of priority 2 is the one of former
-// versions, which had one for all.
+// dueKeys are the prefixes of the back queues. Former versions had a single back queue, with
+// the prefix of priority 2.
 var dueKeys = [priorities]byte{'0', '1', 'b', '3'}
 
 func backQueues() (queues [priorities]index) {
@@ -70,7 +70,7 @@ func keysOf(domain string) keys {
 	return keys{append(append(append(make([]byte, 0, len(domain)+2), domainKey), domain...), 0)}
 }
 
-// make appends nothing to a shared array: every key is its own.
+// make returns a key that shares no memory with other keys.
 func (k keys) make(kind byte, extra int) []byte {
 	return append(append(make([]byte, 0, len(k.prefix)+1+extra), k.prefix...), kind)
 }

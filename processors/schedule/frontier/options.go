@@ -36,7 +36,7 @@ type Options struct {
 	// PerDay is the largest number of requests to a domain in a day (UTC). CrawlPerDay is the
 	// budget of the crawl, which is divided among the domains (see Share). 0: no limit.
 	PerDay, CrawlPerDay int64
-	// SitemapRefresh is how long after a sitemap was fetched it is fetched again; 0: never.
+	// SitemapRefresh is the time after which a sitemap is fetched again; 0: never.
 	SitemapRefresh time.Duration
 	// ErrorBlock: a domain of which more than half of at least 100 answers in a day were
 	// errors is blocked for a day.
@@ -44,16 +44,18 @@ type Options struct {
 	// Setting returns the setting of a domain, nil if it has no setting. A nil Setting: no
 	// domain has one.
 	Setting func(domain string) *weftpb.DomainSetting
-	// Allowed tells whether rules, those in force for its origin, let our
-	// agent fetch the canonical url. The same rules come as the same pointer
-	// as long as they are cached.
+	// Allowed tells whether rules allow our agent to fetch the canonical url. rules are the
+	// rules in force for its origin. The same rules come as the same pointer as long as they
+	// are cached.
 	Allowed func(rules *weftpb.Robots, url string) bool
-	// Unheld tells whether rules forbid everything because the file has more rules than are
-	// kept; nil: they never do.
+	// Unheld tells whether rules forbid everything because the file has more rules than Weft
+	// keeps. Nil: this never happens.
 	Unheld func(rules *weftpb.Robots) bool
-	// SomeDomains says that only the events of some domains are folded. Gauges are
-	// then those of these domains, and are not compared with the events', which
-	// are those of the partition.
+	// Usage is what rules say about the use of the page with a url; nil: they say nothing.
+	Usage func(rules *weftpb.Robots, url string) string
+	// SomeDomains says that only the events of some domains are folded. The gauges then count
+	// only these domains. They are not compared with the gauges of the events, which count the
+	// whole partition.
 	SomeDomains bool
 }
 

@@ -15,72 +15,74 @@ import (
 const (
 	// maxRulesTTL is how long robots rules hold at most (RFC 9309 section 2.4).
 	maxRulesTTL = 24 * time.Hour
-	// maxKept is how old rules may be that are used in place of a robots.txt
-	// that cannot be had (RFC 9309 section 2.3.1.4).
+	// maxKept is the greatest age of rules that hold in place of a robots.txt that cannot be
+	// fetched (RFC 9309 section 2.3.1.4).
 	maxKept = 30 * 24 * time.Hour
 	// maxRulesBytes is how much of a robots.txt counts (RFC 9309 section 2.5).
 	maxRulesBytes = 500 << 10
-	// maxSkew is how far the clock of an earlier owner of the partition may be
-	// ahead before its times are not believed.
+	// maxSkew is how far the clock of an earlier owner of the partition may be ahead. Times that
+	// are further ahead are ignored.
 	maxSkew = time.Hour
 )
 
-// origin is what a domain knows of one scheme, host and port, and the URLs of it that
-// wait. The zero value is one that was never heard of.
+// origin is the record of one scheme, host and port, with the queues of its URLs. The zero value
+// is an unknown origin.
 type origin struct {
 	// id is its number in its domain, from 1 on: the keys of its URLs begin with it.
 	id      uint32
 	queues  [priorities]queue
 	retries retries
-	// at is where it has entries in the indexes of its domain; see places.go.
+	// at says which entries the origin has in the indexes of its domain; see places.go.
 	at place
 
-	// asked: a robots visit for it is out. answered: another domain has answered since,
-	// before the report that the visit was redirected there.
+	// asked: a visit for its robots.txt is out. answered: that visit was redirected to another
+	// domain, and the answer of that domain came before the report of the visit.
 	asked, answered bool
-	// unrestricted: there are no rules to look at.
+	// unrestricted: robots.txt allows everything.
 	unrestricted bool
-	// fetchedMS and ttlMS tell how long the rules hold; 0: there are none.
+	// fetchedMS and ttlMS say how long the rules hold; 0: there are no rules.
 	fetchedMS, ttlMS int64
 	crawlDelayMS     uint32
 	hash             string
-	// failures in a row to get robots.txt since failingMS; it is asked for again at
-	// retryMS. Until it was asked for, that is the time at which it was heard of.
+	// failures is the number of failures in a row to fetch robots.txt, since failingMS. The next
+	// try is at retryMS. Before the first request retryMS is the time at which the origin became
+	// known.
 	failures  uint32
 	failingMS int64
 	retryMS   int64
 	// refuse is the reason with which URLs are settled until then.
 	refuse string
-	// referred: another domain is asked for it, and answers by then.
+	// referred: another domain fetches robots.txt, and answers before retryMS.
 	referred bool
-	// kept: the last rules hold until then.
+	// kept: the last rules hold until retryMS.
 	kept bool
-	// elsewhere is how often in a row its robots.txt redirected to a name that does not exist,
-	// or to an address that must not be asked.
+	// elsewhere counts how often in a row robots.txt redirected to a name that does not exist, or
+	// to an address that is refused.
 	elsewhere uint32
-	// missing: the name of its host does not exist. Without refuse that is to be
-	// confirmed at retryMS. Only events of earlier versions say so: now hosts are missing.
+	// missing: the name of its host does not exist. If refuse is empty, one more look-up at
+	// retryMS has to confirm this. Only events of earlier versions say so; today host.missing
+	// does.
 	missing bool
-	// health has the failures to connect, which count for this origin alone.
+	// health has the failures to connect. They count for this origin only.
 	health health
 }
 
-// queue is a first-in-first-out queue: its entries have the sequence numbers
-// [head, tail), without a gap, so that neither end has to be searched for.
+// queue is a first-in-first-out queue. Its entries have the sequence numbers [head, tail)
+// without a gap, so neither end has to be searched for.
 type queue struct{ head, tail uint64 }
 
 func (q queue) len() uint64 { return q.tail - q.head }
 
 type retries struct {
 	count uint64
-	// headMS is the time of the first, where scans begin: entries that left
-	// leave traces in the store that would have to be stepped over.
+	// headMS is the time of the first retry. Scans begin there, because deleted entries leave
+	// traces in the store that a scan would have to skip.
 	headMS int64
-	// seq is the number of the next one to come.
+	// seq is the sequence number of the next retry.
 	seq uint64
 }
 
-// queued is the number of its URLs that were not released since they were admitted.
+// queued returns the number of URLs that were not released since they were admitted.
 func (o *origin) queued() (n uint64) {
 	for _, q := range o.queues {
 		n += q.len()
@@ -91,15 +93,17 @@ func (o *origin) queued() (n uint64) {
 // held is the number of its URLs in queues and retries.
 func (o *origin) held() uint64 { return o.queued() + o.retries.count }
 
-// down tells whether it or its host failed so often that only probes go out.
+// down tells whether the origin or its host failed so often that only probes go out.
 func (o *origin) down(h *host) bool {
 	return h.breaker.Open || o.health.breaker.Open || o.failures >= robotsDown && o.refuse == "" && !o.kept
 }
 
-// robotsDown is how many failures in a row to get robots.txt make an origin down.
+// robotsDown is the number of failures in a row to fetch robots.txt after which an origin is
+// down.
 const robotsDown = 5
 
-// upBy is what an origin adds to the URLs in queues of origins that are not down.
+// upBy returns what an origin adds to domain.upBy, the URLs in queues of origins that are not
+// down.
 func (o *origin) upBy(h *host) (n [priorities]uint64) {
 	if o.down(h) {
 		return n
@@ -110,7 +114,7 @@ func (o *origin) upBy(h *host) (n [priorities]uint64) {
 	return n
 }
 
-// downURLs is what an origin adds to the gauge of URLs that wait for hosts that are down.
+// downURLs returns what an origin adds to the gauge of URLs that wait for hosts that are down.
 func (o *origin) downURLs(h *host) int64 {
 	if !o.down(h) {
 		return 0
@@ -166,9 +170,9 @@ func (o *origin) retryAt() time.Time {
 
 // learn folds the facts of an event decided at nowMS.
 func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
-	o.answered = o.asked // not for long, if this is from the report of the visit
+	o.answered = o.asked // if this comes from the report of the visit, asked and answered soon end
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
-		if !r.Missing && (!r.Referred || o.referred) { // one that is answered fails or not with its answer
+		if !r.Missing && (!r.Referred || o.referred) { // a new referral is not a failure yet: its answer decides
 			if o.failures++; o.failures == 1 {
 				o.failingMS = nowMS
 			}
@@ -195,16 +199,16 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 	}
 }
 
-// inForce returns what of a fetched robots.txt the ledger remembers: neither
-// sitemaps, which parse has followed, nor more than counts.
+// inForce returns the part of a fetched robots.txt that the ledger keeps: not its sitemaps,
+// which parse follows, and no more bytes of rules than count.
 func inForce(r *weftpb.Robots) *weftpb.Robots {
 	ttl := r.TtlMs
 	if ttl <= 0 || ttl > maxRulesTTL.Milliseconds() {
 		ttl = maxRulesTTL.Milliseconds()
 	}
-	rules := r.Rules
+	rules, usage := r.Rules, r.Usage
 	if r.Access != weftpb.Robots_ACCESS_RULES {
-		rules = ""
+		rules, usage = "", ""
 	}
 	if len(rules) > maxRulesBytes {
 		rules = rules[:strings.LastIndexByte(rules[:maxRulesBytes], '\n')+1]
@@ -214,6 +218,7 @@ func inForce(r *weftpb.Robots) *weftpb.Robots {
 		Rules:        rules,
 		CrawlDelayMs: min(r.CrawlDelayMs, uint32(politeness.MaxCrawlDelay.Milliseconds())),
 		Hash:         r.Hash,
+		Usage:        usage,
 		TtlMs:        ttl,
 		Status:       r.Status,
 	}
@@ -231,7 +236,7 @@ func (o *origin) keepable(nowMS int64) bool {
 	return o.fetchedMS > 0 && age < maxKept.Milliseconds() && age >= -maxSkew.Milliseconds()
 }
 
-// fields are the fields of a record. What few origins have is behind a flag.
+// fields are the fields of a record. Flags tell which of the rare fields are there.
 func (o *origin) fields(f *kv.Fields) {
 	unhealthy, retried := o.health != (health{}), o.retries != (retries{})
 	troubled := o.failures > 0 || o.retryMS != 0 || o.refuse != ""
@@ -280,8 +285,8 @@ func decodeOrigin(b []byte) (*origin, error) {
 	return o, kv.Decode(b, o.fields)
 }
 
-// originOf returns the origin of a canonical absolute URL and true, or false
-// when it is none.
+// originOf returns the origin of a canonical absolute URL and true, or false if the text is not
+// such a URL.
 func originOf(url string) (string, bool) {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {

@@ -6,9 +6,9 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// overlay is a store whose writes stay in memory over a base that is only
-// read. A decision folds what it has decided so far into one, and goes on from
-// there: what it sees is what Apply will make of its event.
+// overlay is a store over a base. It keeps writes in memory and only reads the base. A
+// decision folds each of its steps into an overlay, so it sees the state that Apply will make
+// of its event.
 type overlay struct {
 	base   kv.Store
 	writes map[string][]byte // nil: deleted

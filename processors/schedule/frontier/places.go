@@ -11,24 +11,23 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// Two indexes of a domain say which of its origins has a URL that may go out: so no
-// decision searches them, however many there are. The one has the origins with URLs that
-// may go out now, for each priority; they are served in turn, by their ids. The other has
-// the origins that wait, by the time that they wait for. An origin whose robots.txt is on
-// its way is in neither.
+// A domain has two indexes of its origins, so that a decision need not search all origins. The
+// first index has the origins with URLs that may go out now, for each priority. These origins
+// are served in turn, by their ids. The second index has the origins that wait, ordered by the
+// end of their wait. An origin whose robots.txt is being fetched is in neither index.
 
-// place is where an origin is in these indexes. It follows from the records of the
-// origin and its host, and from no clock.
+// place says which entries an origin has in these indexes. It follows from the records of the
+// origin and its host. It does not depend on a clock.
 type place struct {
-	// ready has bit p for URLs of priority p that may go out.
+	// ready has bit p if URLs of priority p may go out.
 	ready uint8
-	// waitMS is the time that it waits for, 0 if it does not. Once that has come, it
-	// is served in every other visit. Origins of which no robots.txt was had yet are among
-	// them: many names that pages link to do not exist, and their visits yield nothing.
+	// waitMS is the end of the wait, 0 if the origin does not wait. Afterwards the origin is
+	// served in every other visit. An origin without a robots.txt so far waits, too: pages link
+	// to many names that do not exist, and visits to them yield nothing.
 	waitMS int64
 }
 
-// placeOf returns where an origin belongs.
+// placeOf returns the entries that an origin must have.
 func placeOf(o *origin, h *host) (at place) {
 	if o.held() == 0 {
 		return at
@@ -36,7 +35,7 @@ func placeOf(o *origin, h *host) (at place) {
 	refused := h.refuse != "" || o.refuse != "" || o.health.refuse != ""
 	switch {
 	case o.retries.count > 0 && o.retries.headMS == referralMS:
-		at.waitMS = referralMS // whatever robots.txt says
+		at.waitMS = referralMS // a referral goes out whatever robots.txt says
 		if !refused {
 			at.waitMS = max(referralMS, h.waitMS, h.hangsMS, h.silentMS)
 		}
@@ -64,7 +63,7 @@ func placeOf(o *origin, h *host) (at place) {
 	return at
 }
 
-// place moves an origin to where it belongs.
+// place corrects the entries of an origin in the indexes.
 func (x *fold) place(name string, o *origin) {
 	to := placeOf(o, x.host(urls.HostOf(name)))
 	for p := range priorities {
@@ -103,8 +102,8 @@ func (x *fold) place(name string, o *origin) {
 	}
 }
 
-// origin reads what is known of an origin and whether anything is. Only change changes
-// it.
+// origin returns the record of an origin, and whether the domain has heard of the origin. Only
+// change may change the record.
 func (x *fold) origin(name string) (o *origin, heard bool) {
 	if o, ok := x.origins[name]; ok {
 		return o, o.id > 0
@@ -123,8 +122,8 @@ func (x *fold) origin(name string) (o *origin, heard bool) {
 	return o, o.id > 0
 }
 
-// change changes an origin, which is heard of from now on, what is counted of it, and
-// its place.
+// change changes the record of an origin, and with it the counts of its URLs and its place. An
+// origin that the domain has not heard of is added.
 func (x *fold) change(name string, change func(*origin)) {
 	o, heard := x.origin(name)
 	h := x.host(urls.HostOf(name))
@@ -142,8 +141,7 @@ func (x *fold) change(name string, change func(*origin)) {
 	x.touch(name)
 }
 
-// countUp counts that an origin adds other numbers to the URLs in queues of origins that are
-// not down.
+// countUp corrects domain.upBy after a change: an origin added before to it, and now adds after.
 func (x *fold) countUp(before, after [priorities]uint64) {
 	for p := range priorities {
 		x.d.upBy[p] += after[p] - before[p]
@@ -172,8 +170,8 @@ func (x *fold) saveOrigins() {
 	}
 }
 
-// first returns the URL at the front of a queue of an origin, or with again of its
-// retries. It is nil if there is none, or none that can be read.
+// first returns the URL at the front of a queue of an origin. With again, it returns the first
+// of its retries. It is nil if the URL cannot be read.
 func (x *fold) first(o *origin, priority int, again bool) (q *weftpb.Request) {
 	if again {
 		for e, err := range entries(x.store, x.keys.retry(o.id, o.retries.headMS, 0), x.keys.retry(o.id+1, 0, 0)) {
@@ -195,7 +193,8 @@ func (x *fold) first(o *origin, priority int, again bool) (q *weftpb.Request) {
 	return q
 }
 
-// pull takes the URL at the front of a queue of its origin, or of its retries.
+// pull removes the URL at the front of a queue of its origin. With again, it removes the first
+// of the origin's retries.
 func (x *fold) pull(url string, priority uint32, again bool) {
 	name, _ := originOf(url)
 	o, _ := x.origin(name)
@@ -263,7 +262,7 @@ func (x *fold) queue(q *weftpb.Request) {
 	})
 }
 
-// retry puts a URL among the retries of its origin, referrals in front of all.
+// retry adds a URL to the retries of its origin. Referrals go in front of all others.
 func (x *fold) retry(q *weftpb.Request, atMS int64) {
 	if isReferral(q) {
 		atMS = referralMS
@@ -280,8 +279,8 @@ func (x *fold) retry(q *weftpb.Request, atMS int64) {
 	})
 }
 
-// nextReady returns the origin that is served after one with an id, of those with URLs of
-// a priority that may go out, empty if there is none.
+// nextReady returns the name of the next origin with URLs of a priority that may go out: the one
+// after the origin with an id. It is empty if there is none.
 func (x *fold) nextReady(priority int, after uint32) (name string) {
 	from := x.keys.ready(priority, after+1)
 	for _, value := range kv.Range(x.store, from, x.keys.ready(priority+1, 0)) {
@@ -293,7 +292,8 @@ func (x *fold) nextReady(priority int, after uint32) (name string) {
 	return ""
 }
 
-// nextWaiting returns the origin whose time to wait is over first, empty if there is none.
+// nextWaiting returns the name of the origin whose wait ends first. It is empty if no origin
+// waits.
 func (x *fold) nextWaiting() (name string) {
 	for _, value := range kv.Range(x.store, x.keys.waiting(x.d.waitMS, 0), x.keys.make(waitingKind+1, 0)) {
 		return string(value)

@@ -7,14 +7,15 @@ import (
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
-// What a plan makes of an origin's robots.txt, from its own domain or another one.
+// A plan learns from the robots.txt of an origin, which its own domain or another domain
+// fetched.
 
-// had tells whether a robots.txt says what is allowed.
+// had tells whether a robots.txt was fetched, so that it says what is allowed.
 func had(r *weftpb.Robots) bool {
 	return r.GetAccess() == weftpb.Robots_ACCESS_RULES || r.GetAccess() == weftpb.Robots_ACCESS_ALLOW_ALL
 }
 
-// robotsHad puts rules in force and returns the delay that they ask for.
+// robotsHad puts rules in force, and returns the delay that they ask for.
 func (p *plan) robotsHad(name string, o *origin, rules *weftpb.Robots) time.Duration {
 	learned := &weftpb.OriginRules{Origin: name, Robots: inForce(rules), Unchanged: o.sameRules(rules)}
 	if learned.Unchanged {
@@ -25,8 +26,8 @@ func (p *plan) robotsHad(name string, o *origin, rules *weftpb.Robots) time.Dura
 	return p.delay(learned.Robots.CrawlDelayMs)
 }
 
-// robotsReferred waits for another domain. If that domain did not answer the last time, this is
-// a failure.
+// robotsReferred makes the origin wait for the answer of another domain. If that domain did not
+// answer last time, this counts as a failure.
 func (p *plan) robotsReferred(name string, o *origin, status uint32) {
 	learned := p.robotsMissing(name, status)
 	if o.referred && p.giveOriginUp(learned, o) {
@@ -49,8 +50,8 @@ func (p *plan) robotsElsewhere(name string, o *origin, status uint32) {
 	learned.RetryMs = p.nowMS + wait.Milliseconds()
 }
 
-// robotsFailed decides when robots.txt is asked for again. An error that does
-// not pass gives the origin up at once.
+// robotsFailed decides when robots.txt is asked for again. A permanent error gives the origin up
+// at once.
 func (p *plan) robotsFailed(name string, o *origin, status uint32, verdict politeness.Verdict, retryAfter time.Duration) {
 	learned := p.robotsMissing(name, status)
 	switch {
@@ -62,7 +63,8 @@ func (p *plan) robotsFailed(name string, o *origin, status uint32, verdict polit
 	}
 }
 
-// robotsMissing begins the fact that a robots.txt cannot be fetched.
+// robotsMissing adds to the event that a robots.txt cannot be fetched. The caller completes the
+// record.
 func (p *plan) robotsMissing(name string, status uint32) *weftpb.OriginRules {
 	learned := &weftpb.OriginRules{
 		Origin: name, Robots: &weftpb.Robots{Access: weftpb.Robots_ACCESS_DISALLOW_ALL, Status: status},
@@ -90,6 +92,6 @@ func (p *plan) giveOriginUp(learned *weftpb.OriginRules, o *origin) bool {
 	return true
 }
 
-// keptAfter is how long a robots.txt that was had before is asked for before the last
-// rules hold again.
+// keptAfter is for how long Weft tries to fetch a robots.txt again before the last rules hold
+// again.
 const keptAfter = 3 * time.Hour

@@ -8,10 +8,10 @@ import (
 // priorities is the number of queues of an origin; 0 is served most.
 const priorities = politeness.Priorities
 
-// shallow is how many links from a seed a page still counts as near.
+// shallow is the largest number of links between a seed and a page that counts as near.
 const shallow = 3
 
-// Priority returns the queue that a URL first joins and the reason.
+// Priority returns the queue that a URL joins first, and the reason.
 //
 //	0  robots   another domain waits for it
 //	0  seed     a person asked for it, or a seed redirects to it

@@ -7,25 +7,24 @@ import (
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
-// A robots.txt may redirect to another domain (RFC 9309 section 2.3.1.2), whose delay
-// another partition may keep. Therefore that domain asks for it, in a visit of its own,
-// and answers. A chain of redirects within the domain that outlasts a visit goes on in
-// the same way, with the domain as its own target:
+// A robots.txt may redirect to another domain (RFC 9309 section 2.3.1.2). Another partition may
+// keep the delay of that domain. Therefore that domain makes the request, in a visit of its own,
+// and sends the answer. A chain of redirects within one domain may take longer than a visit.
+// Then it goes on in the same way, with the domain as its own target:
 //
 //	domain of the origin            domain of the target
 //	visit for robots.txt
 //	a redirect: referred  ───────▶  refer: the target joins the retries
 //	                                a visit with the target
 //	answer: rules in force  ◀─────  its outcome
-//
-// The target is a referral: a request that is counted as pending, goes out whatever
-// robots.txt says of it, and ends as ReasonRobots. It may be asked for twice and it may
-// be lost, because the origin asks again when no answer came within referralWait. Its
-// place is in front of the retries, so that two domains that refer to each other wait
-// for each other's answers only, and not for each other's queues.
+// The target is a referral. It is a request that counts as pending, goes out whatever robots.txt
+// says about it, and ends as ReasonRobots. A referral may be made twice, and it may be lost: the
+// origin asks again if no answer comes within referralWait. It goes in front of the retries. So
+// two domains that refer to each other wait only for each other's answers, and not for each
+// other's queues.
 
-// referralWait is how long an answer is waited for: the delays of the other domain, and
-// the visit that it is making.
+// referralWait is how long the origin waits for an answer. The other domain may have to finish a
+// visit, and to wait for its delays.
 const referralWait = 10 * time.Minute
 
 // referralMS is the time of referrals among the retries: before any other.
@@ -43,9 +42,9 @@ func (f *Frontier) refer(domain string, target *weftpb.Target, at Moment) (*weft
 	return f.Admit(domain, []*weftpb.Target{target}, at)
 }
 
-// answer learns what another domain found for an origin of this one, perhaps before the
-// visit that was redirected there is reported. It returns nil when that changes nothing:
-// the origin is not known, or the answer is a failure that the origin does not wait for.
+// answer learns what another domain found for an origin of this domain. The answer may come
+// before the report of the visit that was redirected. answer returns nil if nothing changes: the
+// origin is not known, or the answer is a failure for which the origin does not wait.
 func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
 	p, err := f.begin(domain, at)
 	if err != nil {

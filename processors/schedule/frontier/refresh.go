@@ -11,21 +11,19 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// A URL may come back: it is settled, and fetched again at a time (Settlement.refresh_ms).
-// Until then it is not pending: a crawl that has nothing but such URLs left is drained. It
-// waits in the keys of its domain, ordered by time, and the partition has an index of these
-// times. At its time the domain's next event says so (Refreshed), and the URL is in the
-// queue that it was in first, with its next round.
-//
-// Who says when is the decision, and the fold only does it: so URLs of other kinds can come
-// back at times that are learnt, and old ledgers do not change. Today sitemaps come back
-// once a day.
+// A URL may come back: it is settled, and its settlement names a time at which it is fetched
+// again (Settlement.refresh_ms). Until then the URL is not pending. A crawl that has only such
+// URLs left is drained. The domain keeps these URLs by time, and the partition has an index of
+// the times. At its time the domain's next event (Refreshed) puts the URL into its first queue
+// again, with its next round. The decision names the time, and the fold only follows it. So URLs
+// of other kinds may come back later, at times that are learnt, and old ledgers still fold to
+// the same state. Today only sitemaps come back, once a day.
 
 // chunkRefreshed bounds how many URLs come back in one event.
 const chunkRefreshed = 100
 
-// refresh lets a sitemap come back that was settled last. One that was guessed comes back only if
-// there is one: not after an error, nor if there is a page in its place.
+// refresh lets the sitemap come back that was settled last. A guessed sitemap comes back only if
+// it exists: not after an error, and not if the response is a page.
 func (s *settling) refresh(q *weftpb.Request, o *weftpb.Outcome) {
 	told := q.Target.GetSitemap()
 	if told == nil || s.f.opts.SitemapRefresh <= 0 || o.GetStatus() >= 300 && o.GetStatus() < 400 && o.GetStatus() != 304 {
@@ -60,7 +58,8 @@ func (k keys) refresh(r *weftpb.Refresh) []byte {
 	return append(k.refreshAt(r.GetDueMs()), print[:]...)
 }
 
-// refreshMS is the time in a key that refresh made; prefix is the length of what is in front.
+// refreshMS returns the time in a key that refresh made. prefix is the length of the key before
+// the time.
 func refreshMS(key []byte, prefix int) int64 { return int64(binary.BigEndian.Uint64(key[prefix:])) }
 
 func isPage(mediaType string) bool {
@@ -74,7 +73,7 @@ func orElse(a, b string) string {
 	return b
 }
 
-// leaveToComeBack keeps a request that is settled, if it comes back.
+// leaveToComeBack keeps a settled request if its settlement says that it comes back.
 func (x *fold) leaveToComeBack(v visit, s *weftpb.Settlement) {
 	if s.RefreshMs <= 0 {
 		return
@@ -100,7 +99,7 @@ func (x *fold) comeBack(r *weftpb.Refresh) {
 	x.queue(q)
 }
 
-// refreshDue adds the URLs whose time to come back is over.
+// refreshDue adds the URLs whose time to come back has come.
 func (p *plan) refreshDue() {
 	if p.f.refreshes.first(p.f.store) > uint64(p.nowMS) {
 		return

@@ -10,20 +10,20 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// An event stays under 512 KiB by construction: releases end at eventBytes,
-// which the last visit may pass by visitBytes and the refusals by chunkBytes.
+// An event stays below 512 KiB: no visit is added after eventBytes. The last visit may exceed
+// eventBytes by visitBytes, and the refusals may exceed it by chunkBytes.
 const (
 	eventBytes = 256 << 10
 	visitBytes = 96 << 10
 	chunkBytes = 64 << 10
 	// chunkURLs bounds the refusals and deferrals of an event.
 	chunkURLs = 200
-	// chunkWork bounds what the robots rules of an event cost, so that a robots.txt
-	// does not stop the other domains of the partition. It counts bytes searched; each
-	// takes about a nanosecond, and some ten at worst. The URL that passes the bound is
-	// the last one.
+	// chunkWork bounds the cost of the robots rules of an event, so that one robots.txt does not
+	// stop the other domains of the partition. The unit is a searched byte, which takes about a
+	// nanosecond, and ten in the worst case. The URL that exceeds the bound is the last one of
+	// the event.
 	chunkWork = 8 << 20
-	// readWork is what a byte of rules costs that may have to be read first.
+	// readWork is the cost of a byte of rules that may have to be read from the store.
 	readWork = 64
 )
 
@@ -54,19 +54,19 @@ func (p *plan) mayRelease() bool {
 // candidate is the URL that is served next, if it may go out.
 type candidate struct {
 	request *weftpb.Request
-	// name of its origin.
+	// name is the name of the URL's origin.
 	name   string
 	origin *origin
 	host   *host
-	// turn is the domain's turn after it.
+	// turn is the turn of the domain after this URL.
 	turn uint32
-	// from is its place in a group, nil if it is in none.
+	// from is the place of the URL in a group, nil if it is not in a group.
 	from *front
-	// waited: its origin waited until now.
+	// waited tells whether the origin of the URL waited until now.
 	waited bool
 }
 
-// pop makes the next URL of the same place the one at the front.
+// pop removes the candidate from the front of its queue, its retries or its group.
 func (p *plan) pop(c *candidate) {
 	if c.from != nil {
 		c.from.pop()
@@ -75,12 +75,11 @@ func (p *plan) pop(c *candidate) {
 	p.pull(c.request.Target.GetUrl(), c.request.Priority, c.request.Again)
 }
 
-// next returns the URL that is served next, nil when there is none. In every other visit
-// URLs of origins whose time to wait is over come first, so that origins that fail again and
-// again stop nobody. Then come those of the other origins and of groups, by the weights of
-// their priorities. The origins that have URLs of a priority are served in
-// turn. If a group shares the turns of a priority, the shorter of the two goes first, and
-// trials go before both.
+// next returns the URL that is served next, nil if there is none. Origins whose wait is over
+// come first, but only in every other visit, because they may fail again and again. Then come
+// the URLs of the other origins and of groups, by the weights of their priorities. Origins with
+// URLs of the same priority are served in turn. If a group shares the turns of a priority with
+// the queues, the shorter of the two goes first. Trials go before both.
 func (p *plan) next() *candidate {
 	c, d := &candidate{turn: p.d.turn}, p.d
 	over := d.waiting > 0 && (d.waitMS <= p.nowMS || absurd(d.waitMS, p.nowMS))
@@ -119,8 +118,9 @@ func (p *plan) next() *candidate {
 	return c
 }
 
-// run is how many URLs of a priority are served of one origin before it is the turn of the
-// next one: they share a connection, and the records that a decision reads.
+// run is the number of URLs of one origin that are served in a row. Then it is the turn of the
+// next origin with URLs of the same priority. URLs of one origin share a connection, and the
+// records that a decision reads.
 const run = 8
 
 // nextReadyName returns the origin that is served next of those with URLs of a priority.
@@ -135,9 +135,9 @@ func (p *plan) nextReadyName(priority int) string {
 	return p.latest[priority]
 }
 
-// nextOf completes c with the URL of an origin that is served next: the first of its
-// retries if its time has come, otherwise of the queue of a priority, nil meaning the one
-// whose turn it is.
+// nextOf completes c with the next URL of an origin. That is the first of its retries if its
+// time has come. Otherwise it is the first URL in the queue of a priority. If priority is nil,
+// the turn of the domain decides on the queue.
 func (p *plan) nextOf(c *candidate, name string, priority *int) *candidate {
 	c.name = name
 	c.origin, _ = p.origin(name)
@@ -202,7 +202,7 @@ collect:
 			robotsAre = InForce // robots rules do not apply to a robots.txt
 		}
 		switch robotsAre {
-		case Unasked, Waiting, Referred: // what still waits was reached by a clock that was set back
+		case Unasked, Waiting, Referred: // it can only still wait if the clock was set back
 			if len(requests) > 0 {
 				break collect
 			}
@@ -228,9 +228,10 @@ collect:
 				p.releaseCheck(check, delay)
 				return true
 			}
+			p.stateUsage(c)
 			requests = append(requests, c.request)
 			waited = waited || c.waited
-			size += targetBytes(c.request.Target)
+			size += targetBytes(c.request.Target) + len(c.request.Usage)
 			p.d.turn = c.turn
 			p.pop(c)
 			p.probed(c.name, delay)
@@ -240,7 +241,7 @@ collect:
 				p.emit(&weftpb.Visit{Requests: requests, Probe: true}, delay)
 				return true
 			}
-		default: // its place says that it does not wait
+		default: // an origin that is asked for its robots.txt is in neither index
 			p.fail(fmt.Errorf("read origin %s: it is %s: %w", c.name, robotsAre, kv.ErrValue))
 			return false
 		}
@@ -254,8 +255,23 @@ collect:
 	return true
 }
 
-// putOffInGroup puts off the URL at the front of a group if its origin waits. It tells
-// whether it did. URLs that are in no group wait with their origin.
+// stateUsage writes into a request what robots.txt says about the use of its page. Most files
+// say nothing about that.
+func (p *plan) stateUsage(c *candidate) {
+	c.request.Usage = ""
+	if p.f.opts.Usage == nil || c.origin.unrestricted || isReferral(c.request) {
+		return
+	}
+	rules := p.rulesOf(c.name, c.origin)
+	if p.err != nil || rules.robots.GetUsage() == "" {
+		return
+	}
+	p.work += len(rules.robots.GetUsage())
+	c.request.Usage = p.f.opts.Usage(rules.robots, c.request.Target.GetUrl())
+}
+
+// putOffInGroup puts off the URL at the front of a group if its origin waits, and tells whether
+// it did so. URLs outside of groups wait together with their origin.
 func (p *plan) putOffInGroup(c *candidate) bool {
 	standing := c.origin.standing(p.nowMS)
 	switch {
@@ -277,8 +293,8 @@ func (p *plan) putOffInGroup(c *candidate) bool {
 	return true
 }
 
-// releaseRobots releases a visit for an origin's robots.txt. The URL that
-// needs it stays at the front of its queue; the request has its priority.
+// releaseRobots releases a visit for an origin's robots.txt. The URL that needs the robots.txt
+// stays at the front of its queue. The request gets the priority of that URL.
 func (p *plan) releaseRobots(c *candidate, delay time.Duration, probe bool) {
 	p.change(c.name, func(o *origin) { o.asked = true })
 	delay = max(delay, p.delay(c.origin.crawlDelayMS))
@@ -291,8 +307,8 @@ func (p *plan) releaseRobots(c *candidate, delay time.Duration, probe bool) {
 	p.emit(&weftpb.Visit{Robots: true, Requests: []*weftpb.Request{request}, Probe: probe}, delay)
 }
 
-// check returns the request that asks whether a host answers, for a page that was fetched
-// before. It is nil if it is not the time for one, or if the rules in force do not allow it.
+// check returns a check of a host: a request for a page that was fetched before. It is nil if no
+// check is due, or if the rules in force do not allow the page.
 func (p *plan) check(h *host) *candidate {
 	if !h.checks() {
 		return nil
@@ -346,16 +362,16 @@ func (p *plan) countChunk(c *candidate) {
 	p.bytes += size
 }
 
-// chunkLeft tells whether the event may take one more URL. A plan that has reached
-// chunkWork has refused or released at least one.
+// chunkLeft tells whether the event may take one more URL. A plan that has reached chunkWork has
+// refused or released at least one URL.
 func (p *plan) chunkLeft() bool {
 	return p.chunk < chunkURLs && p.chunkBytes < chunkBytes && p.work < chunkWork
 }
 
-// forbidden returns the reason why the rules in force of an origin refuse a URL, empty if
-// they allow it, and counts the work. The count does not depend on which rules are
-// cached, because a decision must not. Reading the rules of the first origin is free,
-// because every event may have to read one.
+// forbidden returns the reason why the rules in force of an origin refuse a URL. It is empty if
+// they allow the URL. forbidden also counts the work. The count does not depend on which rules
+// are cached, because a decision must not depend on that. Reading the rules of the first origin
+// counts nothing, because every event may have to read the rules of one origin.
 func (p *plan) forbidden(c *candidate) (reason string) {
 	if c.origin.unrestricted || isReferral(c.request) {
 		return ""

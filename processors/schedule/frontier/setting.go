@@ -90,8 +90,8 @@ func (f *Frontier) Ask(domains []string) {
 	}
 }
 
-// blockLook is the time after which a domain that people have blocked is due again. So it is in
-// one of the states of a domain.
+// blockLook is the time after which a domain that people have blocked is due again. So such a
+// domain is also in one of the states of a domain.
 const blockLook = politeness.MaxWait
 
 // heldMS is the time before which no request to the domain may go out, because the domain is

@@ -9,10 +9,9 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// Settle decides on outcomes of a visit. It returns nil when they change nothing: the
-// visit is not known, because its lease ran out or it was settled before, or all these
-// outcomes were settled. A record without a visit comes from another domain; see refer
-// and answer.
+// Settle decides on the outcomes of a visit. It returns nil if they change nothing: the visit is
+// not known any more, because its lease ran out or because it is settled, or all these outcomes
+// were settled before. A record without a visit comes from another domain; see refer and answer.
 func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
 	switch {
 	case v.Visit != "":
@@ -60,8 +59,8 @@ func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 	return p.conclude()
 }
 
-// settling is a decision on the outcomes of one visit. Its copy of the visit
-// loses the requests that have one.
+// settling is a decision on the outcomes of one visit. A request that gets its outcome is
+// removed from the settling's copy of the visit.
 type settling struct {
 	*plan
 	id       string
@@ -88,12 +87,12 @@ func (s *settling) pages(v *weftpb.Visited) {
 			s.unprobed(name, s.visit)
 			s.settled(o.Index, o, "", -1)
 		case isReferral(request):
-			// Its Crawl-delay may have been learned since the visit went out: its host
-			// queue does not know of it.
+			// The Crawl-delay of this origin may have been learned after the visit went out. Then
+			// the host queue does not know it.
 			if to, _ := s.origin(name); !verdict.Unreached {
 				s.rest(milliseconds(to.crawlDelayMS))
 			}
-			s.settled(o.Index, o, ReasonRobots, 0) // the other domain has the answer, and refers again if it needs to
+			s.settled(o.Index, o, ReasonRobots, 0) // the domain of the origin gets the answer, and may refer again
 		case verdict.Missing:
 			if h := s.host(urls.HostOf(name)); h.refuses(s.nowMS) {
 				s.settled(o.Index, o, h.refuse, 0)
@@ -101,8 +100,8 @@ func (s *settling) pages(v *weftpb.Visited) {
 				s.settled(o.Index, o, verdict.Reason, -1)
 			}
 		case probed && verdict.Retry && (o.Status == 0 || verdict.Page && checked):
-			// The host is down, and the URL keeps its attempts. The next probe is another URL. A 5xx
-			// is the host's only if a check has failed.
+			// The host is down, so the URL keeps its attempts. The next probe asks for another URL.
+			// A 5xx is the host's only if a check has failed.
 			s.later(name, o, verdict.Reason).Kept = true
 		case verdict.Throttled > 0 && request.Throttled < verdict.Throttled:
 			later := s.later(name, o, verdict.Reason)
@@ -138,8 +137,8 @@ func (s *settling) pages(v *weftpb.Visited) {
 	}
 }
 
-// hang lets the domain go on without the visit, because the one request that is open
-// hangs. Its host waits: it has one request at a time.
+// hang lets the domain go on without the visit, because the only open request of the visit
+// hangs. The host of this request waits, because a host gets one request at a time.
 func (s *settling) hang() {
 	if _, hanging := s.d.out(); s.visit.unsettled() != 1 || s.visit.hangs || hanging == maxHanging {
 		return
@@ -152,7 +151,8 @@ func (s *settling) hang() {
 // hungUp notes that the request that hung is over.
 func (s *settling) hungUp() { s.setHanging(0) }
 
-// setHanging says until when nothing goes out to the host of the request that is open.
+// setHanging sets the time before which no other request goes out to the host of the open
+// request.
 func (s *settling) setHanging(untilMS int64) {
 	for i, request := range s.requests {
 		if !s.visit.isOpen(uint32(i)) {
@@ -165,7 +165,8 @@ func (s *settling) setHanging(untilMS int64) {
 	}
 }
 
-// page is the URL of the page that a request asks for, empty if it asks for a robots.txt.
+// page returns the URL of the page that a request is for. It is empty if the request is for a
+// robots.txt.
 func page(r *weftpb.Request) string {
 	if isReferral(r) {
 		return ""
@@ -173,11 +174,12 @@ func page(r *weftpb.Request) string {
 	return r.GetTarget().GetUrl()
 }
 
-// mayBeDown tells whether it may be that a URL has failed so many times because its origin or
-// host does not answer: nothing has answered since its first attempt. Soon the breaker opens,
-// and then a check tells a host that is down from a broken page. If no page of the host was
-// fetched yet, there is no check, and if one was answered, there are broken pages. Then only
-// failures to connect are certainly not those of the page.
+// mayBeDown tells whether a URL may have failed because its origin or host is down, and not
+// because its page is broken. This is possible if nothing has answered since the first attempt
+// of the URL. Soon the breaker opens, and a check shows which of the two is true. There is no
+// check if no page of the host was fetched before. If a check was answered before, the host has
+// broken pages. In these two cases only a failure to connect is certainly not a failure of the
+// page.
 func (s *settling) mayBeDown(name string, v politeness.Verdict, attempts uint32) bool {
 	o, _ := s.origin(name)
 	h := s.host(urls.HostOf(name))
@@ -196,7 +198,7 @@ func (s *settling) failing(name string) bool {
 	return o.health.breaker.Failures > 0 || s.host(urls.HostOf(name)).failing()
 }
 
-// check settles a visit that asked whether a host answers.
+// check settles a visit with a check: a request that tests whether a host answers.
 func (s *settling) check(v *weftpb.Visited) {
 	if len(v.Outcomes) == 0 && !v.Done {
 		return
@@ -243,7 +245,8 @@ func (s *settling) robots(v *weftpb.Visited) {
 		s.learn(name, answered, outcome, nil)
 		s.delay = max(s.delay, s.robotsHad(name, o, rules))
 	case v.Rules.GetRedirected() && verdict.Unreached:
-		// The name that does not exist, or is refused, is that of another origin.
+		// robots.txt redirects to another origin. The name of that origin does not exist or is
+		// refused.
 		s.learn(name, politeness.Verdict{}, outcome, nil)
 		s.robotsElsewhere(name, o, rules.GetStatus())
 	case verdict.Missing:
@@ -251,9 +254,8 @@ func (s *settling) robots(v *weftpb.Visited) {
 	default:
 		health := verdict
 		if outcome.GetStatus() != 0 {
-			// The server is there, but has no robots.txt for us: its origin waits, as
-			// its robots.txt has waits of its own. Of a host only requests for fewer
-			// requests are news.
+			// The server answers, but not with a robots.txt. The origin waits, and its robots.txt
+			// has waits of its own. The host waits only if it asked for fewer requests.
 			verdict.Retry = true
 			if health.Throttled == 0 || o.keepable(s.nowMS) {
 				health.Health = politeness.Unknown
@@ -264,8 +266,8 @@ func (s *settling) robots(v *weftpb.Visited) {
 	}
 }
 
-// settled adds a settlement: the end of the request, or with retryMS that it
-// is queued again.
+// settled adds a settlement to the event. If retryMS is 0 the request ends; otherwise it is
+// queued again.
 func (s *settling) settled(index uint32, o *weftpb.Outcome, reason string, retryMS int64) {
 	s.visit.open &^= 1 << index
 	s.ev.Settled = append(s.ev.Settled, &weftpb.Settlement{
@@ -273,8 +275,9 @@ func (s *settling) settled(index uint32, o *weftpb.Outcome, reason string, retry
 	})
 }
 
-// attempt is what is kept of an outcome; nil when no request was made. A request that was
-// cut off is queued again like one that was not made, but its attempt is kept.
+// attempt returns the part of an outcome that the ledger keeps, nil if no request was made. A
+// request that was cut off is queued again, like a request that was not made. But the ledger
+// keeps its attempt.
 func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 	if o == nil || o.StartedMs == 0 {
 		return nil
@@ -285,12 +288,11 @@ func attempt(o *weftpb.Outcome) *weftpb.Attempt {
 	}
 }
 
-// whole is a time in whole milliseconds. Most look-ups and connections take less, and cost the
-// ledger nothing.
+// whole returns a time in whole milliseconds. Most look-ups and connections take less than one,
+// so they cost the ledger nothing.
 func whole(us int64) uint32 { return uint32(min(max(us/1000, 0), math.MaxUint32)) }
 
-// later queues a request again, after other URLs of its origin had their turn. It returns
-// the settlement.
+// later queues a request again. Other URLs of its origin go first. It returns the settlement.
 func (s *settling) later(name string, o *weftpb.Outcome, reason string) *weftpb.Settlement {
 	first, _ := politeness.Retry(1, 0)
 	from, _ := s.origin(name)
@@ -300,7 +302,7 @@ func (s *settling) later(name string, o *weftpb.Outcome, reason string) *weftpb.
 	return s.ev.Settled[len(s.ev.Settled)-1]
 }
 
-// learn takes over what an outcome says about an origin and its host. request is nil if it was
+// learn records what an outcome says about an origin and its host. request is nil if it was
 // not for a URL of the crawl.
 func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, request *weftpb.Request) {
 	if o.GetStatus() != 0 {
@@ -340,10 +342,10 @@ func (s *settling) rest(wait time.Duration) {
 	s.d.nextMS = max(s.d.nextMS, s.nowMS+wait.Milliseconds())
 }
 
-// pace sets the time of the next release after the end of a visit. An earlier, longer
-// wait holds. A visit of which nothing was made is not released again at once, or a
-// fetcher that cannot work and the scheduler would keep each other busy. One that reached
-// no server delays nothing.
+// pace sets the time of the next release after the end of a visit. It never shortens a wait. If
+// no request of the visit was made, the next release waits for a moment: otherwise a fetcher
+// that cannot work and the scheduler would keep each other busy. If no request reached a server,
+// there is no wait.
 func (s *settling) pace(now time.Time) {
 	switch {
 	case s.visit.open != 0 && len(s.ev.Hanging) == 0:

@@ -9,14 +9,14 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// Gauges returns what the partition holds.
+// Gauges returns the gauges of the partition.
 func (f *Frontier) Gauges() (*weftpb.Gauges, error) {
 	g, err := readGauges(f.store)
 	return g.record(), err
 }
 
-// Outcomes returns how many URLs were settled with which reason, and how many are
-// withdrawn.
+// Outcomes returns the number of URLs that were settled with each reason, and the number of URLs
+// that are withdrawn.
 func (f *Frontier) Outcomes() map[string]int64 {
 	counts := map[string]int64{}
 	for key, value := range kv.Range(f.store, []byte{countKey}, []byte{countKey + 1}) {

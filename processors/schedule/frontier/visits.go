@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// Folding what happens to the visits of a domain.
+// These functions fold what happens to the visits of a domain.
 
 func (x *fold) settle(s *weftpb.Settlement) {
 	at, ok := x.lookup(s.Visit)
@@ -36,7 +36,7 @@ func (x *fold) settle(s *weftpb.Settlement) {
 	}
 }
 
-// expire queues again what a lost visit has not settled.
+// expire queues the requests again that a lost visit has not settled.
 func (x *fold) expire(id string) {
 	at, ok := x.lookup(id)
 	if !ok {
@@ -52,7 +52,8 @@ func (x *fold) expire(id string) {
 	x.close(at)
 }
 
-// hang notes that the domain goes on without a visit, whose last request hangs.
+// hang notes that the last request of a visit hangs, and that the domain goes on without the
+// visit.
 func (x *fold) hang(id string) {
 	at, ok := x.lookup(id)
 	if !ok {
@@ -70,9 +71,10 @@ func (x *fold) renew(r *weftpb.Renewal) {
 	}
 }
 
-// again puts a request of a visit among the retries: at a time and with its attempt
-// counted, or, with -1, at once and without. If the server asked for fewer requests, that
-// is counted instead.
+// again adds a request of a visit to the retries, for the time of its settlement, and counts the
+// attempt. If the time is -1, the request was not made: it may go out at once, and no attempt is
+// counted. If the URL keeps its attempts, nothing is counted. If the server asked for fewer
+// requests, that is counted instead of an attempt.
 func (x *fold) again(v visit, s *weftpb.Settlement) {
 	q, at := x.requestsOf(v)[s.Index], s.RetryMs
 	switch {
@@ -127,7 +129,7 @@ func (x *fold) release(r *weftpb.Visit, index uint32) {
 	x.g.visits++
 }
 
-// lookup returns the place in visits of the visit with an id.
+// lookup returns the index in visits of the visit with an id.
 func (x *fold) lookup(id string) (at int, ok bool) {
 	offset, index, err := splitID(x.partition, id)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 	maxLooked = 5 * maxWoken
 )
 
-// asleep returns the domains that have not been woken since at.WokenAt. It searches once: all
-// domains that are due, at any time, and all that are out.
+// asleep returns the domains that have not been woken since at.WokenAt. It searches them once,
+// among all domains that are due, at any time, and all domains that are out.
 func (f *Frontier) asleep(at Moment) []string {
 	if f.wokenAt.Equal(at.WokenAt) {
 		return f.sleeping

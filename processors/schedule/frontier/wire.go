@@ -7,15 +7,15 @@ import (
 	"github.com/weftcrawl/weft/internal/kv"
 )
 
-// viaBits are the bits of Target.via, which shares its field with redirects:
-// most URLs have none, and then they cost nothing.
+// viaBits is the number of bits of Target.via. It shares a field with redirects, because most
+// URLs have no redirects. So these cost nothing.
 const viaBits = 4
 
-// moreBit is a bit of the same field, above those of redirects: more fields follow, which
-// few URLs have.
+// moreBit is a bit of the same field, above the bits of redirects. It says that more fields
+// follow. Few URLs have them.
 const moreBit = 1 << (viaBits + 32)
 
-// attemptBits are the bits of Request.attempt, which shares its field with throttled for
+// attemptBits is the number of bits of Request.attempt. It shares a field with throttled, for
 // the same reason.
 const attemptBits = 8
 
@@ -45,7 +45,7 @@ func requestFields(f *kv.Fields, q *weftpb.Request) {
 	}
 }
 
-// moreFields are those of sitemaps, of their entries, and of requests that are conditional.
+// moreFields are the fields of sitemaps, of their entries, and of conditional requests.
 func moreFields(f *kv.Fields, q *weftpb.Request) {
 	t := q.Target
 	sitemap, entry, conditional := t.Sitemap != nil, t.Entry != nil, q.Etag != "" || q.LastModified != ""
@@ -119,7 +119,7 @@ type entry struct {
 	*weftpb.Request
 }
 
-// entries returns the URLs between two keys; the first error is the end.
+// entries returns the URLs between two keys. It ends at the first error.
 func entries(store kv.Store, lower, upper []byte) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		store.Scan(lower, upper, func(key, value []byte) bool {

@@ -1,0 +1,192 @@
+package office
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+)
+
+// archive is a zip file in memory. It is read by this package and not by archive/zip, which
+// keeps an entry of 200 bytes for each of 46 that a server sends, whatever number the file
+// says that there are, and which reads nothing of a file without its end.
+type archive struct {
+	body  []byte
+	parts map[string]part // by name, in lower case
+	// left is how many bytes may still be unpacked.
+	left int64
+	// cut: the directory at the end is missing, and the parts were found by their own headers.
+	cut bool
+}
+
+// part is where a file in an archive begins.
+type part struct {
+	data      []byte // packed; it may be longer than the part
+	deflated  bool
+	encrypted bool
+}
+
+const (
+	localHeader     = "PK\x03\x04"
+	directoryHeader = "PK\x01\x02"
+	directoryEnd    = "PK\x05\x06"
+
+	localBytes     = 30
+	directoryBytes = 46
+	endBytes       = 22
+	// maxParts bounds the files of an archive that count.
+	maxParts = 20_000
+	// maxNameBytes bounds the name of a part; longer ones have none that counts.
+	maxNameBytes = 1024
+)
+
+var (
+	errMissing   = errors.New("part is missing")
+	errEncrypted = errors.New("part is encrypted")
+	errTooCostly = errors.New("more than may be unpacked")
+)
+
+func isZip(body []byte) bool { return bytes.HasPrefix(body, []byte(localHeader)) }
+
+// openArchive finds the parts of a zip file, by its directory or else by their own headers.
+func openArchive(body []byte, unpacked int64) *archive {
+	a := &archive{body: body, parts: map[string]part{}, left: unpacked}
+	if !a.directory() {
+		a.cut = true
+		clear(a.parts)
+		a.scan()
+	}
+	return a
+}
+
+// directory reads the directory at the end of the file. It is false if there is none, or it
+// is broken.
+func (a *archive) directory() bool {
+	tail := a.body[max(len(a.body)-endBytes-1<<16, 0):]
+	at := bytes.LastIndex(tail, []byte(directoryEnd))
+	if at < 0 || len(tail)-at < endBytes {
+		return false
+	}
+	end := tail[at:]
+	endAt := len(a.body) - len(tail) + at
+	size, offset := int64(binary.LittleEndian.Uint32(end[12:])), int64(binary.LittleEndian.Uint32(end[16:]))
+	begin := int64(endAt) - size // as archive/zip does: there may be something in front of the file
+	if begin < 0 || begin < offset {
+		begin = offset
+	}
+	shift := begin - offset
+	if begin > int64(endAt) {
+		return false
+	}
+	rest := a.body[begin:endAt]
+	for range maxParts {
+		if len(rest) < directoryBytes || string(rest[:4]) != directoryHeader {
+			break
+		}
+		names := int(binary.LittleEndian.Uint16(rest[28:]))
+		whole := directoryBytes + names + int(binary.LittleEndian.Uint16(rest[30:])) + int(binary.LittleEndian.Uint16(rest[32:]))
+		if len(rest) < whole {
+			break
+		}
+		a.add(rest[directoryBytes:directoryBytes+names], rest[8:], int64(binary.LittleEndian.Uint32(rest[20:])), shift+int64(binary.LittleEndian.Uint32(rest[42:])))
+		rest = rest[whole:]
+	}
+	return len(a.parts) > 0
+}
+
+// scan finds the parts of a file without a directory.
+func (a *archive) scan() {
+	at := 0
+	for range maxParts {
+		next := bytes.Index(a.body[at:], []byte(localHeader))
+		if next < 0 || len(a.body)-at-next < localBytes {
+			return
+		}
+		at += next
+		head := a.body[at:]
+		names, packed := int(binary.LittleEndian.Uint16(head[26:])), int64(binary.LittleEndian.Uint32(head[18:]))
+		if len(head) < localBytes+names {
+			return
+		}
+		if packed == 0 { // said behind the part, or never
+			packed = int64(len(head))
+		}
+		a.add(head[localBytes:localBytes+names], head[6:], packed, int64(at))
+		at += localBytes
+	}
+}
+
+// add adds a part. says are its flags and what follows them in either header.
+func (a *archive) add(name, says []byte, packed, offset int64) {
+	if len(name) == 0 || len(name) > maxNameBytes || offset+localBytes > int64(len(a.body)) || string(a.body[offset:offset+4]) != localHeader {
+		return
+	}
+	head := a.body[offset:]
+	from := localBytes + int64(binary.LittleEndian.Uint16(head[26:])) + int64(binary.LittleEndian.Uint16(head[28:]))
+	if from > int64(len(head)) {
+		return
+	}
+	p := part{data: head[from:], encrypted: binary.LittleEndian.Uint16(says)&1 != 0}
+	p.data = p.data[:min(packed, int64(len(p.data)))]
+	switch binary.LittleEndian.Uint16(says[2:]) {
+	case 0:
+	case 8:
+		p.deflated = true
+	default:
+		return
+	}
+	key := partName(string(name))
+	if _, known := a.parts[key]; !known {
+		a.parts[key] = p
+	}
+}
+
+// partName is the name by which a part is found.
+func partName(name string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "/"))
+}
+
+func (a *archive) has(name string) bool {
+	_, ok := a.parts[partName(name)]
+	return ok
+}
+
+// open unpacks a part, as long as the archive may.
+func (a *archive) open(name string) (io.Reader, error) {
+	p, ok := a.parts[partName(name)]
+	switch {
+	case !ok:
+		return nil, errMissing
+	case p.encrypted:
+		return nil, errEncrypted
+	case p.deflated:
+		return &metered{r: flate.NewReader(bytes.NewReader(p.data)), left: &a.left}, nil
+	}
+	return &metered{r: bytes.NewReader(p.data), left: &a.left}, nil
+}
+
+// whole unpacks a part of at most so many bytes.
+func (a *archive) whole(name string, most int64) ([]byte, error) {
+	r, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, most))
+}
+
+// metered reads as long as something is left.
+type metered struct {
+	r    io.Reader
+	left *int64
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	if *m.left <= 0 {
+		return 0, errTooCostly
+	}
+	n, err := m.r.Read(p[:min(int64(len(p)), *m.left)])
+	*m.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,111 @@
+package office
+
+import (
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"io"
+
+	"github.com/weftcrawl/weft/processors/parse/markup"
+)
+
+// maxTokenBytes bounds one tag or text of XML. The decoder holds one of them at a time.
+const maxTokenBytes = 256 << 10
+
+// visitor gets the elements of a part in turn. Names have no prefix. A nil function is not
+// called.
+type visitor struct {
+	start func(name string, attrs attributes)
+	end   func(name string)
+	text  func(text []byte)
+	// skip names elements that are passed over with all that is in them.
+	skip map[string]bool
+}
+
+type attributes []xml.Attr
+
+// get returns the attribute of that name, whatever its prefix is.
+func (as attributes) get(name string) string {
+	for _, a := range as {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// with returns the attribute of that prefix and name.
+func (as attributes) with(prefix, name string) string {
+	for _, a := range as {
+		if a.Name.Space == prefix && a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// errStop ends a visit that has seen enough.
+var errStop = errors.New("enough is read")
+
+// visit reads XML without a tree: nesting costs no memory, and entities that a document type
+// defines are not expanded. It goes on until enough is true.
+func visit(r io.Reader, v visitor, enough func() bool) error {
+	limited := &tokenReader{r: bufio.NewReader(markup.Decoded(r))}
+	d := xml.NewDecoder(limited)
+	d.Strict = false
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	skipped := 0
+	for {
+		limited.bytes = 0
+		token, err := d.RawToken()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case enough():
+			return errStop
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if skipped > 0 || v.skip[t.Name.Local] {
+				skipped++
+				continue
+			}
+			if v.start != nil {
+				v.start(t.Name.Local, t.Attr)
+			}
+		case xml.EndElement:
+			if skipped > 0 {
+				skipped--
+				continue
+			}
+			if v.end != nil {
+				v.end(t.Name.Local)
+			}
+		case xml.CharData:
+			if skipped == 0 && v.text != nil {
+				v.text(t)
+			}
+		}
+	}
+}
+
+// tokenReader refuses tokens that are too long.
+type tokenReader struct {
+	r     *bufio.Reader
+	bytes int
+}
+
+func (t *tokenReader) ReadByte() (byte, error) {
+	if t.bytes++; t.bytes > maxTokenBytes {
+		return 0, errTooCostly
+	}
+	return t.r.ReadByte()
+}
+
+func (t *tokenReader) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p[:min(len(p), 1)])
+	t.bytes += n
+	return n, err
+}

@@ -1,0 +1,128 @@
+package office
+
+import (
+	"net/url"
+	"strings"
+)
+
+// maxChapterBytes bounds a chapter of a book.
+const maxChapterBytes = 4 << 20
+
+// epub reads a book (EPUB 2 and 3): what its package says of it, and its chapters in reading
+// order.
+func (r *reader) epub() {
+	main := ""
+	r.try("META-INF/container.xml", visitor{start: func(name string, attrs attributes) {
+		if name == "rootfile" && main == "" {
+			main = within("", attrs.get("full-path"))
+		}
+	}})
+	if main == "" {
+		r.note(errMissing)
+		return
+	}
+	chapters := r.book(main)
+	locked := r.locked()
+	for _, chapter := range chapters {
+		if locked[partName(chapter)] {
+			r.doc.Outcome = Encrypted
+			continue
+		}
+		html, err := r.a.whole(chapter, maxChapterBytes)
+		if err == nil || len(html) > 0 {
+			r.chapter(r.opts.Chapter(html))
+		}
+		if !r.note(err) {
+			return
+		}
+	}
+}
+
+// book reads the package of a book, and returns its chapters.
+func (r *reader) book(main string) (chapters []string) {
+	files := map[string]string{}
+	r.visit(main, visitor{start: func(name string, attrs attributes) {
+		switch name {
+		case "item":
+			if kind := attrs.get("media-type"); len(files) < maxParts && (kind == "application/xhtml+xml" || kind == "text/html" || kind == "application/x-dtbook+xml") {
+				ref := attrs.get("href")
+				if plain, err := url.PathUnescape(ref); err == nil {
+					ref = plain
+				}
+				files[attrs.get("id")] = within(main, ref)
+			}
+		case "itemref":
+			if file := files[attrs.get("idref")]; file != "" && attrs.get("linear") != "no" && len(chapters) < maxPages {
+				chapters = append(chapters, file)
+			}
+		}
+	}})
+	r.fields(main, func(element, text string) {
+		d := r.doc
+		switch element {
+		case "title":
+			first(&d.Title, text)
+		case "creator":
+			r.join(&d.Author, text)
+		case "description":
+			first(&d.Description, oneLine(withoutTags(text), r.opts.MaxFieldBytes))
+		case "subject":
+			r.join(&d.Keywords, text)
+		case "language":
+			first(&d.Language, text)
+		case "date":
+			first(&d.Created, text)
+		case "dcterms:modified":
+			first(&d.Modified, text)
+		}
+	})
+	return chapters
+}
+
+// locked are the parts of a book that are encrypted. Fonts often are, in books that can be read.
+func (r *reader) locked() map[string]bool {
+	parts := map[string]bool{}
+	r.try("META-INF/encryption.xml", visitor{start: func(name string, attrs attributes) {
+		if name == "CipherReference" && len(parts) < maxParts {
+			ref := attrs.get("URI")
+			if plain, err := url.PathUnescape(ref); err == nil {
+				ref = plain
+			}
+			parts[partName(ref)] = true
+		}
+	}})
+	return parts
+}
+
+func (r *reader) chapter(c Chapter) {
+	r.w.page()
+	for line := range strings.Lines(c.Text) {
+		r.w.add(line)
+		r.w.block()
+	}
+	r.doc.TextTruncated = r.doc.TextTruncated || c.Truncated
+	r.doc.Headings = append(r.doc.Headings, c.Headings[:min(len(c.Headings), max(r.opts.MaxHeadings-len(r.doc.Headings), 0))]...)
+	for _, l := range c.Links {
+		if strings.HasPrefix(l.URL, "http://") || strings.HasPrefix(l.URL, "https://") { // others are of the book
+			r.w.addLink(l.URL, l.Text)
+		}
+	}
+}
+
+// withoutTags leaves out the markup that some descriptions have.
+func withoutTags(text string) string {
+	var b strings.Builder
+	inTag := false
+	for _, c := range text {
+		switch {
+		case c == '<':
+			inTag = true
+			b.WriteByte(' ')
+		case c == '>' && inTag:
+			inTag = false
+		case !inTag:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,228 @@
+package office
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// maxStrings and maxStringBytes bound the strings that the cells of a file share.
+	maxStrings     = 500_000
+	maxStringBytes = 8 << 20
+	// maxFormats bounds the formats of cells.
+	maxFormats = 10_000
+)
+
+// excel reads a file of Excel (ECMA-376 part 1, section 18): each sheet is a page that begins
+// with its name, each row a line. Cells have their values as stored; dates, which are stored
+// as numbers, are written as dates.
+func (r *reader) excel() {
+	r.properties()
+	main := r.main("xl/workbook.xml")
+	relations := r.relations(main)
+	type sheet struct{ name, part string }
+	var sheets []sheet
+	since1904 := false
+	r.visit(main, visitor{start: func(name string, attrs attributes) {
+		switch name {
+		case "sheet":
+			if rel := relations[attrs.with("r", "id")]; rel.kind == "worksheet" && len(sheets) < maxPages {
+				sheets = append(sheets, sheet{attrs.get("name"), rel.target})
+			}
+		case "workbookPr":
+			since1904 = attrs.get("date1904") == "1" || attrs.get("date1904") == "true"
+		}
+	}})
+	r.doc.Pages = len(sheets)
+	shared := r.sharedStrings(within(main, "sharedStrings.xml"))
+	dates := r.dateFormats(within(main, "styles.xml"))
+	for _, s := range sheets {
+		r.w.page()
+		r.w.add(s.name)
+		r.w.block()
+		c := cells{reader: r, shared: shared, dates: dates, since1904: since1904, relations: r.relations(s.part)}
+		if !r.visit(s.part, visitor{start: c.start, end: c.end, text: c.text, skip: map[string]bool{"rPh": true, "f": true}}) {
+			return
+		}
+	}
+}
+
+// sharedStrings are the strings of all sheets.
+func (r *reader) sharedStrings(part string) (shared []string) {
+	var text []byte
+	inText := false
+	total := 0
+	r.try(part, visitor{
+		start: func(name string, _ attributes) {
+			switch name {
+			case "si":
+				text = text[:0]
+			case "t":
+				inText = true
+			}
+		},
+		text: func(more []byte) {
+			if inText && len(text)+len(more) <= maxTokenBytes {
+				text = append(text, more...)
+			}
+		},
+		end: func(name string) {
+			switch name {
+			case "t":
+				inText = false
+			case "si":
+				if total += len(text); len(shared) < maxStrings && total <= maxStringBytes {
+					shared = append(shared, string(text))
+				} else {
+					r.doc.TextTruncated = true
+				}
+			}
+		},
+		skip: map[string]bool{"rPh": true}, // how a text is spoken
+	})
+	return shared
+}
+
+// dateFormats tells which formats of cells are of dates, by their numbers.
+func (r *reader) dateFormats(part string) (dates []bool) {
+	custom := map[string]bool{}
+	inCells := false
+	r.try(part, visitor{
+		start: func(name string, attrs attributes) {
+			switch name {
+			case "numFmt":
+				if len(custom) < maxFormats {
+					custom[attrs.get("numFmtId")] = isDateFormat(attrs.get("formatCode"))
+				}
+			case "cellXfs":
+				inCells = true
+			case "xf":
+				if inCells && len(dates) < maxFormats {
+					id := attrs.get("numFmtId")
+					n, err := strconv.Atoi(id)
+					dates = append(dates, custom[id] || err == nil && (n >= 14 && n <= 22 || n >= 45 && n <= 47))
+				}
+			}
+		},
+		end: func(name string) { inCells = inCells && name != "cellXfs" },
+	})
+	return dates
+}
+
+// isDateFormat tells whether the format of a number has a part of a date in it, outside of
+// quotes and brackets.
+func isDateFormat(code string) bool {
+	quoted, bracket := false, false
+	for i := 0; i < len(code); i++ {
+		switch c := code[i]; {
+		case c == '\\' || c == '_' || c == '*':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[':
+			bracket = true
+		case c == ']':
+			bracket = false
+		case bracket:
+		case strings.IndexByte("yYdDhHsS", c) >= 0:
+			return true
+		}
+	}
+	return false
+}
+
+// cells are those of a sheet.
+type cells struct {
+	*reader
+	shared    []string
+	dates     []bool
+	since1904 bool
+	relations map[string]relation
+
+	kind, format string
+	inValue      bool
+	value        []byte
+}
+
+func (c *cells) start(name string, attrs attributes) {
+	switch name {
+	case "row":
+		c.w.block()
+	case "c":
+		c.kind, c.format, c.value = attrs.get("t"), attrs.get("s"), c.value[:0]
+	case "v", "t":
+		c.inValue = true
+	case "hyperlink":
+		if rel := c.relations[attrs.with("r", "id")]; rel.external {
+			c.w.addLink(rel.target, oneLine(attrs.get("display"), c.opts.MaxAnchorBytes))
+		}
+	}
+}
+
+func (c *cells) text(text []byte) {
+	if c.inValue && len(c.value)+len(text) <= maxTokenBytes {
+		c.value = append(c.value, text...)
+	}
+}
+
+func (c *cells) end(name string) {
+	switch name {
+	case "v", "t":
+		c.inValue = false
+	case "c":
+		c.w.cell()
+		c.w.add(c.shown())
+	}
+}
+
+// shown is the value of a cell.
+func (c *cells) shown() string {
+	value := string(c.value)
+	switch c.kind {
+	case "s":
+		i, err := strconv.Atoi(strings.TrimSpace(value))
+		if err != nil || i < 0 || i >= len(c.shared) {
+			return ""
+		}
+		return c.shared[i]
+	case "b":
+		return map[string]string{"0": "FALSE", "1": "TRUE"}[value]
+	case "", "n":
+		format, err := strconv.Atoi(c.format)
+		if err == nil && format >= 0 && format < len(c.dates) && c.dates[format] {
+			return c.date(value)
+		}
+		if n, err := strconv.ParseFloat(value, 64); err == nil {
+			return strconv.FormatFloat(n, 'f', -1, 64)
+		}
+	}
+	return value
+}
+
+// date writes a number of days as a date (section 18.17.4): the day 60 is February 29, 1900,
+// which has not been.
+func (c *cells) date(value string) string {
+	days, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(days) || days < 0 || days > 2958466 {
+		return value
+	}
+	zero := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
+	switch {
+	case c.since1904:
+		zero = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+	case days < 60:
+		zero = zero.AddDate(0, 0, 1)
+	}
+	whole, part := math.Modf(days)
+	at := zero.AddDate(0, 0, int(whole)).Add(time.Duration(math.Round(part*86400)) * time.Second)
+	switch {
+	case part == 0:
+		return at.Format(time.DateOnly)
+	case whole == 0:
+		return at.Format(time.TimeOnly)
+	}
+	return at.Format(time.DateTime)
+}

@@ -1,0 +1,326 @@
+// Package office reads files of office programs as pages: Word, Excel and PowerPoint since
+// 2007 (docx, xlsx, pptx), OpenDocument (odt, ods, odp), EPUB, and RTF.
+//
+// It is pure and never fails: what can be read of a damaged file counts. A file of any of
+// these formats but RTF is a zip archive of XML. Both can be made to grow without end, so
+// nothing of them is kept but what a page needs: an archive is bytes that are there anyway,
+// with Options.MaxUnpackedBytes for all that is unpacked of it, XML has neither tree nor entities,
+// and a file within a file is not opened. See Outcome for what becomes of hostile files.
+package office
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"path"
+	"strings"
+	"unicode/utf16"
+)
+
+// Kind is the format of a file.
+type Kind string
+
+// Formats. None is a file that is none of them.
+const (
+	None         Kind = ""
+	Word         Kind = "docx"
+	Excel        Kind = "xlsx"
+	PowerPoint   Kind = "pptx"
+	Text         Kind = "odt"
+	Spreadsheet  Kind = "ods"
+	Presentation Kind = "odp"
+	EPUB         Kind = "epub"
+	RTF          Kind = "rtf"
+)
+
+// Outcome says why a file was not read whole.
+type Outcome string
+
+// Outcomes.
+const (
+	Whole Outcome = ""
+	// Encrypted: it cannot be read without a password or a licence.
+	Encrypted Outcome = "encrypted"
+	// Damaged: a part is missing or broken. What could be read is there.
+	Damaged Outcome = "damaged"
+	// TooCostly: it unpacks to more than Options.MaxUnpackedBytes, or has a tag or a text
+	// of more than 256 KiB. What was read until then is there.
+	TooCostly Outcome = "too_costly"
+)
+
+// Document is what a file says. All strings are valid UTF-8, and fields are on one line. Dates
+// are as written.
+type Document struct {
+	Kind    Kind
+	Outcome Outcome
+
+	Title, Description, Keywords, Author, Language string
+	// Created is when it was made or published, Modified when it was last changed.
+	Created, Modified string
+	// Pages is the number of pages, slides or sheets; 0: the file does not say.
+	Pages int
+
+	// Text has a line for each paragraph or row, and a form feed between slides, sheets
+	// and chapters.
+	Text          string
+	TextTruncated bool
+	Headings      []Heading
+	// Links are as written, each once. LinksOmitted counts those beyond the bounds.
+	Links        []Link
+	LinksOmitted int
+}
+
+// Heading is a paragraph of the style of a heading.
+type Heading struct {
+	Level int // 1 to 6
+	Text  string
+}
+
+// Link is a link to a page of the web.
+type Link struct{ URL, Text string }
+
+// Chapter is a file of HTML within a book.
+type Chapter struct {
+	Text      string
+	Truncated bool
+	Headings  []Heading
+	Links     []Link
+}
+
+// Options bound a Document.
+type Options struct {
+	MaxTextBytes   int
+	MaxLinks       int
+	MaxHrefBytes   int
+	MaxAnchorBytes int
+	MaxHeadings    int
+	MaxFieldBytes  int
+	// MaxUnpackedBytes bounds what is unpacked of a file, all in all.
+	MaxUnpackedBytes int64
+	// Chapter reads a file of HTML within a book.
+	Chapter func(html []byte) Chapter
+}
+
+// MaxUnpackedBytes is the bound of the loop. A file of a megabyte of text unpacks to 10 to 20
+// MB; reading takes about a second for each 30 MB.
+const MaxUnpackedBytes = 32 << 20
+
+// reader reads one file.
+type reader struct {
+	opts *Options
+	a    *archive
+	doc  *Document
+	w    *writer
+}
+
+// Looks tells the kind of a file by its first bytes and the names of its parts.
+func Looks(body []byte) Kind {
+	switch {
+	case isRTF(body):
+		return RTF
+	case isZip(body):
+		return kindOf(openArchive(body, 64<<10))
+	}
+	return None
+}
+
+// IsContainer tells whether a file may be of one of the formats, if it is said to be: a zip
+// archive, RTF, or the container in which an encrypted file of Office is.
+func IsContainer(body []byte) bool {
+	return isZip(body) || isRTF(body) || bytes.HasPrefix(body, []byte(oleMagic))
+}
+
+// oleMagic begins a file of Office before 2007, and an encrypted one since.
+const oleMagic = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+// isEncryptedPackage tells whether a file is the container of an encrypted file ([MS-OFFCRYPTO]
+// 2.3): a stream of that name is in its directory.
+func isEncryptedPackage(body []byte) bool {
+	var name []byte
+	for _, unit := range utf16.Encode([]rune("EncryptedPackage")) {
+		name = append(name, byte(unit), byte(unit>>8))
+	}
+	return bytes.HasPrefix(body, []byte(oleMagic)) && bytes.Contains(body, name)
+}
+
+// mimetypes are the contents of the part mimetype, without which a file of these formats is none.
+var mimetypes = []struct {
+	prefix string
+	kind   Kind
+}{
+	{"application/vnd.oasis.opendocument.text", Text},
+	{"application/vnd.oasis.opendocument.spreadsheet", Spreadsheet},
+	{"application/vnd.oasis.opendocument.presentation", Presentation},
+	{"application/epub+zip", EPUB},
+}
+
+func kindOf(a *archive) Kind {
+	if said, err := a.whole("mimetype", 256); err == nil {
+		for _, m := range mimetypes {
+			if strings.HasPrefix(strings.TrimSpace(string(said)), m.prefix) {
+				return m.kind
+			}
+		}
+	}
+	switch {
+	case a.has("META-INF/container.xml"):
+		return EPUB
+	case a.has("word/document.xml"):
+		return Word
+	case a.has("xl/workbook.xml"):
+		return Excel
+	case a.has("ppt/presentation.xml"):
+		return PowerPoint
+	}
+	if main := mainPart(a); main != "" {
+		switch {
+		case strings.HasPrefix(main, "word/"):
+			return Word
+		case strings.HasPrefix(main, "xl/") && strings.HasSuffix(main, ".xml"):
+			return Excel
+		case strings.HasPrefix(main, "ppt/"):
+			return PowerPoint
+		}
+	}
+	return None
+}
+
+// Read reads a file. Its kind is None if it is of none of the formats.
+func Read(body []byte, o Options) *Document {
+	doc := &Document{}
+	if isRTF(body) {
+		doc.Kind = RTF
+		readRTF(body, &o, doc)
+		return doc
+	}
+	if isEncryptedPackage(body) {
+		doc.Outcome = Encrypted
+		return doc
+	}
+	if !isZip(body) {
+		return doc
+	}
+	r := &reader{opts: &o, a: openArchive(body, o.MaxUnpackedBytes), doc: doc}
+	r.w = newWriter(&o, doc)
+	if r.a.cut {
+		doc.Outcome = Damaged
+	}
+	doc.Kind = kindOf(r.a)
+	switch doc.Kind {
+	case Word:
+		r.word()
+	case Excel:
+		r.excel()
+	case PowerPoint:
+		r.powerPoint()
+	case Text, Spreadsheet, Presentation:
+		r.openDocument()
+	case EPUB:
+		r.epub()
+	}
+	r.w.finish()
+	return doc
+}
+
+// visit reads a part that the file should have.
+func (r *reader) visit(name string, v visitor) bool {
+	in, err := r.a.open(name)
+	if err == nil {
+		err = visit(in, v, r.w.isFull)
+	}
+	return r.note(err)
+}
+
+// try reads a part that the file may have. A file without it is whole.
+func (r *reader) try(name string, v visitor) {
+	if r.a.has(name) {
+		r.visit(name, v)
+	}
+}
+
+// note notes what became of a part, and tells whether to go on.
+func (r *reader) note(err error) bool {
+	switch {
+	case err == nil, errors.Is(err, errStop):
+	case errors.Is(err, errTooCostly):
+		r.doc.Outcome = TooCostly
+		return false
+	case errors.Is(err, errEncrypted):
+		r.doc.Outcome = Encrypted
+		return false
+	case r.doc.Outcome == Whole:
+		r.doc.Outcome = Damaged
+	}
+	return !r.w.full
+}
+
+// fields reads a part of metadata: the texts of its elements by name, or by their attribute
+// property if they have one.
+func (r *reader) fields(name string, set func(element, text string)) {
+	var text []byte
+	property := ""
+	r.try(name, visitor{
+		start: func(_ string, attrs attributes) { text, property = text[:0], attrs.get("property") },
+		text: func(more []byte) {
+			text = append(text, more[:min(len(more), max(8*r.opts.MaxFieldBytes-len(text), 0))]...)
+		},
+		end: func(element string) {
+			if value := oneLine(string(text), r.opts.MaxFieldBytes); value != "" {
+				set(cmp.Or(property, element), value)
+			}
+			text, property = text[:0], ""
+		},
+	})
+}
+
+// join adds one of several values to a field.
+func (r *reader) join(field *string, value string) {
+	if *field != "" {
+		value = *field + ", " + value
+	}
+	*field = bound(value, r.opts.MaxFieldBytes)
+}
+
+// first sets a field that has no value.
+func first(field *string, value string) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+// relation is what a part refers to.
+type relation struct {
+	kind, target string
+	external     bool
+}
+
+// maxRelations bounds the relations of a part.
+const maxRelations = 20_000
+
+// relations reads what a part of a file of Office refers to, by id (ECMA-376 part 2, section
+// 6.5). Targets that are parts are their names.
+func (r *reader) relations(of string) map[string]relation {
+	if !r.a.has(relationsOf(of)) {
+		return nil
+	}
+	in, err := r.a.open(relationsOf(of))
+	if err != nil {
+		r.note(err)
+		return nil
+	}
+	found, err := readRelations(in, of)
+	r.note(err)
+	return found
+}
+
+func relationsOf(part string) string {
+	return path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+}
+
+// within resolves a reference of a part to another part.
+func within(part, ref string) string {
+	if strings.HasPrefix(ref, "/") {
+		return path.Clean(ref)[1:]
+	}
+	return strings.TrimPrefix(path.Join("/", path.Dir(part), ref), "/")
+}

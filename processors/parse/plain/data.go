@@ -1,0 +1,199 @@
+package plain
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// What is wrong with a text, by name. Empty: nothing is.
+const (
+	// BadSyntax: the text is not of its format from some place on.
+	BadSyntax = "bad_syntax"
+	// Cut: the text ends too early.
+	Cut = "cut"
+	// TooDeep: values are nested more than maxDepth deep.
+	TooDeep = "too_deep"
+	// Uneven: rows of a table have more or fewer cells than its first one.
+	Uneven = "uneven"
+)
+
+// maxDepth is how deep values may be nested. encoding/json reads 10,000 levels.
+const maxDepth = 1000
+
+// ReadJSON reads values, one or, of Lines, many. It calls found with each string in them that is a
+// URL, and returns the number of values on the top level that were read, and what is wrong.
+func ReadJSON(text string, found func(url string)) (values int, wrong string) {
+	d := json.NewDecoder(strings.NewReader(strings.ReplaceAll(text, "\x1e", " "))) // RFC 7464
+	depth := 0
+	for {
+		t, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF) && depth == 0:
+			return values, ""
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return values, Cut
+		case err != nil:
+			return values, BadSyntax
+		}
+		switch v := t.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				if depth++; depth > maxDepth {
+					return values, TooDeep
+				}
+				continue
+			}
+			depth--
+		case string:
+			if isURL(v) {
+				found(v)
+			}
+		}
+		if depth == 0 {
+			values++
+		}
+	}
+}
+
+// ReadLines reads a JSON value a line. A line that is none is passed over: the others count.
+func ReadLines(text string, found func(url string)) (values int, wrong string) {
+	for line := range strings.Lines(text) {
+		if line = strings.Trim(line, "\x1e \t\r\n"); line == "" {
+			continue
+		}
+		n, bad := ReadJSON(line, found)
+		if bad != "" && (wrong == "" || bad == BadSyntax) {
+			wrong = bad
+		}
+		if bad == "" {
+			values += n
+		}
+	}
+	return values, wrong
+}
+
+// isURL tells whether a whole string is a URL for a crawl.
+func isURL(s string) bool {
+	scheme, rest, _ := strings.Cut(s, "://")
+	return (scheme == "http" || scheme == "https") && rest != "" && len(s) <= maxURLBytes && !strings.ContainsAny(s, " \t\r\n<>\"")
+}
+
+const maxURLBytes = 6 << 10
+
+// Table is what is known of a CSV file.
+type Table struct {
+	// Columns are the cells of the first row, the header in most files.
+	Columns []string
+	// Rows is the number of rows, the first one included.
+	Rows  int
+	Wrong string
+}
+
+// maxColumns bounds Table.Columns.
+const maxColumns = 256
+
+// ReadCSV reads a table (RFC 4180) whose cells are parted by commas, semicolons, tabs or bars,
+// whichever the first line has most of. It calls found with each cell that is a URL.
+func ReadCSV(text string, found func(url string)) Table {
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = separator(text), true, -1, true
+	var t Table
+	cells := 0
+	for {
+		row, err := r.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return t
+		case err != nil:
+			t.Wrong = BadSyntax
+			return t
+		}
+		if t.Rows++; t.Rows == 1 {
+			cells = len(row)
+			for _, cell := range row[:min(len(row), maxColumns)] {
+				t.Columns = append(t.Columns, strings.TrimSpace(cell))
+			}
+		} else if len(row) != cells {
+			t.Wrong = Uneven
+		}
+		for _, cell := range row {
+			if isURL(cell) {
+				found(cell)
+			}
+		}
+	}
+}
+
+func separator(text string) rune {
+	line, _, _ := strings.Cut(text[:min(len(text), 64<<10)], "\n")
+	best, most := ',', 0
+	for _, c := range ",;\t|" {
+		if n := strings.Count(line, string(c)); n > most {
+			best, most = c, n
+		}
+	}
+	return best
+}
+
+// URLs calls found with each URL in a text: what begins with http:// or https:// behind a
+// character that is no letter, up to white space or what parts URLs from the text (RFC 3986,
+// appendix C), without the punctuation and the brackets at its end.
+func URLs(text string, found func(url string)) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], "://")
+		if i < 0 {
+			return
+		}
+		from, rest := at+i, at+i+3
+		at = rest
+		switch {
+		case strings.HasSuffix(text[:from], "http"):
+			from -= 4
+		case strings.HasSuffix(text[:from], "https"):
+			from -= 5
+		default:
+			continue
+		}
+		if from > 0 && isWord(text[from-1]) {
+			continue
+		}
+		end := urlEnd(text, rest)
+		if end > rest && end-from <= maxURLBytes {
+			found(text[from:end])
+		}
+		at = end
+	}
+}
+
+func isWord(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+}
+
+// urlEnd returns where a URL ends whose host begins at a place.
+func urlEnd(text string, from int) int {
+	end := from
+	open := 0 // brackets that are open in the URL
+	for end < len(text) && end-from <= maxURLBytes && text[end] > ' ' && text[end] < 0x7f && strings.IndexByte("<>\"`\\^{}|[]", text[end]) < 0 {
+		switch text[end] {
+		case '(':
+			open++
+		case ')':
+			if open--; open < 0 {
+				return trimmed(text, from, end)
+			}
+		}
+		end++
+	}
+	return trimmed(text, from, end)
+}
+
+// trimmed is the end of text[from:end] without punctuation.
+func trimmed(text string, from, end int) int {
+	for end > from && strings.IndexByte(".,;:!?'*_~", text[end-1]) >= 0 {
+		end--
+	}
+	return end
+}
