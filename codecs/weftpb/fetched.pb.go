@@ -413,7 +413,8 @@ type Outcome struct {
 	BodyBytes int64 `protobuf:"varint,11,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
 	// The decoded body was cut at the limit.
 	Truncated bool `protobuf:"varint,12,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// Retry-After as a duration, milliseconds; 0: none (RFC 9110 section 10.2.3).
+	// Retry-After as a duration, milliseconds; 0: none (RFC 9110 section 10.2.3). Of a request
+	// that was skipped: for how much longer its host asked for no request.
 	RetryAfterMs int64 `protobuf:"varint,13,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"`
 	// The request was not made (the visit was ended early); it is queued again.
 	// With started_ms it was made and cut off, because its partition went to

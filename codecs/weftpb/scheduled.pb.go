@@ -592,6 +592,11 @@ type HostHealth struct {
 	// It has asked for no request before this time (Retry-After), whatever it has answered
 	// since; milliseconds since 1970.
 	SilentUntilMs int64 `protobuf:"varint,16,opt,name=silent_until_ms,json=silentUntilMs,proto3" json:"silent_until_ms,omitempty"`
+	// Its last answer was a 5xx that was held against the page alone.
+	PageFailed bool `protobuf:"varint,17,opt,name=page_failed,json=pageFailed,proto3" json:"page_failed,omitempty"`
+	// How much speaks for it that its 5xx are not those of single pages. Each page that
+	// answers 5xx adds four, once, and each other answer takes one away.
+	Doubts        uint32 `protobuf:"varint,18,opt,name=doubts,proto3" json:"doubts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -734,6 +739,20 @@ func (x *HostHealth) GetPaced() bool {
 func (x *HostHealth) GetSilentUntilMs() int64 {
 	if x != nil {
 		return x.SilentUntilMs
+	}
+	return 0
+}
+
+func (x *HostHealth) GetPageFailed() bool {
+	if x != nil {
+		return x.PageFailed
+	}
+	return false
+}
+
+func (x *HostHealth) GetDoubts() uint32 {
+	if x != nil {
+		return x.Doubts
 	}
 	return 0
 }
@@ -2118,7 +2137,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05Block\x12\x19\n" +
 	"\buntil_ms\x18\x01 \x01(\x03R\auntilMs\x12\x1a\n" +
 	"\brequests\x18\x02 \x01(\x03R\brequests\x12\x16\n" +
-	"\x06errors\x18\x03 \x01(\x03R\x06errors\"\x85\x04\n" +
+	"\x06errors\x18\x03 \x01(\x03R\x06errors\"\xbe\x04\n" +
 	"\n" +
 	"HostHealth\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
@@ -2137,7 +2156,10 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x0ehangs_until_ms\x18\r \x01(\x03R\fhangsUntilMs\x12\x18\n" +
 	"\aanswers\x18\x0e \x01(\rR\aanswers\x12\x14\n" +
 	"\x05paced\x18\x0f \x01(\bR\x05paced\x12&\n" +
-	"\x0fsilent_until_ms\x18\x10 \x01(\x03R\rsilentUntilMs\"0\n" +
+	"\x0fsilent_until_ms\x18\x10 \x01(\x03R\rsilentUntilMs\x12\x1f\n" +
+	"\vpage_failed\x18\x11 \x01(\bR\n" +
+	"pageFailed\x12\x16\n" +
+	"\x06doubts\x18\x12 \x01(\rR\x06doubts\"0\n" +
 	"\x06Recall\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\"\x84\x02\n" +

@@ -292,6 +292,8 @@ func (h domainView) hostReason(host frontier.HostState) (reason WaitReason, ok b
 	case host.Throttled > 0:
 		return because(RetryAfter, "%s asked for fewer requests (%s in a row); the next request to it is %s",
 			host.Host, plural(int64(host.Throttled), "time"), h.When(at)).until(at), true
+	case host.SilentUntil.Equal(at):
+		return because(RetryAfter, "%s asked for no request (Retry-After); the next request to it is %s", host.Host, h.When(at)).until(at), true
 	case host.Down:
 		return because(Breaker, "%s is down: it failed %s in a row; the next probe is %s",
 			host.Host, plural(int64(host.Failures), "time"), h.When(at)).until(at), true

@@ -101,6 +101,7 @@ func TestWaits(t *testing.T) {
 		{"delay", nil, Delaying},
 		{"back-off", hosts(frontier.HostState{Host: "sick", Failures: 4, WaitAt: later}), BackingOff},
 		{"a host that waits for longer", hosts(frontier.HostState{Host: "sick", Failures: 4, WaitAt: later.Add(time.Hour)}), Delaying},
+		{"no request", hosts(frontier.HostState{Host: "busy", SilentUntil: later, WaitAt: later}), RetryAfter},
 		{"fewer requests", hosts(frontier.HostState{Host: "busy", Failures: 1, Throttled: 1, WaitAt: later}), RetryAfter},
 		{"a learnt delay", hosts(frontier.HostState{Host: "busy", Learnt: time.Second, WaitAt: later}), Delaying},
 		{"a host that is down", hosts(frontier.HostState{Host: "well"}, frontier.HostState{Host: "sick", Down: true, Failures: 5, WaitAt: later}), Breaker},

@@ -42,7 +42,9 @@ func outcomeLine(outcome string, v Verdict) string {
 		url, host = "waits for one more look-up, then ends", "looked up again after "+ConfirmAfter.String()+", then missing for an hour"
 	case v.Throttled > 0:
 		url = fmt.Sprintf("keeps its attempts, up to %d times, then `%s`", v.Throttled, GaveUp(v.Reason))
-		host = "waits as it asks, and gets a longer delay"
+		if host = "waits as it asks, and gets a longer delay"; v.Page {
+			host = "waits if it asks, and then gets a longer delay; otherwise as for 500"
+		}
 	case v.Retry:
 		url = fmt.Sprintf("%d more attempts, then `%s`", len(retries), GaveUp(v.Reason))
 	}
@@ -51,6 +53,8 @@ func outcomeLine(outcome string, v Verdict) string {
 		origin, host = "up", "up"
 	case v.Health == Failed && v.Unit == Origin:
 		origin = down
+	case v.Health == Failed && v.Throttled == 0 && v.Page:
+		host = "waits if more of its pages fail, longer each time; down after five"
 	case v.Health == Failed && v.Throttled == 0:
 		host = down
 	}

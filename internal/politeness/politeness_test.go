@@ -73,15 +73,15 @@ func TestBreakerTimeline(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	golden(t, "verdicts.txt", func(out *bytes.Buffer) {
-		row := "%-20v %-20v %-9v %-7v %-6v %-10v %-9v %-10v %v\n"
-		fmt.Fprintf(out, row, "outcome", "reason", "server", "waits", "retry", "throttled", "not made", "unreached", "missing")
+		row := "%-20v %-20v %-9v %-7v %-6v %-10v %-9v %-10v %-8v %v\n"
+		fmt.Fprintf(out, row, "outcome", "reason", "server", "waits", "retry", "throttled", "not made", "unreached", "missing", "page")
 		health := map[Health]string{Unknown: "-", Answered: "answered", Failed: "failed"}
 		line := func(outcome any, v Verdict) {
 			waits := "-"
 			if v.Health == Failed {
 				waits = map[Unit]string{Host: "host", Origin: "origin"}[v.Unit]
 			}
-			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], waits, v.Retry, v.Throttled, v.Unmade, v.Unreached, v.Missing)
+			fmt.Fprintf(out, row, outcome, v.Reason, health[v.Health], waits, v.Retry, v.Throttled, v.Unmade, v.Unreached, v.Missing, v.Page)
 		}
 		for _, status := range []uint32{0, 200, 204, 206, 301, 304, 400, 403, 404, 408, 410, 421, 425, 429, 451, 500, 502, 503, 504, 599, 600, 999} {
 			line(status, Judge(status, ""))

@@ -45,6 +45,8 @@ type Verdict struct {
 	Unreached bool
 	// Missing: the host's name does not exist, as one look-up said. See ConfirmAfter.
 	Missing bool
+	// Page: perhaps only the page failed, and not the server. See Doubt.
+	Page bool
 	// Throttled is not 0 if the server asked for fewer requests. That is not a failed
 	// attempt of the URL. The number is how often a URL may get such an answer.
 	Throttled uint32
@@ -106,8 +108,8 @@ const (
 // class of errors (empty: no error).
 //
 // 429 asks for fewer requests (RFC 6585 section 4), and 503 asks for time (RFC 9110 section
-// 15.6.4). 5xx say that the host or the page is broken. A status above 599 counts as 5xx
-// (RFC 9110 section 15). 408, 421 and 425 say that the request may be made again, on another
+// 15.6.4). 5xx say that the host or the page is broken; Doubt tells which. A status above 599
+// counts as 5xx (RFC 9110 section 15). 408, 421 and 425 say that the request may be made again, on another
 // connection (RFC 9110 sections 15.5.9 and 15.5.20, RFC 8470 section 5.2). Every other status
 // is an answer.
 //
@@ -132,9 +134,9 @@ func Judge(status uint32, class string) Verdict {
 	case status == 429:
 		return Verdict{Reason: "http_429", Retry: true, Health: Failed, Throttled: MostThrottled}
 	case status == 503:
-		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed, Throttled: mostUnavailable}
+		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed, Page: true, Throttled: mostUnavailable}
 	case status >= 500:
-		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed}
+		return Verdict{Reason: "http_5xx", Retry: true, Health: Failed, Page: true}
 	case status == 0:
 		return Verdict{Reason: "other", Retry: true, Health: Failed}
 	}

@@ -29,6 +29,17 @@ func Undone(x *httpclient.Exchange) bool {
 // Skip is the outcome of a request that was not made.
 func Skip(i int) *weftpb.Outcome { return &weftpb.Outcome{Index: uint32(i), Skipped: true} }
 
+// SkipUntil is the outcome of a request that was not made at now, because its host asked for no
+// request until a time; the zero time: for another reason. The scheduler may not know that: its
+// clock, or that of an earlier scheduler, may have been set.
+func SkipUntil(i int, silent, now time.Time) *weftpb.Outcome {
+	o := Skip(i)
+	if !silent.IsZero() {
+		o.RetryAfterMs = max(silent.Sub(now).Milliseconds(), 0)
+	}
+	return o
+}
+
 // CutOff is the outcome of a request that was cut off because its partition went to
 // another fetcher. The request is made again. So the outcome says when it was made,
 // if the server may have seen it.
@@ -77,7 +88,9 @@ func validator(x *httpclient.Exchange, field string) string {
 // AnswerOf is what an exchange means for the rest of its visit.
 func AnswerOf(x *httpclient.Exchange) hostqueue.Answer {
 	verdict := politeness.Judge(uint32(x.Status), string(x.Class))
-	answer := hostqueue.Answer{Failed: verdict.Health == politeness.Failed || verdict.Missing, Unreached: verdict.Unreached}
+	answer := hostqueue.Answer{
+		Failed: verdict.Health == politeness.Failed || verdict.Missing, Page: verdict.Page, Unreached: verdict.Unreached,
+	}
 	if answer.Failed {
 		answer.RetryAfter = x.RetryAfter // that of a success asks for nothing
 	}

@@ -44,3 +44,16 @@ func TestReportTellsOfACrowdedAddress(t *testing.T) {
 		t.Errorf("reports %v", part)
 	}
 }
+
+// A request that is skipped because its host asked for none says for how much longer.
+func TestSkipUntil(t *testing.T) {
+	now := time.Unix(100, 0)
+	for wait, want := range map[time.Duration]int64{time.Minute: 60_000, -time.Second: 0} {
+		if o := SkipUntil(3, now.Add(wait), now); o.Index != 3 || !o.Skipped || o.RetryAfterMs != want {
+			t.Errorf("%v before the end: %v", wait, o)
+		}
+	}
+	if o := SkipUntil(3, time.Time{}, now); !o.Skipped || o.RetryAfterMs != 0 {
+		t.Errorf("for another reason: %v", o)
+	}
+}

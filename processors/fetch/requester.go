@@ -373,8 +373,8 @@ func (q *requester) panicked(url string, began time.Time, cause any) *httpclient
 }
 
 // Skip reports that a request is not made, because its host must not be asked.
-func (q *requester) Skip(ctx context.Context, v *hostqueue.Visit, i int) {
-	q.reporter.of(ctx, v).add(Skip(i))
+func (q *requester) Skip(ctx context.Context, v *hostqueue.Visit, i int, silent time.Time) {
+	q.reporter.of(ctx, v).add(SkipUntil(i, silent, time.Now()))
 }
 
 // Hang reports that request i of a visit hangs, and that its domain goes on without it.

@@ -35,7 +35,7 @@ func RobotsOf(asked *weftpb.Target, redirects int, last *httpclient.Exchange, pr
 	if next := referred(last, followed); next != nil {
 		next.ScopeRoot = origin
 		outcome.Elsewhere, outcome.Domain = &weftpb.Visited{Referral: next}, urls.DomainOf(next.Url)
-		if !referral {
+		if outcome.Answer.Referred = !referral; !referral {
 			outcome.Rules = &weftpb.OriginRules{
 				Origin: origin, Referred: true,
 				Robots: &weftpb.Robots{Access: weftpb.Robots_ACCESS_DISALLOW_ALL, Status: uint32(last.Status)},

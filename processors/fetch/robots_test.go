@@ -113,6 +113,9 @@ func TestRobotsElsewhere(t *testing.T) {
 	wantTarget(t, second, "c.example", &weftpb.Target{
 		Url: "https://c.example:8443/robots.txt", Depth: 3, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
 	})
+	if !first.Answer.Referred || second.Answer.Referred {
+		t.Errorf("%v and %v: only the first one's own robots.txt is in another domain", first.Answer, second.Answer)
+	}
 	if second.Rules != nil {
 		t.Errorf("the second learns %v of no origin", second.Rules)
 	}

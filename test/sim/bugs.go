@@ -59,6 +59,8 @@ var plantable = map[Bug]string{
 	"lease-from-answer":      "the lease runs from the answer to a heartbeat, even from a bad one",
 	"delay-from-start":       "the delay runs from the start of a request",
 	"delay-skipped":          "no delay runs from any request",
+	"referral-forgotten":     "a fetcher forgets that another domain has the robots.txt of a host, and perhaps a Crawl-delay",
+	"silence-untold":         "a fetcher does not say for how long a host asked for no request",
 	"silence-ignored":        "a host that asked for no request is asked in the rest of the visit",
 	"no-robots":              "robots.txt is not fetched",
 	"pause-ignored":          "a fetcher that is paused goes on",
@@ -288,6 +290,7 @@ func (b *bugs) crowd(r *fetch.Report, wait time.Duration) {
 // answer returns the answer to a request as its host queue sees it.
 func (b *bugs) answer(a hostqueue.Answer) hostqueue.Answer {
 	a.Unreached = a.Unreached || b.w.bug("delay-skipped")
+	a.Referred = a.Referred && !b.w.bug("referral-forgotten")
 	if b.w.bug("silence-ignored") {
 		a.Failed, a.RetryAfter = false, 0
 	}

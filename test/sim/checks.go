@@ -60,7 +60,7 @@ func (w *world) checkPace(before []*access, a *access) {
 			open = append(open, b)
 		case gap < delay:
 			paced = append(paced, b)
-		case b.origin == a.origin && !a.robots && gap < a.origin.crawlDelay && !w.toldElsewhere(b):
+		case b.origin == a.origin && !a.robots && gap < a.origin.crawlDelay:
 			crawlDelayed = append(crawlDelayed, b)
 		}
 	}
@@ -75,13 +75,6 @@ func (w *world) checkPace(before []*access, a *access) {
 	case len(open)+len(paced)+len(crawlDelayed) >= most:
 		w.violate("early", "%s is asked %v after %s, Crawl-delay is %v", a.url, a.start-crawlDelayed[0].end, crawlDelayed[0].url, a.origin.crawlDelay)
 	}
-}
-
-// toldElsewhere tells whether the answer to a request for robots.txt told no fetcher of the
-// origin's Crawl-delay, because it redirects to another domain. Then the scheduler alone waits,
-// and one that takes over may have a clock that is ahead.
-func (w *world) toldElsewhere(b *access) bool {
-	return b.robots && b.origin.robotsRedirect != nil && w.c.Processes > 1
 }
 
 func sameHost(a, b *access) bool {

@@ -29,7 +29,7 @@ type fetcher struct {
 
 	partitions map[int32]*partition
 	queues     map[queueKey]*queue
-	silences   hostqueue.Silences
+	memory     hostqueue.Memory
 	inFlight   []*request
 	reports    map[*hostqueue.Visit]*fetch.Report
 	visits     []*hostqueue.Visit // of the reports, in order
@@ -329,7 +329,7 @@ func (f *fetcher) startVisit(p *fetch.ReleasedVisit) {
 	q := f.queues[key]
 	if q == nil {
 		q = &queue{fetcher: f, key: key}
-		q.Remember(&f.silences)
+		q.Remember(&f.memory)
 		for nth := range f.w.env.Definition.PerDomain {
 			if other := f.queues[queueKey{v.Domain, nth}]; other != nil {
 				q.Join(&other.Queue)

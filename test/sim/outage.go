@@ -110,9 +110,6 @@ func (a *outage) fail(x *httpclient.Exchange) (reached bool) {
 // checkProbe checks when an origin is asked that does not answer: its URLs wait, for an hour
 // at most, and after ten minutes it is asked seldom.
 func (w *world) checkProbe(a *outage, o *origin, url string) {
-	if a.how == "" {
-		w.web.unavailable[o.site]++
-	}
 	tries := append(w.web.tries[o], w.now)
 	w.web.tries[o] = tries
 	n := len(tries)
@@ -180,8 +177,7 @@ func (w *world) markOutages() {
 }
 
 // mayBeLost tells whether a page may be one of the few that an outage costs. URLs fail by their
-// attempts before so many requests have failed that their host is down, and a URL that is
-// answered with 503 by 8 probes is taken for a page that is always answered so.
+// attempts before so many requests have failed that their host is down: one in each outage.
 func (w *world) mayBeLost(p *page) bool {
 	s := p.origin.site
 	w.web.lost[s]++
@@ -191,7 +187,7 @@ func (w *world) mayBeLost(p *page) bool {
 			most++
 		}
 	}
-	return w.web.lost[s] <= most+w.web.unavailable[s]/8
+	return w.web.lost[s] <= most
 }
 
 // checkGivenUp checks that a URL whose host was down was given up no sooner than the crawl's

@@ -15,6 +15,7 @@ import (
 // all while a storm lasts. It answers the others with 429.
 type throttle struct {
 	host      string
+	status    int  // with which it refuses; 0: 429
 	perMinute int  // 0: any number
 	tells     bool // Retry-After
 	storm     time.Duration
@@ -59,7 +60,9 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 		return false
 	}
 	t.refused++
-	x.Status = http.StatusTooManyRequests
+	if x.Status = http.StatusTooManyRequests; t.status != 0 {
+		x.Status = t.status
+	}
 	if t.tells {
 		x.RetryAfter = min(wait.Truncate(time.Second)+time.Second, longestRetryAfter)
 	}
@@ -70,11 +73,11 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 const longestRetryAfter = politeness.MaxRetryAfter
 
 // checkSkipped checks that the scheduler knows which hosts asked for no request: few visits
-// come back because their host did, which fetchers remember. With faults the scheduler may not
-// know it: a wall clock that is set forward ends its waits.
+// come back because their host did, which fetchers remember. A wall clock that is set forward
+// ends the scheduler's wait; the first visit that comes back says how long it lasts.
 func (w *world) checkSkipped(f *fetcher, v *hostqueue.Visit, host string) {
 	s := w.web.silences[host]
-	if s == nil || !w.c.faultless() || s.fetcher != f || w.now >= s.until || s.latest == v {
+	if s == nil || s.fetcher != f || w.now >= s.until || s.latest == v {
 		return
 	}
 	s.latest = v
@@ -102,7 +105,11 @@ func (w *world) checkThrottles() {
 		}
 		w.count("throttled hosts")
 		w.trace("%s permits %d a minute: %d served, %d refused", host, t.perMinute, n, t.refused)
-		if 10*t.refused > 150+13*n {
+		most := 50 + 13*n
+		if t.tells {
+			most = 20 + 2*n
+		}
+		if 10*t.refused > most {
 			w.violate("throttled", "%s, which permits %d requests a minute, refused %d and answered %d", host, t.perMinute, t.refused, n)
 		}
 	}

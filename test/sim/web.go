@@ -31,8 +31,7 @@ type web struct {
 	silences  map[string]*silence  // by host
 	outages   []*outage
 	tries     map[*origin][]time.Duration // requests in outages
-	// unavailable counts answers 503 in outages, lost the pages that outages cost.
-	unavailable, lost map[*site]int
+	lost      map[*site]int               // pages that outages cost
 }
 
 // site is a registrable domain with one or two origins.
@@ -115,7 +114,7 @@ func newWeb(w *world, c Case) *web {
 	b.addresses, b.byAddress = map[string]netip.Addr{}, map[netip.Addr][]*access{}
 	b.silences = map[string]*silence{}
 	b.throttles, b.tries = map[string]*throttle{}, map[*origin][]time.Duration{}
-	b.unavailable, b.lost = map[*site]int{}, map[*site]int{}
+	b.lost = map[*site]int{}
 	for i := range c.Sites {
 		b.sites = append(b.sites, b.newSite(rng, fmt.Sprintf("site%d.com", i)))
 	}

@@ -17,7 +17,7 @@
 // [Queues] gives each Queue a goroutine, a clock and slots.
 //
 // A host that fails stops only itself: the further requests of the visit that go to it
-// are skipped, and so are, in all visits, requests to a host that asked for none
+// are skipped (after a 5xx, only once the next one fails too), and so are, in all visits, requests to a host that asked for none
 // (Retry-After, see Silences). The requests to other hosts of the domain are made.
 //
 // A request that hangs stops only its host, too. The queue goes on without it, and

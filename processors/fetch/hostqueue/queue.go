@@ -103,12 +103,16 @@ type Answer struct {
 	// Stop ends the visit: the request could not be made.
 	Stop bool
 	// Failed: the host failed, and the scheduler decides when it is asked again. The
-	// requests of the visit that go to other hosts are made.
-	Failed bool
+	// requests of the visit that go to other hosts are made. Page: perhaps only the page
+	// failed. Then the visit goes on until the next request to the host fails, too.
+	Failed, Page bool
 	// RetryAfter is how long the host asked for no request. It holds for all visits.
 	RetryAfter time.Duration
 	// Rest is how long the domain must be left alone, if that is longer than the delay.
 	Rest time.Duration
+	// Referred: the robots.txt of the host redirects to another domain, which perhaps asks for
+	// a Crawl-delay.
+	Referred bool
 	// Unreached: the request reached no server, and no delay runs from its end.
 	Unreached bool
 }
@@ -127,10 +131,11 @@ type Queue struct {
 	found   bool // the host of the next request has addresses
 	stopped bool
 	failed  map[string]bool // hosts that failed in the current visit
+	page    map[string]bool // hosts whose last answer in it was a failure, perhaps of the page
 
 	notBefore time.Time
-	told      *told     // shared with the domain's other queues; nil: nothing
-	silences  *Silences // see Remember; nil: none
+	told      *told   // shared with the domain's other queues; nil: nothing
+	memory    *Memory // see Remember; nil: nothing
 }
 
 // told is what servers of a domain told all its queues.
@@ -162,7 +167,7 @@ const (
 	// Ask for request Index of Visit; then call Made, or Drop.
 	Ask
 	// Skip request Index of Visit, because its host must not be asked now; then call
-	// Skipped.
+	// Skipped. Until is the end of the time in which the host asked for no request, if it did.
 	Skip
 	// Finish Visit, of which requests from Index on were not begun; then call Drop.
 	Finish
@@ -198,9 +203,9 @@ func Choose(most int, queue func(nth int) (waiting int, open bool)) int {
 // for both.
 func (q *Queue) Join(other *Queue) { q.told = other.shared() }
 
-// Remember makes q note in s which hosts asked for no request. Queues of all domains may share s,
-// so the hosts are remembered when q is over. A queue without Remember has a memory of its own.
-func (q *Queue) Remember(s *Silences) { q.silences = s }
+// Remember makes q note in m what it learns of hosts. Queues of all domains may share m, so that
+// is remembered when q is over. A queue without Remember has a memory of its own.
+func (q *Queue) Remember(m *Memory) { q.memory = m }
 
 func (q *Queue) shared() *told {
 	if q.told == nil {
@@ -219,7 +224,7 @@ func (q *Queue) free() time.Time {
 
 // silent tells whether a host must not be asked.
 func (q *Queue) silent(host string, now time.Time) bool {
-	return q.failed[host] || q.told != nil && q.told.hanging[host] || q.silences.silent(host, now)
+	return q.failed[host] || q.told != nil && q.told.hanging[host] || q.memory != nil && q.memory.silences.silent(host, now)
 }
 
 // Host returns the host of request i.
@@ -238,7 +243,7 @@ func (q *Queue) Next(now time.Time) Step {
 		if q.current == nil {
 			first := q.waiting[0]
 			q.waiting = q.waiting[1:]
-			q.current, q.next, q.rest, q.found, q.stopped, q.failed = &first, 0, 0, false, false, nil
+			q.current, q.next, q.rest, q.found, q.stopped, q.failed, q.page = &first, 0, 0, false, false, nil, nil
 			if earliest := first.visit.NotBefore; earliest.After(q.notBefore) {
 				q.notBefore = earliest
 			}
@@ -252,11 +257,18 @@ func (q *Queue) Next(now time.Time) Step {
 			q.Skipped()
 		}
 		step := Step{Visit: v, Context: ctx, Index: q.next}
-		switch free := q.free(); {
+		free := q.free()
+		if q.next < len(v.Requests) {
+			free = later(free, q.memory.notBefore(v.Host(q.next), v))
+		}
+		switch {
 		case q.stopped || q.next == len(v.Requests):
 			step.Kind, step.Index = Finish, q.rest
 		case q.silent(v.Host(q.next), now):
 			step.Kind = Skip
+			if q.memory != nil {
+				step.Until = q.memory.silences.until(v.Host(q.next), now)
+			}
 		case !q.found:
 			step.Kind = LookUp
 		case free.After(now):
@@ -300,14 +312,23 @@ func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
 	}
 	host := q.current.visit.Host(q.next)
 	q.hear(host, now, answer)
-	if answer.Failed {
-		if q.failed == nil {
-			q.failed = map[string]bool{}
-		}
-		q.failed[host] = true
+	switch {
+	case answer.Failed && answer.Page && answer.RetryAfter == 0 && !q.page[host]:
+		mark(&q.page, host)
+	case answer.Failed:
+		mark(&q.failed, host)
+	default:
+		delete(q.page, host)
 	}
 	q.Skipped()
 	q.stopped = answer.Stop
+}
+
+func mark(hosts *map[string]bool, host string) {
+	if *hosts == nil {
+		*hosts = map[string]bool{}
+	}
+	(*hosts)[host] = true
 }
 
 // hear notes what a host told all queues of its domain.
@@ -315,11 +336,14 @@ func (q *Queue) hear(host string, now time.Time, answer Answer) {
 	if answer.Rest > 0 {
 		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))
 	}
+	if q.memory == nil && (answer.RetryAfter > 0 || answer.Referred) {
+		q.memory = new(Memory)
+	}
 	if answer.RetryAfter > 0 {
-		if q.silences == nil {
-			q.silences = new(Silences)
-		}
-		q.silences.add(host, now.Add(answer.RetryAfter), now)
+		q.memory.silences.add(host, now.Add(answer.RetryAfter), now)
+	}
+	if answer.Referred {
+		q.memory.referrals.add(host, now.Add(politeness.MaxCrawlDelay), now)
 	}
 }
 

@@ -96,6 +96,109 @@ func TestChooseOpensQueuesBeforeVisitsWait(t *testing.T) {
 	}
 }
 
+// A Crawl-delay that another domain told runs from the answer that redirected robots.txt there,
+// whenever the visit comes that knows of it, and in whatever queue.
+func TestACrawlDelayFromAnotherDomain(t *testing.T) {
+	var memory hostqueue.Memory
+	start := time.Unix(0, 0)
+	at := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+	next := func(q *hostqueue.Queue, ms int) hostqueue.Step {
+		step := q.Next(at(ms))
+		if step.Kind == hostqueue.LookUp {
+			q.Found()
+			step = q.Next(at(ms))
+		}
+		return step
+	}
+	var first, second hostqueue.Queue
+	first.Remember(&memory)
+	second.Remember(&memory)
+	first.Add(t.Context(), visitOf("d", "robots", time.Second, "http://www.d/robots.txt"))
+	next(&first, 0)
+	first.Made(at(100), hostqueue.Answer{Referred: true}, 0)
+	next(&first, 100)
+	first.Drop()
+	if step := first.Next(at(1100)); step.Kind != hostqueue.Over {
+		t.Fatalf("after the delay the queue says %v", step)
+	}
+	second.Add(t.Context(), visitOf("d", "pages", 3*time.Second, "http://www.d/", "http://www.d/2"))
+	if step := next(&second, 1500); step.Kind != hostqueue.Wait || !step.Until.Equal(at(3100)) {
+		t.Fatalf("%v, want a wait until 3 s after the answer", step)
+	}
+	if step := next(&second, 3100); step.Kind != hostqueue.Ask {
+		t.Fatalf("%v 3 s after the answer", step)
+	}
+	second.Made(at(3200), hostqueue.Answer{}, 0)
+	if step := next(&second, 3200); step.Kind != hostqueue.Wait || !step.Until.Equal(at(6200)) {
+		t.Errorf("%v after the first page, want its delay", step)
+	}
+	var other hostqueue.Queue
+	other.Remember(&memory)
+	other.Add(t.Context(), visitOf("d", "another", 3*time.Second, "http://d/"))
+	if step := next(&other, 1500); step.Kind != hostqueue.Ask {
+		t.Errorf("another host waits, too: %v", step)
+	}
+}
+
+// The step that skips a request says for how long its host asked for no request, if it did.
+func TestASkipSaysForHowLong(t *testing.T) {
+	for _, asked := range []time.Duration{0, time.Minute} {
+		var q hostqueue.Queue
+		now := time.Unix(100, 0)
+		q.Add(t.Context(), visitOf("d", "v", 0, "http://d/1", "http://d/2"))
+		q.Next(now)
+		q.Found()
+		q.Made(now, hostqueue.Answer{Failed: true, RetryAfter: asked}, 0)
+		want := time.Time{}
+		if asked > 0 {
+			want = now.Add(asked)
+		}
+		if step := q.Next(now.Add(time.Second)); step.Kind != hostqueue.Skip || !step.Until.Equal(want) {
+			t.Errorf("after a failure with Retry-After %v it says %v, want a skip until %v", asked, step, want)
+		}
+	}
+}
+
+// A page that fails, perhaps it alone, does not stop the visit: its host is skipped after two
+// in a row, or when it asks for time.
+func TestAPageThatFails(t *testing.T) {
+	failed, page := hostqueue.Answer{Failed: true}, hostqueue.Answer{Failed: true, Page: true}
+	busy := hostqueue.Answer{Failed: true, Page: true, RetryAfter: time.Minute}
+	for _, c := range []struct {
+		answers []hostqueue.Answer // to the requests that are made
+		made    int                // of five to one host
+	}{
+		{[]hostqueue.Answer{page, {}, page, {}, page}, 5},
+		{[]hostqueue.Answer{{}, page, page}, 3},
+		{[]hostqueue.Answer{page, failed}, 2},
+		{[]hostqueue.Answer{failed}, 1},
+		{[]hostqueue.Answer{{}, busy}, 2},
+	} {
+		var q hostqueue.Queue
+		q.Add(t.Context(), visit("d", "v", 5, 0))
+		now, made := time.Unix(0, 0), 0
+		for step := q.Next(now); step.Kind != hostqueue.Finish; step = q.Next(now) {
+			switch step.Kind {
+			case hostqueue.LookUp:
+				q.Found()
+			case hostqueue.Skip:
+				q.Skipped()
+			case hostqueue.Ask:
+				if made == len(c.answers) {
+					t.Fatalf("%v: request %d is made", c.answers, made+1)
+				}
+				q.Made(now, c.answers[made], 0)
+				made++
+			default:
+				t.Fatalf("it says %v", step)
+			}
+		}
+		if made != c.made {
+			t.Errorf("%v: %d requests are made, want %d", c.answers, made, c.made)
+		}
+	}
+}
+
 // The host of a request is looked up before its delay. A request whose host is not found
 // is over, and costs the domain nothing.
 func TestHostIsLookedUpBeforeTheDelay(t *testing.T) {

@@ -34,8 +34,10 @@ type Requester interface {
 	Priority(v *Visit, i int) int
 	// Request makes v.Requests[i].
 	Request(ctx context.Context, v *Visit, i int) Answer
-	// Skip reports that v.Requests[i] is not made, because its host must not be asked.
-	Skip(ctx context.Context, v *Visit, i int)
+	// Skip reports that v.Requests[i] is not made, because its host must not be asked. silent
+	// is the end of the time in which the host asked for no request, the zero time if it did
+	// not.
+	Skip(ctx context.Context, v *Visit, i int, silent time.Time)
 	// Hang reports that v.Requests[i] hangs, and that its domain goes on without it from
 	// at on. Requests after it were not begun, and are not. Finish follows when the
 	// request is over.
@@ -103,9 +105,9 @@ type Queues struct {
 	life       context.Context // of queues that only wait for a delay
 	end        context.CancelFunc
 
-	mu       sync.Mutex
-	queues   map[queueKey]*queue
-	silences Silences
+	mu     sync.Mutex
+	queues map[queueKey]*queue
+	memory Memory
 }
 
 type queueKey struct {
@@ -152,7 +154,7 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 	q := s.queues[key]
 	if q == nil {
 		q = &queue{all: s, key: key, arrived: make(chan struct{}, 1)}
-		q.Remember(&s.silences)
+		q.Remember(&s.memory)
 		for nth := range s.opts.PerDomain {
 			if other := s.queues[queueKey{v.Domain, nth}]; other != nil {
 				q.Join(&other.Queue)
@@ -215,7 +217,7 @@ func (q *queue) serve() {
 				return
 			}
 		case Skip:
-			q.all.requester.Skip(step.Context, step.Visit, step.Index)
+			q.all.requester.Skip(step.Context, step.Visit, step.Index, step.Until)
 			q.all.change(q.Skipped)
 		case Finish:
 			q.all.requester.Finish(step.Context, step.Visit, step.Index)
@@ -232,7 +234,7 @@ func (q *queue) lookUp(step Step) (found, hung bool) {
 	answer.Unreached = true
 	switch hung = a.end(); {
 	case hung && found:
-		q.all.requester.Skip(step.Context, step.Visit, step.Index)
+		q.all.requester.Skip(step.Context, step.Visit, step.Index, time.Time{})
 		q.hungUp(step, answer)
 	case hung:
 		q.hungUp(step, answer)

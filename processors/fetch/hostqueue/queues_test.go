@@ -87,7 +87,7 @@ func (w *web) Request(_ context.Context, v *hostqueue.Visit, i int) hostqueue.An
 	return hostqueue.Answer{}
 }
 
-func (w *web) Skip(_ context.Context, v *hostqueue.Visit, i int) {
+func (w *web) Skip(_ context.Context, v *hostqueue.Visit, i int, _ time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.skipped = append(w.skipped, v.Id+" "+strconv.Itoa(i))

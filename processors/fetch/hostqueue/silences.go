@@ -3,7 +3,27 @@ package hostqueue
 import (
 	"container/heap"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/politeness"
 )
+
+// Memory is what queues of all domains remember of hosts after they are over. The zero value
+// is empty. A Memory is not safe for concurrent use.
+type Memory struct {
+	silences Silences
+	// referrals has the hosts whose robots.txt redirects to another domain, until
+	// politeness.MaxCrawlDelay after that answer. The Crawl-delay is known later: it is in the
+	// delay of the next visit, and runs from the end of the answer, too.
+	referrals Silences
+}
+
+// notBefore is the earliest start of a request of v to a host, the zero time if any is.
+func (m *Memory) notBefore(host string, v *Visit) time.Time {
+	if m == nil || m.referrals.byHost[host] == nil {
+		return time.Time{}
+	}
+	return m.referrals.byHost[host].until.Add(min(v.delay(), politeness.MaxCrawlDelay) - politeness.MaxCrawlDelay)
+}
 
 // Silences remembers hosts that asked for no request (Retry-After), until the end of the time
 // that they named. It holds at most maxSilences hosts. If there are more, it forgets the host
@@ -48,13 +68,15 @@ func (s *Silences) forgetFirst() {
 	delete(s.byHost, heap.Pop(&s.byEnd).(*silence).host)
 }
 
-// silent tells whether a host must not be asked. Nil knows of none.
-func (s *Silences) silent(host string, now time.Time) bool {
-	if s == nil {
-		return false
+// silent tells whether a host must not be asked.
+func (s *Silences) silent(host string, now time.Time) bool { return !s.until(host, now).IsZero() }
+
+// until is the time before which a host must not be asked, the zero time if it may be.
+func (s *Silences) until(host string, now time.Time) (end time.Time) {
+	if known := s.byHost[host]; known != nil && known.until.After(now) {
+		end = known.until
 	}
-	known := s.byHost[host]
-	return known != nil && known.until.After(now)
+	return end
 }
 
 // byEnd is a heap: the first one ends first.

@@ -41,7 +41,7 @@ func TestSilences(t *testing.T) {
 			t.Fatalf("%+v is at %d", e, i)
 		}
 	}
-	var other *Silences
+	var other Silences
 	if other.silent("a", now) {
 		t.Error("no memory remembers something")
 	}

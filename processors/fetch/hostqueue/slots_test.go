@@ -104,7 +104,7 @@ func TestHangingHostsDelayNoOthers(t *testing.T) {
 	}
 }
 
-func (*mixed) Skip(context.Context, *hostqueue.Visit, int) {}
+func (*mixed) Skip(context.Context, *hostqueue.Visit, int, time.Time) {}
 
 // When more domains wait than there are slots, their requests are made by the weights of their
 // priorities, whatever the domains and however long they waited.

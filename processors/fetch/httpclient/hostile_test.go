@@ -111,7 +111,11 @@ func means(x *Exchange) string {
 		text = "tries again, then `" + politeness.GaveUp(v.Reason) + "`"
 	}
 	if v.Health == politeness.Failed {
-		text += map[politeness.Unit]string{politeness.Host: "; its host waits", politeness.Origin: "; its origin waits"}[v.Unit]
+		unit := map[politeness.Unit]string{politeness.Host: "; its host waits", politeness.Origin: "; its origin waits"}[v.Unit]
+		if v.Page && x.RetryAfter == 0 {
+			unit = "; its host waits if more pages fail"
+		}
+		text += unit
 		if x.RetryAfter > 0 {
 			text += fmt.Sprintf(" for %v", x.RetryAfter)
 		}

@@ -78,6 +78,7 @@ func (p *plan) answered(name, page string, check bool) {
 	after := *before
 	after.breaker, after.waitMS, after.sinceMS = before.breaker.Answered(), 0, 0
 	after.missing, after.refuse, after.throttled, after.paced = false, "", 0, false
+	after.pageFailed, after.doubts = false, politeness.Trust(before.doubts)
 	if before.paced {
 		refused := time.Duration(p.nowMS-before.sinceMS) * time.Millisecond
 		after.learntMS, after.answers = politeness.AfterRefusals(before.learntMS, before.answers, refused), 1
@@ -139,11 +140,33 @@ func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 	}
 }
 
+// failedPage notes that a page of a host answered 5xx, and again that it had failed before. It
+// tells whether that is held against the page alone: the host does not wait then.
+func (p *plan) failedPage(name string, again bool) (alone bool) {
+	h := *p.host(name)
+	if !again {
+		h.doubts = politeness.Doubt(h.doubts)
+	}
+	alone = !h.pageFailed && !h.failing() && !politeness.Doubtful(h.doubts)
+	h.pageFailed = h.pageFailed || alone
+	p.setHost(name, h)
+	return alone
+}
+
+// countPage counts the failure of a page against its host, too, because the next request
+// failed.
+func (h *host) countPage() {
+	if h.pageFailed {
+		h.pageFailed, h.breaker.Failures = false, h.breaker.Failures+1
+	}
+}
+
 // failedHost notes that a host failed: it did not answer, or said that it cannot.
 func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	told := h.throttled > 0
 	h.throttled, h.paced = 0, false
+	h.countPage()
 	if check {
 		h.brokenPages = 0
 	}
@@ -188,16 +211,25 @@ func (h *host) wait(delay time.Duration) time.Duration {
 // checks tells whether the next probe is a check: a request for a page that was fetched
 // before. Every other probe is a URL that waits, because that page may be broken too.
 func (h *host) checks() bool {
-	return h.breaker.Open && h.breaker.Cycles%2 == 1 && h.answeredURL != "" && h.throttled == 0
+	return h.breaker.Open && h.breaker.Cycles%2 == 1 && h.answeredURL != "" && !h.paced
+}
+
+// checked tells whether a check failed, so that the host is down, and not its pages.
+func (h *host) checked() bool {
+	return h.breaker.Open && h.breaker.Cycles > 1 && h.answeredURL != "" && h.brokenPages == 0
 }
 
 // throttle notes that a host asked for fewer requests. paced: the host means all requests, and
-// not only this one. Then the learnt delay grows, but only once until the host answers again.
+// it said so. Then the learnt delay grows, but only once until the host answers again.
 // Such a host is there. It is given up only if it has refused as many requests in a row as make
 // one URL end.
-func (p *plan) throttle(name string, probe, paced bool, delay, retryAfter time.Duration) {
+func (p *plan) throttle(name string, probe, check, paced bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
+	if check {
+		h.brokenPages = 0
+	}
 	h.throttled = min(h.throttled, 1<<20) + 1
+	h.countPage()
 	if paced && !h.paced {
 		h.paced, h.learntMS = true, politeness.AfterThrottle(h.learntMS, delay)
 	}
@@ -219,7 +251,7 @@ func (p *plan) nameMissing(name, reason string) {
 	case h.missing:
 		h.refuse, h.waitMS = reason, p.nowMS+politeness.RefusedFor.Milliseconds()
 	default:
-		h.breaker, h.sinceMS, h.throttled = politeness.Breaker{}, 0, 0
+		h.breaker, h.sinceMS, h.throttled, h.pageFailed = politeness.Breaker{}, 0, 0, false
 		h.missing, h.refuse, h.waitMS = true, "", p.nowMS+politeness.ConfirmAfter.Milliseconds()
 	}
 	p.setHost(name, h)

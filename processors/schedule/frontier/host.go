@@ -38,6 +38,10 @@ type host struct {
 	// silentMS: the host asked for no request before this time (Retry-After). fetch makes none,
 	// even if the host answers other requests.
 	silentMS int64
+	// pageFailed: its last answer was a 5xx that was held against the page alone. doubts are
+	// those of politeness.Doubt.
+	pageFailed bool
+	doubts     uint32
 	// hangsMS: a request to the host hangs, and no other request goes out before this time.
 	hangsMS int64
 }
@@ -64,6 +68,7 @@ func (h *host) record(name string) *weftpb.HostHealth {
 		WaitMs: h.waitMS, FailingSinceMs: h.sinceMS, Missing: h.missing, Refuse: h.refuse,
 		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled, LearntDelayMs: h.learntMS,
 		HangsUntilMs: h.hangsMS, Answers: h.answers, Paced: h.paced, SilentUntilMs: h.silentMS,
+		PageFailed: h.pageFailed, Doubts: h.doubts,
 	}
 }
 
@@ -73,13 +78,14 @@ func hostOfRecord(r *weftpb.HostHealth) host {
 		waitMS:  r.WaitMs, sinceMS: r.FailingSinceMs, missing: r.Missing, refuse: r.Refuse,
 		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled, learntMS: r.LearntDelayMs,
 		hangsMS: r.HangsUntilMs, answers: r.Answers, paced: r.Paced, silentMS: r.SilentUntilMs,
+		pageFailed: r.PageFailed, doubts: r.Doubts,
 	}
 }
 
 func (h *host) fields(f *kv.Fields) {
 	failing := h.breaker.Failures > 0
-	hangs, counted, silent := h.hangsMS != 0, h.answers != 0, h.silentMS != 0
-	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs, &h.paced, &counted, &silent)
+	hangs, counted, silent, doubted := h.hangsMS != 0, h.answers != 0, h.silentMS != 0, h.doubts != 0
+	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs, &h.paced, &counted, &silent, &h.pageFailed, &doubted)
 	f.Int(&h.waitMS)
 	f.String(&h.refuse)
 	f.String(&h.answeredURL)
@@ -99,6 +105,9 @@ func (h *host) fields(f *kv.Fields) {
 	}
 	if silent {
 		f.Int(&h.silentMS)
+	}
+	if doubted {
+		f.Uint32(&h.doubts)
 	}
 }
 
@@ -194,6 +203,8 @@ type HostState struct {
 	BrokenPages bool
 	// HangsUntil: a request to the host hangs, and no other request goes out before this time.
 	HangsUntil time.Time
+	// SilentUntil: it asked for no request before (Retry-After).
+	SilentUntil time.Time
 }
 
 // Hosts returns the hosts of a domain, in the order of their names.
@@ -213,7 +224,7 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 			s = &HostState{
 				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(max(h.waitMS, h.hangsMS, h.silentMS)),
 				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, Learnt: milliseconds(h.learntMS), BrokenPages: h.brokenPages > 0,
-				HangsUntil: moment(h.hangsMS),
+				HangsUntil: moment(h.hangsMS), SilentUntil: moment(h.silentMS),
 			}
 			byName[s.Host] = s
 		}

@@ -79,9 +79,9 @@ func (s *settling) pages(v *weftpb.Visited) {
 		}
 		verdict, request := judge(o), s.requests[o.Index]
 		name, _ := originOf(request.Target.GetUrl())
-		probed := s.visit.probe && s.failing(name)
+		probed, checked := s.visit.probe && s.failing(name), s.host(urls.HostOf(name)).checked()
 		s.made = s.made || !verdict.Unmade
-		s.learn(name, verdict, o, page(request))
+		s.learn(name, verdict, o, request)
 		switch {
 		case verdict.Unmade:
 			s.unprobed(name, s.visit)
@@ -99,11 +99,15 @@ func (s *settling) pages(v *weftpb.Visited) {
 			} else {
 				s.settled(o.Index, o, verdict.Reason, -1)
 			}
-		case probed && verdict.Retry && o.Status == 0:
+		case probed && verdict.Retry && (o.Status == 0 || verdict.Page && checked):
 			// The host is down, so the URL keeps its attempts. The next probe asks for another URL.
+			// A 5xx is the host's only if a check has failed.
 			s.later(name, o, verdict.Reason).Kept = true
 		case verdict.Throttled > 0 && request.Throttled < verdict.Throttled:
-			s.later(name, o, verdict.Reason).Throttled = true
+			later := s.later(name, o, verdict.Reason)
+			if later.Throttled = true; verdict.Page {
+				later.RetryMs = max(later.RetryMs, s.nowMS+politeness.ThrottleWait(request.Throttled+1).Milliseconds())
+			}
 		case verdict.Retry:
 			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
 			if !ok && verdict.Throttled == 0 && s.mayBeDown(name, verdict, request.Attempt+1) {
@@ -167,7 +171,7 @@ func page(r *weftpb.Request) string {
 	if isReferral(r) {
 		return ""
 	}
-	return r.Target.GetUrl()
+	return r.GetTarget().GetUrl()
 }
 
 // mayBeDown tells whether a URL may have failed because its origin or host is down, and not
@@ -205,7 +209,7 @@ func (s *settling) check(v *weftpb.Visited) {
 		s.settled(0, nil, ReasonCheck, -1)
 		return
 	}
-	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], "")
+	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], nil)
 	s.settled(0, v.Outcomes[0], ReasonCheck, 0)
 	s.made = true
 }
@@ -233,20 +237,20 @@ func (s *settling) robots(v *weftpb.Visited) {
 	answered := politeness.Verdict{Health: politeness.Answered}
 	switch {
 	case v.Rules.GetReferred():
-		s.learn(name, answered, outcome, "")
+		s.learn(name, answered, outcome, nil)
 		if !o.answered {
 			s.robotsReferred(name, o, rules.GetStatus())
 		}
 	case had(rules):
-		s.learn(name, answered, outcome, "")
+		s.learn(name, answered, outcome, nil)
 		s.delay = max(s.delay, s.robotsHad(name, o, rules))
 	case v.Rules.GetRedirected() && verdict.Unreached:
 		// robots.txt redirects to another origin. The name of that origin does not exist or is
 		// refused.
-		s.learn(name, politeness.Verdict{}, outcome, "")
+		s.learn(name, politeness.Verdict{}, outcome, nil)
 		s.robotsElsewhere(name, o, rules.GetStatus())
 	case verdict.Missing:
-		s.learn(name, verdict, outcome, "")
+		s.learn(name, verdict, outcome, nil)
 	default:
 		health := verdict
 		if outcome.GetStatus() != 0 {
@@ -257,7 +261,7 @@ func (s *settling) robots(v *weftpb.Visited) {
 				health.Health = politeness.Unknown
 			}
 		}
-		s.learn(name, health, outcome, "")
+		s.learn(name, health, outcome, nil)
 		s.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
 }
@@ -292,38 +296,44 @@ func whole(us int64) uint32 { return uint32(min(max(us/1000, 0), math.MaxUint32)
 func (s *settling) later(name string, o *weftpb.Outcome, reason string) *weftpb.Settlement {
 	first, _ := politeness.Retry(1, 0)
 	from, _ := s.origin(name)
-	waitMS := max(s.host(urls.HostOf(name)).waitMS, from.health.waitMS, s.nowMS)
+	host := s.host(urls.HostOf(name))
+	waitMS := max(host.waitMS, host.silentMS, from.health.waitMS, s.nowMS)
 	s.settled(o.Index, o, reason, waitMS+first.Milliseconds())
 	return s.ev.Settled[len(s.ev.Settled)-1]
 }
 
-// learn records what an outcome says about an origin and its host. url is the URL of the page.
-// It is empty if the request was not for a page.
-func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, url string) {
+// learn records what an outcome says about an origin and its host. request is nil if it was
+// not for a URL of the crawl.
+func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, request *weftpb.Request) {
 	if o.GetStatus() != 0 {
 		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
 	}
 	s.reached = s.reached || !v.Unmade && !v.Unreached
-	if judge(o).Health == politeness.Failed {
-		s.silence(urls.HostOf(name), retryAfter(o))
+	host, after, again := urls.HostOf(name), retryAfter(o), request.GetAttempt()+request.GetThrottled() > 0
+	switch {
+	case judge(o).Health == politeness.Failed:
+		s.silence(host, after)
+	case o.GetSkipped() && !waits(s.host(host).silentMS, s.nowMS):
+		s.silence(host, after) // by the clock of an earlier decision it is over
 	}
 	probe, check := s.visit.probe && s.failing(name), s.visit.check
 	switch {
 	case v.Missing:
-		s.nameMissing(urls.HostOf(name), v.Reason)
+		s.nameMissing(host, v.Reason)
 	case v.Health == politeness.Answered:
-		if o.GetStatus() < 200 || o.GetStatus() > 299 || o.GetErrorClass() != "" {
-			url = ""
+		url := ""
+		if o.GetStatus() >= 200 && o.GetStatus() <= 299 && o.GetErrorClass() == "" {
+			url = page(request)
 		}
 		s.answered(name, url, check)
 	case v.Health != politeness.Failed:
+	case v.Page && page(request) != "" && (again || after == 0) && s.failedPage(host, again):
 	case v.Throttled > 0:
-		after := retryAfter(o)
-		s.throttle(urls.HostOf(name), probe, after > 0 || o.GetStatus() == 429, s.delay, after)
+		s.throttle(host, probe, check, after > 0 || o.GetStatus() == 429, s.delay, after)
 	case v.Unit == politeness.Origin:
 		s.failedOrigin(name, probe, s.delay)
 	default:
-		s.failedHost(urls.HostOf(name), probe, check, s.delay, retryAfter(o))
+		s.failedHost(host, probe, check, s.delay, after)
 	}
 }
 

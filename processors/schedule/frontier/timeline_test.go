@@ -464,6 +464,12 @@ func (l *timeline) host(h *weftpb.HostHealth) string {
 		if h.LearntDelayMs > 0 {
 			text += fmt.Sprintf(", %d ms between requests, the next at %s", h.LearntDelayMs, l.ms(h.WaitMs))
 		}
+		if h.PageFailed {
+			text += ", a page failed"
+		}
+		if h.Doubts > 0 {
+			text += fmt.Sprintf(", doubts %d", h.Doubts)
+		}
 		return text
 	}
 	text := fmt.Sprintf("%s waits until %s: %d failures since %s, breaker open %v, cycle %d",

@@ -109,6 +109,7 @@ func drawOrigin(t *rapid.T) *origin {
 	if o.failures = rapid.Uint32Range(0, 3).Draw(t, "failures"); o.failures > 0 {
 		o.failingMS = ms.Draw(t, "failing")
 	}
+	o.elsewhere = rapid.Uint32Range(0, 3).Draw(t, "elsewhere")
 	if rapid.Bool().Draw(t, "retried") {
 		o.retries = retries{small.Draw(t, "count"), ms.Draw(t, "head"), small.Draw(t, "seq")}
 	}
@@ -125,6 +126,9 @@ func drawHost(t *rapid.T) *host {
 		waitMS: ms.Draw(t, "wait"), missing: rapid.Bool().Draw(t, "missing"), refuse: rapid.String().Draw(t, "refuse"),
 		learntMS: rapid.Uint32().Draw(t, "learnt"), answeredURL: rapid.String().Draw(t, "answered"), brokenPages: rapid.Uint32().Draw(t, "broken"),
 	}
+	h.hangsMS, h.silentMS = ms.Draw(t, "hangs"), ms.Draw(t, "silent")
+	h.answers, h.paced = rapid.Uint32().Draw(t, "answers"), rapid.Bool().Draw(t, "paced")
+	h.doubts, h.pageFailed = rapid.Uint32().Draw(t, "doubts"), rapid.Bool().Draw(t, "page failed")
 	if rapid.Bool().Draw(t, "failing") {
 		h.breaker = politeness.Breaker{Failures: rapid.Uint32Range(1, 9).Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: true}
 		h.sinceMS, h.throttled = ms.Draw(t, "since"), rapid.Uint32().Draw(t, "throttled")
