@@ -76,7 +76,7 @@ func TestOptionsValidate(t *testing.T) {
 		"origins":   func(o *Options) { o.MaxOrigins = 0 },
 		"breaker":   func(o *Options) { o.BreakerFailures = 0 },
 		"given up":  func(o *Options) { o.GiveUpAfter = -time.Second },
-		"allow":     func(o *Options) { o.Allowed = nil },
+		"robots":    func(o *Options) { o.Allowed = nil },
 	} {
 		opts := testOptions()
 		change(&opts)
