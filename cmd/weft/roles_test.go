@@ -207,7 +207,7 @@ func (g *guarded) without(ctx context.Context, dir, crawl string, role topics.Ro
 		return "", err
 	}
 	if role.Name == "crawl" {
-		return g.crawls(ctx, dir, crawl)
+		return g.crawls(ctx, dir, crawl, missing)
 	}
 	var out said
 	for _, args := range [][]string{
@@ -252,14 +252,18 @@ func (g *guarded) released(ctx context.Context, crawl string) bool {
 }
 
 // crawls crawls in one process, so slowly that there is something to trim when
-// it has stayed for as long as it has to.
-func (g *guarded) crawls(ctx context.Context, dir, crawl string) (string, error) {
+// it has stayed for as long as it has to. An archive would keep it until a file is full,
+// or an hour old.
+func (g *guarded) crawls(ctx context.Context, dir, crawl string, missing topics.Grant) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var out said
 	var crawling sync.WaitGroup
 	crawling.Go(func() {
-		g.weft(ctx, "crawl", crawl, &out, "crawl", "--seeds", g.seeds, "--data", dir, "--warc",
-			"--delay", "4s", "--allow-private", "--scope", "any", "--partitions", "1")
+		args := []string{"crawl", "--seeds", g.seeds, "--data", dir, "--delay", "4s", "--allow-private", "--scope", "any", "--partitions", "1"}
+		if missing.Operation != topics.MayDelete {
+			args = append(args, "--warc")
+		}
+		g.weft(ctx, "crawl", crawl, &out, args...)
 	})
 	defer crawling.Wait()
 	defer cancel()
