@@ -109,7 +109,7 @@ long: $(GOTESTSUM)
 
 .PHONY: short
 short: $(GOTESTSUM) $(VERSITYGW)
-	$(RACE_ENV) $(GOTEST) $(RACE) -vet=off -short -timeout 20m -p 4 -parallel 4 ./...
+	$(RACE_ENV) $(GOTEST) $(RACE) -vet=off -short -timeout 20m -p 4 ./...
 
 .PHONY: unit
 unit: $(GOTESTSUM) ## The short tests only

@@ -47,7 +47,7 @@ func TestAudit(t *testing.T) {
 		"object missing": {func(t *testing.T, b blob.Bucket) {
 			_, key := onlyNewest(t, b, "")
 			check(t, b.Delete(t.Context(), key))
-		}, "is not there as a whole"},
+		}, "is missing or incomplete"},
 		"object rotten": {func(t *testing.T, b blob.Bucket) {
 			_, key := onlyNewest(t, b, tableExt)
 			body := read(t, b, key)

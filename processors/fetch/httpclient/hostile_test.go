@@ -70,7 +70,7 @@ func TestHostileServers(t *testing.T) {
 func (h hostile) exchange(t *testing.T) *Exchange {
 	url := h.serve(t)
 	c := newClient(t, func(o *Options) {
-		o.TotalTimeout = 20 * time.Second // a bound of the test, met by none
+		o.TotalTimeout = time.Minute // a bound of the test, met by none
 		if h.options != nil {
 			h.options(o)
 		}
