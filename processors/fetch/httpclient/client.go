@@ -158,7 +158,9 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		skip(resp)
 		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
 	}
-	got, err := c.bodies.read(ctx, cancel, resp, c.bodyLimit(r.Kind, media))
+	limit := c.bodyLimit(r.Kind, media)
+	a.conn.allow(2 * (limit - c.bodyLimit(r.Kind, ""))) // see watch
+	got, err := c.bodies.read(ctx, cancel, resp, limit)
 	x.Body, x.CodedBody = got.bytes, got.coded
 	x.Truncated, x.WireBytes, x.reservation = got.truncated, got.wireBytes, got.reservation
 	if errors.Is(err, errNoMemory) && errors.Is(context.Cause(ctx), errTotalTimeout) {
@@ -175,9 +177,7 @@ func (c *Client) wants(kind Kind, status int, media string) bool {
 	return kind != KindPage || status/100 != 2 || c.options.WantBody == nil || c.options.WantBody(media)
 }
 
-// filesType is a media type with the bound of files.
-const filesType = "application/pdf"
-
+// bodyLimit is where a body of a media type is cut; "": it is not known yet.
 func (c *Client) bodyLimit(kind Kind, media string) int64 {
 	switch {
 	case kind == KindRobots:

@@ -93,6 +93,14 @@ func (c *conn) begin(g *grant, header *headerBlock, allowance int64) {
 	c.metered = true
 }
 
+// allow permits an HTTP/2 peer more bytes than begin did, because the response may have a
+// larger body than others.
+func (c *conn) allow(more int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.allowance += max(more, 0)
+}
+
 // end releases g and header. Then the caller may use the header.
 func (c *conn) end(g *grant, header *headerBlock) {
 	c.mu.Lock()

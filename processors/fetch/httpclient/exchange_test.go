@@ -268,6 +268,20 @@ func TestFilesAreLarger(t *testing.T) {
 	}
 }
 
+// A file over HTTP/2 may take more bytes than a page may, once it is known to be a file.
+func TestFilesAreLargerOverHTTP2(t *testing.T) {
+	s, pool := newTLSServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/pdf")
+		_, _ = w.Write(make([]byte, 6<<20))
+	}, true, nil)
+	c := newClient(t, func(o *Options) { o.RootCAs, o.MaxBodyBytes, o.FileBytes = pool, 1000, 8<<20 })
+	x := get(t, c, s.URL)
+	want(t, x, ClassNone)
+	if len(x.Body) != 6<<20 || x.Truncated {
+		t.Errorf("%d bytes, truncated %v", len(x.Body), x.Truncated)
+	}
+}
+
 func TestUnwantedType(t *testing.T) {
 	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "Video/MP4; codecs=x")
