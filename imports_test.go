@@ -73,8 +73,9 @@ var neighbours = map[string][]string{
 	"processors/fetch/hostqueue":  {"processors/fetch/slots"},
 	"processors/fetch/httpclient": {"processors/fetch/slots"},
 	"processors/parse/duplicates": {"processors/parse/simhash"},
-	"processors/parse/feed":       {"processors/parse/markup"},
-	"processors/parse/office":     {"processors/parse/markup"},
+	"processors/parse/feed":       {"processors/parse/extract", "processors/parse/markup"},
+	"processors/parse/office":     {"processors/parse/extract", "processors/parse/markup"},
+	"processors/parse/pdf":        {"processors/parse/extract"},
 	"processors/parse/sitemap":    {"processors/parse/markup"},
 
 	"inspect/metrics":  {"inspect/status"},

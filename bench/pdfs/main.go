@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/weftcrawl/weft/processors/parse/extract"
 	"github.com/weftcrawl/weft/processors/parse/pdf"
 )
 
@@ -41,7 +42,7 @@ type sum struct {
 
 func compare(folder string) (err error) {
 	r := pdf.New(pdf.Options{
-		MaxTextBytes: 64 << 20, MaxLinks: 10_000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024,
+		Bounds:   extract.Bounds{MaxTextBytes: 64 << 20, MaxLinks: 10_000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024},
 		MaxPages: pdf.MaxPages, MaxTime: 2 * time.Minute, MaxMemory: pdf.MaxMemory,
 	})
 	defer func() { err = errors.Join(err, r.Close()) }()
@@ -86,7 +87,7 @@ func (s *sum) file(r *pdf.Reader, name string) error {
 		found, words = found+f, words+w
 	}
 	s.files, s.pages, s.found, s.words = s.files+1, s.pages+got.Pages, s.found+found, s.words+words
-	if float64(found) < 0.98*float64(words) || got.Outcome != pdf.Whole {
+	if float64(found) < 0.98*float64(words) || got.Outcome != extract.Whole {
 		s.below++
 		fmt.Printf("%s: %d of %d words, %.1f %%, %d pages, outcome %q, %v\n",
 			filepath.Base(name), found, words, 100*float64(found)/float64(max(words, 1)), got.Pages, got.Outcome, ours.Round(time.Millisecond))

@@ -3,6 +3,7 @@ package parse
 import (
 	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/extract"
 	"github.com/weftcrawl/weft/processors/parse/office"
 )
 
@@ -24,31 +25,11 @@ var officeHandler = handler{
 }
 
 func (p *parser) office(b *body) *document.Page {
-	o := office.Options{
-		MaxTextBytes: p.follow.MaxTextBytes, MaxLinks: p.follow.MaxLinks, MaxHrefBytes: p.follow.MaxHrefBytes, MaxAnchorBytes: p.follow.MaxAnchorBytes,
-		MaxHeadings: p.follow.MaxHeadings, MaxFieldBytes: p.follow.MaxFieldBytes, MaxUnpackedBytes: office.MaxUnpackedBytes, Chapter: p.chapter,
+	read := office.Read(b.Body, office.Options{Bounds: fileBounds(p.follow), MaxUnpackedBytes: office.MaxUnpackedBytes, Chapter: p.chapter})
+	if read.Kind == office.None && read.Outcome == extract.Whole {
+		read.Outcome = extract.Damaged // it was said to be one
 	}
-	read := office.Read(b.Body, o)
-	page := p.bare(b)
-	if read.Kind == office.None && read.Outcome == office.Whole {
-		read.Outcome = office.Damaged // it was said to be one
-	}
-	page.Title, page.Description, page.Keywords, page.Author = read.Title, read.Description, read.Keywords, read.Author
-	page.Date, page.Modified, page.Pages = read.Created, read.Modified, read.Pages
-	if read.Language != "" {
-		page.Language = read.Language
-	}
-	page.Text, page.TextTruncated = read.Text, read.TextTruncated
-	for _, h := range read.Headings {
-		page.Headings = append(page.Headings, document.Heading(h))
-	}
-	links := pageLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
-	for _, l := range read.Links {
-		links.add(l.URL, l.Text, "", document.KindAnchor)
-	}
-	page.Skipped.Many += read.LinksOmitted
-	p.finish(page, string(read.Outcome))
-	return page
+	return p.filePage(b, &read.Document)
 }
 
 // chapter reads a file of HTML within a book.
@@ -56,33 +37,12 @@ func (p *parser) chapter(html []byte) office.Chapter {
 	page := p.documents.Document(document.Input{ContentType: "application/xhtml+xml", Body: html})
 	c := office.Chapter{Text: page.Text, Truncated: page.TextTruncated}
 	for _, h := range page.Headings {
-		c.Headings = append(c.Headings, office.Heading(h))
+		c.Headings = append(c.Headings, extract.Heading(h))
 	}
 	for _, l := range page.Links {
 		if l.Kind == document.KindAnchor {
-			c.Links = append(c.Links, office.Link{URL: l.URL, Text: l.Text})
+			c.Links = append(c.Links, extract.Link{URL: l.URL, Text: l.Text})
 		}
 	}
 	return c
-}
-
-// bare is the page of a body by its header fields alone.
-func (p *parser) bare(b *body) *document.Page {
-	bare := b.Input
-	bare.Body = nil
-	page := p.documents.Document(bare)
-	page.MediaType, page.Unparsed, page.Charset = b.media, "", ""
-	return page
-}
-
-// finish says why a page has no text, or only a part of it, and leaves out what a page loses
-// by the wishes of its site.
-func (p *parser) finish(page *document.Page, outcome string) {
-	switch {
-	case outcome != "" && page.Text == "":
-		page.Unparsed = outcome
-	case outcome != "":
-		page.Fallback = outcome
-	}
-	p.documents.Leave(page)
 }

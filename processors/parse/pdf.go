@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/extract"
 	"github.com/weftcrawl/weft/processors/parse/pdf"
 )
 
@@ -41,32 +42,13 @@ func isSlow(r *kgo.Record) bool {
 
 // pdfOptions are the bounds of a PDF: those of a document, and those of reading.
 func pdfOptions(o document.Options) pdf.Options {
-	return pdf.Options{
-		MaxTextBytes: o.MaxTextBytes, MaxLinks: o.MaxLinks, MaxHrefBytes: o.MaxHrefBytes, MaxAnchorBytes: o.MaxAnchorBytes,
-		MaxHeadings: o.MaxHeadings, MaxFieldBytes: o.MaxFieldBytes, MaxPages: pdf.MaxPages, MaxTime: pdf.MaxTime, MaxMemory: pdf.MaxMemory,
-	}
+	return pdf.Options{Bounds: fileBounds(o), MaxPages: pdf.MaxPages, MaxTime: pdf.MaxTime, MaxMemory: pdf.MaxMemory}
 }
 
 func (p *parser) pdf(b *body) *document.Page {
-	page := p.bare(b)
-	var read *pdf.Document
+	var read *extract.Document
 	if read, b.err = p.pdfs.Read(b.ctx, b.Body); b.err != nil {
-		return page
+		return p.bare(b)
 	}
-	page.Title, page.Description, page.Keywords, page.Author = read.Title, read.Description, read.Keywords, read.Author
-	page.Date, page.Modified, page.Pages = read.Created, read.Modified, read.Pages
-	if read.Language != "" {
-		page.Language = read.Language
-	}
-	page.Text, page.TextTruncated = read.Text, read.TextTruncated
-	for _, h := range read.Headings {
-		page.Headings = append(page.Headings, document.Heading(h))
-	}
-	links := pageLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
-	for _, l := range read.Links {
-		links.add(l.URL, l.Text, "", document.KindAnchor)
-	}
-	page.Skipped.Many += read.LinksOmitted
-	p.finish(page, string(read.Outcome))
-	return page
+	return p.filePage(b, read)
 }

@@ -10,8 +10,8 @@ import (
 	"bytes"
 	"io"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/processors/parse/extract"
 	"github.com/weftcrawl/weft/processors/parse/markup"
 	"golang.org/x/net/html"
 )
@@ -370,15 +370,4 @@ func withoutTags(raw string) string {
 	}
 }
 
-func (r *reader) bounded(text string) string { return bound(text, r.opts.MaxFieldBytes) }
-
-func bound(text string, most int) string {
-	text = strings.ToValidUTF8(text, "")
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
-}
+func (r *reader) bounded(text string) string { return extract.Bound(text, r.opts.MaxFieldBytes) }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // jsonFeed is JSON Feed 1 and 1.1 (jsonfeed.org).
@@ -111,8 +113,8 @@ func readJSON(body []byte, o Options) *Feed {
 		first(&e.Link, r.url(item.ExternalURL))
 		first(&e.Date, r.bounded(item.Modified))
 		first(&e.Summary, r.plain(item.Summary))
-		first(&e.Summary, r.plain(bound(item.Text, 8*o.MaxFieldBytes)))
-		first(&e.Summary, r.plain(withoutTags(bound(item.HTML, 8*o.MaxFieldBytes))))
+		first(&e.Summary, r.plain(extract.Bound(item.Text, 8*o.MaxFieldBytes)))
+		first(&e.Summary, r.plain(withoutTags(extract.Bound(item.HTML, 8*o.MaxFieldBytes))))
 		if len(item.Attachments) > 0 {
 			e.Enclosure = r.url(item.Attachments[0].URL)
 		}

@@ -3,6 +3,8 @@ package office
 import (
 	"net/url"
 	"strings"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // maxChapterBytes bounds a chapter of a book.
@@ -25,7 +27,7 @@ func (r *reader) epub() {
 	locked := r.locked()
 	for _, chapter := range chapters {
 		if locked[partName(chapter)] {
-			r.doc.Outcome = Encrypted
+			r.doc.Outcome = extract.Encrypted
 			continue
 		}
 		html, err := r.a.whole(chapter, maxChapterBytes)
@@ -65,7 +67,7 @@ func (r *reader) book(main string) (chapters []string) {
 		case "creator":
 			r.join(&d.Author, text)
 		case "description":
-			first(&d.Description, oneLine(withoutTags(text), r.opts.MaxFieldBytes))
+			first(&d.Description, extract.OneLine(withoutTags(text), r.opts.MaxFieldBytes))
 		case "subject":
 			r.join(&d.Keywords, text)
 		case "language":

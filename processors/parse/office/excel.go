@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 const (
@@ -157,7 +159,7 @@ func (c *cells) start(name string, attrs attributes) {
 		c.inValue = true
 	case "hyperlink":
 		if rel := c.relations[attrs.with("r", "id")]; rel.external {
-			c.w.addLink(rel.target, oneLine(attrs.get("display"), c.opts.MaxAnchorBytes))
+			c.w.addLink(rel.target, extract.OneLine(attrs.get("display"), c.opts.MaxAnchorBytes))
 		}
 	}
 }

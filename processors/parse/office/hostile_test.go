@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // bombBytes is the size of a part that repeats.
@@ -65,45 +67,45 @@ func TestHostileFiles(t *testing.T) {
 		name    string
 		body    []byte
 		kind    Kind
-		outcome Outcome
+		outcome extract.Outcome
 		text    string
 	}{
-		{"encrypted file of Word", load(t, "encrypted.docx"), None, Encrypted, ""},
-		{"encrypted part", encryptedZip, Word, Encrypted, ""},
-		{"encrypted OpenDocument", archiveOf(t, "mimetype", odt, "META-INF/manifest.xml", "<m><encryption-data/></m>", "content.xml", "\x00\x01"), Text, Encrypted, ""},
+		{"encrypted file of Word", load(t, "encrypted.docx"), None, extract.Encrypted, ""},
+		{"encrypted part", encryptedZip, Word, extract.Encrypted, ""},
+		{"encrypted OpenDocument", archiveOf(t, "mimetype", odt, "META-INF/manifest.xml", "<m><encryption-data/></m>", "content.xml", "\x00\x01"), Text, extract.Encrypted, ""},
 		{"locked book", archiveOf(t, "META-INF/container.xml", `<rootfile full-path="o/p.opf"/>`, "o/p.opf",
 			`<p><item id="a" href="a%20b.html" media-type="text/html"/><item id="b" href="b.html" media-type="text/html"/><itemref idref="a"/><itemref idref="b"/></p>`,
-			"o/a b.html", "\x01", "o/b.html", "<p>free</p>", "META-INF/encryption.xml", `<CipherReference URI="o/a%20b.html"/>`), EPUB, Encrypted, "free"},
-		{"truncated file", truncated, Word, Damaged, "Warp and weft"},
-		{"truncated within its first part", report[:100], None, Damaged, ""},
-		{"directory that lies", append(bytes.Clone(report[:len(report)-30]), "PK\x05\x06 nonsense nonsense "...), Word, Damaged, "Warp and weft"},
-		{"broken XML", archiveOf(t, "word/document.xml", wordHead+"<w:p><w:t>after</w:t><w:t a=<<<"), Word, Damaged, "before"},
-		{"no document in it", archiveOf(t, "mimetype", odt), Text, Damaged, ""},
-		{"book without a package", archiveOf(t, "mimetype", "application/epub+zip"), EPUB, Damaged, ""},
-		{"zip bomb of text", archiveOf(t, "word/document.xml", wordHead+"|<w:p><w:t>a long text </w:t></w:p>…"), Word, Whole, "before"},
-		{"zip bomb of tags", archiveOf(t, "word/document.xml", wordHead+"|<w:pPr></w:pPr>…"), Word, TooCostly, "before"},
-		{"one text without end", archiveOf(t, "word/document.xml", wordHead+"<w:t>|aaaa…"), Word, TooCostly, "before"},
-		{"one tag without end", archiveOf(t, "word/document.xml", wordHead+"<w:t |a='b' …"), Word, TooCostly, "before"},
-		{"bomb of shared strings", archiveOf(t, "xl/workbook.xml", "<x/>", "xl/sharedStrings.xml", "<sst>|<si></si>…"), Excel, TooCostly, ""},
-		{"bomb of styles", archiveOf(t, "xl/workbook.xml", "<x/>", "xl/styles.xml", "<cellXfs>|<xf/>…"), Excel, TooCostly, ""},
-		{"bomb of metadata", archiveOf(t, "word/document.xml", wordHead, "docProps/core.xml", "<title>|<a>b</a>…"), Word, TooCostly, ""},
-		{"entities that grow", archiveOf(t, "word/document.xml", entities+wordHead+"<w:t>&b;</w:t>"), Word, Whole, "before\n&b;"},
-		{"many open elements", archiveOf(t, "word/document.xml", wordHead+deep), Word, Whole, "before"},
-		{"archive in an archive", archiveOf(t, "word/document.xml", wordHead, "word/embeddings/a.docx", string(report)), Word, Whole, "before"},
-		{"archive of other things", archiveOf(t, "a.txt", "text"), None, Whole, ""},
-		{"HTML", []byte("<html>"), None, Whole, ""},
-		{"empty", nil, None, Whole, ""},
+			"o/a b.html", "\x01", "o/b.html", "<p>free</p>", "META-INF/encryption.xml", `<CipherReference URI="o/a%20b.html"/>`), EPUB, extract.Encrypted, "free"},
+		{"truncated file", truncated, Word, extract.Damaged, "Warp and weft"},
+		{"truncated within its first part", report[:100], None, extract.Damaged, ""},
+		{"directory that lies", append(bytes.Clone(report[:len(report)-30]), "PK\x05\x06 nonsense nonsense "...), Word, extract.Damaged, "Warp and weft"},
+		{"broken XML", archiveOf(t, "word/document.xml", wordHead+"<w:p><w:t>after</w:t><w:t a=<<<"), Word, extract.Damaged, "before"},
+		{"no document in it", archiveOf(t, "mimetype", odt), Text, extract.Damaged, ""},
+		{"book without a package", archiveOf(t, "mimetype", "application/epub+zip"), EPUB, extract.Damaged, ""},
+		{"zip bomb of text", archiveOf(t, "word/document.xml", wordHead+"|<w:p><w:t>a long text </w:t></w:p>…"), Word, extract.Whole, "before"},
+		{"zip bomb of tags", archiveOf(t, "word/document.xml", wordHead+"|<w:pPr></w:pPr>…"), Word, extract.TooCostly, "before"},
+		{"one text without end", archiveOf(t, "word/document.xml", wordHead+"<w:t>|aaaa…"), Word, extract.TooCostly, "before"},
+		{"one tag without end", archiveOf(t, "word/document.xml", wordHead+"<w:t |a='b' …"), Word, extract.TooCostly, "before"},
+		{"bomb of shared strings", archiveOf(t, "xl/workbook.xml", "<x/>", "xl/sharedStrings.xml", "<sst>|<si></si>…"), Excel, extract.TooCostly, ""},
+		{"bomb of styles", archiveOf(t, "xl/workbook.xml", "<x/>", "xl/styles.xml", "<cellXfs>|<xf/>…"), Excel, extract.TooCostly, ""},
+		{"bomb of metadata", archiveOf(t, "word/document.xml", wordHead, "docProps/core.xml", "<title>|<a>b</a>…"), Word, extract.TooCostly, ""},
+		{"entities that grow", archiveOf(t, "word/document.xml", entities+wordHead+"<w:t>&b;</w:t>"), Word, extract.Whole, "before\n&b;"},
+		{"many open elements", archiveOf(t, "word/document.xml", wordHead+deep), Word, extract.Whole, "before"},
+		{"archive in an archive", archiveOf(t, "word/document.xml", wordHead, "word/embeddings/a.docx", string(report)), Word, extract.Whole, "before"},
+		{"archive of other things", archiveOf(t, "a.txt", "text"), None, extract.Whole, ""},
+		{"HTML", []byte("<html>"), None, extract.Whole, ""},
+		{"empty", nil, None, extract.Whole, ""},
 		{"cells that repeat", archiveOf(t, "mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml",
-			strings.Repeat(`<table table:name="t"><table:table-row table:number-rows-repeated="9999999"><table:table-cell table:number-columns-repeated="9999999"><text:p>wide</text:p></table:table-cell></table:table-row>`, 50)), Spreadsheet, Whole, "t\nwide"},
-		{"RTF that ends early", []byte(`{\rtf1 some {\b text`), RTF, Damaged, "some text"},
-		{"RTF of groups alone", []byte(`{\rtf1 some` + strings.Repeat("{", 1<<20)), RTF, TooCostly, "some"},
-		{"RTF with a number too large", []byte(`{\rtf1 a\bin99999999999999999999 \u-99999 \par}`), RTF, Damaged, "a"},
+			strings.Repeat(`<table table:name="t"><table:table-row table:number-rows-repeated="9999999"><table:table-cell table:number-columns-repeated="9999999"><text:p>wide</text:p></table:table-cell></table:table-row>`, 50)), Spreadsheet, extract.Whole, "t\nwide"},
+		{"RTF that ends early", []byte(`{\rtf1 some {\b text`), RTF, extract.Damaged, "some text"},
+		{"RTF of groups alone", []byte(`{\rtf1 some` + strings.Repeat("{", 1<<20)), RTF, extract.TooCostly, "some"},
+		{"RTF with a number too large", []byte(`{\rtf1 a\bin99999999999999999999 \u-99999 \par}`), RTF, extract.Damaged, "a"},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		got := Read(c.body, o)
 		runtime.ReadMemStats(&after)
-		if got.Kind != c.kind && c.outcome != Encrypted || got.Outcome != c.outcome || !strings.HasPrefix(got.Text, c.text) || c.text == "" && got.Text != "" {
+		if got.Kind != c.kind && c.outcome != extract.Encrypted || got.Outcome != c.outcome || !strings.HasPrefix(got.Text, c.text) || c.text == "" && got.Text != "" {
 			t.Errorf("%s: %q, outcome %q, want %q and %q; text %.80q", c.name, got.Kind, got.Outcome, c.kind, c.outcome, got.Text)
 		}
 		if len(got.Text) > o.MaxTextBytes {

@@ -5,7 +5,7 @@
 // these formats but RTF is a zip archive of XML. Both can be made to grow without end, so
 // nothing of them is kept but what a page needs: an archive is bytes that are there anyway,
 // with Options.MaxUnpackedBytes for all that is unpacked of it, XML has neither tree nor entities,
-// and a file within a file is not opened. See Outcome for what becomes of hostile files.
+// and a file within a file is not opened. See Document for what becomes of hostile files.
 package office
 
 import (
@@ -15,6 +15,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // Kind is the format of a file.
@@ -33,68 +35,25 @@ const (
 	RTF          Kind = "rtf"
 )
 
-// Outcome says why a file was not read whole.
-type Outcome string
-
-// Outcomes.
-const (
-	Whole Outcome = ""
-	// Encrypted: it cannot be read without a password or a licence.
-	Encrypted Outcome = "encrypted"
-	// Damaged: a part is missing or broken. What could be read is there.
-	Damaged Outcome = "damaged"
-	// TooCostly: it unpacks to more than Options.MaxUnpackedBytes, or has a tag or a text
-	// of more than 256 KiB. What was read until then is there.
-	TooCostly Outcome = "too_costly"
-)
-
-// Document is what a file says. All strings are valid UTF-8, and fields are on one line. Dates
-// are as written.
+// Document is what a file says. Dates and links are as written. The text has a line for each
+// paragraph or row, and headings are paragraphs of the style of one. TooCostly is a file that
+// unpacks to more than Options.MaxUnpackedBytes, or has a tag or a text of more than 256 KiB.
 type Document struct {
-	Kind    Kind
-	Outcome Outcome
-
-	Title, Description, Keywords, Author, Language string
-	// Created is when it was made or published, Modified when it was last changed.
-	Created, Modified string
-	// Pages is the number of pages, slides or sheets; 0: the file does not say.
-	Pages int
-
-	// Text has a line for each paragraph or row, and a form feed between slides, sheets
-	// and chapters.
-	Text          string
-	TextTruncated bool
-	Headings      []Heading
-	// Links are as written, each once. LinksOmitted counts those beyond the bounds.
-	Links        []Link
-	LinksOmitted int
+	Kind Kind
+	extract.Document
 }
-
-// Heading is a paragraph of the style of a heading.
-type Heading struct {
-	Level int // 1 to 6
-	Text  string
-}
-
-// Link is a link to a page of the web.
-type Link struct{ URL, Text string }
 
 // Chapter is a file of HTML within a book.
 type Chapter struct {
 	Text      string
 	Truncated bool
-	Headings  []Heading
-	Links     []Link
+	Headings  []extract.Heading
+	Links     []extract.Link
 }
 
 // Options bound a Document.
 type Options struct {
-	MaxTextBytes   int
-	MaxLinks       int
-	MaxHrefBytes   int
-	MaxAnchorBytes int
-	MaxHeadings    int
-	MaxFieldBytes  int
+	extract.Bounds
 	// MaxUnpackedBytes bounds what is unpacked of a file, all in all.
 	MaxUnpackedBytes int64
 	// Chapter reads a file of HTML within a book.
@@ -194,7 +153,7 @@ func Read(body []byte, o Options) *Document {
 		return doc
 	}
 	if isEncryptedPackage(body) {
-		doc.Outcome = Encrypted
+		doc.Outcome = extract.Encrypted
 		return doc
 	}
 	if !isZip(body) {
@@ -203,7 +162,7 @@ func Read(body []byte, o Options) *Document {
 	r := &reader{opts: &o, a: openArchive(body, o.MaxUnpackedBytes), doc: doc}
 	r.w = newWriter(&o, doc)
 	if r.a.cut {
-		doc.Outcome = Damaged
+		doc.Outcome = extract.Damaged
 	}
 	doc.Kind = kindOf(r.a)
 	switch doc.Kind {
@@ -243,13 +202,13 @@ func (r *reader) note(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, errStop):
 	case errors.Is(err, errTooCostly):
-		r.doc.Outcome = TooCostly
+		r.doc.Outcome = extract.TooCostly
 		return false
 	case errors.Is(err, errEncrypted):
-		r.doc.Outcome = Encrypted
+		r.doc.Outcome = extract.Encrypted
 		return false
-	case r.doc.Outcome == Whole:
-		r.doc.Outcome = Damaged
+	case r.doc.Outcome == extract.Whole:
+		r.doc.Outcome = extract.Damaged
 	}
 	return !r.w.full
 }
@@ -265,7 +224,7 @@ func (r *reader) fields(name string, set func(element, text string)) {
 			text = append(text, more[:min(len(more), max(8*r.opts.MaxFieldBytes-len(text), 0))]...)
 		},
 		end: func(element string) {
-			if value := oneLine(string(text), r.opts.MaxFieldBytes); value != "" {
+			if value := extract.OneLine(string(text), r.opts.MaxFieldBytes); value != "" {
 				set(cmp.Or(property, element), value)
 			}
 			text, property = text[:0], ""
@@ -278,7 +237,7 @@ func (r *reader) join(field *string, value string) {
 	if *field != "" {
 		value = *field + ", " + value
 	}
-	*field = bound(value, r.opts.MaxFieldBytes)
+	*field = extract.Bound(value, r.opts.MaxFieldBytes)
 }
 
 // first sets a field that has no value.

@@ -9,17 +9,19 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 func options() Options {
 	return Options{
-		MaxTextBytes: 1 << 20, MaxLinks: 1000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024,
+		Bounds:           extract.Bounds{MaxTextBytes: 1 << 20, MaxLinks: 1000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024},
 		MaxUnpackedBytes: MaxUnpackedBytes,
 		Chapter: func(html []byte) Chapter { // a rough one: its real one is of another package
 			c := Chapter{Text: withoutTags(string(html))}
 			if _, after, ok := strings.Cut(string(html), `href="https://`); ok {
 				url, _, _ := strings.Cut(after, `"`)
-				c.Links = []Link{{URL: "https://" + url}}
+				c.Links = []extract.Link{{URL: "https://" + url}}
 			}
 			return c
 		},
@@ -44,7 +46,7 @@ func TestReference(t *testing.T) {
 			reference = file
 		}
 		got := Read(load(t, file), options())
-		if got.Outcome != Whole || string(got.Kind) != filepath.Ext(file)[1:] {
+		if got.Outcome != extract.Whole || string(got.Kind) != filepath.Ext(file)[1:] {
 			t.Errorf("%s: %q, outcome %q", file, got.Kind, got.Outcome)
 		}
 		// A footnote has its place, and its number in the text, by choice of the program.
@@ -166,7 +168,7 @@ func TestRTF(t *testing.T) {
 		`{\rtf1 shown{\v hidden}{\*\unknown x{\b y}}{\pict 0102}{\deleted gone}{\header top} end}`:             "shown end",
 		"{\\rtf1 a\\bin3 }}}b\\~c\\_d\\{e\\}}":                                                                 "ab c-d{e}",
 	} {
-		if got := Read([]byte(body), options()); got.Text != want || got.Outcome != Whole {
+		if got := Read([]byte(body), options()); got.Text != want || got.Outcome != extract.Whole {
 			t.Errorf("%s: %q, %q", body, got.Text, got.Outcome)
 		}
 	}

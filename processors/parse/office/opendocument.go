@@ -1,5 +1,9 @@
 package office
 
+import (
+	"github.com/weftcrawl/weft/processors/parse/extract"
+)
+
 import "strconv"
 
 // openDocument reads a file of OpenDocument 1.x: text with its tables, sheets as shown, slides
@@ -41,7 +45,7 @@ func (r *reader) openDocument() {
 	})
 	first(&r.doc.Author, creator)
 	if encrypted {
-		r.doc.Outcome = Encrypted
+		r.doc.Outcome = extract.Encrypted
 		return
 	}
 	f := flow{reader: r}

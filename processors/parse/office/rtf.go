@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 const rtfMagic = `{\rtf`
@@ -80,7 +82,7 @@ func (r *rtf) read() {
 		switch c {
 		case '{':
 			if len(r.groups) >= maxGroups {
-				r.doc.Outcome = TooCostly
+				r.doc.Outcome = extract.TooCostly
 				return
 			}
 			r.flush()
@@ -100,7 +102,7 @@ func (r *rtf) read() {
 	}
 	r.flush()
 	if !r.w.full {
-		r.doc.Outcome = Damaged // it ends within a group
+		r.doc.Outcome = extract.Damaged // it ends within a group
 	}
 }
 
@@ -119,7 +121,7 @@ func (r *rtf) close() {
 	if ended == r.destination {
 		return
 	}
-	text := oneLine(string(r.field), r.opts.MaxFieldBytes)
+	text := extract.OneLine(string(r.field), r.opts.MaxFieldBytes)
 	r.field = r.field[:0]
 	d := r.doc
 	switch ended {

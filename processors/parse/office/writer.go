@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // writer makes the text of a document: a line for each paragraph, and a form feed between
@@ -77,7 +79,7 @@ func (w *writer) since(from, most int) string {
 	if from > len(w.text) {
 		return ""
 	}
-	return bound(strings.Join(strings.Fields(string(w.text[from:])), " "), most)
+	return extract.Bound(strings.Join(strings.Fields(string(w.text[from:])), " "), most)
 }
 
 func (w *writer) beginHeading(level int) { w.heading, w.headingFrom = level, len(w.text) }
@@ -85,7 +87,7 @@ func (w *writer) beginHeading(level int) { w.heading, w.headingFrom = level, len
 func (w *writer) endHeading() {
 	if w.heading > 0 && len(w.doc.Headings) < w.opts.MaxHeadings {
 		if text := w.since(w.headingFrom, w.opts.MaxFieldBytes); text != "" {
-			w.doc.Headings = append(w.doc.Headings, Heading{Level: min(w.heading, 6), Text: text})
+			w.doc.Headings = append(w.doc.Headings, extract.Heading{Level: min(w.heading, 6), Text: text})
 		}
 	}
 	w.heading = 0
@@ -118,7 +120,7 @@ func (w *writer) addLink(url, text string) {
 		w.doc.LinksOmitted++
 	default:
 		w.seen[url] = true
-		w.doc.Links = append(w.doc.Links, Link{URL: url, Text: text})
+		w.doc.Links = append(w.doc.Links, extract.Link{URL: url, Text: text})
 	}
 }
 
@@ -127,21 +129,4 @@ func (w *writer) finish() {
 	w.endLink()
 	w.endHeading()
 	w.doc.Text = string(w.text)
-}
-
-// bound makes a text valid UTF-8 of so many bytes.
-func bound(text string, most int) string {
-	text = strings.ToValidUTF8(text, "")
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
-}
-
-// oneLine folds a text to one line of so many bytes.
-func oneLine(text string, most int) string {
-	return bound(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " "), most)
 }

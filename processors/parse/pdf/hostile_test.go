@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // build makes a PDF of objects, the first of which is the catalog.
@@ -62,25 +64,25 @@ func TestHostileFiles(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		body    []byte
-		outcome Outcome
+		outcome extract.Outcome
 		text    string
 	}{
-		{"plain", build(catalog, onePage, page, stream("", shown), font), Whole, "shown"},
-		{"encrypted", load(t, "encrypted.pdf"), Encrypted, ""},
-		{"protected without a password", load(t, "protected.pdf"), Whole, "Warp and weft"},
-		{"truncated within its table of objects", report[:len(report)-300], Damaged, "Warp and weft"},
-		{"truncated in front of its page tree", report[:2000], Damaged, ""},
-		{"only a header", []byte("%PDF-1.7"), Damaged, ""},
-		{"HTML", []byte("<html>%PDF-</html>"), Damaged, ""},
-		{"empty", nil, Damaged, ""},
-		{"no pages", build(catalog, "<</Type/Pages/Kids[]/Count 0>>"), Whole, ""},
-		{"page tree in a circle", build(catalog, "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), Damaged, ""},
-		{"page that is none", build(catalog, "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>", strings.Replace(page, "4 0 R", "6 0 R", 1), "(x)", font, stream("", shown)), Damaged, "shown"},
-		{"more pages than are read", build(catalog, "<</Type/Pages/Kids["+strings.Repeat("3 0 R ", 20)+"]/Count 20>>", page, stream("", shown), font), TooCostly, "shown\fshown"},
-		{"form that shows itself", build(catalog, onePage, page, stream("", shown+"/X Do"), font, stream(form, "/X Do /X Do")), TooCostly, ""},
-		{"deep arrays", build(catalog, onePage, page, stream("", shown+strings.Repeat("[", 1<<20)), font), Whole, "shown"},
-		{"content that unpacks to more than the memory", build(catalog, onePage, page, packed("", shown, "1 0 0 1 0 0 cm\n", 128<<20), font), TooCostly, ""},
-		{"a million words", build(catalog, onePage, page, packed("", shown, "BT /F 12 Tf 50 600 Td (wordsworth) Tj ET\n", 40<<20), font), TooCostly, ""},
+		{"plain", build(catalog, onePage, page, stream("", shown), font), extract.Whole, "shown"},
+		{"encrypted", load(t, "encrypted.pdf"), extract.Encrypted, ""},
+		{"protected without a password", load(t, "protected.pdf"), extract.Whole, "Warp and weft"},
+		{"truncated within its table of objects", report[:len(report)-300], extract.Damaged, "Warp and weft"},
+		{"truncated in front of its page tree", report[:2000], extract.Damaged, ""},
+		{"only a header", []byte("%PDF-1.7"), extract.Damaged, ""},
+		{"HTML", []byte("<html>%PDF-</html>"), extract.Damaged, ""},
+		{"empty", nil, extract.Damaged, ""},
+		{"no pages", build(catalog, "<</Type/Pages/Kids[]/Count 0>>"), extract.Whole, ""},
+		{"page tree in a circle", build(catalog, "<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), extract.Damaged, ""},
+		{"page that is none", build(catalog, "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>", strings.Replace(page, "4 0 R", "6 0 R", 1), "(x)", font, stream("", shown)), extract.Damaged, "shown"},
+		{"more pages than are read", build(catalog, "<</Type/Pages/Kids["+strings.Repeat("3 0 R ", 20)+"]/Count 20>>", page, stream("", shown), font), extract.TooCostly, "shown\fshown"},
+		{"form that shows itself", build(catalog, onePage, page, stream("", shown+"/X Do"), font, stream(form, "/X Do /X Do")), extract.TooCostly, ""},
+		{"deep arrays", build(catalog, onePage, page, stream("", shown+strings.Repeat("[", 1<<20)), font), extract.Whole, "shown"},
+		{"content that unpacks to more than the memory", build(catalog, onePage, page, packed("", shown, "1 0 0 1 0 0 cm\n", 128<<20), font), extract.TooCostly, ""},
+		{"a million words", build(catalog, onePage, page, packed("", shown, "BT /F 12 Tf 50 600 Td (wordsworth) Tj ET\n", 40<<20), font), extract.TooCostly, ""},
 	} {
 		began := time.Now()
 		got := read(t, shared, c.body)
@@ -120,7 +122,7 @@ func TestTimeIsBounded(t *testing.T) {
 	o.MaxTime = 1
 	hurried := &Reader{opts: o}
 	hurried.engine.engine = shared.engine.engine
-	if got := read(t, hurried, load(t, "report.pdf")); got.Outcome != TooCostly {
+	if got := read(t, hurried, load(t, "report.pdf")); got.Outcome != extract.TooCostly {
 		t.Errorf("outcome %q", got.Outcome)
 	}
 }

@@ -7,7 +7,12 @@
 // thrown away. PDFium is compiled when the first file comes; a program that meets no PDF pays the
 // 2.2 MB that it is larger by, and nothing else.
 //
-// A Reader is safe for concurrent use. Read does not fail: see Outcome.
+// What Reader makes of a file: dates in the form of RFC 3339, as far as the file has their parts, or
+// as written; the outline that readers show beside the pages as headings; the links that a reader
+// can click; 0 pages for a file that cannot be opened. Files that are protected without a password
+// are read. TooCostly is a file that takes more time, memory or pages than Options permit.
+//
+// A Reader is safe for concurrent use. Read does not fail: see extract.Outcome.
 package pdf
 
 import (
@@ -21,61 +26,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
-
-// Outcome says why a file was not read whole.
-type Outcome string
-
-// Outcomes.
-const (
-	Whole Outcome = ""
-	// Encrypted: it needs a password. Files that are protected without one are read.
-	Encrypted Outcome = "encrypted"
-	// Damaged: it cannot be opened, or some of its pages cannot.
-	Damaged Outcome = "damaged"
-	// TooCostly: it took more time, memory or pages than Options permit. What was read until
-	// then is there.
-	TooCostly Outcome = "too_costly"
-)
-
-// Document is what a file says. All strings are valid UTF-8, and fields are on one line.
-type Document struct {
-	Outcome Outcome
-
-	Title, Description, Keywords, Author, Language string
-	// Created and Modified are in the form of RFC 3339, as far as the file has its parts, or as
-	// written.
-	Created, Modified string
-	// Pages is the number of pages; 0: the file cannot be opened.
-	Pages int
-
-	// Text has a form feed between pages.
-	Text          string
-	TextTruncated bool
-	// Headings is the outline that readers show beside the pages.
-	Headings []Heading
-	// Links are those that a reader can click. LinksOmitted counts those beyond the bounds.
-	Links        []Link
-	LinksOmitted int
-}
-
-// Heading is an entry of the outline.
-type Heading struct {
-	Level int // 1 to 6
-	Text  string
-}
-
-// Link is a link to the web.
-type Link struct{ URL, Text string }
 
 // Options bound a Document, and what reading it may take.
 type Options struct {
-	MaxTextBytes   int
-	MaxLinks       int
-	MaxHrefBytes   int
-	MaxAnchorBytes int
-	MaxHeadings    int
-	MaxFieldBytes  int
+	extract.Bounds
 
 	// MaxPages is how many pages are read, MaxTime how long that may take, and MaxMemory how many
 	// bytes of memory a file may take, itself included.
@@ -110,14 +67,14 @@ func New(opts Options) *Reader { return &Reader{opts: opts} }
 func (r *Reader) Close() error { return r.engine.close() }
 
 // Read reads a file. The error is that of ctx, or that PDFium cannot be made.
-func (r *Reader) Read(ctx context.Context, body []byte) (*Document, error) {
+func (r *Reader) Read(ctx context.Context, body []byte) (*extract.Document, error) {
 	e, err := r.engine.get(context.WithoutCancel(ctx), r.opts.MaxMemory)
 	if err != nil {
 		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, r.opts.MaxTime)
 	defer cancel()
-	f := file{instance: e.instance(limited), opts: &r.opts, doc: &Document{}, seen: map[string]bool{}}
+	f := file{instance: e.instance(limited), opts: &r.opts, doc: &extract.Document{}, seen: map[string]bool{}}
 	defer f.close()
 	f.read(body)
 	if ctx.Err() != nil {
@@ -127,9 +84,9 @@ func (r *Reader) Read(ctx context.Context, body []byte) (*Document, error) {
 	case f.err == nil:
 	case errors.Is(f.err, errMemory), limited.Err() != nil, strings.Contains(f.err.Error(), "unreachable"):
 		// PDFium gives itself up, by the instruction unreachable, if it has no memory.
-		f.doc.Outcome = TooCostly
-	case f.doc.Outcome == Whole:
-		f.doc.Outcome = Damaged
+		f.doc.Outcome = extract.TooCostly
+	case f.doc.Outcome == extract.Whole:
+		f.doc.Outcome = extract.Damaged
 	}
 	f.doc.Text = string(f.text)
 	return f.doc, nil
@@ -139,7 +96,7 @@ func (r *Reader) Read(ctx context.Context, body []byte) (*Document, error) {
 type file struct {
 	*instance
 	opts     *Options
-	doc      *Document
+	doc      *extract.Document
 	document uint64
 	last     uint64 // the page that was read last
 
@@ -159,16 +116,16 @@ func (f *file) read(body []byte) {
 	if cause == errFormat {
 		if mended := withTrailer(body); mended != nil {
 			cause = f.open(mended)
-			f.doc.Outcome = Damaged
+			f.doc.Outcome = extract.Damaged
 		}
 	}
 	switch {
 	case f.document != 0:
 	case cause == errPassword || cause == errSecurity:
-		f.doc.Outcome = Encrypted
+		f.doc.Outcome = extract.Encrypted
 		return
 	default:
-		f.doc.Outcome = Damaged
+		f.doc.Outcome = extract.Damaged
 		return
 	}
 	d := f.doc
@@ -186,7 +143,7 @@ func (f *file) read(body []byte) {
 	}
 	f.call("FPDF_ClosePage", f.last)
 	if d.Pages > f.opts.MaxPages && !d.TextTruncated {
-		d.TextTruncated, d.Outcome = true, TooCostly
+		d.TextTruncated, d.Outcome = true, extract.TooCostly
 	}
 	if strings.Trim(string(f.text), "\f") == "" { // pictures
 		f.text = nil
@@ -222,7 +179,7 @@ func (f *file) field(bytes int) string {
 	if bytes <= 2 || bytes > scratchBytes {
 		return ""
 	}
-	return oneLine(string(f.utf16(f.scratch, bytes/2)), f.opts.MaxFieldBytes)
+	return extract.OneLine(string(f.utf16(f.scratch, bytes/2)), f.opts.MaxFieldBytes)
 }
 
 func (f *file) meta(tag string) string {
@@ -237,7 +194,7 @@ func (f *file) page(number int) {
 	page := f.call("FPDF_LoadPage", f.document, uint64(number))
 	if page == 0 {
 		if f.err == nil {
-			f.doc.Outcome = Damaged
+			f.doc.Outcome = extract.Damaged
 		}
 		return
 	}
@@ -314,9 +271,9 @@ func (f *file) link(url string, handle, text uint64) {
 			args = append(args, math.Float64bits(float64(math.Float32frombits(binary.LittleEndian.Uint32(corner)))))
 		}
 		n := f.number("FPDFText_GetBoundedText", append(args, uint64(f.scratch), scratchBytes/2)...)
-		under = oneLine(string(f.utf16(f.scratch, min(n, scratchBytes/2))), f.opts.MaxAnchorBytes)
+		under = extract.OneLine(string(f.utf16(f.scratch, min(n, scratchBytes/2))), f.opts.MaxAnchorBytes)
 	}
-	f.doc.Links = append(f.doc.Links, Link{URL: url, Text: under})
+	f.doc.Links = append(f.doc.Links, extract.Link{URL: url, Text: under})
 }
 
 // maxBookmarks bounds the entries of an outline that are looked at: it may be a circle.
@@ -329,7 +286,7 @@ func (f *file) outline(entry uint64, level int, seen *int) {
 			return
 		}
 		if text := f.field(f.number("FPDFBookmark_GetTitle", entry, uint64(f.scratch), scratchBytes)); text != "" {
-			f.doc.Headings = append(f.doc.Headings, Heading{Level: level, Text: text})
+			f.doc.Headings = append(f.doc.Headings, extract.Heading{Level: level, Text: text})
 		}
 		if level < 6 {
 			f.outline(f.call("FPDFBookmark_GetFirstChild", f.document, entry), level+1, seen)

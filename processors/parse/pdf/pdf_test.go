@@ -12,11 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 func options() Options {
 	return Options{
-		MaxTextBytes: 1 << 20, MaxLinks: 1000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024,
+		Bounds:   extract.Bounds{MaxTextBytes: 1 << 20, MaxLinks: 1000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024},
 		MaxPages: 10, MaxTime: time.Minute, MaxMemory: 64 << 20,
 	}
 }
@@ -24,7 +26,7 @@ func options() Options {
 // shared is one Reader for all tests: to compile PDFium takes seconds.
 var shared = New(options())
 
-func read(t testing.TB, r *Reader, body []byte) *Document {
+func read(t testing.TB, r *Reader, body []byte) *extract.Document {
 	t.Helper()
 	d, err := r.Read(t.Context(), body)
 	if err != nil {
@@ -48,7 +50,7 @@ func TestReference(t *testing.T) {
 		got := read(t, shared, load(t, name+".pdf"))
 		want := strings.Split(strings.TrimSuffix(string(load(t, "reference/"+name+".txt")), "\f"), "\f")
 		pages := strings.Split(got.Text, "\f")
-		if got.Outcome != Whole || len(pages) != len(want) || got.Pages != len(want) {
+		if got.Outcome != extract.Whole || len(pages) != len(want) || got.Pages != len(want) {
 			t.Fatalf("%s: outcome %q, %d pages in the text, %d in the file, want %d", name, got.Outcome, len(pages), got.Pages, len(want))
 		}
 		for i := range want {
@@ -80,11 +82,11 @@ func common(text, reference string) (found, all int) {
 }
 
 func TestWhatFilesSay(t *testing.T) {
-	want := &Document{
+	want := &extract.Document{
 		Title: "Weaving for beginners", Description: "Looms", Keywords: "loom, thread", Author: "Ada Weaver", Language: "en-US",
 		Created: "2026-11-24T18:06:30Z", Pages: 1,
-		Headings: []Heading{{1, "Warp and weft"}, {2, "A table"}},
-		Links:    []Link{{"https://example.com/looms?a=1&b=2", "about looms"}, {"http://example.org/ende", "second link"}},
+		Headings: []extract.Heading{{Level: 1, Text: "Warp and weft"}, {Level: 2, Text: "A table"}},
+		Links:    []extract.Link{{URL: "https://example.com/looms?a=1&b=2", Text: "about looms"}, {URL: "http://example.org/ende", Text: "second link"}},
 	}
 	for _, name := range []string{"report.pdf", "protected.pdf"} {
 		got := read(t, shared, load(t, name))

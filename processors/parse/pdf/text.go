@@ -59,18 +59,6 @@ func (l *lines) put(r rune) {
 
 func (l *lines) end() []byte { return l.text }
 
-// oneLine folds a text to one line of so many bytes.
-func oneLine(text string, most int) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most]
-}
-
 var pdfDate = regexp.MustCompile(`^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(Z|[+-])?(\d\d)?'?(\d\d)?'?`)
 
 // date writes a date of PDF (ISO 32000-1, section 7.9.4), D:20240201102030+01'00', in the form of
