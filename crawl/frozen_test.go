@@ -63,6 +63,7 @@ func TestZombies(t *testing.T) {
 	}
 	var frozen []webserver.Outage
 	var awake []int64
+	var woken []webserver.Outage
 	for i := range 4 {
 		w.reaches(t, 120, crawlers[0])
 		from := time.Now()
@@ -75,12 +76,13 @@ func TestZombies(t *testing.T) {
 		frozen = append(frozen, webserver.Outage{From: from.UnixNano(), To: from.Add(signalled).UnixNano()},
 			webserver.Outage{From: woke.UnixNano(), To: woke.Add(2 * session).UnixNano()})
 		awake = append(awake, woke.UnixNano())
+		woken = append(woken, webserver.Outage{From: woke.UnixNano(), To: woke.Add(signalled).UnixNano()})
 	}
 	for i, c := range crawlers {
 		c.drains(t)
 		holds(t, w, read(t, lines(t, ps[i].options())))
 	}
-	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay)})
+	report := w.audit(t, webserver.Expect{Pages: w.Pages(), Delay: w.delay(delay), Woken: woken})
 	w.repeatsOnlyIn(t, frozen, awake...)
 	t.Logf("the server's log:\n%v", report)
 }

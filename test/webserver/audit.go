@@ -23,6 +23,10 @@ type Expect struct {
 	Denied func(domain, path string) bool
 	// Outages of the crawler during the crawl.
 	Outages []Outage
+	// Woken are the moments at which a stopped process of the crawler went on, while another one
+	// had its domains. A request that it was about to make when it was stopped begins then, and
+	// nothing can hold it back: such requests are not held against the pace.
+	Woken []Outage
 }
 
 // AuditReport is the result of an audit. For a crawler that was polite and lost nothing,
@@ -120,10 +124,11 @@ func (r *AuditReport) pace(domain string, log []Entry, expect Expect) {
 			r.MinInterval, r.MinIntervalDomain = interval, domain
 		}
 		r.Intervals++
-		if interval < 0 {
+		woken := slices.ContainsFunc(expect.Woken, func(o Outage) bool { return e.Start >= o.From && e.Start < o.To })
+		if interval < 0 && !woken {
 			r.Overlaps++
 		}
-		if interval < delay {
+		if interval < delay && !woken {
 			r.Short++
 		}
 		end = max(end, e.End)

@@ -52,6 +52,12 @@ func TestAudit(t *testing.T) {
 		want: AuditReport{Requests: 2, Domains: 1, MinInterval: 999 * time.Millisecond, MinIntervalDomain: "a", Intervals: 1, Short: 1,
 			RobotsRequests: 1, Status: map[int]int{200: 2}},
 	}, {
+		name:   "too soon, by a process that went on; then by another",
+		log:    []Entry{at(0, 10, "a", "/robots.txt", 200), at(15, 20, "a", "/", 200), at(500, 510, "a", "/x", 200)},
+		expect: Expect{Delay: second, Woken: []Outage{{From: 14e6, To: 114e6}}},
+		want: AuditReport{Requests: 3, Domains: 1, MinInterval: 5 * time.Millisecond, MinIntervalDomain: "a", Intervals: 2, Short: 1,
+			RobotsRequests: 1, Status: map[int]int{200: 3}},
+	}, {
 		name: "a short response within a long one hides no overlap",
 		log:  []Entry{at(0, 1, "a", "/robots.txt", 200), at(2, 100, "a", "/long", 200), at(3, 4, "a", "/short", 200), at(50, 60, "a", "/x", 200)},
 		want: AuditReport{Requests: 4, Domains: 1, MinInterval: -97 * time.Millisecond, MinIntervalDomain: "a", Intervals: 3, Overlaps: 2, Short: 2,
