@@ -34,10 +34,13 @@ BUF           := $(TOOLS)/buf-$(BUF_VERSION)/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
 VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
+# A compiler of WebAssembly that no test runs in two goroutines: under the race detector it
+# takes half a minute for PDFium.
+UNRACED  := github.com/tetratelabs/wazero/...
 # The race detector links C; without a compiler the same tests run without it. The tags
 # choose Go where cgo would choose C, as in the program. Without atexit_sleep_ms each
 # test program, and each that a test starts, sleeps a second before it ends.
-RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false)
+RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false '-gcflags=$(UNRACED)=-dwarf=false -race=false')
 RACE_ENV := $(if $(RACE),CGO_ENABLED=1 GORACE=atexit_sleep_ms=0)
 
 # Compilers and linters keep little and live short. Collected seldom, they take a tenth less
@@ -71,7 +74,8 @@ check: build $(GOTESTSUM) ## What to run while you work: build, lint, the short 
 
 # The long tests wait more than they compute. Beside the tests runs, at the lowest
 # priority, what computes and has no clock: the compiler for the race tests and for the S3
-# server, which come last, linters, and the checks of the deploy files.
+# server, which come last, linters, the checks of the deploy files, and the short tests of
+# packages without goroutines.
 .PHONY: test
 test: ready ## All that CI runs: build, lint, long tests, deploy files, short tests under the race detector
 	@nice -n 19 $(MAKE) --no-print-directory -k beside >$(TOOLS)/beside.log 2>&1 & beside=$$!; \
@@ -87,11 +91,15 @@ ready: $(GOTESTSUM)
 	@$(MAKE) --no-print-directory -j3 build kafka-fetch examples-fetch
 
 .PHONY: beside
-beside: $(VERSITYGW) race-build lint deploy-check
+beside: $(VERSITYGW) race-build lint deploy-check serial
+
+.PHONY: serial
+serial: $(GOTESTSUM) ## The short tests of packages without goroutines
+	$(GOTEST) -vet=off -short -timeout 20m -p 1 $$(.ci/serial)
 
 .PHONY: race-build
 race-build:
-	$(RACE_ENV) go list -export -test -deps $(RACE) ./... >/dev/null
+	$(RACE_ENV) go list -export -test -deps $(RACE) $$(.ci/serial -v) >/dev/null
 
 # The tests of deploy read files outside of their module, of which the cache of
 # tests knows nothing.
@@ -100,7 +108,7 @@ deploy-check: $(GOTESTSUM) ## Hold the deploy files against what reads them
 	cd deploy/check && $(GOTEST) -count=1 -short ./...
 
 .PHONY: tests
-tests: long short ## The tests alone: long ones, those of the deploy files, then short ones under the race detector
+tests: long serial short ## The tests alone, one after another
 
 .PHONY: long
 long: $(GOTESTSUM)
@@ -109,7 +117,7 @@ long: $(GOTESTSUM)
 
 .PHONY: short
 short: $(GOTESTSUM) $(VERSITYGW)
-	$(RACE_ENV) $(GOTEST) $(RACE) -vet=off -short -timeout 20m -p 4 ./...
+	$(RACE_ENV) $(GOTEST) $(RACE) -vet=off -short -timeout 20m -p 4 $$(.ci/serial -v)
 
 .PHONY: unit
 unit: $(GOTESTSUM) ## The short tests only
