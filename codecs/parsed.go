@@ -66,7 +66,8 @@ type Parsed struct {
 	Date string `json:"date,omitempty"`
 	// Modified is written as in the document.
 	Modified string `json:"modified,omitempty"`
-	// Pages is the number of pages, slides or sheets of a file; 0: it has none, or does not say.
+	// Pages is the number of pages, slides or sheets of a file; 0: it has no pages, or does not
+	// say.
 	Pages int `json:"pages,omitempty"`
 	// Canonical is absolute if it could be resolved, otherwise as written.
 	Canonical string `json:"canonical,omitempty"`
@@ -88,10 +89,10 @@ type Parsed struct {
 	// JSONLDOmitted counts those beyond the limit for one page.
 	JSONLDOmitted int `json:"json_ld_omitted,omitempty"`
 
-	// Feed is what the page says as a feed; nil: it is none.
+	// Feed has the contents of a feed; nil: the page is not a feed.
 	Feed *ParsedFeed `json:"feed,omitempty"`
 	// Structure is what is known of a text that has a format: Markdown, JSON, CSV, source code;
-	// nil: it is none of these.
+	// nil: it has another format.
 	Structure *ParsedStructure `json:"structure,omitempty"`
 
 	// Directives are what the site says about what may be done with the page, one by one.
@@ -215,10 +216,9 @@ func ParsedSchema() string { return parsedSchema }
 // MarshalJSON is AppendJSON for encoding/json.
 func (p Parsed) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// AppendJSON appends the record as one line of JSON without the newline. Except for
-// nil slices it is byte for byte what encoding/json makes of the fields with HTML
-// escaping off. It takes a fraction of the time, because most of a record is one long
-// string, of which it looks at each byte once.
+// AppendJSON appends the record as one line of JSON without the newline. Except for nil slices
+// it is byte for byte what encoding/json makes of the fields with HTML escaping off. It takes a
+// fraction of the time: most of a record is one long string, and it reads each byte of it once.
 func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"id":`...), p.ID)
 	dst = appendString(append(dst, `,"url":`...), p.URL)

@@ -42,9 +42,8 @@ type checkpoint struct {
 }
 
 const (
-	// checkpointVersion changes with the format of checkpoints and with that of
-	// states. A checkpoint of another version is not used: the state is rebuilt from
-	// the ledger.
+	// checkpointVersion changes with the format of checkpoints and the format of states. A
+	// checkpoint of another version is not used: the state is rebuilt from the ledger.
 	checkpointVersion = 4
 	checkpointFile    = "CHECKPOINT"
 	scratchDir        = "scratch"
@@ -126,8 +125,8 @@ func (c checkpoint) folded() Folded {
 	return Folded{Offset: c.Offset, Epoch: c.Epoch, Positions: c.Positions, Strangers: c.Strangers, Record: c.Record}
 }
 
-// fits checks the checkpoint against the ledger: the ledger reaches to its last
-// event, holds what follows, and that last event is the one that was folded.
+// fits checks the checkpoint against the ledger: the ledger reaches to the last event of the
+// checkpoint and has what follows, and the event there is the event that was folded.
 func (c checkpoint) fits(ctx context.Context, log source) error {
 	bounds, err := log.bounds(ctx)
 	if err != nil {

@@ -114,8 +114,8 @@ func (m *membership) onAssigned(partitions []int32) {
 	}
 }
 
-// work runs processors of a partition, one after the other, until ctx ends. An
-// error is one that no new processor could mend.
+// work runs processors of a partition, one after the other, until ctx ends. It returns only errors
+// that no new processor could mend.
 func (m *membership) work(ctx context.Context, partition int32) error {
 	return supervise.Run(ctx, supervise.Options{
 		Logger: m.run.log.With("partition", partition),

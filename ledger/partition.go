@@ -47,7 +47,7 @@ type Partition struct {
 
 // PartitionOptions are what a Partition needs from its shell.
 type PartitionOptions struct {
-	// CarryEvery and CarryIdle are those of Options.
+	// CarryEvery and CarryIdle come from Options.
 	CarryEvery, CarryIdle time.Duration
 	// Observe is called with the kind of each incident; nil: nothing is.
 	Observe func(kind string)
@@ -81,10 +81,10 @@ type Position struct {
 	Offset int64 `json:"offset"`
 	// Epoch is the latest claim seen in the input when it is a ledger itself.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Hole is that of an EventReader of the input at Offset.
+	// Hole is the hole of an EventReader of the input at Offset.
 	Hole int64 `json:"hole,omitempty"`
-	// TimestampMS is that of the record at Offset, in milliseconds since 1970;
-	// 0: unknown. If the log was cut and written again, it holds another.
+	// TimestampMS is the timestamp of the record at Offset, in milliseconds since 1970; 0:
+	// unknown. If the log was cut and written again, it holds another.
 	TimestampMS int64 `json:"timestamp_ms,omitempty"`
 }
 
@@ -190,7 +190,7 @@ func (p *Partition) position(topic string) (at Position, known bool) {
 // Close tells the state that the process gives the partition up.
 func (p *Partition) Close() { p.state.Close() }
 
-// lasting tells whether an error is one that no new life of a partition can mend.
+// lasting tells whether no new life of a partition can mend an error.
 func lasting(err error) bool {
 	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTrimmed) || errors.Is(err, ErrInputLost) ||
 		errors.Is(err, ErrNameTaken)

@@ -37,8 +37,8 @@ func (Rendezvous) ProtocolName() string { return "weft-rendezvous-cooperative" }
 // IsCooperative says that it is.
 func (Rendezvous) IsCooperative() bool { return true }
 
-// JoinGroupMetadata is what this member tells the one that balances: its name,
-// and what it owns.
+// JoinGroupMetadata is what this member tells the member that balances: its name, and what it
+// owns.
 func (r Rendezvous) JoinGroupMetadata(topics []string, current map[string][]int32, generation int32) []byte {
 	meta := kmsg.NewConsumerMemberMetadata()
 	meta.Version, meta.Topics, meta.Generation, meta.UserData = 3, topics, generation, []byte(r.Member)

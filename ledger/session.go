@@ -86,7 +86,7 @@ func (s *session) MarkOffset(string, int32, int64, string) {}
 func (s *session) Errors() <-chan error { return nil }
 func (s *session) Close() error         { return nil }
 
-// Topic is that of ticks.
+// Topic is the topic of ticks.
 func (s *session) Topic() string                            { return s.table.run.Inputs[0].Topic }
 func (s *session) Partition() int32                         { return s.table.partition }
 func (s *session) InitialOffset() int64                     { return s.table.next[s.Topic()] }

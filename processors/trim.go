@@ -56,8 +56,8 @@ func (t Trimmed) Records() int64 { return t.To - t.Audit.Log.Start }
 //     and the last event that tells the gauges, which the drained test reads;
 //   - the last record of a log, see package broker.
 //
-// Of env it takes the brokers, the names and the definition. The error is that
-// of a cluster which does not answer; those of partitions are in the result.
+// Of env it takes the brokers, the names and the definition. It returns an error only if the
+// cluster does not answer. Errors of partitions are in the result.
 func Trim(ctx context.Context, env stage.Env, o TrimOptions) ([]Trimmed, error) {
 	client, err := env.Cluster.NewClient()
 	if err != nil {

@@ -160,7 +160,7 @@ const (
 
 // Policies for duplicates.
 const (
-	// KeepDuplicates: their records say of which page they are duplicates.
+	// KeepDuplicates: their records name the page that they duplicate.
 	KeepDuplicates = "keep"
 	// DropDuplicateText: their records say that, and have no text.
 	DropDuplicateText = "drop-text"

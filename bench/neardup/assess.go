@@ -37,7 +37,7 @@ type report struct {
 	pages, identical int
 	classes          []class
 	wrong            []string // examples
-	withEarlier      int      // of which there is one that is alike, and none with the text
+	withEarlier      int      // pages with an earlier page that is alike, and without one that has the same text
 	found            int      // of withEarlier
 	cost             cost
 	bytes            int

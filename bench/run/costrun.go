@@ -260,8 +260,8 @@ func (c *costCrawl) idle(ctx context.Context) (cores map[string]float64, taken m
 	return cores, taken, nil
 }
 
-// claimed waits until somebody has written to each partition of the ledgers
-// since they ended at before: a claim is the first that a new owner writes.
+// claimed waits until each partition of the ledgers has a record behind its end in before: a claim
+// is the first that a new owner writes.
 func (c *costCrawl) claimed(ctx context.Context, before kadm.ListedOffsets) error {
 	return c.until(ctx, func() (all bool, err error) {
 		ends, err := c.admin.ListEndOffsets(ctx, before.Offsets().TopicsSet().Topics()...)

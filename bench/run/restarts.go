@@ -107,9 +107,8 @@ func (s *scaling) owned(ctx context.Context, n int) (map[int32]bool, error) {
 	return own, nil
 }
 
-// restarted prints for how long domains were not asked beyond their delay when
-// a process was killed and started again, its own and those of others, and
-// counts missed bars.
+// restarted prints for how long domains got no request beyond their delay when a process was killed
+// and started again: its own domains and the domains of others. It counts missed bars.
 func (s *scaling) restarted(out io.Writer, log []webserver.Entry) (missed int) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\nchange\town domains\tworst\tmedian\tbar\t\tother domains\tworst\tmedian\tbar\t\t")

@@ -36,7 +36,7 @@ type rejectedCmd struct {
 	strangers int // records of the topic that no stage wrote
 }
 
-// refusal is a record of the topic rejected. Its fields are those of --json.
+// refusal is a record of the topic rejected. --json writes its fields.
 type refusal struct {
 	Time      time.Time `json:"time"`
 	Stage     string    `json:"stage"`

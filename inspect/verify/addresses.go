@@ -139,7 +139,7 @@ func (j *judge) judgeAddresses() {
 // startCut is how much of its start a record loses, microseconds: it is in milliseconds.
 const startCut = 1000
 
-// judgeAddresses judges the requests to each server of which the log tells the address.
+// judgeAddresses judges the requests to each server whose address is in the log.
 func (s *site) judgeAddresses() {
 	byServer := map[netip.Addr][]request{}
 	for _, requests := range s.log {

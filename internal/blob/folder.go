@@ -167,8 +167,8 @@ func (f *folder) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// Sweep implements Bucket. The directory of a temporary file is that of its key, and its last write
-// shows whether the Put still runs.
+// Sweep implements Bucket. A temporary file is in the directory of its key. Its last write shows
+// whether the Put still runs.
 func (f *folder) Sweep(ctx context.Context, prefix string, then time.Time) error {
 	err := f.walk(ctx, prefix, func(path string, info fs.FileInfo) error {
 		if !strings.HasPrefix(info.Name(), temporaryPrefix) || !info.ModTime().Before(then) {

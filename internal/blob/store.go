@@ -22,7 +22,7 @@ type Bucket interface {
 	// the object stays as it is. Of several PutNew of one key at the same time, one succeeds.
 	PutNew(ctx context.Context, key string, body io.Reader, size int64) error
 	// GetRange writes length bytes of the object, from offset on, to w; fewer if the object
-	// ends before. Errors are those of Get.
+	// ends before. It returns the same errors as Get.
 	GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error
 	// Get writes the object to w. ErrNotExist means that there is no object, ErrKey that the
 	// key is not valid. Another error may come after some bytes were written.

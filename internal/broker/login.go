@@ -200,7 +200,7 @@ func byPlain(users map[string]string, said []byte) ([]byte, exchange, error) {
 	return nil, nil, nil
 }
 
-// scramIterations are those of Kafka.
+// scramIterations is the number that Kafka uses.
 const scramIterations = 4096
 
 // byScram is SCRAM (RFC 5802, RFC 7677) without channel binding. An unknown user fails like a

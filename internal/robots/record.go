@@ -24,9 +24,9 @@ var signs = []struct {
 	{"Disallow: ", false}, {"Allow: ", true},
 }
 
-// nothingAllowed are the rules in place of those of a file that do not fit, because it
-// is not UTF-8 or has too many wildcards. With only some of its rules, more would be
-// allowed than the file says.
+// nothingAllowed replaces the rules of a file that do not fit, because the file is not UTF-8 or
+// has too many wildcards. With only some of its rules, more would be allowed than the file
+// says.
 const nothingAllowed = "-/\n" + unheld
 
 // unheld is a line beside them that is not a rule. It tells them from the rules of a

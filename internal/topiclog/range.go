@@ -122,8 +122,8 @@ func (r *Reader) read(ctx context.Context, topic string, bounds map[int32]Bounds
 }
 
 const (
-	// fetchBytes bounds a fetch, of which there are three at a time: one that is
-	// worked on, one that waits and one that comes. A larger batch comes whole.
+	// fetchBytes bounds a fetch. There are three at a time: the first is being read, the second
+	// waits, and the third is on its way. A larger batch comes whole.
 	fetchBytes = 4 << 20
 	// quiet is how long nothing comes before the log is asked whether anything
 	// will: what was left to read may have been trimmed.

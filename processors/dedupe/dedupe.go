@@ -127,8 +127,8 @@ func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, err
 	return stage.Encode(event), nil
 }
 
-// apart returns the targets of which nothing is learnt about their site aside: sitemaps, which are no
-// pages, and entries that wait for the word of their host.
+// apart separates the targets that say nothing about their site: sitemaps, which are not pages, and
+// entries that wait for a vouch of their host.
 func apart(targets []*weftpb.Target) (pages, aside []*weftpb.Target) {
 	is := func(t *weftpb.Target) bool { return t.Sitemap != nil || t.Entry.GetForeign() != "" }
 	if !slices.ContainsFunc(targets, is) {

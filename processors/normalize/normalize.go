@@ -144,8 +144,8 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 	return out, ""
 }
 
-// seeds decides about a record of seeds. A line that is not a seed is counted; the
-// other lines count. A record of which no seed is accepted is rejected.
+// seeds decides about a record of seeds. A line that is not a seed is counted; the other lines
+// count. A record without an accepted seed is rejected.
 func (n normalizer) seeds(value []byte) (*batches, string) {
 	seeds, bad := codecs.DecodeSeeds(value)
 	for _, b := range bad {

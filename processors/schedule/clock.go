@@ -14,9 +14,9 @@ type partitionClock struct {
 	// decided returns when the ledger's last decision was made; it is called at
 	// the first reading. The zero time, or a nil decided: there was no decision.
 	decided func() time.Time
-	// ownedSince is that of frontier.Moment.
+	// ownedSince is for frontier.Moment.
 	ownedSince time.Time
-	// wokenAt is that of frontier.Moment.
+	// wokenAt is for frontier.Moment.
 	wokenAt time.Time
 
 	machine time.Time // the machine's clock at the last reading; zero: there was no reading

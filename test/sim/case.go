@@ -28,7 +28,7 @@ type Case struct {
 	Throttles bool `json:"throttles,omitempty"`
 	// GiveUpAfter is how long a host may be down; 0: 10 minutes.
 	GiveUpAfter time.Duration `json:"give_up_after,omitempty"`
-	// Processes, of which some run all stages and some a few.
+	// Processes: some run all stages and some run a few.
 	Processes int `json:"processes"`
 	// Embedded: the brokers are in the only process, and what is in their logs
 	// may be gone after a power cut.
@@ -233,8 +233,8 @@ func (c *Case) drawForeignWriters(rng *rand.Rand) {
 	}
 }
 
-// drawThrottles draws whether hosts answer so many requests a minute and no more. They have
-// more pages than those of other crawls, and in half of these crawls nothing goes wrong.
+// drawThrottles draws whether hosts answer so many requests a minute and no more. They have more
+// pages than in other crawls, and in half of these crawls nothing goes wrong.
 func (c *Case) drawThrottles(rng *rand.Rand) {
 	if rng.IntN(8) > 0 {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// published is called with each checkpoint that is published. It checks some of them, and
-// fewer the longer the ledger has become, all of which is folded.
+// published is called with each checkpoint that is published. It checks some of them. Each check
+// folds the whole ledger, so the longer the ledger is, the fewer checks there are.
 func (w *world) published(stage topics.Stage, at topicPartition, c *checkpoint) {
 	w.lastActivity = w.now
 	if w.chance(3 + int(c.folded.Offset/100)) {
@@ -152,7 +152,7 @@ func (w *world) recount(at topicPartition, store *memstore.Store) {
 		w.violate("gauges", "%v: counted %s, the gauges say %s", at, got, want)
 	}
 	for _, url := range keys(held) {
-		if held[url] > 1 && !w.lostAcknowledged { // dedupe may have lost that it had it
+		if held[url] > 1 && !w.lostAcknowledged { // dedupe may have lost the event that knew it
 			w.violate("state", "%s is in %d places", url, held[url])
 		}
 	}

@@ -129,14 +129,14 @@ func (b *web) tried(url string) {
 	}
 }
 
-// mayHaveWaited tells whether an origin may have had URLs that waited all the time. One whose
-// robots.txt was not had may wait for that of another.
+// mayHaveWaited tells whether an origin may have had URLs that waited all the time. A host whose
+// robots.txt was not fetched may wait for the robots.txt of another.
 func (w *world) mayHaveWaited(o *origin) bool { return o.robotsRedirect == nil }
 
-// mostProbes may be made in 20 minutes, with those of robots.txt.
+// mostProbes may be made in 20 minutes, probes for robots.txt included.
 const mostProbes = 12
 
-// longestProbe is the longest time between two probes. Each wait is an hour at most; but those
+// longestProbe is the longest time between two probes. Each wait is an hour at most; but the waits
 // of a host and of its robots.txt add up.
 const longestProbe = 2*time.Hour + 10*time.Minute
 

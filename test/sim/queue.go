@@ -113,7 +113,7 @@ func (q *queue) lookUp(step hostqueue.Step) {
 	})
 }
 
-// requestPatience is that of host queues, for servers that answer within requestTimeout.
+// requestPatience is the patience of host queues, for servers that answer within requestTimeout.
 var requestPatience = hostqueue.Options{Patience: time.Second, Trial: 400 * time.Millisecond}
 
 // attempt is a step that may hang.

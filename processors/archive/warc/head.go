@@ -71,8 +71,8 @@ func (h Head) Member(c Compression) []byte {
 	return storedGzip(text)
 }
 
-// ReadHead reads the head of a file. begins has the first HeadBytes of the file. It returns
-// false if that is no head of this package.
+// ReadHead reads the head of a file. begins has the first HeadBytes of the file. It returns false
+// if this package did not write the head.
 func ReadHead(begin []byte) (h Head, ok bool) {
 	values := map[string]string{}
 	for line := range strings.Lines(string(begin)) {

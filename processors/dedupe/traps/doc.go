@@ -5,10 +5,9 @@
 //
 // # Evidence
 //
-// A URL has a template (see [Of]). A month of a calendar has "/calendar/{year}/{n}", a
-// choice of facets has "/{word}?color&size". A URL with a query also belongs to a
-// second template, that of all queries of its path, "/{word}?*", because facets have as
-// many templates as combinations.
+// A URL has a template (see [Of]). A month of a calendar has "/calendar/{year}/{n}", a choice
+// of facets has "/{word}?color&size". A URL with a query also belongs to a second template for
+// all queries of its path, "/{word}?*", because facets have as many templates as combinations.
 //
 // For each template on each host a [Templates] has a [pattern]: how many of its URLs were
 // admitted, and what the last pages showed that named new URLs. Such a page either

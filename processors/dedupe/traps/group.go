@@ -20,7 +20,7 @@ import (
 
 const groupPrefix = "trap "
 
-// IsGroup tells whether the name of a group is that of a trap's.
+// IsGroup tells whether a name is the name of a trap's group.
 func IsGroup(name string) bool { return strings.HasPrefix(name, groupPrefix) }
 
 // group is the name of the group of a template's URLs. It has a hash, because templates

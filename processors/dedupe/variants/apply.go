@@ -8,8 +8,8 @@ import (
 
 const www = "www."
 
-// Site is where rules are learnt: the host with its port, without "www." in
-// front if what is left belongs to the same registrable domain and has none.
+// Site is where rules are learnt: the host with its port, without "www." in front, if the rest
+// belongs to the same registrable domain and does not begin with "www." itself.
 func Site(u urls.URL, domain string) string { return siteOfHost(u.Host(), domain) }
 
 // siteOf is Site of a canonical URL that was not parsed; "" if it is not a URL.

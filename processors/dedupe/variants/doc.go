@@ -21,7 +21,7 @@
 //	learning   Less than 6 points speak for it. A redirect, or a canonical URL, from
 //	           a URL to what the rule makes of it gives 2 points; the same text gives
 //	           1; nearly the same text gives none. Each path counts once. So the rule
-//	           needs 3 paths, or 6 of which only the text is known.
+//	           needs 3 paths, or 6 paths if only their texts are equal.
 //	in force   A URL that links and sitemaps name for the first time is merged into
 //	           its variant, if the variant is of the same origin, or of an origin
 //	           that has answered (see below).

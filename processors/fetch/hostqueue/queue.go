@@ -169,7 +169,7 @@ const (
 	// Skip request Index of Visit, because its host must not be asked now; then call
 	// Skipped. Until is the end of the time in which the host asked for no request, if it did.
 	Skip
-	// Finish Visit, of which requests from Index on were not begun; then call Drop.
+	// Finish Visit, whose requests from Index on were not begun; then call Drop.
 	Finish
 )
 

@@ -35,7 +35,7 @@ func newBodies(o Options) *bodies {
 // body is the result of reading one.
 type body struct {
 	bytes       []byte // decoded; of exact size; nil with an error
-	coded       []byte // with its content codings; nil if it has none or is not kept
+	coded       []byte // with its content codings; nil if it has no coding or is not kept
 	truncated   bool
 	wireBytes   int64        // before decoding, after any transfer coding
 	reservation *reservation // of a large body; or nil
@@ -300,9 +300,9 @@ func skip(resp *http.Response) {
 	resp.Body.Close()
 }
 
-// expectNone checks that a response without a body has none, and closes it. Only HTTP/2
-// can send one nevertheless. A body shorter than its length is not a fault here: the length
-// is that of the body of another response.
+// expectNone checks that a response that must not have a body has no body, and closes it. Only
+// HTTP/2 can send one nevertheless. A body shorter than its length is not a fault here: the length
+// belongs to the body of another response.
 func expectNone(resp *http.Response) error {
 	defer resp.Body.Close()
 	n, err := io.ReadFull(resp.Body, make([]byte, 1))

@@ -29,7 +29,7 @@ type Client struct {
 	end          context.CancelFunc // of look-ups
 }
 
-// New returns a client; the error is that of Options.Validate. Environment variables that
+// New returns a client; it returns the error of Options.Validate. Environment variables that
 // name proxies are ignored: a proxy would resolve names, and connect to addresses that this
 // package refuses.
 func New(o Options) (*Client, error) {

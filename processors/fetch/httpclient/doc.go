@@ -82,9 +82,9 @@
 //
 // A Client has idle connections (closed after Options.IdleTimeout), cached addresses (see
 // [resolver]), origins that do not keep connections (see [stale]), and pooled decoders and
-// buffers. All of it is a cache. A Client is safe for concurrent use. Its goroutines are
-// those of net/http's transport, two for each HTTP/1.1 and one for each HTTP/2 connection,
-// of name look-ups, and of connection attempts in a race. [Client.Close] ends them.
+// buffers. All of it is a cache. A Client is safe for concurrent use. Its goroutines belong to
+// net/http's transport (two for each HTTP/1.1 and one for each HTTP/2 connection), to name
+// look-ups, and to connection attempts in a race. [Client.Close] ends them.
 //
 // # Memory
 //

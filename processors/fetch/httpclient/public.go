@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// reach says to which addresses the crawler may connect: those of the public internet, those
-// of the named networks, or all. A page may name any host, and a name may resolve to any
-// address. So reach protects the services beside the crawler from hostile links (server-side
-// request forgery).
+// reach says to which addresses the crawler may connect: the public internet, the named
+// networks, or all. A page may name any host, and a name may resolve to any address. So reach
+// protects the services beside the crawler from hostile links (server-side request forgery).
 type reach struct {
 	all      bool
 	networks []netip.Prefix
@@ -133,7 +132,7 @@ var otherProtocols = []uint16{
 	6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 }
 
-// forOther reports whether a port is that of another protocol. The standard's list has port 0
+// forOther reports whether a port belongs to another protocol. The standard's list has port 0
 // too, which checkHost refuses.
 func forOther(port uint16) bool {
 	_, found := slices.BinarySearch(otherProtocols, port)

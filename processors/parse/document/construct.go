@@ -25,7 +25,7 @@ const (
 	startIgnored
 	startFrameset
 	startMetadata
-	startRaw // an element of which the content is text: title, style, script, noframes, iframe, noembed, noscript, textarea
+	startRaw // an element whose content is text: title, style, script, noframes, iframe, noembed, noscript, textarea
 	startTemplate
 	startBlock
 	startHeading

@@ -137,7 +137,8 @@ func (c *collector) prefer(label string, refused bool) {
 const trainAI = "train-ai"
 
 // ParsePreference reads a preference such as "train-ai=n" with the values of AIPREF, or
-// "ai-train=no" with those of content signals. Parameters behind it do not count; false: it is none.
+// "ai-train=no" with the values of content signals. Parameters behind it do not count; false: it is
+// not a preference.
 func ParsePreference(s string) (p Preference, ok bool) {
 	s, _, _ = strings.Cut(s, ";")
 	label, value, ok := strings.Cut(s, "=")

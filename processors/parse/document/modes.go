@@ -3,7 +3,7 @@ package document
 import "strings"
 
 // insertionMode is a state of tree construction (WHATWG HTML 13.2.4.1). The others than these are
-// left to the tree: those of framesets and templates. The text mode is rawText.
+// left to the tree: the modes of framesets and templates. The text mode is rawText.
 type insertionMode uint8
 
 const (

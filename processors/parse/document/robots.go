@@ -2,9 +2,9 @@ package document
 
 import "strings"
 
-// Robots are the directives of a page for robots. The zero value allows
-// everything. There is no standard: the words are those of Google's
-// documentation of robots meta tags and X-Robots-Tag, which other engines share.
+// Robots are the directives of a page for robots. The zero value allows everything. There is no
+// standard: the words come from Google's documentation of robots meta tags and X-Robots-Tag,
+// which other engines share.
 type Robots struct {
 	// NoIndex: the page is not to be shown to others.
 	NoIndex bool

@@ -6,8 +6,8 @@ import (
 	"github.com/weftcrawl/weft/internal/mediatype"
 )
 
-// Writer fills in the Page of a body that something else reads. It keeps to all bounds of
-// Options, and judges links as those of documents are judged.
+// Writer fills in the Page of a body that something else reads. It keeps all bounds of Options, and
+// judges links like the links of documents.
 type Writer struct {
 	c      *collector
 	in     Input

@@ -125,8 +125,8 @@ func (r *reader) outcome(limit *limited) Outcome {
 	return Whole
 }
 
-// Looks tells whether a body may be a sitemap of sitemaps.org by how it begins, packed or
-// not: whether it is XML whose first element is that of a sitemap or an index.
+// Looks tells whether a body may be a sitemap of sitemaps.org by how it begins, packed or not:
+// whether it is XML whose first element is the root of a sitemap or an index.
 func Looks(body []byte) bool {
 	const head = 8 << 10
 	s := markup.NewScanner(markup.Decoded(io.LimitReader(unpacked(body, head), head)))
@@ -303,8 +303,8 @@ func (r *reader) start(t markup.Token) {
 	}
 }
 
-// link takes an element link: a page in another language, the URL of an entry of Atom, or
-// that of an item of RSS, which is its text.
+// link takes an element link: a page in another language, the URL of an entry of Atom, or the URL
+// of an item of RSS, which is its text.
 func (r *reader) link(t markup.Token) {
 	href, rel := t.Attr("href"), strings.ToLower(t.Attr("rel"))
 	r.field = ""

@@ -38,8 +38,8 @@ type Options struct {
 	PerDay, CrawlPerDay int64
 	// SitemapRefresh is the time after which a sitemap is fetched again; 0: never.
 	SitemapRefresh time.Duration
-	// ErrorBlock: a domain of which more than half of at least 100 answers in a day were
-	// errors is blocked for a day.
+	// ErrorBlock: if more than half of at least 100 answers of a domain in a day were errors, the
+	// domain is blocked for a day.
 	ErrorBlock bool
 	// Setting returns the setting of a domain, nil if it has no setting. A nil Setting: no
 	// domain has one.
