@@ -188,7 +188,7 @@ type ParsedDirective struct {
 	// Source is header, meta or robots.txt. Field is the name of what has it there.
 	Source string `json:"source"`
 	Field  string `json:"field"`
-	// Agent is whom it is addressed to; empty: everybody.
+	// Agent is the agent that it is for; empty: all agents.
 	Agent string `json:"agent,omitempty"`
 	Value string `json:"value"`
 }

@@ -87,7 +87,7 @@ func unseal(raw []byte, checkpoint any) error {
 func readCheckpoint(dir, ledger string) (checkpoint, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, checkpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return checkpoint{}, fmt.Errorf("%w: none published", errNoCheckpoint)
+		return checkpoint{}, fmt.Errorf("%w: none is published", errNoCheckpoint)
 	}
 	if err != nil {
 		return checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
@@ -208,7 +208,7 @@ func listFiles(dir string) (map[string]int64, error) {
 	return files, nil
 }
 
-// sumFiles returns the checksums of the files that are no tables.
+// sumFiles returns the checksums of the files that are not tables.
 func sumFiles(dir string, files map[string]int64) (map[string]uint32, error) {
 	sums := map[string]uint32{}
 	for name := range files {

@@ -132,11 +132,11 @@ func (c *Claiming) InputsSet() { c.set = true }
 // ResetAppended says that the reset is acknowledged.
 func (c *Claiming) ResetAppended() { c.reset = nil }
 
-// findCuts looks for inputs that were cut by an unclean end of the broker,
-// or returns the next question about them. A log that ends
-// below the position was cut. A log that was cut and has grown again is recognized
-// by the timestamp of the record at the position; without that check, the records
-// at the old offsets would be passed over.
+// findCuts looks for inputs that were cut by an unclean end of the broker, or
+// returns the next question about them. A log that ends below the position was
+// cut. A log that was cut and has grown again is recognized by the timestamp of
+// the record at the position; without that check, the records at the old offsets
+// would be skipped.
 //
 // The commit tells up to where the log is intact, because it follows the folded
 // events, and an embedded broker takes commits back to the ends of its logs. The

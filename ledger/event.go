@@ -55,11 +55,10 @@ func encode(ev *weftpb.Event) []byte {
 // another program, and wraps ErrCorrupt for an event whose bytes are not those that
 // were written.
 //
-// A wrong checksum alone proves nothing: another program may have copied an event
-// and changed it. But an event that still names the offset at which it stands was
-// written for this place. If the damage changed that offset, the event is passed
-// over like a record of another program, and later events prove the damage (see
-// EventReader.Read).
+// A wrong checksum alone proves nothing: another program may have copied an event and changed
+// it. But an event that still names the offset at which it stands was written for this place.
+// If the damage changed that offset, the event is skipped like a record of another program, and
+// later events prove the damage (see EventReader.Read).
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	ev := new(weftpb.Event)
 	err := proto.Unmarshal(raw, ev)
@@ -102,8 +101,8 @@ func endsWithOffset(raw []byte, offset int64) bool {
 	return true
 }
 
-// onlyClaims tells a claim without a checksum from a record of another type that
-// happens to decode as one: bytes that are no message at all pass for an empty one.
+// onlyClaims tells a claim without a checksum from a record of another type that happens to
+// decode as one: bytes that are not a message count as an empty one.
 func onlyClaims(ev *weftpb.Event) bool {
 	return proto.Equal(ev, &weftpb.Event{Claim: &weftpb.Claim{Owner: ev.Claim.Owner}})
 }
@@ -161,7 +160,7 @@ func (r *EventReader) Read(raw []byte, topic string, partition int32, offset int
 		r.breaks(offset)
 		return nil, nil
 	case ev.Epoch > r.Epoch && ev.Epoch >= r.first:
-		return nil, fmt.Errorf("%w: %s/%d at %d: there is no claim, and the event at %d names it",
+		return nil, fmt.Errorf("%w: %s/%d at %d: the claim is missing that the event at %d names",
 			ErrCorrupt, topic, partition, ev.Epoch-1, offset)
 	case ev.Epoch > r.Epoch:
 		r.Epoch = ev.Epoch
@@ -173,7 +172,7 @@ func (r *EventReader) Read(raw []byte, topic string, partition int32, offset int
 		return ev, nil
 	}
 	if r.Hole < offset-ev.Unacknowledged {
-		return nil, fmt.Errorf("%w: %s/%d at %d: another record stands there, and the event at %d says that it was acknowledged",
+		return nil, fmt.Errorf("%w: %s/%d at %d: another record is there, although the event at %d says that an event there was acknowledged",
 			ErrCorrupt, topic, partition, r.Hole, offset)
 	}
 	return nil, nil

@@ -28,7 +28,7 @@ type Options struct {
 	// (KIP-345). A process that joins with the id of a member that has ended,
 	// within that member's session, gets its partitions at once, and no other
 	// member is disturbed. The caller must know that the other process has ended.
-	// Empty: the process is no static member.
+	// Empty: the process is not a static member.
 	Instance string
 	// Writer returns options for a producer of events, which must leave a
 	// record's partition as it is; nil: there are none. It is called for every
@@ -109,7 +109,7 @@ func (o Options) Validate() error {
 const (
 	IncidentEvent      = "event"      // an event was appended
 	IncidentDropped    = "dropped"    // a fold dropped an older owner's event
-	IncidentStranger   = "stranger"   // a fold passed over a record that is no event
+	IncidentStranger   = "stranger"   // a fold skipped a record that is not an event
 	IncidentRedelivery = "redelivery" // an input at or below the position
 	IncidentCheckpoint = "checkpoint" // a checkpoint was published
 	IncidentClaim      = "claim"      // a partition was claimed

@@ -11,7 +11,7 @@ import (
 
 // Partition is the core of one partition of a ledger: the state that its events
 // fold into, how far the events and the inputs are folded, and what the next event
-// is. It knows neither goka nor Kafka nor files. Its shell in a running crawl is a
+// is. It does not know goka, Kafka or files. Its shell in a running crawl is a
 // table; the simulation (package sim) has another one.
 //
 // Its life is: Fold for every record of the ledger, a claim, Fold up to the claim,
@@ -37,7 +37,7 @@ type Partition struct {
 	moved     map[string]Position
 	carried   []*weftpb.Position // by the event that was made last
 	acked     int64              // offset of the last event that is acknowledged, as far as is known
-	strangers int64              // records passed over, here and in inputs that are ledgers
+	strangers int64              // records that were skipped, here and in inputs that are ledgers
 	live      bool               // claimed: events may be made
 	// catchingUp are the ends that inputs have to be read to before anything is due.
 	catchingUp map[string]int64
@@ -51,8 +51,7 @@ type PartitionOptions struct {
 	CarryEvery, CarryIdle time.Duration
 	// Observe is called with the kind of each incident; nil: nothing is.
 	Observe func(kind string)
-	// PassedOver is called with the place of each record that is no event; nil:
-	// nothing is.
+	// PassedOver is called with the place of each record that is not an event; nil: nothing is.
 	PassedOver func(topic string, offset int64)
 	// Panicked is called for each panic of the stage's code, with its cause and
 	// the place of the record whose decision it was; the topic is empty in folds,
@@ -66,7 +65,7 @@ type Folded struct {
 	Offset, Epoch int64
 	// Positions of the inputs, as far as events carry them.
 	Positions map[string]Position
-	// Strangers is how many records were passed over that are no events.
+	// Strangers is how many records were skipped because they are not events.
 	Strangers int64
 	// Record is the checksum of the event at Offset: one that is written there
 	// after the log was cut has another.

@@ -138,8 +138,8 @@ func ranked(names map[string]string, partitions int32) []pair {
 	return pairs
 }
 
-// shares are even: no member has more than even partitions but for extra
-// members, which have one more.
+// shares are even: no member has more than even partitions, except extra members, which have one
+// more.
 type shares struct {
 	owner       map[int32]string
 	load        map[string]int
@@ -151,8 +151,8 @@ func newShares(names map[string]string, partitions int32) *shares {
 	return &shares{map[int32]string{}, map[string]int{}, even, int(partitions) - even*len(names)}
 }
 
-// give assigns what has no owner by those pairs that may be, in their order, as
-// long as shares are even.
+// give assigns partitions without an owner, by the permitted pairs in their order, as long as
+// shares are even.
 func (s *shares) give(pairs []pair, may func(pair) bool) {
 	for _, c := range pairs {
 		load := s.load[c.member]

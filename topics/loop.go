@@ -38,7 +38,7 @@ const (
 	// Archiver is a consumer group that writes files, behind the loop. A crawl need not
 	// have it.
 	Archiver
-	// Sink writes files of weft crawl. It is no consumer group.
+	// Sink writes files of weft crawl. It is not a consumer group.
 	Sink
 )
 

@@ -24,9 +24,8 @@ const (
 	onlyRestarts = "restarts"
 )
 
-// Bars of a process that is killed and started again, beyond a domain's delay:
-// of domains that it neither scheduled nor fetched, and of its own beyond the
-// session time-out.
+// Bars of a process that is killed and started again, beyond a domain's delay: for domains of
+// other processes, and, beyond the session time-out, for its own domains.
 const (
 	maxOthers        = 2 * time.Second
 	maxOwnAfterLapse = 3 * time.Second

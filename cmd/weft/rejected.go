@@ -153,7 +153,7 @@ func (c *rejectedCmd) list(ctx context.Context, open *openCrawl, out io.Writer) 
 	if err := total.write(out, "rejected"); err != nil || c.strangers == 0 {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s records of the topic are passed over: another program wrote them\n", progress.Count(c.strangers))
+	_, err = fmt.Fprintf(out, "%s records of the topic are skipped: another program wrote them\n", progress.Count(c.strangers))
 	return err
 }
 

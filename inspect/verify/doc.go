@@ -58,9 +58,9 @@
 // later one. A wall clock that is set while a process runs looks like a violation, or
 // hides one. The server's own log decides.
 //
-// The ledgers do not know requests that were open at a kill and whose outcome was never
-// written, nor the redirects of a robots.txt within its domain except the last. The log
-// shows them.
+// The ledgers do not know requests that were open at a kill and whose outcome was never written. Of
+// the redirects of a robots.txt within its domain they know only the last. The log shows all of
+// these.
 //
 // A log shows overlaps beside requests that hang. Other hosts of the domain may be asked
 // once a request has had no answer for as long as host queues wait (package hostqueue).

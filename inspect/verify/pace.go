@@ -151,11 +151,11 @@ func (p *pace) judge(i int, l limits) (interval, bool) {
 	return worst, near >= l.atOnce || worst.overlap
 }
 
-// neededOfDomain is the delay in force between two requests of a domain,
-// microseconds. Within a visit it is the visit's. Before a visit that is slower
-// than the one before, it is the former's if the reason is the server's own
-// slowness, which counts from the second request on, or a Crawl-delay, which
-// counts from the last request to the origin that asks for it.
+// neededOfDomain is the delay in force between two requests of a domain, microseconds. Within a
+// visit it is the visit's delay. If a visit is slower than the visit before, two reasons do not
+// count for its first request, and the delay of the former visit holds: the server was slow,
+// which counts from the second request on; or a Crawl-delay, which counts from the last request
+// to its origin.
 func neededOfDomain(before, after *attempt) int64 {
 	needed := after.delayMS
 	slower := after.visit != before.visit && after.delayMS > before.delayMS

@@ -132,8 +132,8 @@ func (f *folder) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// walk calls visit with the files in the directory of a prefix. It passes over what is
-// deleted meanwhile.
+// walk calls visit with the files in the directory of a prefix. It skips files that are deleted
+// meanwhile.
 func (f *folder) walk(ctx context.Context, prefix string, visit func(path string, info fs.FileInfo) error) error {
 	if !begins(prefix) {
 		return nil

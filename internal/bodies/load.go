@@ -19,7 +19,7 @@ import (
 var ErrMissing = errors.New("the body is not in the store")
 
 // ErrDamaged means that an object differs from its record's reference.
-var ErrDamaged = errors.New("the body in the store is not the one that was put there")
+var ErrDamaged = errors.New("the body in the store has changed")
 
 // Numbers of the fields of weftpb.Fetched.
 const (

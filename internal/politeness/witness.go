@@ -103,7 +103,7 @@ func (w *Witness) remember(domain string, s *sighting, now time.Time) {
 const (
 	// minSweep is the least number of domains worth a look.
 	minSweep = 1024
-	// mostWitnessed bounds the domains that are remembered, but for those with open requests.
+	// mostWitnessed bounds the domains that are remembered, except those with open requests.
 	mostWitnessed = 1 << 17
 )
 

@@ -68,9 +68,8 @@ func first(values []string) string {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// untilExpiry is the time between two dates, each in one of the three forms of
-// RFC 9110 section 5.6.7. An Expires that is no date, such as 0, is over (RFC
-// 9111 section 5.3).
+// untilExpiry is the time between two dates, each in one of the three forms of RFC 9110 section
+// 5.6.7. An Expires that is not a date, such as 0, has passed (RFC 9111 section 5.3).
 func untilExpiry(date, expires string) (fresh time.Duration, ok bool) {
 	if expires == "" {
 		return 0, false

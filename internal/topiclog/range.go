@@ -144,8 +144,7 @@ func (r *Reader) forget(ctx context.Context, topic string, left map[int32]Bounds
 	return nil
 }
 
-// readError is the first error of a poll but for one that ended for lack of
-// records.
+// readError is the first error of a poll, except if the poll ended for lack of records.
 func readError(fetches kgo.Fetches) error {
 	for _, e := range fetches.Errors() {
 		if !errors.Is(e.Err, context.DeadlineExceeded) {

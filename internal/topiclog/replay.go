@@ -88,9 +88,9 @@ func (p Part) bounds(topic string, all map[int32]Bounds) (map[int32]Bounds, erro
 }
 
 // Scheduled calls visit with the valid events of a part of the ledger scheduled that say
-// something; records that are no events are passed over. The error wraps
-// ledger.ErrCorrupt for an event that is proven to be damaged, and
-// ledger.ErrTrimmed when the ledger is not whole.
+// something; records that are not events are skipped. The error wraps ledger.ErrCorrupt
+// for an event that is proven to be damaged, and ledger.ErrTrimmed when the ledger is
+// not whole.
 func (r *Reader) Scheduled(ctx context.Context, topic string, part Part, visit func(Event[*weftpb.Scheduled]) error) error {
 	return events(ctx, r, topic, part, func() *weftpb.Scheduled { return new(weftpb.Scheduled) }, visit)
 }

@@ -347,7 +347,7 @@ func (a *archiver) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
 	if err := a.client.CommitRecords(ctx, records...); err != nil {
-		a.env.Logger.Warn("committing what is archived failed; it is tried again", "error", err)
+		a.env.Logger.Warn("committing archived records failed; it is tried again", "error", err)
 		return nil
 	}
 	for _, r := range records {

@@ -106,9 +106,10 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 	for _, link := range d.Links {
 		u, refusal := base.Resolve(link.Url)
 		if d.Via == weftpb.Via_VIA_REDIRECT && u == source {
-			// A redirect to the same URL but for what the form removes is followed as
-			// it is, once: a server that redirects /a to /a?PHPSESSID=… shows its page
-			// nowhere else. A redirect from there has /a as its target, which is known.
+			// If a redirect leads to the same URL, except for what the form removes, its target
+			// is followed as it is, once: a server that redirects /a to /a?PHPSESSID=… shows
+			// its page nowhere else. A redirect from there has /a as its target, which is
+			// known.
 			u, refusal = urls.NewBase(source).Resolve(link.Url)
 		}
 		if refusal != urls.Accepted {

@@ -140,7 +140,7 @@ const mostProbes = 12
 // of a host and of its robots.txt add up.
 const longestProbe = 2*time.Hour + 10*time.Minute
 
-// othersOver is when the last fault was over that is no outage.
+// othersOver is when the last fault was over that is not an outage.
 func (w *world) othersOver() (end time.Duration) {
 	for _, f := range w.c.Faults {
 		if f.Kind != Outage && f.Kind != Storm {
@@ -191,7 +191,7 @@ func (w *world) mayBeLost(p *page) bool {
 }
 
 // checkGivenUp checks that a URL whose host was down was given up no sooner than the crawl's
-// definition says. Wall clocks that were set are no measure.
+// definition says. Wall clocks that were set cannot be used for this.
 func (w *world) checkGivenUp(p *page, u *fate) {
 	reason := u.outcomes[0]
 	if reason != frontier.ReasonBreaker {

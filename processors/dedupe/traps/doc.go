@@ -1,7 +1,6 @@
-// Package traps tells, for one partition, which URLs belong to a trap. A trap is a set
-// of URLs that a server can generate without end and that carry little content. The
-// package knows neither Kafka, clocks nor files. docs/traps.md is for the people who
-// run a crawl.
+// Package traps tells, for one partition, which URLs belong to a trap. A trap is a set of URLs
+// that a server can generate without end and that carry little content. The package does not
+// know Kafka, clocks or files. docs/traps.md is for the people who run a crawl.
 //
 // # Evidence
 //

@@ -93,8 +93,8 @@ func isHex(s string, digits, hexLetters, letters int) bool {
 	return hexLetters == letters && digits+letters >= 8 && digits+letters+strings.Count(s, "-") == len(s)
 }
 
-// isRandom tells whether letters are no word: upper and lower case alternate as
-// no language does it.
+// isRandom tells whether letters are not a word: upper and lower case alternate as no language
+// does it.
 func isRandom(s string) bool {
 	changes := 0
 	for i := 1; i < len(s); i++ {

@@ -154,9 +154,8 @@ func slashable(path string) bool {
 	return last != "" && !strings.Contains(last, ".")
 }
 
-// unslashable tells whether a path can lose its final slash. The root cannot, nor a
-// path that ends with an empty segment, nor one that would then end with an index
-// file.
+// unslashable tells whether a path can lose its final slash. The root cannot, and neither can a
+// path that ends with an empty segment, or a path that would then end with an index file.
 func unslashable(path string) bool {
 	if len(path) == 1 || !strings.HasSuffix(path, "/") || strings.HasSuffix(path, "//") {
 		return false

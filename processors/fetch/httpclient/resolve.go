@@ -44,7 +44,7 @@ const (
 	hangingLookUps = 512
 )
 
-// answer is never changed, but for told.
+// answer is never changed, except for told.
 type answer struct {
 	addrs   []netip.Addr // see worthKeeping; empty: the name does not exist
 	came    time.Time

@@ -260,7 +260,7 @@ func elementOf(name string) *element {
 // longestElement is the length of the longest name in elementTable.
 const longestElement = len("annotation-xml")
 
-// equalFoldASCII reports whether two names are equal but for the case of ASCII letters.
+// equalFoldASCII reports whether two names are equal except for the case of ASCII letters.
 func equalFoldASCII(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -58,10 +58,10 @@
 //
 // # What counts as text
 //
-// Text is what a reader without style sheets sees. Left out are the contents of script,
-// style, template, noframes, noembed, iframe, textarea, and of title and desc inside SVG. A
-// template that is a declarative shadow root is shown where it stands, whatever its slots.
-// Also left out is the text, but not the links,
+// Text is what a reader without style sheets sees. It does not have the contents of script, style,
+// template, noframes, noembed, iframe, textarea, and of title and desc inside SVG. A template that
+// is a declarative shadow root is shown where it is, whatever its slots. The text, but not the
+// links, is also left out
 //
 //   - of noscript: nine in ten say only that scripts should be switched on;
 //   - of elements with the attribute hidden, of closed dialogs, and of datalist;

@@ -8,7 +8,7 @@ import (
 
 // Classes of bytes in tags (WHATWG HTML 13.2.5.8, 13.2.5.33 and 13.2.5.38).
 const (
-	endsName  = 1 << iota // of a tag or an attribute, but for "="
+	endsName  = 1 << iota // of a tag or an attribute, except for "="
 	endsValue             // that is not quoted
 	isBlankInTag
 )

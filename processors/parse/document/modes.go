@@ -198,7 +198,7 @@ func (s *stream) insertInHead() bool {
 }
 
 // startAfterHead is for start tags between head and body (13.2.6.4.6). An element that belongs in
-// the head is put there: in front of white space, which is no text at the beginning.
+// the head is put there: in front of white space, which does not count as text at the beginning.
 func (s *stream) startAfterHead() bool {
 	switch {
 	case s.tag == htmlElement:

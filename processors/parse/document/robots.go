@@ -106,7 +106,7 @@ func robotsOfTags(values []string, agent string) Robots {
 }
 
 // eachDirective calls found with each directive of an X-Robots-Tag value, and the agent that it is
-// for; empty: everybody. A value is a list of directives; "agent:" before one addresses it and
+// for; empty: all agents. A value is a list of directives; "agent:" before one addresses it and
 // those after it in the same value to that agent ("otherbot: noindex, nofollow, weft: none"). A
 // word before a colon is an agent if a directive that is known follows, or the end.
 func eachDirective(value string, found func(agent, directive string)) {
@@ -119,7 +119,7 @@ func eachDirective(value string, found func(agent, directive string)) {
 		if word, _, _ := strings.Cut(addressee, ":"); ok && !isDirective(name) && (addressee == "" || isDirective(trimSpace(word))) {
 			agent, directive = name, addressee
 			if agent == "" {
-				agent = ":" // nobody
+				agent = ":" // no agent
 			}
 		}
 		found(agent, directive)

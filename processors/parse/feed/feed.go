@@ -85,7 +85,7 @@ func Looks(body []byte) bool {
 
 var roots = map[string]Kind{"rss": RSS, "rdf": RSS, "feed": Atom}
 
-// Read reads a feed. Its kind is None if the text is no feed.
+// Read reads a feed. Its kind is None if the text is not a feed.
 func Read(body []byte, o Options) *Feed {
 	if head := bytes.TrimSpace(body); len(head) > 0 && head[0] == '{' {
 		return readJSON(head, o)

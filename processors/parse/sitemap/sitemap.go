@@ -62,7 +62,7 @@ type Options struct {
 func DefaultOptions() Options { return Options{MaxBytes: 50 << 20, MaxEntries: 50_000, Lists: true} }
 
 // Entry is what a sitemap says about a URL, or an index about a sitemap. All strings are valid
-// UTF-8 and as written, but for white space and entities.
+// UTF-8 and as written, except for white space and entities.
 type Entry struct {
 	Loc string
 	// Sitemap: the URL is a sitemap and not a page.
@@ -166,7 +166,7 @@ type limited struct {
 	r    io.Reader
 	left int64
 	over bool
-	err  error // but for io.EOF
+	err  error // except io.EOF
 }
 
 func (l *limited) Read(p []byte) (int, error) {
