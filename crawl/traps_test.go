@@ -152,7 +152,7 @@ func TestHonestSiteIsNotCut(t *testing.T) {
 	}
 }
 
-// Nor does a shop, whose pages have less of their own than in common.
+// A shop does not, either, although its pages have less text of their own than in common.
 func TestShopIsNotCut(t *testing.T) {
 	t.Parallel()
 	site := newShop(1000)
@@ -198,7 +198,7 @@ func newShop(products int) *shop {
 	return s
 }
 
-// say is n words, of which some are frequent.
+// say is n words. Some are frequent.
 func (s *shop) say(random *rand.Rand, n int) string {
 	words := make([]string, n)
 	for i := range words {

@@ -65,8 +65,8 @@
 //     and every other reader of a ledger drops the other events (see EventReader).
 //     The offset is needed because a producer may accept a later event before it
 //     learns that an earlier one is lost.
-//  6. Ledgers are kept whole (TestRule6LedgersAreKeptWhole). A fold takes every
-//     offset. A missing one is ErrTrimmed; it is never passed over.
+//  6. Ledgers are kept whole (TestRule6LedgersAreKeptWhole). A fold takes every offset. A
+//     missing one is ErrTrimmed; it is never skipped.
 //  7. A damaged event is fatal and named (TestRule7DamageIsFatal). Damage is proven, never
 //     guessed. One of these proves it: an event is at the offset that it names, and its
 //     checksum is wrong; a later event of the same owner says that the event was acknowledged,

@@ -182,8 +182,7 @@ func BenchmarkAllowed(b *testing.B) {
 	})
 }
 
-// The verdicts of a plain group are those of our own search, which also says which
-// rule decides.
+// The verdicts of a plain group equal our own search, which also says which rule decides.
 func TestPlainGroupsJudgeAsPrefixes(t *testing.T) {
 	plain := 0
 	rapid.Check(t, func(t *rapid.T) {

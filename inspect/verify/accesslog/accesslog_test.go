@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// TestFormats reads a log of each format, with lines that are none, and holds
-// what came out against a golden file.
+// TestFormats reads a log of each format, which also has bad lines, and compares the result with a
+// golden file.
 func TestFormats(t *testing.T) {
 	for _, name := range accesslog.Names() {
 		t.Run(name, func(t *testing.T) {

@@ -299,8 +299,8 @@ func TestGuessUTF16(t *testing.T) {
 	}
 }
 
-// TestGuessJapanese reads a short page in Shift_JIS of which the letters' frequencies
-// say little, and no other text that may be Shift_JIS.
+// TestGuessJapanese reads a short page in Shift_JIS whose letters' frequencies say little, and no
+// other text that may be Shift_JIS.
 func TestGuessJapanese(t *testing.T) {
 	for text, want := range map[string]string{
 		"ご案内は、こちらから。":                        "shift_jis",
@@ -335,7 +335,7 @@ func TestGuessOfFewLetters(t *testing.T) {
 	}
 }
 
-// TestGuessNamed reads short texts, whose letters look like those of others, on pages
+// TestGuessNamed reads short texts, whose letters look like letters of other encodings, on pages
 // that name their language.
 func TestGuessNamed(t *testing.T) {
 	for _, test := range []struct{ language, encoding, text string }{

@@ -71,8 +71,8 @@ func TestNoscriptOfAPage(t *testing.T) {
 	}
 }
 
-// TestFollowNoscript holds that flags decide of what is in a noscript element, by its
-// kind and by that of its elements.
+// TestFollowNoscript checks that flags decide about links in a noscript element, by the kind
+// noscript and the kind of the element.
 func TestFollowNoscript(t *testing.T) {
 	body := []byte(`<noscript><a href=/a>a</a><img src=/i><meta http-equiv=refresh content="0;/r"><form action=/f></form></noscript>`)
 	for _, test := range []struct {

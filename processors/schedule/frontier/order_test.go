@@ -39,7 +39,7 @@ func (s *scarce) apply(domain string, ev *weftpb.Scheduled, err error) *weftpb.S
 	return ev
 }
 
-// admit queues URLs of a priority, of which the name of the domain tells.
+// admit queues URLs of a priority, which the name of the domain tells.
 func (s *scarce) admit(priority, number, urls int) {
 	like := map[int]*weftpb.Target{
 		0: {Via: weftpb.Via_VIA_SEED}, 1: {Via: weftpb.Via_VIA_SITEMAP, Depth: 1},
