@@ -142,7 +142,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses holds that the schema can say no.
+// TestSchemaRefuses checks that the schema can refuse a record.
 func TestSchemaRefuses(t *testing.T) {
 	schema := compileSchema(t)
 	good := record(&document.Page{}, nil)

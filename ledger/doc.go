@@ -208,8 +208,7 @@
 //	                                partition. The stage goes on.
 //	and a partition opens           It goes on from its own checkpoint or the ledger.
 //	                                If the ledger is trimmed, it tries again.
-//	a former owner sends late       It finds a later owner's checkpoint that fits the
-//	                                ledger, and gives way.
+//	a former owner sends late       It finds a later owner's checkpoint that fits the ledger, and stops.
 //	the log lost its end            A checkpoint of that end does not fit: its offset
 //	                                is beyond the log, or the event there is another
 //	                                one. The next owner removes it.

@@ -136,10 +136,9 @@ type EventReader struct {
 //     such a place: events before it were lost, and it must not count without them;
 //   - a record of another program, which is not an event.
 //
-// The error wraps ErrCorrupt when an event is proven to be damaged: it stands where
-// it says, and its checksum is wrong; or another record stands in its place, although
-// its owner had the event acknowledged; or a claim is missing that a later event
-// names.
+// The error wraps ErrCorrupt when an event is proven to be damaged: it is at the offset that it
+// names, and its checksum is wrong; or another record is in its place, although the event was
+// acknowledged to its owner; or a claim is missing that a later event names.
 func (r *EventReader) Read(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	if r.Epoch == 0 && r.first == 0 {
 		r.first = offset + 1

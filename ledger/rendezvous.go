@@ -18,9 +18,8 @@ import (
 // so that homes are where local states are, and the same in every group: a
 // process that runs all stages has the same partitions in each.
 //
-// A partition that has an owner stays with it as long as shares are even, and
-// those that are not at home go first. So a member that comes back gets what it
-// had, and nothing else moves.
+// A partition stays with its owner as long as shares are even. Otherwise partitions that are
+// not at home move first. So a member that comes back gets what it had, and nothing else moves.
 //
 // It is cooperative (KIP-429): a partition goes to another member only after
 // its owner gave it up, and an owner goes on meanwhile.

@@ -39,8 +39,8 @@ func TestRendezvousIsEvenAndSteady(t *testing.T) {
 	})
 }
 
-// A member that joins takes its share, and one that goes leaves it; nothing else
-// moves. One that comes back gets what it had.
+// A member that joins takes its share, and one that goes leaves it; nothing else moves. A
+// member that comes back gets its former partitions.
 func TestRendezvousMovesNoMore(t *testing.T) {
 	for members := 1; members < 8; members++ {
 		var names []string

@@ -34,9 +34,9 @@ type Trimmed struct {
 	Partition int32
 	// Audit is what its checkpoints were found to be.
 	Audit ledger.Audit
-	// Needed is the first event that a reader of the ledger needs still, and To
-	// the first one that is kept: what is before it is deleted, or would be. It
-	// is the log's start when nothing can be.
+	// Needed is the first event that a reader of the ledger needs still, and To the first one
+	// that is kept: records before it are deleted, or would be. It is the log's start when
+	// nothing can be.
 	Needed, To int64
 	// Err is why nothing was deleted: ErrUncovered of package ledger when there
 	// is too little in the bucket yet, anything else when a check failed.

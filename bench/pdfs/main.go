@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// sum is what was found.
+// sum has the results.
 type sum struct {
 	files, pages, words, found, below int
 	ours, theirs                      time.Duration

@@ -74,8 +74,7 @@ func (g *guarded) wholeCrawl(t *testing.T) {
 	}
 }
 
-// commands holds what weft topics acls prints against the list, by way of
-// Kafka's own tool.
+// commands compares the output of weft topics acls with the list, by way of Kafka's own tool.
 func (g *guarded) commands(t *testing.T) {
 	kafkaserver.Need(t, kafkaserver.Older) // whose jars have the tool
 	dir := t.TempDir()

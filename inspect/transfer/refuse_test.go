@@ -129,8 +129,8 @@ func flipped(b []byte, at int) []byte {
 	return c
 }
 
-// TestWhatIsNotExported: a crawl that runs, that is not there, whose ledgers are
-// trimmed, or whose logs do not hold what is read next.
+// TestWhatIsNotExported: a crawl that runs, that does not exist, whose ledgers are trimmed, or
+// whose logs do not have the records to read next.
 func TestWhatIsNotExported(t *testing.T) {
 	cluster, _ := exported(t)
 	export := func(crawl string) error {

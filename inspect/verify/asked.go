@@ -10,9 +10,9 @@ import (
 )
 
 // What people ask for a domain (weft domain) is in the ledger, from the event in which the
-// scheduler learnt it. So is an automatic block. Every later release is judged by it. A domain's
-// share of the crawl's budget depends on the number of URLs in all partitions at that moment. It is
-// judged as if its partition had all URLs, which gives the largest possible share.
+// scheduler learnt it. An automatic block is there, too. Every later release is judged by it. A
+// domain's share of the crawl's budget depends on the number of URLs in all partitions at that
+// moment. It is judged as if its partition had all URLs, which gives the largest possible share.
 
 // asked is what people ask for a domain, and its requests on a day.
 type asked struct {

@@ -99,7 +99,7 @@ type Line struct {
 	Says string `json:"says,omitempty"`
 }
 
-// outcome collects what is shown and what is refuted.
+// outcome collects what is proven and what is refuted.
 type outcome struct {
 	Report
 	begun    time.Time

@@ -12,9 +12,9 @@ import (
 // A Witness knows what one process did. What a former owner of a domain did is in the
 // topics, which weft verify reads.
 //
-// The zero value has seen nothing. It remembers a domain as long as its delay runs, and
-// at most mostWitnessed of them: what it has forgotten it cannot accuse. It is not safe for
-// concurrent use.
+// The zero value has seen nothing. It remembers a domain as long as its delay runs, and at most
+// mostWitnessed of them: it cannot report a violation of a domain that it has forgotten. It is
+// not safe for concurrent use.
 type Witness struct {
 	domains map[string]*sighting
 	sweep   int // size at which those whose delay is over are forgotten

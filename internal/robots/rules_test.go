@@ -124,7 +124,7 @@ func fileOf(t *testing.T, record *weftpb.Robots) string {
 	return file.String()
 }
 
-// TestSpellingOfThePath holds that escapes do not change a verdict.
+// TestSpellingOfThePath checks that escapes do not change a verdict.
 func TestSpellingOfThePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`/[ab*$/?%é ']{0,6}`)

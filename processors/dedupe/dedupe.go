@@ -7,7 +7,7 @@
 //	         seen.Set.Unseen        which URLs were never seen
 //	         variants.Sites.Decide  which of those are merged into a variant
 //	         traps.Templates.Judge  which of the rest are parked, as URLs of a trap
-//	         foreign.Entries        which entries of sitemaps wait for the word of their host
+//	         foreign.Entries        which entries of sitemaps wait for a vouch of their host
 //
 // A record that changes nothing makes no event. Records of normalized are also how
 // people lift a trap (LiftTrap): the event that answers brings its URLs back.

@@ -122,8 +122,8 @@ func TestCollectingIsTriedAgain(t *testing.T) {
 	b.holds("at last")
 }
 
-// What no record refers to goes in the second round that finds it; what one
-// refers to, be it one in rejected, stays.
+// What no record refers to goes in the second round that finds it; a body that a record refers to
+// stays, also for a record of rejected.
 func TestSweep(t *testing.T) {
 	b, _ := newCollecting(t)
 	c := b.collector()

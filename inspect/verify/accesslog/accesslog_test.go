@@ -68,8 +68,7 @@ func TestLastLineMayBeUnfinished(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that no line brings a parser down, and that what is parsed
-// can be asked for.
+// FuzzParse checks that no line makes a parser panic, and that a parsed URL can be requested.
 func FuzzParse(f *testing.F) {
 	for _, name := range accesslog.Names() {
 		raw, err := os.ReadFile("testdata/" + name + ".log")

@@ -38,7 +38,7 @@ func TestHeadsAsOnTheWire(t *testing.T) {
 	}
 }
 
-// TestRobotsExchange holds that the exchange of a robots.txt is archived like another.
+// TestRobotsExchange checks that the exchange of a robots.txt is archived like another.
 func TestRobotsExchange(t *testing.T) {
 	x := exchange(1, "User-agent: *\n")
 	x.Request.Target.Url = "http://example.com/robots.txt"

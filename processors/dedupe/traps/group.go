@@ -124,8 +124,8 @@ func (c *changes) judge() {
 	}
 }
 
-// tellAll tells the state of the groups of a template, and returns their names. A
-// group is withdrawn as long as one of its traps stands.
+// tellAll tells the state of the groups of a template, and returns their names. A group is
+// withdrawn as long as one of its templates is a trap.
 func (c *changes) tellAll(id identity, state weftpb.Group_State) (names []string) {
 	for _, of := range c.groups(id) {
 		ids := of.all()

@@ -125,7 +125,7 @@ func TestTrapBehindAnArchive(t *testing.T) {
 	}
 }
 
-// TestLargeHonestSite holds that a site of 100,000 pages is not cut: numbers, deep
+// TestLargeHonestSite checks that a site of 100,000 pages is not cut: numbers, deep
 // archives, lists, and one page in twenty that looks like another.
 func TestLargeHonestSite(t *testing.T) {
 	s := open(DefaultOptions())
@@ -317,7 +317,7 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// TestFold holds that a book is the fold of its events: from nothing, in another
+// TestFold checks that a book is the fold of its events: from nothing, in another
 // book, with other options in force, key by key; and that judging changes nothing.
 func TestFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

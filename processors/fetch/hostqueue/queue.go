@@ -331,7 +331,7 @@ func mark(hosts *map[string]bool, host string) {
 	(*hosts)[host] = true
 }
 
-// hear notes what a host told all queues of its domain.
+// hear notes what a host told, for all queues of its domain.
 func (q *Queue) hear(host string, now time.Time, answer Answer) {
 	if answer.Rest > 0 {
 		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))

@@ -108,8 +108,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestBase holds that the first base element with an href counts, for good or
-// ill (WHATWG HTML, the base element).
+// TestBase checks that the first base element with an href counts, even if it is useless (WHATWG
+// HTML, the base element).
 func TestBase(t *testing.T) {
 	p := newParser(t, nil)
 	for body, want := range map[string]string{

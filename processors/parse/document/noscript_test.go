@@ -57,7 +57,7 @@ func TestNoscript(t *testing.T) {
 	}
 }
 
-// TestNoscriptOfAPage holds what else of a noscript element is the page's: the base of
+// TestNoscriptOfAPage checks what else of a noscript element is the page's: the base of
 // its links and what it asks of robots.
 func TestNoscriptOfAPage(t *testing.T) {
 	for path, limit := range map[string]int{"tree": 1 << 20, "tokens": 0} {

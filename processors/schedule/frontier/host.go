@@ -38,7 +38,7 @@ type host struct {
 	// silentMS: the host asked for no request before this time (Retry-After). fetch makes none,
 	// even if the host answers other requests.
 	silentMS int64
-	// pageFailed: its last answer was a 5xx that was held against the page alone. doubts is the
+	// pageFailed: its last answer was a 5xx that counted against the page alone. doubts is the
 	// number for politeness.Doubt.
 	pageFailed bool
 	doubts     uint32

@@ -489,7 +489,7 @@ func (l *timeline) host(h *weftpb.HostHealth) string {
 	return text
 }
 
-// notHad is what an event says besides of a robots.txt that is not had.
+// notHad is what an event says about a robots.txt that was not fetched.
 func notHad(r *weftpb.OriginRules) string {
 	switch {
 	case r.Referred:
