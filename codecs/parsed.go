@@ -91,8 +91,8 @@ type Parsed struct {
 
 	// Feed has the contents of a feed; nil: the page is not a feed.
 	Feed *ParsedFeed `json:"feed,omitempty"`
-	// Structure is what is known of a text that has a format: Markdown, JSON, CSV, source code;
-	// nil: it has another format.
+	// Structure describes a text that has a format: Markdown, JSON, CSV, source code; nil: it
+	// has another format.
 	Structure *ParsedStructure `json:"structure,omitempty"`
 
 	// Directives are what the site says about what may be done with the page, one by one.
@@ -169,11 +169,11 @@ type ParsedEntry struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// ParsedStructure is the format of a text that is no HTML, and what is known of it.
+// ParsedStructure describes the format of a text that is not HTML.
 type ParsedStructure struct {
 	// Format is one of plain.Format: markdown, json, json_lines, csv or code.
 	Format string `json:"format"`
-	// Language is the programming language, by the name that GitHub's Linguist has for it.
+	// Language is the programming language, by its name in GitHub's Linguist.
 	Language string `json:"programming_language,omitempty"`
 	// Columns are the cells of the first row of a table.
 	Columns []string `json:"columns,omitempty"`
@@ -185,7 +185,8 @@ type ParsedStructure struct {
 
 // ParsedDirective is one statement about what may be done with a page.
 type ParsedDirective struct {
-	// Source is header, meta or robots.txt. Field is the name of what has it there.
+	// Source is header, meta or robots.txt. Field is the name of the header field, meta element or
+	// line that has it.
 	Source string `json:"source"`
 	Field  string `json:"field"`
 	// Agent is the agent that it is for; empty: all agents.

@@ -107,10 +107,9 @@ func onlyClaims(ev *weftpb.Event) bool {
 	return proto.Equal(ev, &weftpb.Event{Claim: &weftpb.Claim{Owner: ev.Claim.Owner}})
 }
 
-// EventReader follows a partition of a ledger and tells which of its events are
-// valid. The zero value knows no claim. If it starts in the middle of the log, it
-// takes the newest claim that an event names which stands in its own place, as long
-// as that claim lies before the start.
+// EventReader follows a partition of a ledger and tells which of its events are valid. The zero
+// value knows no claim. If it starts in the middle of the log, it takes the newest claim before
+// the start that is named by an event at its own offset.
 type EventReader struct {
 	// Epoch of the latest claim seen.
 	Epoch int64
@@ -124,8 +123,7 @@ type EventReader struct {
 	// first is the first offset that was read plus one, 0 if the claim in force is
 	// known from the start.
 	first int64
-	// strange says that a record which is not an event made the hole, or stands
-	// after it.
+	// strange says that a record which is not an event made the hole, or is behind it.
 	strange bool
 }
 

@@ -30,10 +30,9 @@ type Partition struct {
 	folded    int64               // offset of the last folded event, -1 before
 	record    uint32              // its checksum
 	positions map[string]Position // of the inputs, as events say
-	// moved are the positions that were folded since, and that no event carries yet.
-	// A position counts once an event carries it. If a checkpoint had it before, the
-	// next owner would commit it, and the janitor would trim what the ledger still
-	// needs.
+	// moved are the positions that were folded since, and that no event carries yet. A position
+	// counts only when an event carries it. If a checkpoint had it before that, the next owner
+	// would commit it, and the janitor would trim records that the ledger still needs.
 	moved     map[string]Position
 	carried   []*weftpb.Position // by the event that was made last
 	acked     int64              // offset of the last event that is acknowledged, as far as is known

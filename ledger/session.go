@@ -119,7 +119,7 @@ func (s *session) read() error {
 	}
 }
 
-// unreadablePause is the time until an input is tried again that may not be read.
+// unreadablePause is the time until an input is tried again that this process has no right to read.
 const unreadablePause = 2 * time.Second
 
 // passInTurns passes on a record of each input, then the next of each, so that an

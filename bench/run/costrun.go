@@ -239,8 +239,8 @@ func (c *costCrawl) cpu() (map[string]time.Duration, error) {
 	return taken, err
 }
 
-// idle is the cores that each process takes while there is nothing to do, and
-// what it has taken after that.
+// idle returns the cores that each process takes while there is nothing to do, and the CPU that it
+// has taken after that.
 func (c *costCrawl) idle(ctx context.Context) (cores map[string]float64, taken map[string]time.Duration, err error) {
 	before, err := c.cpu()
 	if err != nil {

@@ -53,8 +53,7 @@ const (
 	KindPerDomain Kind = "too_many_visits_of_domain"
 	KindWindow    Kind = "too_many_visits"
 	KindSize      Kind = "too_large"
-	// A visit was released to a domain that is blocked, or that had as many requests on that
-	// day as it may have.
+	// A visit was released to a blocked domain, or to a domain with no request left for that day.
 	KindBlocked Kind = "blocked"
 	KindPerDay  Kind = "too_many_requests_a_day"
 

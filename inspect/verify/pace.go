@@ -14,9 +14,8 @@ type attempt struct {
 	start, end int64
 	// visit tells attempts of one visit from others.
 	visit int64
-	// delayMS is the visit's delay. responseMS, the server's last response, and crawlMS,
-	// the longest Crawl-delay of the visit's origins, may make it longer than the
-	// configured one.
+	// delayMS is the visit's delay. responseMS, the server's last response, and crawlMS, the
+	// longest Crawl-delay of the visit's origins, may make it longer than the configured delay.
 	delayMS, responseMS, crawlMS uint32
 	// released and settled are the epochs of the events that released the
 	// visit and settled the request.

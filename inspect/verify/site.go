@@ -38,8 +38,8 @@ type site struct {
 	log    map[string][]request // by domain
 	// began is the time of the first line of any agent.
 	began int64
-	// cutOff and extra are requests that the ledgers do not count as made: those that
-	// were cut off according to the ledgers, and others.
+	// cutOff and extra are requests that the ledgers do not count as made: requests that were cut
+	// off according to the ledgers, and others.
 	others, cutOff, extra int64
 	tolerance             int64 // microseconds
 }

@@ -62,8 +62,7 @@ func (w *Witness) Begin(domain string, now time.Time, perDomain int) Violation {
 	return None
 }
 
-// End books that a request that was begun ended at now, and that the next one
-// must be at least delay away.
+// End books that an open request ended at now, and that the next one must be at least delay later.
 func (w *Witness) End(domain string, now time.Time, delay time.Duration) {
 	s := w.domains[domain]
 	if s == nil || s.open == 0 {

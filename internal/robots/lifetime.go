@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// TTL is how long rules hold at most, and when the response says nothing of
-	// it (RFC 9309 section 2.4).
+	// TTL is how long rules hold at most, and if the response does not say (RFC 9309 section 2.4).
 	TTL = 24 * time.Hour
 	// MinTTL is how long they hold at least, whatever the response says: no
 	// server wants its robots.txt to be its most requested page.
 	MinTTL = time.Hour
 )
 
-// Lifetime is how long the rules of a response hold by its Cache-Control, or its
-// Expires and Date when that names no time (RFC 9111 section 4.2.1), given the
-// values of a header by name. It is between MinTTL and TTL.
+// Lifetime is how long the rules of a response hold by its Cache-Control, or by its Expires and
+// Date if Cache-Control names no time (RFC 9111 section 4.2.1). It gets the values of a header by
+// name. It is between MinTTL and TTL.
 func Lifetime(values func(name string) []string) time.Duration {
 	fresh, ok := maxAge(strings.Join(values("Cache-Control"), ","))
 	if !ok {

@@ -106,8 +106,8 @@ func ascii(body string) string {
 	return string(b)
 }
 
-// breakable makes spaces of no-break spaces, which files have that were pasted from a
-// web page, wherever a space means nothing.
+// breakable makes spaces of no-break spaces, wherever a space means nothing. Files that were pasted
+// from a web page have no-break spaces.
 func breakable(text string) string {
 	if !strings.Contains(text, noBreak) {
 		return text

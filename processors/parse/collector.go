@@ -26,7 +26,7 @@ import (
 // without accidents.
 //
 // A sweep finds the rest: bodies whose record was never written, and bodies whose place
-// only a process knew that does not run any more. A sweep deletes a body if no record of
+// is not known because a process has ended. A sweep deletes a body if no record of
 // fetched and no record of rejected, which may be replayed, refers to it, and if the
 // sweep before found the body too: the record of a body that is being written now comes
 // within seconds. Only the clock of this process decides how old a body is. A sweep that

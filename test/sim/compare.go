@@ -20,8 +20,7 @@ func (w *world) published(stage topics.Stage, at topicPartition, c *checkpoint) 
 	}
 }
 
-// checkStates checks the state of each partition that has an owner, all of whose events
-// are acknowledged.
+// checkStates checks the state of each partition whose owner has no unacknowledged event.
 func (w *world) checkStates() {
 	for _, p := range w.procs {
 		for _, name := range topics.StagesOf(topics.Ledger) {
@@ -73,8 +72,8 @@ type oracle struct {
 	cuts  int // of the log, when it was begun
 }
 
-// oracle returns a fold that is not past an offset. One that may have folded records which
-// the ledger has lost since then is made anew.
+// oracle returns a fold that is not past an offset. If it may have folded records which the ledger
+// has lost since then, it is made anew.
 func (w *world) oracle(stage topics.Stage, l *log, offset int64) (*oracle, error) {
 	if o := w.oracles[l.topicPartition]; o != nil && o.cuts == l.cuts && o.next <= offset+1 {
 		return o, nil

@@ -107,8 +107,8 @@ func (a *outage) fail(x *httpclient.Exchange) (reached bool) {
 	return a.how == "" || a.how == httpclient.ClassFirstByteTimeout || a.how == httpclient.ClassReset
 }
 
-// checkProbe checks when an origin is asked that does not answer: its URLs wait, for an hour
-// at most, and after ten minutes it is asked seldom.
+// checkProbe checks when an origin is asked that does not answer: its URLs wait, for an hour at
+// most, and after ten minutes it gets few requests.
 func (w *world) checkProbe(a *outage, o *origin, url string) {
 	tries := append(w.web.tries[o], w.now)
 	w.web.tries[o] = tries
@@ -121,7 +121,7 @@ func (w *world) checkProbe(a *outage, o *origin, url string) {
 	}
 }
 
-// tried notes that the look-up of a host took so long that no request was made.
+// tried notes that no request was made, because the look-up of a host took too long.
 func (b *web) tried(url string) {
 	target, _ := urls.Parse(url)
 	if o := b.hosts[target.Origin()]; o != nil && len(b.tries[o]) > 0 {

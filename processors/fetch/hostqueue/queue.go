@@ -77,8 +77,8 @@ func (v *Visit) HungAfter(started time.Time) time.Duration {
 	return max(v.hung.Sub(started), time.Microsecond)
 }
 
-// Settle says that request i has an outcome, which a former owner reported, so
-// that it need not be made. Any goroutine may call it at any time.
+// Settle says that a former owner has reported the outcome of request i, so that it need not be
+// made. Any goroutine may call it at any time.
 func (v *Visit) Settle(i uint32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

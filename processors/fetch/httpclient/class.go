@@ -148,8 +148,8 @@ var (
 
 // isStale tells whether err, before the response header, means that the server had closed a
 // kept connection: no byte came back. A stream that was reset is not, because its connection
-// lives. A stream that was refused is, since the transport would repeat the request (RFC 9113
-// section 8.7).
+// lives. A refused stream counts as such, because the transport would repeat the request (RFC
+// 9113 section 8.7).
 func isStale(x *Exchange, err error) bool {
 	class := Classify(err)
 	return x.Reused && x.FirstByte == 0 && (class == ClassNoResponse || class == ClassReset) && !is[http2.StreamError](err)

@@ -97,9 +97,9 @@ func (x *Exchange) Outcome() *weftpb.Outcome {
 	}
 }
 
-// Fetched returns the record of the exchange with its body, which it shares,
-// unless that is stored elsewhere, and with the coded one if there is room; Id, Request, Visit and the outcome's Index
-// are the caller's to set.
+// Fetched returns the record of the exchange. It shares the body, unless the body is stored
+// elsewhere, and has the coded body if there is room; Id, Request, Visit and the outcome's
+// Index are the caller's to set.
 func (x *Exchange) Fetched() *weftpb.Fetched {
 	body, coded := x.Body, x.CodedBody
 	if x.Stored != nil {

@@ -13,9 +13,8 @@ import (
 // LookUp returns when the addresses of the host of a URL are known, so that Do need not
 // wait for them. If the look-up fails, it returns the exchange that Do would have made: its
 // class is dns_not_found or dns_error, or what the end of ctx means. Otherwise failure is
-// nil, also for a URL with another fault: Do reports such faults. What is in the cache
-// costs no time, and nothing is looked up for a request that will go to a connection that
-// is kept.
+// nil, also for a URL with another fault: Do reports such faults. A cached name costs no
+// time, and no name is looked up for a request that will go to a kept connection.
 //
 // address is where the next request for the URL will go to, if that is known: the address of a kept
 // connection, or the address that is dialled first. Otherwise it is not valid.

@@ -54,11 +54,11 @@ type Options struct {
 	SitemapBytes int64
 	// FileBytes is the same for PDF and files of office programs, which can only be read whole.
 	FileBytes int64
-	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
-	// together, from their reading to Exchange.Release. It is at least MaxBodyBytes.
-	// The buffer of a body that is being read may for a moment be twice as large. A
-	// body that is over 1 MiB in brotli or zstd reserves memory for its encoded and its
-	// decoded bytes, or all memory. While a body waits for memory, those that are being
+	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges together,
+	// from their reading to Exchange.Release. It is at least MaxBodyBytes. The buffer
+	// of a body that is being read may for a moment be twice as large. A body that is
+	// over 1 MiB in brotli or zstd reserves memory for its encoded and its decoded
+	// bytes, or all memory. While a body waits for memory, the bodies that are being
 	// read must come so fast, over BodyRateWindow, that their reservation would be full
 	// within TotalTimeout.
 	LargeBodyBytes int64

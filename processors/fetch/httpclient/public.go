@@ -24,8 +24,8 @@ func (r reach) refusal(a netip.Addr) string {
 }
 
 // named reports whether a is in one of the named networks. The network of an intranet may
-// contain the hosts of a cloud's metadata, which its user does not mean. So such a host is
-// named only by its own address.
+// contain the metadata hosts of a cloud, which its user does not mean to permit. So such a host
+// is named only by its own address.
 func (r reach) named(a netip.Addr) bool {
 	for _, network := range r.networks {
 		if network.Contains(a) && (network.IsSingleIP() || !slices.Contains(metadata, a)) {
