@@ -82,8 +82,8 @@
 // # Memory
 //
 // What is known of URLs is in a scratch store, by fingerprints of 128 bits: 25 to 50 bytes
-// per URL. So are the URLs that seeds, discovered and normalized still name: 30 to 50 bytes
-// each. Memory has 300,000 of the former, about 35 MB, whatever the size of the crawl; 500
-// bytes per domain; each different robots.txt in force once; and about 200 bytes per request
-// of access logs.
+// per URL. The URLs that seeds, discovered and normalized still name are there, too: 30 to
+// 50 bytes each. Memory has 300,000 of the former, about 35 MB, whatever the size of the
+// crawl; 500 bytes per domain; each different robots.txt in force once; and about 200 bytes
+// per request of access logs.
 package verify

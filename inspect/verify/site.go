@@ -189,7 +189,7 @@ func (s *site) judgeDomain(domain string, log []request) {
 
 // patience is how long the domain of a request waits for it before it goes on with other hosts,
 // microseconds; see hostqueue.Options.PatienceWith. If the ledgers do not show that a host has
-// answered, it gets less time. So does a host that was probed.
+// answered, it gets less time. A host that was probed gets less time, too.
 func (s *site) patience(r request, delayMS uint32, again bool) int64 {
 	if !s.opts.Log.Format.Durations {
 		return 0

@@ -1,8 +1,8 @@
 package politeness
 
 // A 5xx says that the page is broken, or that its host is. A 5xx between other answers counts
-// against the page, which waits alone. Two in a row count against the host. So are those of a
-// host of which more than a fifth of the pages answer 5xx: it may be shedding load.
+// against the page, which waits alone. Two in a row count against the host. A 5xx also counts
+// against the host if more than a fifth of its pages answer 5xx: it may be shedding load.
 //
 // Doubts are the measure of that. A page adds to them once, however often it answers 5xx, so the
 // further attempts of one broken page never slow its host down.
