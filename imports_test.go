@@ -329,7 +329,7 @@ func isUnder(imported string, prefixes []string) bool {
 	})
 }
 
-// uses returns those of names ("package.Name") that a file mentions.
+// uses returns the names ("package.Name") among names that a file mentions.
 func uses(file *ast.File, names []string) (used []string) {
 	ast.Inspect(file, func(node ast.Node) bool {
 		if selector, ok := node.(*ast.SelectorExpr); ok {

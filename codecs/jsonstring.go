@@ -11,7 +11,7 @@ import (
 // U+2029, and invalid UTF-8 as \ufffd.
 func appendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	const short, letters = "\"\\\n\t\r\f\b", `"\ntrfb` // what has a short escape, such as \n, and its letter
+	const short, letters = "\"\\\n\t\r\f\b", `"\ntrfb` // characters with a short escape, such as \n, and its letter
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {

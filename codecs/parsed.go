@@ -66,7 +66,8 @@ type Parsed struct {
 	Date string `json:"date,omitempty"`
 	// Modified is written as in the document.
 	Modified string `json:"modified,omitempty"`
-	// Pages is the number of pages, slides or sheets of a file; 0: it has none, or does not say.
+	// Pages is the number of pages, slides or sheets of a file; 0: it has no pages, or does not
+	// say.
 	Pages int `json:"pages,omitempty"`
 	// Canonical is absolute if it could be resolved, otherwise as written.
 	Canonical string `json:"canonical,omitempty"`
@@ -88,10 +89,10 @@ type Parsed struct {
 	// JSONLDOmitted counts those beyond the limit for one page.
 	JSONLDOmitted int `json:"json_ld_omitted,omitempty"`
 
-	// Feed is what the page says as a feed; nil: it is none.
+	// Feed has the contents of a feed; nil: the page is not a feed.
 	Feed *ParsedFeed `json:"feed,omitempty"`
-	// Structure is what is known of a text that has a format: Markdown, JSON, CSV, source code;
-	// nil: it is none of these.
+	// Structure describes a text that has a format: Markdown, JSON, CSV, source code; nil: it
+	// has another format.
 	Structure *ParsedStructure `json:"structure,omitempty"`
 
 	// Directives are what the site says about what may be done with the page, one by one.
@@ -168,11 +169,11 @@ type ParsedEntry struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// ParsedStructure is the format of a text that is no HTML, and what is known of it.
+// ParsedStructure describes the format of a text that is not HTML.
 type ParsedStructure struct {
 	// Format is one of plain.Format: markdown, json, json_lines, csv or code.
 	Format string `json:"format"`
-	// Language is the programming language, by the name that GitHub's Linguist has for it.
+	// Language is the programming language, by its name in GitHub's Linguist.
 	Language string `json:"programming_language,omitempty"`
 	// Columns are the cells of the first row of a table.
 	Columns []string `json:"columns,omitempty"`
@@ -184,10 +185,11 @@ type ParsedStructure struct {
 
 // ParsedDirective is one statement about what may be done with a page.
 type ParsedDirective struct {
-	// Source is header, meta or robots.txt. Field is the name of what has it there.
+	// Source is header, meta or robots.txt. Field is the name of the header field, meta element or
+	// line that has it.
 	Source string `json:"source"`
 	Field  string `json:"field"`
-	// Agent is whom it is addressed to; empty: everybody.
+	// Agent is the agent that it is for; empty: all agents.
 	Agent string `json:"agent,omitempty"`
 	Value string `json:"value"`
 }
@@ -215,10 +217,9 @@ func ParsedSchema() string { return parsedSchema }
 // MarshalJSON is AppendJSON for encoding/json.
 func (p Parsed) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// AppendJSON appends the record as one line of JSON without the newline. Except for
-// nil slices it is byte for byte what encoding/json makes of the fields with HTML
-// escaping off. It takes a fraction of the time, because most of a record is one long
-// string, of which it looks at each byte once.
+// AppendJSON appends the record as one line of JSON without the newline. Except for nil slices
+// it is byte for byte what encoding/json makes of the fields with HTML escaping off. It takes a
+// fraction of the time: most of a record is one long string, and it reads each byte of it once.
 func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = appendString(append(dst, `{"id":`...), p.ID)
 	dst = appendString(append(dst, `,"url":`...), p.URL)

@@ -61,14 +61,14 @@ func record(page *document.Page, body []byte) codecs.Parsed {
 	return p
 }
 
-// duplicated makes a record that of a duplicate.
+// duplicated makes a record the record of a duplicate.
 func duplicated(p *codecs.Parsed) {
 	p.ContentHash, p.SimHash, p.MinHash = strings.Repeat("0a", 16), strings.Repeat("f1", 8), strings.Repeat("3c", 16)
 	p.DuplicateOf = &codecs.ParsedOriginal{ID: "page-0", URL: "https://www.example.org/", Distance: 3}
 	p.Unfollowed = codecs.Duplicate
 }
 
-// asFeed makes a record that of a feed, of which package document knows nothing.
+// asFeed makes a record the record of a feed, which package document does not know.
 func asFeed(p *codecs.Parsed) {
 	p.Feed = &codecs.ParsedFeed{
 		Kind: "atom", Link: "https://www.example.org/", Self: "https://www.example.org/feed", Hubs: []string{"https://hub.example/"},
@@ -76,7 +76,7 @@ func asFeed(p *codecs.Parsed) {
 	}
 }
 
-// asStructure makes a record that of a table.
+// asStructure makes a record the record of a table.
 func asStructure(p *codecs.Parsed) {
 	p.Structure = &codecs.ParsedStructure{Format: "csv", Columns: []string{"a", ""}, Values: 3, Wrong: "uneven"}
 }
@@ -142,7 +142,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses holds that the schema can say no.
+// TestSchemaRefuses checks that the schema can refuse a record.
 func TestSchemaRefuses(t *testing.T) {
 	schema := compileSchema(t)
 	good := record(&document.Page{}, nil)

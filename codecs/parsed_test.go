@@ -135,7 +135,7 @@ func TestParsedRoundTrip(t *testing.T) {
 	}
 }
 
-// TestMarshalNil holds that consumers get arrays to go through, not null.
+// TestMarshalNil checks that consumers get arrays to go through, not null.
 func TestMarshalNil(t *testing.T) {
 	b, err := json.Marshal(Parsed{})
 	if err != nil {

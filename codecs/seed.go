@@ -31,8 +31,8 @@ type BadSeed struct {
 const (
 	// SeedNotText is a line that is not UTF-8.
 	SeedNotText = "not_text"
-	// SeedNotJSON is a line that begins like a JSON object and is not one, or
-	// one whose members have other types than those of Seed.
+	// SeedNotJSON is a line that begins like a JSON object and is not one, or an object whose
+	// members do not have the types of Seed.
 	SeedNotJSON = "not_json"
 	// SeedNoURL is a JSON object without a url.
 	SeedNoURL = "no_url"

@@ -62,7 +62,7 @@ func TestStopWithAFullBacklog(t *testing.T) {
 		t.Errorf("the end took %v", took)
 	}
 	asking.Wait()
-	// The pause is in force still; the end of it is asked for while nobody runs.
+	// The pause is in force still; a user asks for its end while no process runs.
 	ask(t, o, func(topics.Control) topics.Control { return topics.Control{} })
 	o.Seeds = nil
 	run(t, o, crawl.EndedDrained)

@@ -16,7 +16,7 @@ import (
 
 // neverBegan returns an error if schedule has decided something in a crawl without a
 // definition: the definition was lost. The crawl would go on with the defaults, and refuse what
-// it should fetch. Records of other programs are no decisions.
+// it should fetch. Records of other programs do not count as decisions.
 func neverBegan(ctx context.Context, names topics.Names, admin *kadm.Client, client []kgo.Opt) error {
 	listed, err := admin.ListTopics(ctx, names.Scheduled)
 	if err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// OpenStore opens the store that location names (see blob.Open) and tries all operations. what
-// names its objects, in the plural. The error wraps ErrUsage if the store cannot be used.
+// OpenStore opens the store that location names (see blob.Open) and tries all operations. The
+// argument what is the plural name of its objects, for messages. The error wraps ErrUsage if the
+// store cannot be used.
 func OpenStore(ctx context.Context, what, location string) (blob.Bucket, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()

@@ -248,7 +248,7 @@ func TestClaiming(t *testing.T) {
 		{dir, topics.InData, ref, "a body"},
 		{"", filepath.Join(dir, "bodies"), ref, "a body"},
 		{dir, topics.InData, lost, ""},
-		{"", topics.InData, ref, ""}, // nobody knows where
+		{"", topics.InData, ref, ""}, // no process knows where
 		{dir, "", ref, ""},
 	} {
 		claim, err := crawl.BodyLoader(t.Context(), topics.Definition{Bodies: test.place}, test.dir, log)

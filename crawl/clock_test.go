@@ -27,10 +27,10 @@ func settable(off []time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(time.Duration(now.Load())) }
 }
 
-// The clock is set back and forward, by seconds and by a year, while the crawl
-// runs and between its runs, and it is killed besides. Nobody is asked early,
-// nothing waits for the clock to come back, and nothing is asked for again but
-// what was in flight at a kill, and robots.txt files that are a year old.
+// The clock is set back and forward, by seconds and by a year, while the crawl runs and between
+// its runs, and it is killed besides. No domain gets a request too early, nothing waits until
+// the clock is right again, and the only repeated requests are those in flight at a kill, and
+// robots.txt files that are a year old.
 func TestClockIsSet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls politely for half a minute")

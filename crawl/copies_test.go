@@ -36,8 +36,7 @@ func copies(w *web) {
 	}
 }
 
-// textOf is the text of a page, and which texts are nearly the same: those of its
-// family.
+// textOf is the text of a page, and which texts are nearly the same: the pages of its family.
 func textOf(domain, path string) (family, text string) {
 	hash := fnv.New64a()
 	hash.Write([]byte(domain + path))

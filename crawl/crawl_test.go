@@ -50,9 +50,9 @@ var bySarama = []goleak.Option{
 	goleak.IgnoreTopFunction("github.com/IBM/sarama.(*Broker).responseReceiver"),
 }
 
-// options are those of a crawl of the whole web, alone on its broker. Its session is
-// long: a busy machine may keep a process from its heartbeats for as long as a lease
-// lasts, and then what is in flight is asked for again.
+// options are the options of a crawl of the whole web, alone on its broker. Its session is
+// long: a busy machine may keep a process from its heartbeats for as long as a lease lasts, and
+// then what is in flight is asked for again.
 func options(t *testing.T, w *web) crawl.Options {
 	t.Helper()
 	o := configured(filepath.Join(t.TempDir(), "data"))

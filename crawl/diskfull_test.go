@@ -16,8 +16,8 @@ import (
 // anything: what has to hold holds however long it is.
 const hardship = 4 * time.Second
 
-// completes checks that a crawl through hardships got everything, and hurried
-// nobody: with pages, from its files of them.
+// completes checks that a crawl with faults fetched everything, and broke no domain's delay: with
+// pages, from its files of them.
 func (w *web) completes(t *testing.T, p process, pages []codecs.Parsed) webserver.AuditReport {
 	t.Helper()
 	delay := time.Duration(p.DelayMS) * time.Millisecond
@@ -27,8 +27,7 @@ func (w *web) completes(t *testing.T, p process, pages []codecs.Parsed) webserve
 	return report
 }
 
-// crowded is a crawl whose disk somebody else filled to the last byte, in the
-// middle of it.
+// crowded is a crawl during which another program filled the disk to the last byte.
 type crowded struct {
 	web     *web
 	disk    disk

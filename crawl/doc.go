@@ -11,7 +11,7 @@
 // reports what is acknowledged. Once schedule has settled that, the other stages
 // end: workers finish what they have begun, ledgers flush and publish a checkpoint.
 // Pages are written last. All of it takes 6 s at most, except the pages of a drained
-// crawl. What is cut off is found again by the next run.
+// crawl. The next run finds and repeats requests that were cut off.
 //
 // The next run continues after a kill: it finds the logs in the broker's directory, the
 // checkpoints beside them, and files with a record of their end.

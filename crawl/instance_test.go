@@ -9,8 +9,7 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// An id is kept for who holds the directory's lock under the same boot, and for
-// nobody else.
+// An id is kept only for a process that holds the directory's lock under the same boot.
 func TestInstances(t *testing.T) {
 	dir := t.TempDir()
 	take := func(crawl, member, boot string, stages ...topics.Stage) *instances {

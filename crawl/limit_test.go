@@ -14,9 +14,9 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Somebody lowers max.message.bytes of parsed below what pages need while the
-// crawl runs: they are set aside by name, the crawl goes on, and they are made
-// again when the limit is what it was. Who starts in between refuses to.
+// A person lowers max.message.bytes of parsed below the size of pages while the crawl runs:
+// they are set aside by name, the crawl goes on, and they are made again when the limit is what
+// it was. Who starts in between refuses to.
 func TestLimitIsLowered(t *testing.T) {
 	if testing.Short() {
 		t.Skip("Apache Kafka")

@@ -107,7 +107,7 @@ func write(t *testing.T, client sarama.Client, topic string, values ...[]byte) {
 	}
 }
 
-// freePort is a loopback address that nobody listens at.
+// freePort is a loopback address without a listener.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

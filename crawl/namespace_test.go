@@ -17,10 +17,9 @@ import (
 // namespaces of its own.
 const insideNamespace = "WEFT_TEST_NAMESPACE"
 
-// mounting runs the test again in a user and a mount namespace of its own,
-// where it may mount what nobody else sees (as `unshare -Urm` does). It returns
-// true there, and false, with the test's result, here. A machine that gives
-// neither such namespaces nor root skips the test.
+// mounting runs the test again in its own user and mount namespace (as `unshare -Urm` does),
+// whose mounts no other process sees. It returns true there, and false, with the test's result,
+// here. A machine without such namespaces and without root skips the test.
 func mounting(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideNamespace) != "" {

@@ -75,7 +75,7 @@ type Options struct {
 }
 
 // Listener says which clients may connect to Options.Listen. The zero value permits all, in
-// plaintext. Writable and Reserved are those of crawls, whatever they are here.
+// plaintext. Crawls have their own Writable and Reserved: the values here are ignored.
 type Listener = broker.Listener
 
 // ErrUsage is wrapped by errors that the user can fix with another command line: a directory
@@ -147,7 +147,7 @@ type Result struct {
 	Ended string
 	// Pages are written since the crawl began.
 	Pages int64
-	// Bytes are those of the bodies of pages that this run parsed, decoded.
+	// Bytes is the size of the decoded bodies of all pages that this run parsed.
 	Bytes int64
 	// Outcomes count the URLs settled since the crawl began by reason.
 	Outcomes map[string]int64

@@ -73,7 +73,7 @@ func prepared(t *testing.T, o crawl.Options, outside func(names topics.Names, wr
 	})
 }
 
-// Records that are none of their topic, and ones that are but make no sense.
+// Records that do not belong to their topic, and records that do but make no sense.
 func TestCorruptRecordsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := serve(t, webserver.Options{Pages: 60, Domains: 3}, webserver.ServerOptions{})
@@ -110,9 +110,9 @@ func TestCorruptRecordsAreRejected(t *testing.T) {
 		refused(topics.Schedule, n.Visited, "undecodable", noise)
 		refused(topics.Parse, n.Fetched, "undecodable", noise)
 		refused(topics.Parse, n.Fetched, "source_empty", empty)
-		// A visit that nobody knows, of an owner long gone, means nothing.
+		// An unknown visit of a former owner has no effect.
 		write(n.Visited, encode(&weftpb.Visited{Visit: "unknown", Outcomes: []*weftpb.Outcome{{Status: 200}}, Done: true}))
-		// Nor does a record without a value.
+		// A record without a value has no effect, either.
 		for _, topic := range []string{n.Seeds, n.Normalized, n.Visited} {
 			write(topic, nil)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
-// A crawl of which only URLs of a host that is down are left ends after its patience. It names
-// the host, and the URLs stay queued.
+// If a crawl has only URLs of a host that is down, it ends after its patience. It names the
+// host, and the URLs stay queued.
 func TestPatienceWithAHostThatIsDown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for five failures in a row")

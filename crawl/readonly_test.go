@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
-// A data directory that cannot be written to is named in one sentence, whether
-// there is a crawl in it or not, and nobody is asked for anything.
+// An error of one sentence names a data directory that cannot be written to, whether there is a
+// crawl in it or not, and no request is made.
 func TestReadOnlyDirectory(t *testing.T) {
 	t.Parallel()
 	if !mounting(t) {

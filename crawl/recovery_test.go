@@ -64,8 +64,7 @@ type state interface {
 	apply(domain string, body []byte, offset int64) error
 }
 
-// dedupeState is all that the stage keeps: what is seen, stands for others, or is
-// held back.
+// dedupeState is all that the stage keeps: URLs that are seen, kept for merged ones, or held back.
 type dedupeState struct{ ledger.State }
 
 func (s dedupeState) apply(domain string, body []byte, offset int64) error {

@@ -53,10 +53,9 @@ func (bouncing) Answer(domain string, port int, path string, buf []byte) webserv
 	return webserver.Response{Status: http.StatusOK, Type: "text/html", Body: fmt.Append(buf, path)}
 }
 
-// TestReferralsAreFewAndPolite holds that a site cannot have another one asked
-// over and over, or faster than it may be, by redirecting its robots.txt there:
-// what the server sees is three of five redirects an origin, at the honest
-// site's own pace, and all of that site's pages.
+// TestReferralsAreFewAndPolite checks that a site that redirects its robots.txt to another site
+// cannot cause too many or too fast requests there: what the server sees is three of five
+// redirects an origin, at the honest site's own pace, and all of that site's pages.
 func TestReferralsAreFewAndPolite(t *testing.T) {
 	t.Parallel()
 	const delay = 40 * time.Millisecond

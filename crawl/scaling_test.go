@@ -12,9 +12,9 @@ import (
 // pages of the crawl in TestTeam; make cluster has tens of thousands.
 var pages = flag.Int("pages", 9000, "pages of the crawl in TestTeam")
 
-// A crawl on three brokers, of which everything that may come and go does: a
-// process is added, one is stopped, each is started anew, one is killed and
-// comes back, a broker is stopped for a while, and one that leads is killed.
+// A crawl on three brokers, in which all processes come and go: a process is added, one is
+// stopped, each is started anew, one is killed and comes back, a broker is stopped for a while,
+// and one that leads is killed.
 func TestTeam(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three brokers and three processes, for a minute and more")

@@ -19,8 +19,7 @@ const (
 	livingPages = 60
 )
 
-// moved is a site with "www." whose pages all name those of the host without as
-// canonical.
+// moved is a site with "www.". All its pages name pages of the host without "www." as canonical.
 type moved struct {
 	mu    sync.Mutex
 	asked map[string]bool
@@ -89,8 +88,7 @@ func TestCanonicalURLsOfASilentHost(t *testing.T) {
 	}
 }
 
-// both is a site of which the root names every page at the host with "www." and at the
-// one without.
+// both is a site whose root names every page at the host with "www." and at the host without it.
 type both struct {
 	moved
 	bareFirst bool

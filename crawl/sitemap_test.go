@@ -102,8 +102,8 @@ func (h *hosts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-// requests are the URLs that were asked for, with "A:" for an origin, but for robots.txt; each is
-// there as often as it was asked for.
+// requests are the URLs that were requested, except robots.txt, with "A:" for an origin; each
+// is there as often as it was asked for.
 func (h *hosts) requests() (all []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -21,9 +21,9 @@ import (
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
-// bait is a web that wants the crawler to connect to the machine it runs on: to
-// 127.0.0.1 and ::1, where nobody may. It is on 127.1.0.1 itself, and its names
-// are below ssrf.example.
+// bait is a web that wants the crawler to connect to the machine it runs on: to 127.0.0.1 and
+// ::1, where no connection is permitted. It is on 127.1.0.1 itself, and its names are below
+// ssrf.example.
 type bait struct {
 	server    *httptest.Server
 	port      string // with its colon
@@ -145,10 +145,9 @@ func oneLine(url string) string {
 	return strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(url)
 }
 
-// A hostile web cannot make the crawler connect to the machine that it runs on,
-// in any spelling of its addresses, by names, by names that change, by redirects
-// of pages and by those of robots.txt: what leads there ends as address_refused,
-// and what it holds besides is crawled.
+// A hostile web cannot make the crawler connect to the machine that it runs on, in any spelling
+// of its addresses, by names, by names that change, by redirects of pages and redirects of
+// robots.txt: what leads there ends as address_refused, and what it holds besides is crawled.
 func TestNothingLeadsInside(t *testing.T) {
 	t.Parallel()
 	b := newBait(t)
@@ -179,7 +178,7 @@ func TestNothingLeadsInside(t *testing.T) {
 			t.Errorf("/to/%d was not asked for", i)
 		}
 	}
-	// Besides: inside, and rebind, of which the page is.
+	// Besides: inside, and rebind, which has the page.
 	if got := result.Outcomes["address_refused"]; got < refused+2 || got > refused+4 {
 		t.Errorf("%d URLs refused for their addresses, want %d and two or more: %v", got, refused, result.Outcomes)
 	}

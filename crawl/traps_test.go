@@ -18,9 +18,9 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// TestTraps crawls a site of traps until nothing is left: the real pages are all
-// found, each once, and little else is asked for. What is held back is proven to
-// be that, and comes when people lift a trap.
+// TestTraps crawls a site of traps until nothing is left: the real pages are all found, each
+// once, and little else is asked for. URLs that are held back are proven to be so, and come
+// when people lift a trap.
 func TestTraps(t *testing.T) {
 	t.Parallel()
 	site := webserver.NewTrapSite(webserver.DomainAddr(0))
@@ -139,7 +139,7 @@ func (everyName) LookupNetIP(context.Context, string, string) ([]netip.Addr, err
 // twenty links a page.
 const mostOfTraps = 2000
 
-// TestHonestSiteIsNotCut holds that a site whose URLs look alike and whose pages
+// TestHonestSiteIsNotCut checks that a site whose URLs look alike and whose pages
 // differ loses none of them.
 func TestHonestSiteIsNotCut(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestHonestSiteIsNotCut(t *testing.T) {
 	}
 }
 
-// Nor does a shop, whose pages have less of their own than in common.
+// A shop does not, either, although its pages have less text of their own than in common.
 func TestShopIsNotCut(t *testing.T) {
 	t.Parallel()
 	site := newShop(1000)
@@ -198,7 +198,7 @@ func newShop(products int) *shop {
 	return s
 }
 
-// say is n words, of which some are frequent.
+// say is n words. Some are frequent.
 func (s *shop) say(random *rand.Rand, n int) string {
 	words := make([]string, n)
 	for i := range words {
@@ -264,7 +264,7 @@ func trapsOf(t *testing.T, o crawl.Options, lift func(*traps.Trap) bool) []*trap
 	return all
 }
 
-// proven holds that nothing was lost in a crawl that does not run.
+// proven checks that nothing was lost in a crawl that does not run.
 func proven(t *testing.T, o crawl.Options) {
 	t.Helper()
 	access, release, err := crawl.Reach(t.Context(), o.Dir, crawl.ToWrite, nil)

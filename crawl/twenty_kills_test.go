@@ -79,9 +79,8 @@ func (p process) dies(t *testing.T, w *web, m moment) (gone int64) {
 	return c.kill()
 }
 
-// The heart of the promise: whenever the process is killed, and however often,
-// no page is lost, nobody is hurried, and only what was in flight is asked for
-// again.
+// The heart of the promise: whenever the process is killed, and however often, no page is lost,
+// no request breaks a domain's delay, and only requests in flight are repeated.
 func TestTwentyKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute; TestKilledCrawlStaysPolite kills three times")

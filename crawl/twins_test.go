@@ -78,8 +78,8 @@ func (s *twins) counted() (pages, both int) {
 	return pages, both
 }
 
-// Of two URLs of a page that are both queued before it is known that they are the
-// same, one is fetched, but for those from which that is learnt.
+// If two URLs of a page are both queued before it is known that they are the same, only one is
+// fetched, except for the URLs from which that is learnt.
 func TestTwinsAreFetchedOnce(t *testing.T) {
 	t.Parallel()
 	site := newTwins(false)

@@ -56,7 +56,7 @@ func (w *web) isArchived(t *testing.T, archived map[string][]response) {
 	}
 }
 
-// response is one that is archived.
+// response is an archived response.
 type response struct {
 	id     string // of the WARC record
 	began  time.Time
@@ -93,7 +93,7 @@ func responses(t *testing.T, o crawl.Options) map[string][]response {
 	return all
 }
 
-// readWARC reads a file. payloads are those of its responses, by the ids of their records.
+// readWARC reads a file. payloads are the payloads of its responses, by the ids of their records.
 func readWARC(file io.ReadCloser, into map[string][]response, payloads map[string]string) error {
 	r, err := gowarc.NewReader(file)
 	if err != nil {

@@ -19,10 +19,9 @@ type web struct {
 	// days are moments at which the crawler's clock leapt by a day or more, in
 	// nanoseconds since 1970.
 	days []int64
-	// swell is how many bytes a page has besides its own, of which nothing is
-	// seen; nil: none.
+	// swell is how many invisible bytes a page has besides its own; nil: none.
 	swell func(path string) int
-	// alter makes another answer of that of the generated web; nil: none.
+	// alter changes the answer of the generated web; nil: none.
 	alter func(domain, path string, answer *webserver.Response)
 
 	closed sync.Once

@@ -89,8 +89,8 @@ func TestExamples(t *testing.T) {
 			if len(times) != len(want) {
 				t.Errorf("%s printed %d of %d pages", l.name, len(times), len(want))
 			}
-			// What the first run committed does not come again, but for what is
-			// in the topic again.
+			// A record that the first run committed does not come again, unless it is in the topic
+			// again.
 			again := len(first) + len(rest) - len(times)
 			if len(first) == 0 || len(first) == len(want) || again > repeated {
 				t.Errorf("%s printed %d pages, then %d, and %d of them twice", l.name, len(first), len(rest), again)

@@ -9,9 +9,9 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// Answer decides on a record of an input and returns the event to append, or nil
-// when there is none. A *Rejection says that the stage cannot use the record:
-// write it to the topic rejected, then call Rejected.
+// Answer decides about a record of an input and returns the event to append, or nil. A
+// *Rejection says that the stage cannot use the record: write it to the topic rejected, then
+// call Rejected.
 func (p *Partition) Answer(in InputRecord, now time.Time) ([]byte, error) {
 	if !p.live {
 		return nil, errNotLive

@@ -73,7 +73,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// A stage whose fold is not the one that made the checkpoints is found out.
+// A stage with another fold than the one that made the checkpoints is detected.
 func TestAuditOfAnotherFold(t *testing.T) {
 	t.Parallel()
 	w, bucket := sent(t)

@@ -91,7 +91,7 @@ func (m *machine) recovers() (state map[string]string, replayed int64) {
 	return state, replayed
 }
 
-// remote is one that sends at its end what waits, however busy the machine is.
+// remote is a Remote that sends at its end all that waits, even on a busy machine.
 func remote(bucket blob.Bucket) *Remote {
 	r := NewRemote(bucket, slog.New(slog.DiscardHandler))
 	r.last = patience

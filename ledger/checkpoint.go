@@ -42,9 +42,8 @@ type checkpoint struct {
 }
 
 const (
-	// checkpointVersion changes with the format of checkpoints and with that of
-	// states. A checkpoint of another version is not used: the state is rebuilt from
-	// the ledger.
+	// checkpointVersion changes with the format of checkpoints and the format of states. A
+	// checkpoint of another version is not used: the state is rebuilt from the ledger.
 	checkpointVersion = 4
 	checkpointFile    = "CHECKPOINT"
 	scratchDir        = "scratch"
@@ -88,7 +87,7 @@ func unseal(raw []byte, checkpoint any) error {
 func readCheckpoint(dir, ledger string) (checkpoint, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, checkpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return checkpoint{}, fmt.Errorf("%w: none published", errNoCheckpoint)
+		return checkpoint{}, fmt.Errorf("%w: none is published", errNoCheckpoint)
 	}
 	if err != nil {
 		return checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
@@ -126,8 +125,8 @@ func (c checkpoint) folded() Folded {
 	return Folded{Offset: c.Offset, Epoch: c.Epoch, Positions: c.Positions, Strangers: c.Strangers, Record: c.Record}
 }
 
-// fits checks the checkpoint against the ledger: the ledger reaches to its last
-// event, holds what follows, and that last event is the one that was folded.
+// fits checks the checkpoint against the ledger: the ledger reaches to the last event of the
+// checkpoint and has what follows, and the event there is the event that was folded.
 func (c checkpoint) fits(ctx context.Context, log source) error {
 	bounds, err := log.bounds(ctx)
 	if err != nil {
@@ -209,7 +208,7 @@ func listFiles(dir string) (map[string]int64, error) {
 	return files, nil
 }
 
-// sumFiles returns the checksums of the files that are no tables.
+// sumFiles returns the checksums of the files that are not tables.
 func sumFiles(dir string, files map[string]int64) (map[string]uint32, error) {
 	sums := map[string]uint32{}
 	for name := range files {

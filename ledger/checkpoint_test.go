@@ -124,8 +124,8 @@ func rewrite(change func(*checkpoint)) func(t *testing.T, dir string) {
 	}
 }
 
-// flip inverts a byte of a file, from its end if at is negative. A link of the
-// file elsewhere keeps what it had.
+// flip inverts a byte of a file, from its end if at is negative. A link of the file elsewhere keeps
+// its contents.
 func flip(t *testing.T, name string, at int) {
 	t.Helper()
 	raw, err := os.ReadFile(name)

@@ -68,8 +68,7 @@ type process struct {
 	started, dead chan struct{}
 }
 
-// process makes an owner over the world's broker; what is not said of it is
-// that of the world's other owners.
+// process makes an owner over the world's broker; otherwise it is like the world's other owners.
 func (w *world) process(own owner) *process {
 	w.t.Helper()
 	own.Brokers = w.brokers

@@ -9,10 +9,10 @@ import "maps"
 //	ledger's last ─▶ ask what tells whether an input was cut ─▶ set each input
 //	to what follows its position ─▶ append a reset, if positions went back ─▶ live
 //
-// Next says which step is due. It says the same step again until it is told the
-// result. A shell carries the steps out: that of package ledger on a broker, that of
-// package sim in a simulated one. A Claiming is not safe for concurrent use, and a
-// call of Next is a call of its Partition.
+// Next says which step is due. It says the same step again until it is told the result. A shell
+// carries the steps out: the shell of package ledger on a broker, the shell of package sim on a
+// simulated broker. A Claiming is not safe for concurrent use, and a call of Next is a call of
+// its Partition.
 type Claiming struct {
 	p        *Partition
 	owner    string
@@ -69,7 +69,7 @@ type Loss struct {
 	Intact int64
 }
 
-// NewClaiming returns the claiming of p by owner. mayReset is that of
+// NewClaiming returns the claiming of p by owner. mayReset has the same meaning as for
 // Partition.Resume.
 func NewClaiming(p *Partition, owner string, mayReset bool) *Claiming {
 	return &Claiming{
@@ -79,7 +79,7 @@ func NewClaiming(p *Partition, owner string, mayReset bool) *Claiming {
 	}
 }
 
-// Next is the step that is due. Its errors are those of Partition.Resume.
+// Next is the step that is due. It returns the errors of Partition.Resume.
 func (c *Claiming) Next() (ClaimStep, error) {
 	switch {
 	case c.claim < 0:
@@ -132,11 +132,11 @@ func (c *Claiming) InputsSet() { c.set = true }
 // ResetAppended says that the reset is acknowledged.
 func (c *Claiming) ResetAppended() { c.reset = nil }
 
-// findCuts looks for inputs that were cut by an unclean end of the broker,
-// or returns the next question about them. A log that ends
-// below the position was cut. A log that was cut and has grown again is recognized
-// by the timestamp of the record at the position; without that check, the records
-// at the old offsets would be passed over.
+// findCuts looks for inputs that were cut by an unclean end of the broker, or
+// returns the next question about them. A log that ends below the position was
+// cut. A log that was cut and has grown again is recognized by the timestamp of
+// the record at the position; without that check, the records at the old offsets
+// would be skipped.
 //
 // The commit tells up to where the log is intact, because it follows the folded
 // events, and an embedded broker takes commits back to the ends of its logs. The

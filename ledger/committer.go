@@ -40,9 +40,9 @@ func (c *committer) mark(topic string, partition int32, next int64) {
 	c.due[topicPartition{topic, partition}] = next
 }
 
-// forget drops the positions of partitions of that number, also those in the
-// request under way. If that request fails, a second one would be of a later
-// generation, and could take back what the next owner has committed.
+// forget drops the positions of partitions of that number, also those in the request under way.
+// If that request fails, a second one would be of a later generation, and could undo commits of
+// the next owner.
 func (c *committer) forget(partition int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

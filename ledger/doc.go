@@ -50,7 +50,7 @@
 //     nothing is appended until the partition is recovered. Acknowledged offsets
 //     have no gaps: a gap means that another process wrote. Then the owner stops
 //     without committing, recovers and claims again.
-//  3. The ledger says where each input goes on, not the group's commit
+//  3. The ledger, not the group's commit, says where each input goes on
 //     (TestRule3LedgerSaysWhereToGoOn). Each event carries the positions that
 //     moved: the highest folded offset of an input, and the timestamp of the record
 //     there. Positions are committed when their event is acknowledged. Lag
@@ -65,20 +65,19 @@
 //     and every other reader of a ledger drops the other events (see EventReader).
 //     The offset is needed because a producer may accept a later event before it
 //     learns that an earlier one is lost.
-//  6. Ledgers are kept whole (TestRule6LedgersAreKeptWhole). A fold takes every
-//     offset. A missing one is ErrTrimmed; it is never passed over.
-//  7. A damaged event is fatal and named (TestRule7DamageIsFatal). Damage is proven,
-//     never guessed. One of these proves it: an event stands where it says, and its
-//     checksum is wrong; a later event of the same owner says that the event was
-//     acknowledged, and another record stands in its place; a claim is missing that
-//     later events name; a valid event does not fit the state. A corrupt input is
-//     not fatal: it goes to rejected.
+//  6. Ledgers are kept whole (TestRule6LedgersAreKeptWhole). A fold takes every offset. A
+//     missing one is ErrTrimmed; it is never skipped.
+//  7. A damaged event is fatal and named (TestRule7DamageIsFatal). Damage is proven, never
+//     guessed. One of these proves it: an event is at the offset that it names, and its
+//     checksum is wrong; a later event of the same owner says that the event was acknowledged,
+//     and another record is in its place; a claim is missing that later events name; a valid
+//     event does not fit the state. A corrupt input is not fatal: it goes to rejected.
 //  8. A record that is not an event was written by another program. Every reader
-//     passes it over and counts it (TestRule8StrangersArePassedOver). It takes an
-//     offset, so the owner's next append fails, as after another owner's event: the
-//     owner recovers and claims again. A copied event has the same effect, changed
-//     or not, because it does not stand where it says. A copied claim fences the
-//     owner once.
+//     skips it and counts it (TestRule8StrangersArePassedOver). It takes an offset,
+//     so the owner's next append fails, as after another owner's event: the owner
+//     recovers and claims again. A copied event has the same effect, changed or
+//     not, because it does not stand where it says. A copied claim fences the owner
+//     once.
 //
 // It follows that each input counts once, whatever happened, and that the state
 // equals, key by key, the fold of the whole ledger (TestRecoveryFromAnEmptyDisk; of
@@ -93,8 +92,8 @@
 //
 // # Crashes
 //
-// The tests run the real runner, goka and franz-go against a broker that refuses,
-// delays or loses what it is told to. Processes die by kill -9 and sleep by SIGSTOP.
+// The tests run the real runner, goka and franz-go against a broker that refuses, delays or loses
+// records on command. Processes die by kill -9 and sleep by SIGSTOP.
 //
 // An event:
 //
@@ -165,20 +164,20 @@
 // to trim. Offsets have no gaps. Appends of an idempotent producer are neither
 // doubled nor reordered. An embedded broker keeps all this when the process is
 // killed. A power cut may take the ends of its logs; before anything is written, the
-// commits are then taken back to the ends that it finds (see package broker), so that
-// below the commit an input is what was folded. Records between the commit and the
-// cut are decided twice, and a stage must not mind that for records that its ledger
-// does not hold. If a lost event's input is still there, it is decided again. If the
-// input was consumed and trimmed, the stage on an embedded broker goes on without it
-// and says so (TestALedgerThatLostItsEndGoesOn); on a cluster it ends with
-// ErrInputLost.
+// commits are then set back to these ends (see package broker), so that below the
+// commit an input has only records that were folded. Records between the commit and
+// the cut are decided twice, and a stage must not mind that for records that its
+// ledger does not hold. If a lost event's input is still there, it is decided again.
+// If the input was consumed and trimmed, the stage on an embedded broker goes on
+// without it and says so (TestALedgerThatLostItsEndGoesOn); on a cluster it ends
+// with ErrInputLost.
 //
 // The disk keeps a renamed file when the process is killed. Nothing is assumed after
 // a power cut, and no sync is waited for: checksums find what is wrong. Tables have
 // checksums in each block. Pebble takes damage in a MANIFEST for its end and would
 // silently open an older state, so the checkpoint has checksums of the small files.
 //
-// Nothing is assumed of the clock. Timers are decisions like others.
+// Nothing is assumed about the clock. Timers are decisions like others.
 //
 // # Costs
 //
@@ -209,8 +208,7 @@
 //	                                partition. The stage goes on.
 //	and a partition opens           It goes on from its own checkpoint or the ledger.
 //	                                If the ledger is trimmed, it tries again.
-//	a former owner sends late       It finds a later owner's checkpoint that fits the
-//	                                ledger, and gives way.
+//	a former owner sends late       It finds a later owner's checkpoint that fits the ledger, and stops.
 //	the log lost its end            A checkpoint of that end does not fit: its offset
 //	                                is beyond the log, or the event there is another
 //	                                one. The next owner removes it.

@@ -55,11 +55,10 @@ func encode(ev *weftpb.Event) []byte {
 // another program, and wraps ErrCorrupt for an event whose bytes are not those that
 // were written.
 //
-// A wrong checksum alone proves nothing: another program may have copied an event
-// and changed it. But an event that still names the offset at which it stands was
-// written for this place. If the damage changed that offset, the event is passed
-// over like a record of another program, and later events prove the damage (see
-// EventReader.Read).
+// A wrong checksum alone proves nothing: another program may have copied an event and changed
+// it. But an event that still names the offset at which it stands was written for this place.
+// If the damage changed that offset, the event is skipped like a record of another program, and
+// later events prove the damage (see EventReader.Read).
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	ev := new(weftpb.Event)
 	err := proto.Unmarshal(raw, ev)
@@ -102,16 +101,15 @@ func endsWithOffset(raw []byte, offset int64) bool {
 	return true
 }
 
-// onlyClaims tells a claim without a checksum from a record of another type that
-// happens to decode as one: bytes that are no message at all pass for an empty one.
+// onlyClaims tells a claim without a checksum from a record of another type that happens to
+// decode as one: bytes that are not a message count as an empty one.
 func onlyClaims(ev *weftpb.Event) bool {
 	return proto.Equal(ev, &weftpb.Event{Claim: &weftpb.Claim{Owner: ev.Claim.Owner}})
 }
 
-// EventReader follows a partition of a ledger and tells which of its events are
-// valid. The zero value knows no claim. If it starts in the middle of the log, it
-// takes the newest claim that an event names which stands in its own place, as long
-// as that claim lies before the start.
+// EventReader follows a partition of a ledger and tells which of its events are valid. The zero
+// value knows no claim. If it starts in the middle of the log, it takes the newest claim before
+// the start that is named by an event at its own offset.
 type EventReader struct {
 	// Epoch of the latest claim seen.
 	Epoch int64
@@ -125,8 +123,7 @@ type EventReader struct {
 	// first is the first offset that was read plus one, 0 if the claim in force is
 	// known from the start.
 	first int64
-	// strange says that a record which is not an event made the hole, or stands
-	// after it.
+	// strange says that a record which is not an event made the hole, or is behind it.
 	strange bool
 }
 
@@ -137,10 +134,9 @@ type EventReader struct {
 //     such a place: events before it were lost, and it must not count without them;
 //   - a record of another program, which is not an event.
 //
-// The error wraps ErrCorrupt when an event is proven to be damaged: it stands where
-// it says, and its checksum is wrong; or another record stands in its place, although
-// its owner had the event acknowledged; or a claim is missing that a later event
-// names.
+// The error wraps ErrCorrupt when an event is proven to be damaged: it is at the offset that it
+// names, and its checksum is wrong; or another record is in its place, although the event was
+// acknowledged to its owner; or a claim is missing that a later event names.
 func (r *EventReader) Read(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	if r.Epoch == 0 && r.first == 0 {
 		r.first = offset + 1
@@ -161,7 +157,7 @@ func (r *EventReader) Read(raw []byte, topic string, partition int32, offset int
 		r.breaks(offset)
 		return nil, nil
 	case ev.Epoch > r.Epoch && ev.Epoch >= r.first:
-		return nil, fmt.Errorf("%w: %s/%d at %d: there is no claim, and the event at %d names it",
+		return nil, fmt.Errorf("%w: %s/%d at %d: the claim is missing that the event at %d names",
 			ErrCorrupt, topic, partition, ev.Epoch-1, offset)
 	case ev.Epoch > r.Epoch:
 		r.Epoch = ev.Epoch
@@ -173,7 +169,7 @@ func (r *EventReader) Read(raw []byte, topic string, partition int32, offset int
 		return ev, nil
 	}
 	if r.Hole < offset-ev.Unacknowledged {
-		return nil, fmt.Errorf("%w: %s/%d at %d: another record stands there, and the event at %d says that it was acknowledged",
+		return nil, fmt.Errorf("%w: %s/%d at %d: another record is there, although the event at %d says that an event there was acknowledged",
 			ErrCorrupt, topic, partition, r.Hole, offset)
 	}
 	return nil, nil

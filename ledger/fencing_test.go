@@ -11,9 +11,8 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// Rule 5: a claim fences whoever wrote before. A zombie's event after a newer
-// claim is dropped by every fold, the owner notices the gap, claims again, and
-// nothing is lost or doubled.
+// Rule 5: a claim fences every earlier writer. A zombie's event after a newer claim is dropped
+// by every fold, the owner notices the gap, claims again, and nothing is lost or doubled.
 func TestRule5FencingByClaim(t *testing.T) {
 	t.Parallel()
 	w := worked(t, numbers(0, 5)...) // the zombie's life, epoch 1

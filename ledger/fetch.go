@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 )
 
-// newest returns the checkpoint to recover from: the local one, or a newer one of
-// the bucket, which it publishes here. A checkpoint in the bucket that cannot be
-// used is passed over for the one before it. why is the error if there is no local
-// checkpoint.
+// newest returns the checkpoint to recover from: the local one, or a newer one of the bucket,
+// which it publishes here. If a checkpoint in the bucket cannot be used, the one before it is
+// tried. why is the error if there is no local checkpoint.
 func (t *table) newest(local checkpoint, why error, log Bounds) (checkpoint, error) {
 	remote := t.run.opts.Remote
 	if remote == nil {

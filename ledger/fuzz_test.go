@@ -42,8 +42,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// What stands in a bucket or on a disk under the name of a checkpoint is one
-// that was sealed, or none.
+// Bytes in a bucket or on a disk under the name of a checkpoint are a sealed checkpoint, or are
+// refused.
 func FuzzUnseal(f *testing.F) {
 	for _, m := range []manifest{
 		{},
@@ -79,7 +79,7 @@ func FuzzUnseal(f *testing.F) {
 	})
 }
 
-// shelf is a bucket of which only the keys are known.
+// shelf is a bucket that has only keys.
 type shelf struct {
 	blob.Bucket
 	keys []string

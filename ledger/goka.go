@@ -92,8 +92,8 @@ func (topicManager) Close() error { return nil }
 // answerTimeout bounds the answer to a question that a partition waits for.
 const answerTimeout = 10 * time.Second
 
-// consumer is that of a processor of goka, which recovers its table with it. goka
-// does not call the other methods.
+// consumer is the consumer of a goka processor, which recovers its table with it. goka does not
+// call the other methods.
 type consumer struct {
 	sarama.Consumer
 	table *table
@@ -112,7 +112,7 @@ func (c consumer) ConsumePartition(topic string, partition int32, from int64) (s
 		})
 		if ctx.Err() == nil {
 			r.errors <- &sarama.ConsumerError{Topic: topic, Partition: partition, Err: err}
-			<-ctx.Done() // goka takes the end of the messages for that of the recovery
+			<-ctx.Done() // for goka the end of the messages is the end of the recovery
 		}
 	}()
 	return r, nil

@@ -55,8 +55,8 @@ func guarded(t *testing.T, s fragile) (p *Partition, panics *[]told) {
 	}})
 	check(t, err)
 	check(t, p.Fold("", ClaimOf("a"), 0))
-	// A stage that was not told where its ledger begins waited for visits that a
-	// repair had cut off.
+	// A stage that did not know where its ledger begins waited for visits that a repair had cut
+	// off.
 	if p.Live(7); begins != 7 {
 		t.Errorf("the state was told that the ledger begins at %d", begins)
 	}

@@ -258,8 +258,8 @@ func (w *world) newest() words {
 	return w.states[len(w.states)-1]
 }
 
-// rebuilt is the state that a new machine makes from the ledger alone. Nobody
-// else may own the partition.
+// rebuilt is the state that a new machine makes from the ledger alone. No other process may own the
+// partition.
 func (w *world) rebuilt() map[string]string {
 	w.t.Helper()
 	o, fresh := w.options(), newTally(w.t)

@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// Rule 6: ledgers are kept whole. One that was trimmed above the checkpoint
-// cannot be recovered from, and what is missing is not passed over.
+// Rule 6: ledgers are kept whole. A ledger that was trimmed above the checkpoint cannot be
+// recovered, and missing events are not skipped.
 func TestRule6LedgersAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	t.Run("before the start", func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestRule7DamageIsFatal(t *testing.T) {
 	}
 }
 
-// Rule 8: records of strangers are passed over and counted, while the stage runs
-// and when it recovers. The owner whose place they took claims again.
+// Rule 8: records of strangers are skipped and counted, while the stage runs and when it recovers.
+// The owner whose place they took claims again.
 func TestRule8StrangersArePassedOver(t *testing.T) {
 	t.Parallel()
 	w := worked(t, "0")

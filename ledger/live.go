@@ -39,8 +39,8 @@ func (t *table) take(ctx goka.Context, msg any) {
 	}
 }
 
-// decide decides on a message and folds the event that comes of it. It returns
-// the event to append, nil when there is none.
+// decide decides about a message and folds the resulting event. It returns the event to append,
+// nil when there is none.
 func (t *table) decide(in InputRecord) (event []byte, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -53,7 +53,7 @@ type manifest struct {
 	Objects map[string]string `json:"objects"`
 }
 
-// name of a manifest; their order is that of their offsets.
+// name of a manifest; their order is the order of their offsets.
 func (m manifest) name() string { return nameOf(m.Checkpoint.Offset, m.Checkpoint.Epoch) }
 
 func nameOf(offset, epoch int64) string { return fmt.Sprintf("%020d-%020d", offset, epoch) }

@@ -19,11 +19,10 @@ import (
 	"github.com/weftcrawl/weft/internal/supervise"
 )
 
-// membership is this process's part in the consumer group of a stage. Its client
-// fetches nothing: the group only assigns partitions, and each of them has a
-// processor of its own (see runner.live). Balancing is cooperative. A partition
-// that stays assigned is not disturbed when members come and go, nor while the
-// group waits for a dead member.
+// membership is this process's part in the consumer group of a stage. Its client fetches
+// nothing: the group only assigns partitions, and each of them has a processor of its own (see
+// runner.live). Balancing is cooperative. A partition that stays assigned is not disturbed when
+// members come and go, or while the group waits for a dead member.
 type membership struct {
 	run     *runner
 	client  *kgo.Client
@@ -114,8 +113,8 @@ func (m *membership) onAssigned(partitions []int32) {
 	}
 }
 
-// work runs processors of a partition, one after the other, until ctx ends. An
-// error is one that no new processor could mend.
+// work runs processors of a partition, one after the other, until ctx ends. It returns only errors
+// that no new processor could mend.
 func (m *membership) work(ctx context.Context, partition int32) error {
 	return supervise.Run(ctx, supervise.Options{
 		Logger: m.run.log.With("partition", partition),
@@ -158,8 +157,8 @@ func (m *membership) onRevoked(partitions []int32) {
 	}
 }
 
-// follow commits what is due. It returns when ctx ends, which is no error, or when
-// this process cannot stay a member.
+// follow commits what is due. It returns when ctx ends, which is not an error, or when this process
+// cannot stay a member.
 func (m *membership) follow(ctx context.Context) error {
 	var committing sync.WaitGroup
 	defer committing.Wait()
@@ -198,10 +197,9 @@ func (m *membership) judge(err error) error {
 	return fmt.Errorf("group %s: %w", m.run.Ledger, err)
 }
 
-// leave closes all partitions and leaves the group, so that other members need
-// not wait for this one's session to end. A static member stays; see LeaveGroup.
-// The client itself would leave only after the group has stopped waiting for
-// others.
+// leave closes all partitions and leaves the group, so that other members need not wait for the
+// end of this session. A static member stays; see LeaveGroup. The client itself would leave
+// only after the group has stopped waiting for others.
 func (m *membership) leave() {
 	m.mu.Lock()
 	m.over = true

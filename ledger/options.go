@@ -28,11 +28,11 @@ type Options struct {
 	// (KIP-345). A process that joins with the id of a member that has ended,
 	// within that member's session, gets its partitions at once, and no other
 	// member is disturbed. The caller must know that the other process has ended.
-	// Empty: the process is no static member.
+	// Empty: the process is not a static member.
 	Instance string
-	// Writer returns options for a producer of events, which must leave a
-	// record's partition as it is; nil: there are none. It is called for every
-	// client, because clients write to what kgo.ProducerBatchCompression shares.
+	// Writer returns options for a producer of events, which must leave a record's partition as
+	// it is; nil: there are none. It is called for every client, because clients write to data
+	// that kgo.ProducerBatchCompression shares.
 	Writer func() []kgo.Opt
 	// Embedded says that the broker may forget the end of a log at an unclean
 	// end: positions beyond it are reset instead of refused.
@@ -57,8 +57,8 @@ type Options struct {
 	Resolution time.Duration
 	// SessionTimeout and Heartbeat of the consumer group; 10 s and 500 ms.
 	SessionTimeout, Heartbeat time.Duration
-	// Observe is called for each incident, with one of the kinds below and the
-	// partition, 0 if it concerns none; nil: nothing is.
+	// Observe is called for each incident, with one of the kinds below and the partition, 0 if it
+	// concerns no partition; nil: nothing is.
 	Observe func(kind string, partition int32)
 	// Failed is called for every processor that ended by itself, before the next
 	// one is built; nil: nothing is.
@@ -109,7 +109,7 @@ func (o Options) Validate() error {
 const (
 	IncidentEvent      = "event"      // an event was appended
 	IncidentDropped    = "dropped"    // a fold dropped an older owner's event
-	IncidentStranger   = "stranger"   // a fold passed over a record that is no event
+	IncidentStranger   = "stranger"   // a fold skipped a record that is not an event
 	IncidentRedelivery = "redelivery" // an input at or below the position
 	IncidentCheckpoint = "checkpoint" // a checkpoint was published
 	IncidentClaim      = "claim"      // a partition was claimed

@@ -11,7 +11,7 @@ import (
 
 // Partition is the core of one partition of a ledger: the state that its events
 // fold into, how far the events and the inputs are folded, and what the next event
-// is. It knows neither goka nor Kafka nor files. Its shell in a running crawl is a
+// is. It does not know goka, Kafka or files. Its shell in a running crawl is a
 // table; the simulation (package sim) has another one.
 //
 // Its life is: Fold for every record of the ledger, a claim, Fold up to the claim,
@@ -30,14 +30,13 @@ type Partition struct {
 	folded    int64               // offset of the last folded event, -1 before
 	record    uint32              // its checksum
 	positions map[string]Position // of the inputs, as events say
-	// moved are the positions that were folded since, and that no event carries yet.
-	// A position counts once an event carries it. If a checkpoint had it before, the
-	// next owner would commit it, and the janitor would trim what the ledger still
-	// needs.
+	// moved are the positions that were folded since, and that no event carries yet. A position
+	// counts only when an event carries it. If a checkpoint had it before that, the next owner
+	// would commit it, and the janitor would trim records that the ledger still needs.
 	moved     map[string]Position
 	carried   []*weftpb.Position // by the event that was made last
 	acked     int64              // offset of the last event that is acknowledged, as far as is known
-	strangers int64              // records passed over, here and in inputs that are ledgers
+	strangers int64              // records that were skipped, here and in inputs that are ledgers
 	live      bool               // claimed: events may be made
 	// catchingUp are the ends that inputs have to be read to before anything is due.
 	catchingUp map[string]int64
@@ -47,12 +46,11 @@ type Partition struct {
 
 // PartitionOptions are what a Partition needs from its shell.
 type PartitionOptions struct {
-	// CarryEvery and CarryIdle are those of Options.
+	// CarryEvery and CarryIdle come from Options.
 	CarryEvery, CarryIdle time.Duration
 	// Observe is called with the kind of each incident; nil: nothing is.
 	Observe func(kind string)
-	// PassedOver is called with the place of each record that is no event; nil:
-	// nothing is.
+	// PassedOver is called with the place of each record that is not an event; nil: nothing is.
 	PassedOver func(topic string, offset int64)
 	// Panicked is called for each panic of the stage's code, with its cause and
 	// the place of the record whose decision it was; the topic is empty in folds,
@@ -66,7 +64,7 @@ type Folded struct {
 	Offset, Epoch int64
 	// Positions of the inputs, as far as events carry them.
 	Positions map[string]Position
-	// Strangers is how many records were passed over that are no events.
+	// Strangers is how many records were skipped because they are not events.
 	Strangers int64
 	// Record is the checksum of the event at Offset: one that is written there
 	// after the log was cut has another.
@@ -81,10 +79,10 @@ type Position struct {
 	Offset int64 `json:"offset"`
 	// Epoch is the latest claim seen in the input when it is a ledger itself.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Hole is that of an EventReader of the input at Offset.
+	// Hole is the hole of an EventReader of the input at Offset.
 	Hole int64 `json:"hole,omitempty"`
-	// TimestampMS is that of the record at Offset, in milliseconds since 1970;
-	// 0: unknown. If the log was cut and written again, it holds another.
+	// TimestampMS is the timestamp of the record at Offset, in milliseconds since 1970; 0:
+	// unknown. If the log was cut and written again, it holds another.
 	TimestampMS int64 `json:"timestamp_ms,omitempty"`
 }
 
@@ -190,7 +188,7 @@ func (p *Partition) position(topic string) (at Position, known bool) {
 // Close tells the state that the process gives the partition up.
 func (p *Partition) Close() { p.state.Close() }
 
-// lasting tells whether an error is one that no new life of a partition can mend.
+// lasting tells whether no new life of a partition can mend an error.
 func lasting(err error) bool {
 	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTrimmed) || errors.Is(err, ErrInputLost) ||
 		errors.Is(err, ErrNameTaken)

@@ -15,8 +15,8 @@ import (
 	"github.com/weftcrawl/weft/internal/pebblelog"
 )
 
-// mayBeDamaged tells whether an error of opening a copy of a checkpoint can come
-// from the checkpoint. A lack of disk space or of file handles does not.
+// mayBeDamaged tells whether the checkpoint can be the cause of an error of opening a copy of it. A
+// lack of disk space or of file handles does not.
 func mayBeDamaged(err error) bool {
 	lacks := []error{unix.ENOSPC, unix.EDQUOT, unix.EMFILE, unix.ENFILE}
 	return !slices.ContainsFunc(lacks, func(lack error) bool { return errors.Is(err, lack) })

@@ -175,8 +175,8 @@ func (w *world) publishedIsExact(machine string) {
 	}
 }
 
-// A rebalance interrupts a recovery: goka then reports the partition as
-// recovered. It is not claimed, and whoever gets it recovers all of it.
+// A rebalance interrupts a recovery: goka then reports the partition as recovered. It is not
+// claimed, and the next owner recovers all of it.
 func TestRecoveryInterruptedByRebalance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -19,9 +19,9 @@ import (
 	"github.com/weftcrawl/weft/internal/blob"
 )
 
-// A new machine starts from the newest checkpoint in the bucket and replays
-// what follows it; one that cannot be used is passed over for the one before,
-// and in the end for the ledger. The state is that of a replay of everything.
+// A new machine starts from the newest checkpoint in the bucket and replays what follows it; if
+// one cannot be used, the one before it is tried, and in the end the ledger. The state equals a
+// replay of everything.
 func TestNewMachine(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

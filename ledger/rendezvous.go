@@ -18,9 +18,8 @@ import (
 // so that homes are where local states are, and the same in every group: a
 // process that runs all stages has the same partitions in each.
 //
-// A partition that has an owner stays with it as long as shares are even, and
-// those that are not at home go first. So a member that comes back gets what it
-// had, and nothing else moves.
+// A partition stays with its owner as long as shares are even. Otherwise partitions that are
+// not at home move first. So a member that comes back gets what it had, and nothing else moves.
 //
 // It is cooperative (KIP-429): a partition goes to another member only after
 // its owner gave it up, and an owner goes on meanwhile.
@@ -37,8 +36,8 @@ func (Rendezvous) ProtocolName() string { return "weft-rendezvous-cooperative" }
 // IsCooperative says that it is.
 func (Rendezvous) IsCooperative() bool { return true }
 
-// JoinGroupMetadata is what this member tells the one that balances: its name,
-// and what it owns.
+// JoinGroupMetadata is what this member tells the member that balances: its name, and what it
+// owns.
 func (r Rendezvous) JoinGroupMetadata(topics []string, current map[string][]int32, generation int32) []byte {
 	meta := kmsg.NewConsumerMemberMetadata()
 	meta.Version, meta.Topics, meta.Generation, meta.UserData = 3, topics, generation, []byte(r.Member)
@@ -138,8 +137,8 @@ func ranked(names map[string]string, partitions int32) []pair {
 	return pairs
 }
 
-// shares are even: no member has more than even partitions but for extra
-// members, which have one more.
+// shares are even: no member has more than even partitions, except extra members, which have one
+// more.
 type shares struct {
 	owner       map[int32]string
 	load        map[string]int
@@ -151,8 +150,8 @@ func newShares(names map[string]string, partitions int32) *shares {
 	return &shares{map[int32]string{}, map[string]int{}, even, int(partitions) - even*len(names)}
 }
 
-// give assigns what has no owner by those pairs that may be, in their order, as
-// long as shares are even.
+// give assigns partitions without an owner, by the permitted pairs in their order, as long as
+// shares are even.
 func (s *shares) give(pairs []pair, may func(pair) bool) {
 	for _, c := range pairs {
 		load := s.load[c.member]

@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 )
 
-// Whoever the members are, each partition has one owner, the same in every
-// topic; shares are even; and new ids of the same members move nothing.
+// For any members, each partition has one owner, the same in every topic; shares are even; and new
+// ids of the same members move nothing.
 func TestRendezvousIsEvenAndSteady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,8}-[0-9]`), 1, 9, rapid.ID).Draw(t, "members")
@@ -39,8 +39,8 @@ func TestRendezvousIsEvenAndSteady(t *testing.T) {
 	})
 }
 
-// A member that joins takes its share, and one that goes leaves it; nothing else
-// moves. One that comes back gets what it had.
+// A member that joins takes its share, and one that goes leaves it; nothing else moves. A
+// member that comes back gets its former partitions.
 func TestRendezvousMovesNoMore(t *testing.T) {
 	for members := 1; members < 8; members++ {
 		var names []string
@@ -48,7 +48,7 @@ func TestRendezvousMovesNoMore(t *testing.T) {
 			names = append(names, fmt.Sprintf("crawler-%d", i))
 		}
 		const partitions = 64
-		// What moves is with nobody for a generation, and the next one gives it.
+		// A partition that moves has no owner for a generation, and the next generation assigns it.
 		rebalance := func(names []string, before map[int32]string) (after map[int32]string, moved int) {
 			after = balanced(t, names, "a", partitions, balanced(t, names, "a", partitions, before))
 			for p, owner := range after {
@@ -81,8 +81,8 @@ func TestRendezvousMovesNoMore(t *testing.T) {
 	}
 }
 
-// A partition that changes hands is with nobody for a generation: its owner has
-// to give it up first. What stays is not touched.
+// A partition that changes its owner has no owner for a generation: its owner has to give it up
+// first. What stays is not touched.
 func TestRendezvousIsCooperative(t *testing.T) {
 	const partitions = 24
 	before := plan(t, []string{"a", "b"}, "x", partitions)
@@ -105,8 +105,7 @@ func TestRendezvousIsCooperative(t *testing.T) {
 
 type fataler interface{ Fatalf(string, ...any) }
 
-// plan returns the owners of the partitions of two topics, by name, all of which
-// must have one.
+// plan returns the owners of the partitions of two topics, by name. Each must have an owner.
 func plan(t fataler, names []string, run string, partitions int32) map[int32]string {
 	owners := balanced(t, names, run, partitions, nil)
 	if len(owners) != int(partitions) {

@@ -41,10 +41,9 @@ type Logs struct {
 // before anything is decided; it is folded already. If Intact does not
 // name it, a position beyond the end means that the log was cut, and that all of the rest is intact.
 //
-// A position before the beginning of its log is ErrInputLost too, unless the group
-// had committed what was trimmed. In that case the ledger lost its end, together
-// with the machine of its embedded broker, and if mayReset the input goes on at its
-// beginning.
+// A position before the beginning of its log is also ErrInputLost, unless the group had committed
+// the trimmed records. In that case the ledger lost its end when the machine of its embedded broker
+// failed, and if mayReset the input goes on at its beginning.
 //
 // If an input is gone and the ledger has grown beyond the claim, the error is
 // ErrFenced: this owner was stopped between its claim and Resume, and the next owner

@@ -86,7 +86,7 @@ func (s *session) MarkOffset(string, int32, int64, string) {}
 func (s *session) Errors() <-chan error { return nil }
 func (s *session) Close() error         { return nil }
 
-// Topic is that of ticks.
+// Topic is the topic of ticks.
 func (s *session) Topic() string                            { return s.table.run.Inputs[0].Topic }
 func (s *session) Partition() int32                         { return s.table.partition }
 func (s *session) InitialOffset() int64                     { return s.table.next[s.Topic()] }
@@ -119,7 +119,7 @@ func (s *session) read() error {
 	}
 }
 
-// unreadablePause is the time until an input is tried again that may not be read.
+// unreadablePause is the time until an input is tried again that this process has no right to read.
 const unreadablePause = 2 * time.Second
 
 // passInTurns passes on a record of each input, then the next of each, so that an

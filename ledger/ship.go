@@ -161,7 +161,7 @@ func (s *shipment) tidy(ctx context.Context, m manifest) error {
 		return err
 	}
 	if _, err := s.read(ctx, m.name(), have, s.log); err != nil {
-		return fmt.Errorf("what was sent: %w", err)
+		return fmt.Errorf("list the checkpoints that were sent: %w", err)
 	}
 	needed := map[string]bool{}
 	before := 0 // usable ones

@@ -40,8 +40,8 @@ func boundsOf(ctx context.Context, admin *kadm.Client, topic string, partition i
 	return bounds[partition], err
 }
 
-// replay calls fold with the records [from, to), each of which must be there. A record
-// that ends a transaction has no value.
+// replay calls fold with the records [from, to). All of them must be there. A record that ends
+// a transaction has no value.
 func (s source) replay(ctx context.Context, from, to int64, fold func(key string, raw []byte, offset int64) error) error {
 	return s.replayAll(ctx, from, to, func(r *kgo.Record) error {
 		if r.Attrs.IsControl() {
@@ -51,7 +51,7 @@ func (s source) replay(ctx context.Context, from, to int64, fold func(key string
 	})
 }
 
-// replayAll calls visit with the records [from, to), each of which must be there.
+// replayAll calls visit with the records [from, to). All of them must be there.
 func (s source) replayAll(ctx context.Context, from, to int64, visit func(*kgo.Record) error, how ...kgo.Opt) error {
 	if from >= to {
 		return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/weftcrawl/weft/internal/supervise"
 )
 
-// Run runs a stage with a ledger until ctx ends, which is no error. It builds the
-// goka processors anew, with back-off, whenever one ends. It returns only errors
-// that a new processor cannot mend: ErrCorrupt, ErrTrimmed, ErrInputLost,
-// ErrNameTaken, kafka.ErrID, and dirlock.ErrInUse when another process runs the
-// stage on the same states.
+// Run runs a stage with a ledger until ctx ends, which is not an error. It
+// builds the goka processors anew, with back-off, whenever one ends. It returns
+// only errors that a new processor cannot mend: ErrCorrupt, ErrTrimmed,
+// ErrInputLost, ErrNameTaken, kafka.ErrID, and dirlock.ErrInUse when another
+// process runs the stage on the same states.
 func Run(ctx context.Context, proc Processor, opts Options) (err error) {
 	if err := opts.Validate(); err != nil {
 		return err
@@ -58,8 +58,8 @@ func (l logger) Print(args ...any)                 { l.log.Debug(fmt.Sprint(args
 func (l logger) Println(args ...any)               { l.log.Debug(fmt.Sprint(args...)) }
 func (l logger) Printf(format string, args ...any) { l.log.Debug(fmt.Sprintf(format, args...)) }
 
-// strangerLog warns of records that are no events, at most once a minute, because a
-// client that writes to a ledger by mistake may write a lot.
+// strangerLog warns about records that are not events, at most once a minute, because a client
+// that writes to a ledger by mistake may write a lot.
 type strangerLog struct {
 	mu     sync.Mutex
 	next   time.Time
@@ -68,7 +68,7 @@ type strangerLog struct {
 
 const warnEvery = time.Minute
 
-// tell returns what a partition calls for each record that it passes over.
+// tell returns the function that a partition calls for each record that it skips.
 func (c *strangerLog) tell(log *slog.Logger, partition int32) func(topic string, offset int64) {
 	return func(topic string, offset int64) {
 		c.mu.Lock()

@@ -10,9 +10,10 @@ import (
 // record has it.
 //
 // goka has visitors for timers. They are not used, because they run beside the
-// inputs. Their end would have to be kept apart from that of a session (goka
-// closes the channel that a visitor sends to), and goka v1.1.16 reads the count
-// of an aborted visit while the acknowledgements of its events still add to it.
+// inputs. Their end would have to be distinguished from the end of a session
+// (goka closes the channel that a visitor sends to), and goka v1.1.16 reads the
+// count of an aborted visit while the acknowledgements of its events still add
+// to it.
 const tickOffset = -1
 
 // merge feeds Messages with the records of the inputs, and with ticks between them,

@@ -34,9 +34,9 @@ type Trimmed struct {
 	Partition int32
 	// Audit is what its checkpoints were found to be.
 	Audit ledger.Audit
-	// Needed is the first event that a reader of the ledger needs still, and To
-	// the first one that is kept: what is before it is deleted, or would be. It
-	// is the log's start when nothing can be.
+	// Needed is the first event that a reader of the ledger needs still, and To the first one
+	// that is kept: records before it are deleted, or would be. It is the log's start when
+	// nothing can be.
 	Needed, To int64
 	// Err is why nothing was deleted: ErrUncovered of package ledger when there
 	// is too little in the bucket yet, anything else when a check failed.
@@ -56,8 +56,8 @@ func (t Trimmed) Records() int64 { return t.To - t.Audit.Log.Start }
 //     and the last event that tells the gauges, which the drained test reads;
 //   - the last record of a log, see package broker.
 //
-// Of env it takes the brokers, the names and the definition. The error is that
-// of a cluster which does not answer; those of partitions are in the result.
+// Of env it takes the brokers, the names and the definition. It returns an error only if the
+// cluster does not answer. Errors of partitions are in the result.
 func Trim(ctx context.Context, env stage.Env, o TrimOptions) ([]Trimmed, error) {
 	client, err := env.Cluster.NewClient()
 	if err != nil {

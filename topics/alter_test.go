@@ -12,7 +12,7 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// What differs is altered, but for what cannot be.
+// Settings that differ are altered, except those that cannot be.
 func TestAlter(t *testing.T) {
 	admin, _ := cluster(t)
 	ctx := deadline(t)

@@ -18,7 +18,7 @@ func TestCrawls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Others have topics that are called so, too.
+	// Other programs have topics with such names, too.
 	for _, name := range []string{"theirs.config", "Shop.config", ".config", "a.b.config"} {
 		if _, err := admin.CreateTopic(ctx, 1, 1, nil, name); err != nil {
 			t.Fatal(err)

@@ -35,10 +35,9 @@ func (s Spec) Validate() error {
 type Created struct {
 	// Topics are those that did not exist.
 	Topics []string
-	// Differences are settings that are not as planned: of topics that did exist, and
-	// those of new topics that the brokers chose. Create does not change them,
-	// because they may be intended. Alter changes them, and Check tells with which of
-	// them a crawl cannot run.
+	// Differences are settings that are not as planned: of topics that did exist, and settings
+	// of new topics that the brokers chose. Create does not change them, because they may be
+	// intended. Alter changes them, and Check tells with which of them a crawl cannot run.
 	Differences []Difference
 }
 

@@ -42,8 +42,8 @@ type Definition struct {
 	MaxPathRepeats  int `json:"max_path_repeats,omitempty"`
 	MaxParams       int `json:"max_params,omitempty"`
 	MaxParamRepeats int `json:"max_param_repeats,omitempty"`
-	// TrapEvidence is how many pages must show the same before URLs that look like
-	// theirs are held back; 0: the default of package traps; -1: no URLs are.
+	// TrapEvidence is how many pages must show the same content before URLs like theirs are held
+	// back; 0: the default of package traps; -1: no URLs are.
 	TrapEvidence int `json:"trap_evidence,omitempty"`
 	// MaxURLsPerTemplate bounds the URLs that look alike; 0: the default of package
 	// traps; -1: no limit.
@@ -58,7 +58,7 @@ type Definition struct {
 	// Respect are the uses whose refusal by a site leaves its pages without contents, such as
 	// "train-ai=n" (document.ParsePreference).
 	Respect []string `json:"respect,omitempty"`
-	// Sitemaps is whether the crawl reads them: UseSitemaps, NoSitemaps or OnlySitemaps;
+	// Sitemaps says whether the crawl reads sitemaps: UseSitemaps, NoSitemaps or OnlySitemaps;
 	// empty: the first.
 	Sitemaps string `json:"sitemaps,omitempty"`
 	// MaxPages ends the crawl after so many pages; 0: no limit.
@@ -152,7 +152,7 @@ func DefinitionIn(value []byte, crawl string) (Definition, bool) {
 const (
 	// UseSitemaps: sitemaps name pages, as links do.
 	UseSitemaps = "on"
-	// NoSitemaps: they are neither asked for nor read.
+	// NoSitemaps: sitemaps are not requested and not read.
 	NoSitemaps = "off"
 	// OnlySitemaps: pages are found in sitemaps, and links are not followed.
 	OnlySitemaps = "only"
@@ -160,7 +160,7 @@ const (
 
 // Policies for duplicates.
 const (
-	// KeepDuplicates: their records say of which page they are duplicates.
+	// KeepDuplicates: their records name the page that they duplicate.
 	KeepDuplicates = "keep"
 	// DropDuplicateText: their records say that, and have no text.
 	DropDuplicateText = "drop-text"

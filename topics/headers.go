@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Names of the headers of records that are made of an exchange: those of fetched,
-// discovered and parsed. Each header is there once, and is text.
+// Names of the headers of records that are made of an exchange: records of fetched, discovered and
+// parsed. Each header is there once, and is text.
 const (
 	// HeaderSchema says how to read the value, a Schema.
 	HeaderSchema = "schema"
@@ -57,7 +57,7 @@ func (n Names) Exchange(pageID string, startedMs int64) Exchange {
 	return Exchange{n.Crawl, pageID, xxh3.Hash128(id)}
 }
 
-// Headers are those of a record that a stage makes of the exchange.
+// Headers returns the headers of a record that a stage makes of the exchange.
 func (e Exchange) Headers(schema Schema, by Stage) []kgo.RecordHeader {
 	return []kgo.RecordHeader{
 		{Key: HeaderSchema, Value: []byte(schema)},

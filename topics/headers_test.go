@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// headers are those of a record by name; each must be there once.
+// headers are the headers of a record by name; each must be there once.
 func headers(t *testing.T, e topics.Exchange, schema topics.Schema, by topics.Stage) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -38,7 +38,7 @@ const (
 	// Archiver is a consumer group that writes files, behind the loop. A crawl need not
 	// have it.
 	Archiver
-	// Sink writes files of weft crawl. It is no consumer group.
+	// Sink writes files of weft crawl. It is not a consumer group.
 	Sink
 )
 
@@ -47,15 +47,15 @@ const (
 type Step struct {
 	Stage Stage
 	Kind  Kind
-	// Inputs are consumed. Outputs are written because of them; that of a ledger is
-	// the first.
+	// Inputs are consumed. Outputs are written because of them; the output of a ledger is the
+	// first.
 	Inputs, Outputs []string
 	// Looks are topics that the stage reads without consuming them.
 	Looks []string
 }
 
-// Rejects tells whether the stage writes records that it cannot use to the topic
-// rejected. A follower reads a ledger only, of which every record must be good.
+// Rejects tells whether the stage writes records that it cannot use to the topic rejected. A
+// follower reads only a ledger, in which every record must be good.
 func (s Step) Rejects() bool { return s.Kind != Follower }
 
 // Steps returns the loop as a table, in its order, and the writers of files behind
@@ -120,7 +120,7 @@ func Stages() []Stage { return StagesOf(Worker, Ledger, Follower) }
 // Groups are the stages that are consumer groups, in a crawl that has all of them.
 func Groups() []Stage { return StagesOf(Worker, Ledger, Follower, Archiver) }
 
-// Stages are those of a crawl: archive is one of them if the crawl has an archive.
+// Stages are the stages of a crawl: archive is one of them if the crawl has an archive.
 func (d Definition) Stages() []Stage {
 	if d.Archive == "" {
 		return Stages()

@@ -97,8 +97,8 @@ func (o ProducerOptions) Client(n Names) []kgo.Opt {
 	return opts
 }
 
-// NewProducer connects a producer. client says where the brokers are and how to
-// reach them; its options override those of o.
+// NewProducer connects a producer. client says where the brokers are and how to reach them; its
+// options override the options of o.
 func NewProducer(n Names, o ProducerOptions, client ...kgo.Opt) (*kgo.Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ const (
 func (n Names) Roles() []Role {
 	var roles []Role
 	for _, s := range n.Steps() {
-		if s.Kind != Sink { // of which a cluster has none
+		if s.Kind != Sink { // a cluster has no sinks
 			roles = append(roles, Role{Name: string(s.Stage), Does: "weft run " + string(s.Stage), Grants: n.stage(s)})
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// The last setting of a domain is in force, for those who begin and for those who run.
-// Neither the definition nor the control changes with it.
+// The last setting of a domain is in force, for those who begin and for those who run. The
+// definition and the control do not change with it.
 func TestSettings(t *testing.T) {
 	ctx, n, options := defined(t)
 	change(t, ctx, n, options, topics.Control{Paused: []topics.Stage{topics.Fetch}})

@@ -1,5 +1,5 @@
-// Package localweb is the local web of the benchmarks as command-line flags:
-// the program that serves it and the one that judges by it build the same.
+// Package localweb is the local web of the benchmarks as command-line flags. The program that
+// serves it and the program that judges by it build the same web.
 package localweb
 
 import (
@@ -20,7 +20,7 @@ type Web interface {
 type Spec struct {
 	Pages, Domains int
 	Seed           uint64
-	// KiB of a generated page in the mean, and its links; 0: those of webtest.
+	// The mean KiB of a generated page, and its links; 0: the defaults of package webserver.
 	KiB, Links int
 	// Dir of real documents to serve instead of a generated web.
 	Dir string

@@ -32,12 +32,12 @@ func (c class) precision() float64 {
 	return float64(c.yes) / float64(c.yes+c.no)
 }
 
-// report is what was found. Pages without text count as none.
+// report has the results. Pages without text count as none.
 type report struct {
 	pages, identical int
 	classes          []class
 	wrong            []string // examples
-	withEarlier      int      // of which there is one that is alike, and none with the text
+	withEarlier      int      // pages with an earlier page that is alike, and without one that has the same text
 	found            int      // of withEarlier
 	cost             cost
 	bytes            int
@@ -46,7 +46,7 @@ type report struct {
 // mostExamples of false verdicts are shown.
 const mostExamples = 20
 
-// assess holds the verdicts on pages against the sets of what they say.
+// assess compares the verdicts on pages with the sets of their words.
 func assess(pages []page, sets [][]uint64) report {
 	r := report{pages: len(pages)}
 	for _, below := range []int{30, 100, 300, 1000, 3000, 10_000, 1 << 40} {

@@ -7,12 +7,11 @@
 //	go run ./bench/neardup -bars -pages 30000 docs
 //
 // Every page is read by parse and judged in one index, in an order without meaning.
-// What is called nearly the same is held against the Jaccard similarity J of the sets of
-// four words in a row of both texts, which is counted and not estimated: true from 0.7 on,
-// false below 0.3. Numbers are no words, since they do not count in fingerprints, and
-// with -numbers they are. Found is the share of the pages with an earlier one at J of 0.9
-// or more, of another text, that are called a duplicate. All takes some 60 KB of memory a
-// page.
+// Verdicts are compared with the Jaccard similarity J of the sets of four words in a row
+// of both texts, which is counted and not estimated: true from 0.7 on, false below 0.3.
+// Numbers do not count as words, as in fingerprints. With -numbers they count. Found is
+// the share of the pages with an earlier one at J of 0.9 or more, of another text, that
+// are called a duplicate. All takes some 60 KB of memory a page.
 //
 // With -bars the program exits with status 1 when a bar is missed.
 package main

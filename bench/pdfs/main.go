@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// sum is what was found.
+// sum has the results.
 type sum struct {
 	files, pages, words, found, below int
 	ours, theirs                      time.Duration
@@ -95,8 +95,8 @@ func (s *sum) file(r *pdf.Reader, name string) error {
 	return nil
 }
 
-// common counts the words of a reference, and those of them that a text has. Ligatures count as their
-// letters, and marks of direction not at all.
+// common counts the words of a reference, and how many of them a text has. Ligatures count as
+// their letters, and marks of direction not at all.
 func common(text, reference string) (found, all int) {
 	fold := func(s string) []string {
 		return strings.Fields(strings.NewReplacer("\u202a", "", "\u202b", "", "\u202c", "").Replace(norm.NFKC.String(s)))

@@ -24,7 +24,7 @@ func bloomBits() float64 {
 	return sum / steps
 }
 
-// forgetful is a store of which only the filter in front matters.
+// forgetful is a store that keeps nothing, because only the filter in front of it is measured.
 type forgetful struct{}
 
 func (forgetful) Get([]byte) []byte                                { return nil }

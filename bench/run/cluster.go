@@ -73,8 +73,8 @@ type clusterProgram struct {
 	before string
 }
 
-// clusterPrograms are those of a round, each on the cluster with a crawl of its
-// own, whose name has the number of processes.
+// clusterPrograms are the programs of a round. Each program on the cluster has its own crawl, whose
+// name has the number of processes.
 func clusterPrograms(crawl, brokers string, processes int) []clusterProgram {
 	at := func(processes int) string {
 		return " --brokers " + brokers + " --crawl " + fmt.Sprintf(crawl, processes)

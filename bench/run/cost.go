@@ -18,7 +18,7 @@ import (
 
 func cost(ctx context.Context, args []string, out io.Writer) error {
 	b := newBench("cost", out)
-	var c costCrawl // of which all crawls of the measurement are copies
+	var c costCrawl // all crawls of the measurement are copies of it
 	b.IntVar(&c.partitions, "partitions", 8, "`partitions` of each crawl")
 	b.DurationVar(&c.delay, "delay", time.Second, "`delay` between requests of a domain: a crawl without has larger batches")
 	kafka := registerKafka(b.FlagSet)
@@ -68,9 +68,8 @@ var paced = []string{
 	"bytes/scheduled", "records/scheduled", "bytes/visited", "records/visited",
 }
 
-// sample runs the crawls, each of which has more of one thing than another:
-// bytes, links on as many bytes, domains, URLs. From what that takes comes the
-// cost of each.
+// sample runs the crawls. Each has more of one thing than the others: bytes, links on as many
+// bytes, domains, URLs. The differences give the cost of each thing.
 func (b *bench) sample(ctx context.Context, one costCrawl, pages, urls int) ([]sample, error) {
 	stamp := time.Now().Unix()
 	few := pages / 20

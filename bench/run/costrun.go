@@ -239,8 +239,8 @@ func (c *costCrawl) cpu() (map[string]time.Duration, error) {
 	return taken, err
 }
 
-// idle is the cores that each process takes while there is nothing to do, and
-// what it has taken after that.
+// idle returns the cores that each process takes while there is nothing to do, and the CPU that it
+// has taken after that.
 func (c *costCrawl) idle(ctx context.Context) (cores map[string]float64, taken map[string]time.Duration, err error) {
 	before, err := c.cpu()
 	if err != nil {
@@ -260,8 +260,8 @@ func (c *costCrawl) idle(ctx context.Context) (cores map[string]float64, taken m
 	return cores, taken, nil
 }
 
-// claimed waits until somebody has written to each partition of the ledgers
-// since they ended at before: a claim is the first that a new owner writes.
+// claimed waits until each partition of the ledgers has a record behind its end in before: a claim
+// is the first that a new owner writes.
 func (c *costCrawl) claimed(ctx context.Context, before kadm.ListedOffsets) error {
 	return c.until(ctx, func() (all bool, err error) {
 		ends, err := c.admin.ListEndOffsets(ctx, before.Offsets().TopicsSet().Topics()...)

@@ -34,10 +34,9 @@ const leastPart = 0.001
 
 type amounts [queued + 1]float64
 
-// fit finds the cost whose products with the loads come closest to what the
-// samples took, with least squares of the relative errors. No driver has a negative
-// part: nothing costs less for being more. A driver whose part is below leastPart
-// has none.
+// fit finds the cost whose products with the loads come closest to what the samples took, with
+// least squares of the relative errors. No driver has a negative part: nothing costs less for
+// being more. A driver whose part would be below leastPart has no part.
 func fit(samples []sample, quantity string, drivers ...driver) plan.Cost {
 	parts, cost := solve(samples, quantity, drivers)
 	kept := slices.DeleteFunc(slices.Clone(drivers), func(d driver) bool { return parts[d] < leastPart })
@@ -79,7 +78,7 @@ func solve(samples []sample, quantity string, drivers []driver) (parts, cost amo
 		changed = false
 		for _, d := range drivers {
 			if !(left[d][d] > 0) {
-				continue // the samples have none of it
+				continue // no sample has any of it
 			}
 			before, rest := parts[d], right[d]
 			for _, e := range drivers {

@@ -43,8 +43,8 @@ func (k *kafkaFlags) start(ctx context.Context, dir string) (*kafkaBroker, error
 	return started, nil
 }
 
-// kafkaBroker is an Apache Kafka broker of our own, configured as `make kafka` has it
-// but for its ports, or a cluster that was there.
+// kafkaBroker is an Apache Kafka broker of our own, configured as by `make kafka` except for its
+// ports, or a cluster that was there.
 type kafkaBroker struct {
 	child *child.Process // nil: not ours
 	addr  string

@@ -141,7 +141,7 @@ func rate(entries []webserver.Entry, stretches []stretch, ramp time.Duration) fl
 	return float64(requests) / float64(max(seconds, 1))
 }
 
-// judgement is what a polite run is held to.
+// judgement has the bars of a polite run.
 type judgement struct {
 	domains int
 	delay   time.Duration

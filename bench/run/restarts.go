@@ -24,9 +24,8 @@ const (
 	onlyRestarts = "restarts"
 )
 
-// Bars of a process that is killed and started again, beyond a domain's delay:
-// of domains that it neither scheduled nor fetched, and of its own beyond the
-// session time-out.
+// Bars of a process that is killed and started again, beyond a domain's delay: for domains of
+// other processes, and, beyond the session time-out, for its own domains.
 const (
 	maxOthers        = 2 * time.Second
 	maxOwnAfterLapse = 3 * time.Second
@@ -107,9 +106,8 @@ func (s *scaling) owned(ctx context.Context, n int) (map[int32]bool, error) {
 	return own, nil
 }
 
-// restarted prints for how long domains were not asked beyond their delay when
-// a process was killed and started again, its own and those of others, and
-// counts missed bars.
+// restarted prints for how long domains got no request beyond their delay when a process was killed
+// and started again: its own domains and the domains of others. It counts missed bars.
 func (s *scaling) restarted(out io.Writer, log []webserver.Entry) (missed int) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\nchange\town domains\tworst\tmedian\tbar\t\tother domains\tworst\tmedian\tbar\t\t")

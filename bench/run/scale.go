@@ -16,10 +16,10 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Bars of `run scale`; to start a process anew is two changes. After a graceful
-// change the crawl goes on: somebody is asked, and so is most of the web, the
-// partitions that stay where they are. Those that move wait for what politeness
-// and repeats need (docs/operations.md). After a kill the worst partition counts.
+// Bars of `run scale`; to start a process anew is two changes. After a graceful change the crawl
+// goes on: requests are made, also to most of the web, in the partitions that do not move.
+// Partitions that move wait for politeness and repeats (docs/operations.md). After a kill the worst
+// partition counts.
 const (
 	maxGraceful  = time.Second
 	maxAfterKill = 2 * time.Second // beyond the session time-out

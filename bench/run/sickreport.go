@@ -37,7 +37,8 @@ type sickReport struct {
 // kindReport is about all hosts of one kind; healthy hosts have an empty kind.
 type kindReport struct {
 	hosts, lookUps int
-	// requests include connections without a request; most are those of the host that has most.
+	// requests include connections without a request; most is the number of the host with most
+	// requests.
 	requests, most int
 	// pages were fetched with status 200, of so many wanted.
 	pages, wanted int
@@ -100,7 +101,7 @@ func judgeSick(hosts []*webserver.Host, wanted wantedPages, log []webserver.Entr
 
 // overlap counts requests of a registrable domain that went on at the same time.
 func (r *sickReport) overlap(log []webserver.Entry, byName map[string]*webserver.Host) {
-	// end of the requests so far: of those that were answered, and of the others.
+	// end of the requests so far: of answered requests, and of the others.
 	type domain struct{ answered, held int64 }
 	domains := map[string]*domain{}
 	for _, e := range log {

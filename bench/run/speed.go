@@ -105,8 +105,8 @@ func (b *bench) measure(ctx context.Context, p program, round int) (r row, err e
 	return r, nil
 }
 
-// measure runs the processes of a program. The time is that of the first, the
-// CPU that of all, the memory that of the first.
+// measure runs the processes of a program. It returns the time of the first, the CPU of all, and
+// the memory of the first.
 func (p program) measure(ctx context.Context, dir string, values map[string]string, served func() (int64, error), total int64) (u usage, err error) {
 	started := time.Now()
 	var all []*child.Process

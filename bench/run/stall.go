@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
-// stall is what a web server saw of a change: for how long it was not asked
-// though there was something to ask for. Each is the longest such time.
+// stall is what a web server saw of a change: for how long it got no request although it had URLs.
+// Each is the longest such time.
 type stall struct {
 	// whole: no request began at all.
 	whole time.Duration
@@ -100,9 +100,8 @@ func (g *gap) end(w window) time.Duration {
 	return g.longest
 }
 
-// close measures what of the time up to a moment lies in the window. A gap that
-// begins before the window counts from the window's start on: it has another
-// cause.
+// close measures which part of the time up to a moment is in the window. A gap that begins
+// before the window counts from the window's start on: it has another cause.
 func (g *gap) close(w window, at int64) {
 	if g.since != 0 {
 		g.longest = max(g.longest, time.Duration(min(at, w.to)-max(g.since, w.from)))

@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
-// A log of two domains in a partition each: "a" is asked every second, "b" too
-// but for four seconds.
+// A log of two domains in a partition each: "a" gets a request every second, and so does "b",
+// except for four seconds.
 func TestStalls(t *testing.T) {
 	base := time.Unix(1000, 0)
 	at := func(ms int) time.Time { return base.Add(time.Duration(ms) * time.Millisecond) }

@@ -33,8 +33,7 @@ type tail struct {
 	err   error
 }
 
-// topicTaken is what a topic took: bytes are those of batches as they lie in the
-// log, compressed.
+// topicTaken is what a topic took: bytes count the batches as they are in the log, compressed.
 type topicTaken struct{ records, bytes float64 }
 
 // batchOverhead is the header of a batch in the log, which the client's figures

@@ -68,7 +68,7 @@ func measureTLS() (plan.TLS, error) {
 	return took, errors.Join(err, errCPU, conn.Close())
 }
 
-// serveTLS sends zeros to everybody, for as long as they listen.
+// serveTLS sends zeros to each client, as long as the client reads.
 func serveTLS(l net.Listener) {
 	zeros := make([]byte, 1<<16)
 	for {

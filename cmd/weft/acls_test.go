@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the commands in docs/security.md")
 
-// The rights in docs/security.md are those of the list.
+// docs/security.md has the rights of the list.
 func TestDocumentedRights(t *testing.T) {
 	const path, begin, end = "../../docs/security.md", "```sh\n# normalize: ", "\n```\n"
 	text, err := os.ReadFile(path)

@@ -112,7 +112,7 @@ func (c *stopCmd) Run(ctx context.Context, std streams) error {
 	}
 	running := slices.ContainsFunc(stages, func(s topics.Stage) bool { return members[s] > 0 })
 	if !running {
-		_, err := fmt.Fprintf(std.out, "crawl %s: no process runs what is to be stopped\n", c.Crawl)
+		_, err := fmt.Fprintf(std.out, "crawl %s: no process runs a stage to stop\n", c.Crawl)
 		return err
 	}
 	if c.Drain {

@@ -158,8 +158,8 @@ func (f groupFlags) check() error {
 	return nil
 }
 
-// fetchOptions are those of the stage fetch in this process. The crawl's definition
-// sets the rest.
+// fetchOptions are the options of the stage fetch in this process. The crawl's definition sets
+// the rest.
 func (f groupFlags) fetchOptions() fetch.Options {
 	options := fetch.DefaultOptions()
 	options.Client.Version, options.SessionTimeout = version(), f.SessionTimeout

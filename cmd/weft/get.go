@@ -65,7 +65,7 @@ func (c *getCmd) at(now time.Time) (time.Time, error) {
 	return now, usagef("--at %q is not a time such as 2026-11-24T10:00:00Z", c.At)
 }
 
-// part is what is printed of an exchange.
+// part is the part of an exchange that is printed.
 func (c *getCmd) part(x kept.Exchange) ([]byte, error) {
 	switch {
 	case c.Headers:

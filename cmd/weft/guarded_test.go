@@ -23,12 +23,12 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// guarded is an Apache Kafka that allows nothing to nobody, in which every role
-// of a crawl is a user, and a web to crawl.
+// guarded is an Apache Kafka without any rights, in which every role of a crawl is a user, and a
+// web to crawl.
 type guarded struct {
 	*kafkaserver.Cluster
-	super    *kadm.Client // whom it allows everything
-	password string       // file of everybody's password
+	super    *kadm.Client // it may do everything
+	password string       // file of the password of all users
 	seeds    string       // file
 	// checkpoints of the crawl "base".
 	checkpoints string
@@ -78,7 +78,7 @@ func startGuarded(t *testing.T) *guarded {
 	return g
 }
 
-// anybody is whom the brokers' own listener takes for a super user.
+// anybody is a client that is a super user on the brokers' own listener.
 const anybody = ""
 
 // said is what a command has printed so far.
@@ -167,7 +167,7 @@ func (g *guarded) revoke(t *testing.T, role string, grants ...topics.Grant) {
 	}
 }
 
-// garbage writes to each transient topic, and to others, a record that is none of it.
+// garbage writes to each transient topic, and to others, a record that does not belong there.
 func (g *guarded) garbage(ctx context.Context, crawl string, others ...string) error {
 	client, err := kgo.NewClient(kafka.At(g.Inside()...).Options()...)
 	if err != nil {

@@ -28,8 +28,8 @@ func turnEvent() {
 	}
 }
 
-// misprint changes the checksum of an event in a segment of batches that are not
-// compressed, as those of an embedded broker are, and then that of its batch.
+// misprint changes the checksum of an event in a segment of uncompressed batches, as an embedded
+// broker has them, and then the checksum of its batch.
 func misprint(segment []byte) error {
 	const length, crc, attributes = 8, 17, 21 // where they stand in a batch
 	sum := protowire.AppendTag(nil, 262143, protowire.Fixed32Type)

@@ -106,6 +106,6 @@ func (f clusterFlags) connect(ctx context.Context) (*kadm.Client, error) {
 // a ledger is read only up to its damage.
 func reportDamage(std streams) func(int32, error) {
 	return func(_ int32, err error) {
-		fmt.Fprintf(std.err, "weft: damaged, and what follows is left out: %v\n", err)
+		fmt.Fprintf(std.err, "weft: damaged, and the rest is left out: %v\n", err)
 	}
 }

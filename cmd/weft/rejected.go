@@ -36,7 +36,7 @@ type rejectedCmd struct {
 	strangers int // records of the topic that no stage wrote
 }
 
-// refusal is a record of the topic rejected. Its fields are those of --json.
+// refusal is a record of the topic rejected. --json writes its fields.
 type refusal struct {
 	Time      time.Time `json:"time"`
 	Stage     string    `json:"stage"`
@@ -153,7 +153,7 @@ func (c *rejectedCmd) list(ctx context.Context, open *openCrawl, out io.Writer) 
 	if err := total.write(out, "rejected"); err != nil || c.strangers == 0 {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s records of the topic are passed over: another program wrote them\n", progress.Count(c.strangers))
+	_, err = fmt.Fprintf(out, "%s records of the topic are skipped: another program wrote them\n", progress.Count(c.strangers))
 	return err
 }
 

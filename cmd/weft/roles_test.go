@@ -24,10 +24,9 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Kafka's own authorizer allows each role what topics.Names.Roles says, and a
-// crawl goes well in which every stage and everybody else is a user with that
-// alone. Whatever is taken away is missed, and stages can write to no topic but
-// their own.
+// Kafka's own authorizer allows each role what topics.Names.Roles says, and a crawl works in
+// which every stage and every other process is a user with only these rights. Whatever is taken
+// away is missed, and stages can write to no topic but their own.
 func TestRoles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a broker for itself, and many crawls")
@@ -75,8 +74,7 @@ func (g *guarded) wholeCrawl(t *testing.T) {
 	}
 }
 
-// commands holds what weft topics acls prints against the list, by way of
-// Kafka's own tool.
+// commands compares the output of weft topics acls with the list, by way of Kafka's own tool.
 func (g *guarded) commands(t *testing.T) {
 	kafkaserver.Need(t, kafkaserver.Older) // whose jars have the tool
 	dir := t.TempDir()
@@ -115,8 +113,8 @@ func kafkaJars(t *testing.T) string {
 	return jars
 }
 
-// foreignTopics tries every stage on every topic, and has it tell a trouble, of
-// which those who look hear.
+// foreignTopics tries every stage on every topic. Each stage reports a trouble, and the commands
+// that look see it.
 func (g *guarded) foreignTopics(t *testing.T) {
 	n := topics.Loop("base")
 	for _, role := range n.Roles()[:len(topics.Stages())] {
@@ -194,7 +192,7 @@ func (g *guarded) isMissed(t *testing.T, r, i int) {
 	t.Logf("%s without %v: %v", role.Name, role.Grants[i], time.Since(begun).Round(time.Millisecond))
 }
 
-// toTell is missed by nobody but those who look: see foreignTopics.
+// only commands that look need toTell: see foreignTopics.
 var toTell = topics.Grant{Operation: topics.MayRead, On: topics.OfGroup, Name: topics.Loop("any").Troubles()}
 
 // onceAnHour is when it is looked whether a large body that no record of fetched

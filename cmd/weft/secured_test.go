@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
-// Whole crawls on an Apache Kafka that wants client certificates, or a password:
-// both Kafka clients of every stage are let in, and nobody says the password.
+// Whole crawls on an Apache Kafka that wants client certificates, or a password: both Kafka
+// clients of every stage are let in, and no output has the password.
 func TestSecured(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a broker for itself")

@@ -51,7 +51,7 @@ func (c *seedCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-// seeds are the arguments, the first of which may name a file of seeds.
+// seeds are the arguments. The first one may name a file of seeds.
 func (c *seedCmd) seeds(in io.Reader) (iter.Seq2[[]byte, error], error) {
 	if len(c.URLs)+len(c.Sitemap) == 0 {
 		return seedLines("-", in), nil

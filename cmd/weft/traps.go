@@ -114,7 +114,7 @@ func (c *trapsCmd) lift(ctx context.Context, open *openCrawl, out io.Writer, fou
 			return err
 		}
 		if _, err := fmt.Fprintf(out, "lifted: %s %s, %s come back\n", t.Host, t.Template, progress.Count(t.Held)); err != nil {
-			return fmt.Errorf("write what was lifted: %w", err)
+			return fmt.Errorf("write the lifted trap: %w", err)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func LoadCompose(files fs.FS) (*types.Project, error) {
 	})
 }
 
-// Stages of the loop, each of which is a service, a workload and a unit.
+// Stages of the loop. Each is a service, a workload and a unit.
 var Stages = []string{"normalize", "dedupe", "schedule", "fetch", "parse"}
 
 // Compose says what is wrong with docker-compose.yml.

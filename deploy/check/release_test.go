@@ -123,7 +123,7 @@ func unpack(t *testing.T, archive string) string {
 	return to
 }
 
-// The image's binary is built as that of the archives is.
+// The image's binary is built like the binary of the archives.
 func TestImageIsBuiltLikeReleases(t *testing.T) {
 	flags := regexp.MustCompile(`go build (.*)main\.described=`)
 	var found []string

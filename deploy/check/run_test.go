@@ -97,9 +97,8 @@ func (s stack) container(t *testing.T, project *types.Project, name string) *con
 	return newContainer(t, name, service.Command, env)
 }
 
-// exported are, by the processes of a crawl together, all series of the golden
-// file but those of mishaps, and no others: what alerts and dashboards are held
-// against is what Prometheus finds.
+// The processes of a crawl together export all series of the golden file, except series of
+// faults, and no others: what alerts and dashboards are held against is what Prometheus finds.
 func exported(t *testing.T, running []*container) {
 	t.Helper()
 	files := repository(t)

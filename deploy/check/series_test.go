@@ -34,8 +34,8 @@ func ReadSeries(text string) Series {
 	return all
 }
 
-// golden are the series that the tests of package metrics hold, those of the
-// process and of the Go runtime that every client exports, and Prometheus' own.
+// golden are the series in the tests of package metrics, the series of the process and of the Go
+// runtime that every client exports, and Prometheus' own.
 func golden(files fs.FS) (Series, error) {
 	text, err := fs.ReadFile(files, "inspect/metrics/testdata/exposition.txt")
 	if err != nil {

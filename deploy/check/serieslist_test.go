@@ -31,8 +31,7 @@ func (l *seriesList) add(text string, interval time.Duration) error {
 	return nil
 }
 
-// point is a sample that is a number. The methods that it does not have are those
-// of histograms.
+// point is a sample that is a number. It does not have the methods of histograms.
 type point struct {
 	chunks.Sample
 	milliseconds int64

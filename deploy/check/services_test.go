@@ -128,7 +128,7 @@ func start(t *testing.T, name string, command *exec.Cmd) {
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", fmt.Sprint(port)) }
 
-// freePorts are ports that nobody listens at, and that come once.
+// freePorts are ports without a listener, each once.
 func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
 	for len(ports) < n {

@@ -29,9 +29,9 @@ type Exchange struct {
 	Head, Payload []byte
 }
 
-// Find returns the response of a URL that is nearest to a time. A URL that differs only in
-// what indexes leave out, such as www., is taken if there is no response of the exact one.
-// Responses that say that nothing has changed (304) are passed over.
+// Find returns the response of a URL that is nearest to a time. A URL that differs only in what
+// indexes leave out, such as www., is taken if there is no response of the exact one. It skips
+// responses that say that nothing has changed (304).
 func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) (Exchange, error) {
 	var found []warc.Line
 	for object, err := range bucket.List(ctx, "") {

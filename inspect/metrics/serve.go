@@ -17,7 +17,7 @@ import (
 // server stops.
 const stopTimeout = 2 * time.Second
 
-// Serve answers on listener until ctx ends, which is no error, and closes it:
+// Serve answers on listener until ctx ends, which is not an error, and closes it:
 //
 //	/metrics       for Prometheus
 //	/healthz       200 while the process lives

@@ -40,9 +40,9 @@ type Set struct {
 	breakers   prometheus.Counter
 }
 
-// New makes the metrics and registers them, with those of the process and of
-// the Go runtime. It panics when the registry has them already. Dashboards and alerts refer to
-// the names, which never change.
+// New makes the metrics and registers them, together with the metrics of the process and of the
+// Go runtime. It panics when the registry has them already. Dashboards and alerts refer to the
+// names, which never change.
 func New(registry prometheus.Registerer) *Set {
 	auto := promauto.With(registry)
 	counter := func(name, help string) prometheus.Counter {

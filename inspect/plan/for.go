@@ -18,7 +18,7 @@ const (
 	shares         = 2       // partitions of each process and machine, so that shares are even
 	requestBytes   = 500     // of a request to the web
 	sessionTimeout = 10.0    // seconds, of `weft run`
-	checkpoints    = 30.0    // seconds between those of a partition, see ledger
+	checkpoints    = 30.0    // seconds between two checkpoints of a partition, see ledger
 	keptObjects    = 2       // checkpoints of each partition in the object store
 	indexMemory    = 44      // bytes for each page in the index of duplicates, see there
 )
@@ -108,8 +108,9 @@ func (w work) network(logs []Log) Network {
 	return n
 }
 
-// stage is the part of a stage: its work and that of its idle processes. The number of processes
-// follows from its cores, its open requests, and the part of its state that fits on one machine.
+// stage is the part of a stage: its work and the work of its idle processes. The number of
+// processes follows from its cores, its open requests, and the part of its state that fits on
+// one machine.
 func (w work) stage(name string, stores []Store) Part {
 	c, s := w.c, w.m.Stages[name]
 	busy, memory, disk, open := s.CPU.Of(w.rate), 0.0, 0.0, 0.0
@@ -219,7 +220,8 @@ func storesDisk(p Plan) (disk float64) {
 	return disk
 }
 
-// checkpoint is the size of one checkpoint of each partition. The index of duplicates has none.
+// checkpoint is the size of one checkpoint of each partition. The index of duplicates has no
+// checkpoints.
 func checkpoint(p Plan) (bytes float64) {
 	for _, s := range p.Stores {
 		if slices.Contains(ledgers, s.Stage) {

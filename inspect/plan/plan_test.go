@@ -36,7 +36,7 @@ func crawls(t *rapid.T) plan.Crawl {
 	return c
 }
 
-// figures are those of a plan that may only grow with what is wanted.
+// figures are the figures of a plan that may only grow with the crawl.
 func figures(p plan.Plan) map[string]float64 {
 	f := map[string]float64{
 		"rate": p.Rate, "urls": p.URLs, "partitions": float64(p.Partitions),

@@ -384,8 +384,8 @@ func BenchmarkReadMoving(b *testing.B) {
 	}
 }
 
-// Seeds of a transaction that is open are named for what they wait for, and are
-// read once it has ended; its end is a record that nobody is behind for ever.
+// Seeds of a transaction that is open are named for what they wait for, and are read once it
+// has ended; no reader stays behind the record of its end for ever.
 func TestOpenTransaction(t *testing.T) {
 	l := newLoop(t)
 	l.create()
@@ -422,8 +422,8 @@ func TestOpenTransaction(t *testing.T) {
 	}
 }
 
-// dedupe and schedule are never given what ends a transaction, and are not behind
-// for it; nor is the frontier unreadable for one at its end.
+// dedupe and schedule are never given what ends a transaction, and are not behind for it; and
+// such a record at its end does not make the frontier unreadable.
 func TestEndsOfTransactionsAreRead(t *testing.T) {
 	l := newLoop(t)
 	l.create()

@@ -47,7 +47,7 @@ type Status struct {
 // Drained reports whether the crawl has nothing left to do.
 func (s Status) Drained() bool { return s.Left() == "" }
 
-// Blocked reports whether the crawl has nothing left but URLs of blocked domains.
+// Blocked reports whether only URLs of blocked domains are left.
 func (s Status) Blocked() bool {
 	blocked := s.Gauges.GetBlocked()
 	return len(s.Damaged) == 0 && blocked > 0 && s.Gauges.GetPending() == blocked && s.unread() == ""

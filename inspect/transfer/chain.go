@@ -12,7 +12,7 @@ import (
 // of an old partition had changed between two of its events, there is a claim between
 // them again, so that facts about one owner, such as its clock, do not span two owners.
 type chain struct {
-	// next is the offset of the next record, epoch is that of the claim in force.
+	// next is the offset of the next record, epoch is the epoch of the claim in force.
 	next, epoch int64
 	// epochs has the epoch of the last event from each old partition.
 	epochs map[int32]int64

@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/ledger"
 )
 
-// TestChainKeepsOwnersApart merges the events of two partitions, of which one
-// had two owners: what readers of the ledger make of it.
+// TestChainKeepsOwnersApart merges the events of two partitions. One of them had two owners: what
+// readers of the ledger make of it.
 func TestChainKeepsOwnersApart(t *testing.T) {
 	var c chain
 	var reader ledger.EventReader

@@ -128,7 +128,7 @@ var exportedTopics = []exported{
 }
 
 // ErrUnsettled means that the logs do not have the offset that a stage reads next.
-var ErrUnsettled = errors.New("a log does not have what its stage reads next: start the crawl, which repairs it or says what is wrong, and stop it")
+var ErrUnsettled = errors.New("a log does not have the record that its stage reads next: start the crawl, which repairs it or says what is wrong, and stop it")
 
 // ErrDamaged means that an export has only the readable part of its crawl.
 var ErrDamaged = errors.New("the export is only the readable part of a damaged crawl, and cannot be imported")

@@ -75,7 +75,7 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// A manifest is one that was written, or refused by name.
+// A manifest is one that Write has written, or is refused by name.
 func FuzzManifest(f *testing.F) {
 	const plain = `{"format":1,"at":"2026-11-01T00:00:00Z","definition":{"version":1,"crawl":"weft","partitions":1,"suffix_list":"a","scope":"host","max_depth":-1,"delay_ms":0,"per_domain":1,"user_agent":""},"logs":[]}`
 	f.Add([]byte(`{"manifest":` + plain + `,"sha256":"` + sum([]byte(plain)) + `"}`))

@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// An export that somebody made by hand does not lead elsewhere.
+// An export that was made by hand does not lead elsewhere.
 func TestManifestNamesFilesOfItsFolder(t *testing.T) {
 	for file, local := range map[string]bool{
 		"parsed/00000.zst": true, "": true, "../00000.zst": false, "/etc/passwd": false, "parsed/../../x": false,

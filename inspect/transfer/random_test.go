@@ -35,7 +35,7 @@ type crawled struct {
 	aside map[string][]string
 }
 
-// groups are those of each domain.
+// groups are the groups of each domain.
 var groups = []string{"https", "trap 0123456789abcdef"}
 
 // states are those that dedupe tells of groups.

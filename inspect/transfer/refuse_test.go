@@ -49,8 +49,8 @@ func (s *stopAfter) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// TestHalfAnImportIsNoCrawl ends imports after the first, some and all topics:
-// nobody takes what is there for a crawl, and only --again begins anew.
+// TestHalfAnImportIsNoCrawl ends imports after the first, some and all topics: no command takes
+// the remains for a crawl, and only --again begins anew.
 func TestHalfAnImportIsNoCrawl(t *testing.T) {
 	_, dir := exported(t)
 	for _, left := range []int{1, 2, 5, 9} {
@@ -129,8 +129,8 @@ func flipped(b []byte, at int) []byte {
 	return c
 }
 
-// TestWhatIsNotExported: a crawl that runs, that is not there, whose ledgers are
-// trimmed, or whose logs do not hold what is read next.
+// TestWhatIsNotExported: a crawl that runs, that does not exist, whose ledgers are trimmed, or
+// whose logs do not have the records to read next.
 func TestWhatIsNotExported(t *testing.T) {
 	cluster, _ := exported(t)
 	export := func(crawl string) error {

@@ -68,7 +68,7 @@ func TestStatesAreTheSame(t *testing.T) {
 	})
 }
 
-// compared holds a crawl against the one that it was made of.
+// compared compares a crawl with the crawl that it was made of.
 type compared struct {
 	t   *rapid.T
 	old *crawled
@@ -83,8 +83,8 @@ type compared struct {
 	positions []int64
 }
 
-// foldAll folds the new ledger with the frontier's own Apply, which refuses
-// gauges that are not those of the state.
+// foldAll folds the new ledger with the frontier's own Apply, which refuses gauges that differ from
+// the state.
 func (m *compared) foldAll(partitions int32) {
 	for n := range partitions {
 		store := new(memstore.Store)

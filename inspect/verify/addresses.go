@@ -17,9 +17,9 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// All names of an address share its budget, and each fetcher has the part of it that it has of
-// the partitions (docs/decisions/0034). Who the fetchers were is not known. So each partition
-// is taken for one: it may begin a request at once when its fetcher begins, and so may as many
+// All names of an address share its budget. A fetcher's part of the budget is its part of the
+// partitions (docs/decisions/0034). Who the fetchers were is not known. So each partition is
+// taken for one: it may begin a request at once when its fetcher begins, and so may as many
 // requests as can be open, which had their turn and waited for a slot.
 
 // addressBudget is the loosest budget of an address of all definitions that the crawl had.
@@ -51,8 +51,8 @@ func (b *budgets) atOnce() int {
 	return max(b.address.AtOnce, int(b.partitions))
 }
 
-// burst is how many requests to an address may begin sooner than its delay allows. Where any
-// number may be open, it is what begins in ten seconds.
+// burst is how many requests to an address may begin sooner than its delay allows. If any number
+// may be open, it is the number that begins in ten seconds.
 func (b *budgets) burst() int64 {
 	if b.address.AtOnce == 0 {
 		return int64(b.partitions) + int64(10*time.Second/max(b.address.Delay, time.Millisecond))
@@ -139,7 +139,7 @@ func (j *judge) judgeAddresses() {
 // startCut is how much of its start a record loses, microseconds: it is in milliseconds.
 const startCut = 1000
 
-// judgeAddresses judges the requests to each server of which the log tells the address.
+// judgeAddresses judges the requests to each server whose address is in the log.
 func (s *site) judgeAddresses() {
 	byServer := map[netip.Addr][]request{}
 	for _, requests := range s.log {

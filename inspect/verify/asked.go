@@ -9,13 +9,12 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// What people ask for a domain (weft domain) is in the ledger from the event on in which the
-// scheduler learnt of it. So is an automatic block. Every release after that is held against
-// it. The share of a domain in the budget of the crawl depends on the number of URLs in all
-// partitions at that moment. It is judged as if the partition had them all, which is the most
-// that it may have been.
+// What people ask for a domain (weft domain) is in the ledger, from the event in which the
+// scheduler learnt it. An automatic block is there, too. Every later release is judged by it. A
+// domain's share of the crawl's budget depends on the number of URLs in all partitions at that
+// moment. It is judged as if its partition had all URLs, which gives the largest possible share.
 
-// asked is what people ask for a domain, and what it was asked on a day.
+// asked is what people ask for a domain, and its requests on a day.
 type asked struct {
 	setting *weftpb.DomainSetting
 	// blockedMS is the end of an automatic block.
@@ -49,8 +48,8 @@ func (a *asked) made(startedMS, decidedMS int64) {
 	}
 }
 
-// noteDays notes how many requests of the whole crawl began on the days on which they were
-// more than its budget. That is no violation: shares follow the number of URLs, which other
+// noteDays notes how many requests of the whole crawl began on the days on which they were more
+// than its budget. That is not a violation: shares follow the number of URLs, which other
 // partitions tell some seconds late, and each domain has at least leastShare.
 func (j *judge) noteDays() {
 	for _, day := range slices.Sorted(maps.Keys(j.days)) {

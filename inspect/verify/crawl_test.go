@@ -20,16 +20,15 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// TestCrawlIsProven runs a whole crawl, in three runs of which two are
-// interrupted, and proves it by its topics and the web server's log. Verifying
-// while it runs must prove it too.
+// TestCrawlIsProven runs a whole crawl in three runs. Two of them are interrupted. It proves
+// the crawl by its topics and the web server's log. Verifying while it runs must prove it too.
 func TestCrawlIsProven(t *testing.T) {
 	for name, c := range map[string]struct {
 		latency   time.Duration
 		delayMS   int64
 		perDomain int
 		site      func(web webserver.Site) webserver.Site
-		// exempt are the networks without budgets; nil: those of this machine.
+		// exempt are the networks without budgets; nil: addresses of this machine.
 		exempt []string
 	}{
 		"polite":                         {delayMS: 20, perDomain: 1},

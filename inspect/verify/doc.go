@@ -58,9 +58,9 @@
 // later one. A wall clock that is set while a process runs looks like a violation, or
 // hides one. The server's own log decides.
 //
-// The ledgers do not know requests that were open at a kill and whose outcome was never
-// written, nor the redirects of a robots.txt within its domain except the last. The log
-// shows them.
+// The ledgers do not know requests that were open at a kill and whose outcome was never written. Of
+// the redirects of a robots.txt within its domain they know only the last. The log shows all of
+// these.
 //
 // A log shows overlaps beside requests that hang. Other hosts of the domain may be asked
 // once a request has had no answer for as long as host queues wait (package hostqueue).
@@ -82,8 +82,8 @@
 // # Memory
 //
 // What is known of URLs is in a scratch store, by fingerprints of 128 bits: 25 to 50 bytes
-// per URL. So are the URLs that seeds, discovered and normalized still name: 30 to 50 bytes
-// each. Memory has 300,000 of the former, about 35 MB, whatever the size of the crawl; 500
-// bytes per domain; each different robots.txt in force once; and about 200 bytes per request
-// of access logs.
+// per URL. The URLs that seeds, discovered and normalized still name are there, too: 30 to
+// 50 bytes each. Memory has 300,000 of the former, about 35 MB, whatever the size of the
+// crawl; 500 bytes per domain; each different robots.txt in force once; and about 200 bytes
+// per request of access logs.
 package verify

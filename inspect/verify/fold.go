@@ -25,8 +25,8 @@ type partition struct {
 	// cutOff counts, by URL, requests that ended when another fetcher took the
 	// partition over.
 	cutOff map[string]int
-	// uncounted counts, by URL, requests that were made and are no attempts: checks, and
-	// those to hosts that were down or asked for fewer requests.
+	// uncounted counts, by URL, requests that were made and are not attempts: checks, and those
+	// to hosts that were down or asked for fewer requests.
 	uncounted map[string]int
 	// astray: the gauges were wrong once, and later gauges are not judged.
 	astray bool

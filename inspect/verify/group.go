@@ -56,8 +56,8 @@ func (p *partition) leavesFor(s *step, q *weftpb.Request) {
 	p.leaves(s, q.GetTarget().GetUrl(), q.GetAgain(), q.GetTarget().GetGroup())
 }
 
-// leaves counts that a URL goes from its group, if it is in one, to a queue, which it
-// leaves next. No URL leaves a withdrawn group.
+// leaves counts that a URL goes from its group, if it is in one, to a queue. It leaves the queue
+// next. No URL leaves a withdrawn group.
 func (p *partition) leaves(s *step, url string, again bool, group string) {
 	if again || group == "" {
 		return

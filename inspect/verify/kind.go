@@ -9,7 +9,7 @@ const (
 	KindLost Kind = "lost_url"
 	// A URL is in deduped twice.
 	KindDedupedTwice Kind = "deduped_twice"
-	// A URL lies in the partition, or under the key, of another domain.
+	// A URL is in the partition, or under the key, of another domain.
 	KindMisplaced Kind = "misplaced_url"
 
 	// A URL leaves a trap that it is not in.
@@ -22,7 +22,7 @@ const (
 	KindNotAdmitted   Kind = "not_admitted"
 	KindAdmittedTwice Kind = "admitted_twice"
 	KindNotDeduped    Kind = "admitted_without_deduped"
-	// A URL moved from a place where it was not.
+	// A URL moved from a place, but was not there.
 	KindImpossibleStep Kind = "impossible_step"
 	// Gauges differ from the events before them.
 	KindGauges Kind = "gauges"
@@ -53,8 +53,7 @@ const (
 	KindPerDomain Kind = "too_many_visits_of_domain"
 	KindWindow    Kind = "too_many_visits"
 	KindSize      Kind = "too_large"
-	// A visit was released to a domain that is blocked, or that had as many requests on that
-	// day as it may have.
+	// A visit was released to a blocked domain, or to a domain with no request left for that day.
 	KindBlocked Kind = "blocked"
 	KindPerDay  Kind = "too_many_requests_a_day"
 

@@ -14,9 +14,8 @@ type attempt struct {
 	start, end int64
 	// visit tells attempts of one visit from others.
 	visit int64
-	// delayMS is the visit's delay. responseMS, the server's last response, and crawlMS,
-	// the longest Crawl-delay of the visit's origins, may make it longer than the
-	// configured one.
+	// delayMS is the visit's delay. responseMS, the server's last response, and crawlMS, the
+	// longest Crawl-delay of the visit's origins, may make it longer than the configured delay.
 	delayMS, responseMS, crawlMS uint32
 	// released and settled are the epochs of the events that released the
 	// visit and settled the request.
@@ -151,11 +150,11 @@ func (p *pace) judge(i int, l limits) (interval, bool) {
 	return worst, near >= l.atOnce || worst.overlap
 }
 
-// neededOfDomain is the delay in force between two requests of a domain,
-// microseconds. Within a visit it is the visit's. Before a visit that is slower
-// than the one before, it is the former's if the reason is the server's own
-// slowness, which counts from the second request on, or a Crawl-delay, which
-// counts from the last request to the origin that asks for it.
+// neededOfDomain is the delay in force between two requests of a domain, microseconds. Within a
+// visit it is the visit's delay. If a visit is slower than the visit before, two reasons do not
+// count for its first request, and the delay of the former visit holds: the server was slow,
+// which counts from the second request on; or a Crawl-delay, which counts from the last request
+// to its origin.
 func neededOfDomain(before, after *attempt) int64 {
 	needed := after.delayMS
 	slower := after.visit != before.visit && after.delayMS > before.delayMS

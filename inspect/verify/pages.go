@@ -141,8 +141,8 @@ func (p *pages) present(r *kgo.Record, doc page, print fingerprint, e entry) {
 	}
 }
 
-// hadLater reports whether a page of a later round was there before. The table keeps it
-// as an entry that is not of a URL.
+// hadLater reports whether a page of a later round came before. The table keeps it as an entry
+// that is not of a URL.
 func (p *pages) hadLater(id string) bool {
 	print := urls.Fingerprint("page " + id)
 	had := p.table.find(print).is(paged)

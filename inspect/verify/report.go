@@ -99,7 +99,7 @@ type Line struct {
 	Says string `json:"says,omitempty"`
 }
 
-// outcome collects what is shown and what is refuted.
+// outcome collects what is proven and what is refuted.
 type outcome struct {
 	Report
 	begun    time.Time
@@ -151,8 +151,8 @@ func (o *outcome) noteAny(n int64, format string, args ...any) {
 	}
 }
 
-// report sums up. Violations are in the order of the claims, and those of one kind in
-// the order in which they were found.
+// report sums up. Violations are in the order of the claims, and violations of one kind in the
+// order in which they were found.
 func (o *outcome) report(withLog bool) *Report {
 	order := map[Claim]int{}
 	for i, s := range statements {

@@ -13,8 +13,8 @@ const (
 	// rulesHold is how long rules hold at most, milliseconds (RFC 9309 section
 	// 2.4).
 	rulesHold = 24 * 60 * 60 * 1000
-	// rulesKept is how old rules may be that hold on while robots.txt cannot be
-	// had, milliseconds (RFC 9309 section 2.3.1.4).
+	// rulesKept is the largest age of rules that stay in force while robots.txt cannot be fetched,
+	// milliseconds (RFC 9309 section 2.3.1.4).
 	rulesKept = 30 * rulesHold
 	// clockBack is how far the clock of a new owner may be behind the clock of the
 	// owner that learned the rules, milliseconds.

@@ -28,7 +28,7 @@ type site struct {
 	down *ledgers
 	// hosts are the origins of each host name.
 	hosts map[string][]siteOrigin
-	// domains are those of which scheduled knows an origin.
+	// domains are the domains with an origin in scheduled.
 	domains map[string]bool
 	// referrals are requests for the robots.txt of other domains, by host and
 	// path.
@@ -38,8 +38,8 @@ type site struct {
 	log    map[string][]request // by domain
 	// began is the time of the first line of any agent.
 	began int64
-	// cutOff and extra are requests that the ledgers do not count as made: those that
-	// were cut off according to the ledgers, and others.
+	// cutOff and extra are requests that the ledgers do not count as made: requests that were cut
+	// off according to the ledgers, and others.
 	others, cutOff, extra int64
 	tolerance             int64 // microseconds
 }
@@ -187,9 +187,9 @@ func (s *site) judgeDomain(domain string, log []request) {
 	}
 }
 
-// patience is how long the domain of a request waits for it before it goes on with other
-// hosts, microseconds; see hostqueue.Options.PatienceWith. A host that the ledgers do not show
-// to have answered is given less time, and so is one that was probed.
+// patience is how long the domain of a request waits for it before it goes on with other hosts,
+// microseconds; see hostqueue.Options.PatienceWith. If the ledgers do not show that a host has
+// answered, it gets less time. A host that was probed gets less time, too.
 func (s *site) patience(r request, delayMS uint32, again bool) int64 {
 	if !s.opts.Log.Format.Durations {
 		return 0
@@ -199,8 +199,8 @@ func (s *site) patience(r request, delayMS uint32, again bool) int64 {
 	return hostqueue.Defaults().PatienceWith(v, 0).Microseconds()
 }
 
-// find returns the origin of a request, and what is known of its URL. A log has no scheme
-// and no port: of several origins it is the one that released the URL.
+// find returns the origin of a request, and what is known of its URL. A log has no scheme and
+// no port: if a host has several origins, find takes the origin that released the URL.
 func (s *site) find(r request) (at siteOrigin, e entry, known bool) {
 	for _, o := range s.hosts[r.host] {
 		at = o

@@ -25,7 +25,7 @@ type hit struct {
 
 const ours = "Mozilla/5.0 (compatible; weft/test)"
 
-// hits are those of the healthy story.
+// hits are the hits of the healthy story.
 func hits() []hit {
 	return []hit{
 		{start: 100, took: 50, path: "/robots.txt", agent: ours}, {start: 300, took: 900, path: "/", agent: "somebody else"},
@@ -93,7 +93,7 @@ func TestEveryFormatProves(t *testing.T) {
 func TestEveryFormatRefutes(t *testing.T) {
 	for _, test := range []struct {
 		kind verify.Kind
-		// line is that of the request that is wrong, as hits are written.
+		// line is the line of the wrong request, written like hits.
 		line  int
 		plant func(*story, []hit) []hit
 		// durations are needed to see it.
@@ -167,8 +167,8 @@ func TestEveryFormatRefutes(t *testing.T) {
 	}
 }
 
-// TestLogsInParts holds several files in any order, packed, with lines that are
-// none, and a log that begins after the robots.txt was had.
+// TestLogsInParts reads several files in any order, packed, with bad lines, and a log that begins
+// after the robots.txt was fetched.
 func TestLogsInParts(t *testing.T) {
 	log := hits()
 	first, second := written(t, "weft", log[:2]), written(t, "weft", slices.Clone(log[2:]))

@@ -94,7 +94,7 @@ func target(url string, depth uint32) *weftpb.Target {
 	return &weftpb.Target{Url: url, Depth: depth, Via: via}
 }
 
-// rules are those of a.test, with a Crawl-delay in seconds if it is not 0.
+// rules are the rules of a.test, with a Crawl-delay in seconds if it is not 0.
 func rules(crawlDelay int) *weftpb.Robots {
 	text := "User-agent: *\nDisallow: /private\n"
 	if crawlDelay > 0 {

@@ -102,8 +102,8 @@ func decodeEntry(b []byte) entry {
 // table holds every URL by its fingerprint, and what records name, on disk.
 type table struct {
 	store *scratch.Store
-	// recent entries are in memory, maxRecent at most; changed ones are newer than those of
-	// the store.
+	// recent entries are in memory, maxRecent at most; changed entries are newer than the entries
+	// in the store.
 	recent    map[fingerprint]recent
 	maxRecent int
 	// attempts is how many requests to addresses were noted.

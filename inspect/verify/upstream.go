@@ -81,7 +81,7 @@ func (u *upstream) readFetched(ctx context.Context, commits map[int32]int64, as 
 		bounds[partition] = b
 	}
 	return u.reader.Range(ctx, u.names.Fetched, bounds, func(r *kgo.Record) error {
-		if f := decoded[weftpb.Fetched](r.Value); f != nil && f.Robots == nil { // else parse rejects it, or passes over it
+		if f := decoded[weftpb.Fetched](r.Value); f != nil && f.Robots == nil { // else parse rejects it, or skips it
 			u.table.note(urls.Fingerprint(f.GetRequest().GetTarget().GetUrl()), as)
 		}
 		return nil

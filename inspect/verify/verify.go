@@ -37,8 +37,8 @@ type judge struct {
 	scopes []stage.Transform
 	// parses are the options of parse by each definition.
 	parses []document.Options
-	// maxPages is that of the definition in force; agent is the product token of the
-	// crawl in access logs.
+	// maxPages is the limit of the definition in force; agent is the product token of the crawl
+	// in access logs.
 	maxPages int64
 	agent    string
 	// days counts the requests that began on a day since 1970.
@@ -164,8 +164,7 @@ type Log struct {
 	Format accesslog.Format
 	// Host of the lines that name none.
 	Host string
-	// Agent is the product token of the requests that count; empty: that of the
-	// crawl.
+	// Agent is the product token of the requests that count; empty: the agent of the crawl.
 	Agent string
 	// Tolerance replaces the format's own when it is not negative.
 	Tolerance time.Duration

@@ -25,7 +25,7 @@ func text(t *testing.T, r *verify.Report) string {
 	return out.String()
 }
 
-// TestStories holds what is no violation.
+// TestStories checks stories without a violation.
 func TestStories(t *testing.T) {
 	for name, change := range map[string]func(*story){
 		"healthy": func(*story) {},
@@ -563,8 +563,8 @@ func fiveAttempts(s *story) {
 	}
 }
 
-// TestTrimmedLedgerSaysWhatItCannotProve holds what is left of a ledger whose
-// beginning is gone.
+// TestTrimmedLedgerSaysWhatItCannotProve checks what is proven for a ledger whose beginning was
+// trimmed.
 func TestTrimmedLedgerSaysWhatItCannotProve(t *testing.T) {
 	s := healthy()
 	s.trimmed = 2

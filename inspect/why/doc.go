@@ -1,6 +1,6 @@
-// Package why answers questions from a crawl's topics alone: why is this URL where it is,
-// why is there no request to this domain, why is this crawl slow. It joins no group,
-// writes nothing, and needs no process of the crawl.
+// Package why answers questions from a crawl's topics alone: what happened to this URL, why is
+// there no request to this domain, why is this crawl slow. It joins no group, writes nothing,
+// and needs no process of the crawl.
 //
 // # How it knows
 //
@@ -38,7 +38,7 @@
 //
 // # Shape
 //
-// Each story is a struct. Its JSON has stable names (docs/why.md), and WriteText prints it
-// as one screen. The time and the time zone are arguments. What the screens and the summaries
-// say stands in url.tmpl, domain.tmpl and crawl.tmpl.
+// Each story is a struct. Its JSON has stable names (docs/why.md), and WriteText prints it as
+// one screen. The time and the time zone are arguments. url.tmpl, domain.tmpl and crawl.tmpl
+// have the texts of the screens and the summaries.
 package why

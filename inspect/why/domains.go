@@ -17,8 +17,8 @@ type DomainRow struct {
 	// the domain, or too many errors have.
 	State   string `json:"state"`
 	Pending int64  `json:"pending"`
-	// Fetched is the number of URLs with an answer, Failed of those that were given up after
-	// errors, and Refused of those that were settled without a request.
+	// Fetched is the number of URLs with an answer, Failed of URLs that were given up after errors,
+	// and Refused of URLs that were settled without a request.
 	Fetched int64    `json:"fetched"`
 	Failed  int64    `json:"failed"`
 	Refused int64    `json:"refused"`

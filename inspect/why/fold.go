@@ -17,8 +17,8 @@ import (
 // scratchMemory is the size of a scratch store's table in memory, bytes.
 const scratchMemory = 64 << 20
 
-// fold reads the events about a domain, or those of a partition if domain is empty, and folds
-// them by the frontier's own code. visit is called with each of them. The frontier is nil if the
+// fold reads the events about a domain, or all events of a partition if domain is empty. The
+// frontier's own code folds them. visit is called with each of them. The frontier is nil if the
 // ledger begins later, because it was trimmed. The caller calls remove.
 func (a *Asker) fold(
 	ctx context.Context, partition int32, domain string, begins int64,

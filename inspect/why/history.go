@@ -68,7 +68,7 @@ type Step struct {
 	Visit    string `json:"visit,omitempty"`
 	Requests int    `json:"requests,omitempty"`
 	DelayMS  int64  `json:"delay_ms,omitempty"`
-	// Reason is the reason of the step; for an admission that of the priority.
+	// Reason is the reason of the step; for an admission the reason of the priority.
 	Reason   string   `json:"reason,omitempty"`
 	Priority *uint32  `json:"priority,omitempty"`
 	Attempt  *Attempt `json:"attempt,omitempty"`

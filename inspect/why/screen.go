@@ -94,7 +94,7 @@ func (s *CrawlStory) WriteText(w io.Writer) error {
 	return columns.Flush()
 }
 
-// item is one of a list, or stands for those of the middle that are only counted.
+// item is an item of a list, or a number of items in the middle that are not shown.
 type item struct {
 	Index, Omitted int
 	Item           any

@@ -65,7 +65,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// TestEveryStoryHasAText holds that the texts execute, whatever a story says: nothing else
+// TestEveryStoryHasAText checks that the texts execute, whatever a story says: nothing else
 // compares the names in them with the fields of the stories.
 func TestEveryStoryHasAText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -103,8 +103,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestEveryChangeHasARule holds that a URL which is spelled otherwise than its
-// canonical form is told why, and a canonical one nothing.
+// TestEveryChangeHasARule checks that a URL that differs from its canonical form gets a reason, and
+// that a canonical URL does not.
 func TestEveryChangeHasARule(t *testing.T) {
 	part := func(all ...string) *rapid.Generator[string] { return rapid.SampledFrom(all) }
 	rapid.Check(t, func(t *rapid.T) {

@@ -85,8 +85,8 @@ type URLStory struct {
 	Unknown []string `json:"unknown,omitempty"`
 
 	clock
-	// twin is the URL of which it may be a variant. groups are the traps of its domain
-	// that withdrew something.
+	// twin is a URL whose variant it may be. groups are the traps of its domain that withdrew
+	// something.
 	twin   string
 	groups map[string]*Trap
 }

@@ -162,8 +162,8 @@ func TestDelayCauses(t *testing.T) {
 	}
 }
 
-// TestReasonOfAHost holds that a URL whose host waits is told that, and others what their
-// domain waits for.
+// TestReasonOfAHost checks that a URL whose host waits gets that reason, and that others get the
+// reason of their domain.
 func TestReasonOfAHost(t *testing.T) {
 	h := out(noon, frontier.VisitOut{})
 	h.hosts = []frontier.HostState{{Host: "sick.example.com", Down: true, Failures: 5, WaitAt: noon.Add(time.Minute)}}

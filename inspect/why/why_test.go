@@ -367,7 +367,7 @@ func (w *world) copies(paths ...string) {
 	w.hear(d)
 }
 
-// unread writes a record of example.com that nobody has read.
+// unread writes a record of example.com that no stage has read.
 func (w *world) unread(topic string, m proto.Message) {
 	w.t.Helper()
 	w.write(topic, w.partition("example.com"), "example.com", w.encode(m))

@@ -271,8 +271,8 @@ func conformAtomic(t *testing.T, b blob.Bucket) {
 	}
 }
 
-// A Put whose process dies leaves something, which only Sweep finds; here it is
-// one that will not go on, and whose client does not clean up.
+// A Put whose process dies leaves something, which only Sweep finds; here the upload does not go
+// on, and its client does not clean up.
 func conformSweep(t *testing.T, b blob.Bucket) {
 	put(t, b, "a/whole", "x")
 	body := strings.Repeat("new", 6<<20) // several parts

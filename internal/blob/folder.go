@@ -132,8 +132,8 @@ func (f *folder) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 	}
 }
 
-// walk calls visit with the files in the directory of a prefix. It passes over what is
-// deleted meanwhile.
+// walk calls visit with the files in the directory of a prefix. It skips files that are deleted
+// meanwhile.
 func (f *folder) walk(ctx context.Context, prefix string, visit func(path string, info fs.FileInfo) error) error {
 	if !begins(prefix) {
 		return nil
@@ -167,8 +167,8 @@ func (f *folder) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// Sweep implements Bucket. The directory of a temporary file is that of its key, and its last write
-// shows whether the Put still runs.
+// Sweep implements Bucket. A temporary file is in the directory of its key. Its last write shows
+// whether the Put still runs.
 func (f *folder) Sweep(ctx context.Context, prefix string, then time.Time) error {
 	err := f.walk(ctx, prefix, func(path string, info fs.FileInfo) error {
 		if !strings.HasPrefix(info.Name(), temporaryPrefix) || !info.ModTime().Before(then) {

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// A location is a place, which is called by a name that leads there again, or
-// refused; and no credential in it is ever repeated.
+// A location is refused, or has a name that leads there again. The name never has a credential.
 func FuzzOpen(f *testing.F) {
 	for _, location := range []string{
 		"", "relative/dir", "/var/lib/weft", "file:///var/lib/weft", "file://localhost/a%20b", "s3://bucket", "s3://b/a/prefix/",
@@ -61,8 +60,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// What stands under a key stands in the folder, and nothing else of the folder
-// is touched; what is no key is refused by every operation.
+// An object under a key is in the folder, and nothing else of the folder is touched; every
+// operation refuses a text that is not a key.
 func FuzzKey(f *testing.F) {
 	for _, key := range []string{"a", "a/b", "../a", "a/../../b", "/etc/passwd", "a//b", ".put-1", "a\x00", `..\a`, "C:/a", strings.Repeat("a", 300), "\xff"} {
 		f.Add(key)
@@ -76,7 +75,7 @@ func FuzzKey(f *testing.F) {
 		switch {
 		case errors.Is(err, ErrKey):
 			if !errors.Is(read, ErrKey) || !errors.Is(b.Delete(t.Context(), key), ErrKey) {
-				t.Fatalf("%q is no key, and read: %v", key, read)
+				t.Fatalf("%q is not a key, and read: %v", key, read)
 			}
 		case err != nil: // a name too long for the disk
 			if !errors.Is(read, ErrNotExist) {

@@ -17,7 +17,7 @@ func TestOpenRefuses(t *testing.T) {
 		"":                                       "empty",
 		"ftp://host/path":                        `scheme "ftp" is neither s3 nor file`,
 		"s3:///prefix":                           "names no bucket",
-		"s3://b/../c":                            "is no key",
+		"s3://b/../c":                            "is not a valid key",
 		"s3://b?zone=1":                          `no parameter "zone"`,
 		"s3://b?path-style=perhaps":              "neither true nor false",
 		"s3://b?endpoint=127.0.0.1:9000":         "endpoint is not http://host:port",

@@ -22,7 +22,7 @@ type Bucket interface {
 	// the object stays as it is. Of several PutNew of one key at the same time, one succeeds.
 	PutNew(ctx context.Context, key string, body io.Reader, size int64) error
 	// GetRange writes length bytes of the object, from offset on, to w; fewer if the object
-	// ends before. Errors are those of Get.
+	// ends before. It returns the same errors as Get.
 	GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error
 	// Get writes the object to w. ErrNotExist means that there is no object, ErrKey that the
 	// key is not valid. Another error may come after some bytes were written.
@@ -54,7 +54,7 @@ var ErrNotExist = errors.New("no such object")
 var ErrExists = errors.New("there is an object of this name")
 
 // ErrKey means that a key is not valid in any bucket.
-var ErrKey = errors.New("no key of an object")
+var ErrKey = errors.New("not a valid key of an object")
 
 // mostKeyBytes is the limit of S3 for a key with the prefix of the bucket.
 const mostKeyBytes = 1024
@@ -78,7 +78,7 @@ func Probe(ctx context.Context, b Bucket) error {
 	var got bytes.Buffer
 	err := b.Get(ctx, key, &got)
 	if err == nil && !bytes.Equal(got.Bytes(), text) {
-		err = fmt.Errorf("%s does not return what was put there", b)
+		err = fmt.Errorf("%s does not return the object that was put there", b)
 	}
 	found := false
 	for object, listing := range b.List(ctx, key) {
@@ -86,7 +86,7 @@ func Probe(ctx context.Context, b Bucket) error {
 		found = found || object.Key == key
 	}
 	if err == nil && !found {
-		err = fmt.Errorf("%s does not list what was put there", b)
+		err = fmt.Errorf("%s does not list the object that was put there", b)
 	}
 	return errors.Join(err, b.Delete(ctx, key))
 }

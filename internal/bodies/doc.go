@@ -13,8 +13,8 @@
 //
 //	TOPIC-ID/PARTITION/PAGE-ID.RANDOM
 //
-// TOPIC-ID and PARTITION are those of the record. A topic that is created again has another
-// id, so two crawls may share a bucket.
+// TOPIC-ID and PARTITION say where the record is. A topic that is created again has another id, so
+// two crawls may share a bucket.
 //
 // # What is left behind
 //

@@ -19,7 +19,7 @@ import (
 var ErrMissing = errors.New("the body is not in the store")
 
 // ErrDamaged means that an object differs from its record's reference.
-var ErrDamaged = errors.New("the body in the store is not the one that was put there")
+var ErrDamaged = errors.New("the body in the store has changed")
 
 // Numbers of the fields of weftpb.Fetched.
 const (
@@ -55,9 +55,9 @@ func Reference(value []byte) *weftpb.BodyReference {
 	return ref
 }
 
-// Load returns a record of fetched with its body: a copy with the body from the store, or
-// value itself if its body is not in the store. The error is ErrMissing, ErrDamaged, or
-// that of ctx.
+// Load returns a record of fetched with its body: a copy with the body from the store, or value
+// itself if its body is not in the store. The error is ErrMissing, ErrDamaged, or the error of
+// ctx.
 func (s *Store) Load(ctx context.Context, value []byte) ([]byte, error) {
 	ref := Reference(value)
 	if ref == nil {

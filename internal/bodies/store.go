@@ -39,8 +39,8 @@ func New(bucket blob.Bucket, topic kadm.TopicID, log *slog.Logger) *Store {
 	return &Store{bucket: bucket, topic: hex.EncodeToString(topic[:]), log: log, sending: make(chan struct{}, sendAtOnce)}
 }
 
-// Put stores the body of a page whose record will be in a partition. It returns the
-// reference for the record. The error is that of ctx.
+// Put stores the body of a page whose record will be in a partition. It returns the reference
+// for the record. It fails only with the error of ctx.
 func (s *Store) Put(ctx context.Context, partition int32, page string, body []byte) (*weftpb.BodyReference, error) {
 	select {
 	case s.sending <- struct{}{}:

@@ -54,7 +54,7 @@ func text(n int) []byte {
 	return body
 }
 
-// record is that of a page whose body was put into s.
+// record is the record of a page whose body was put into s.
 func record(t testing.TB, s *bodies.Store, partition int32, body []byte) (value []byte, ref *weftpb.BodyReference) {
 	t.Helper()
 	ref, err := s.Put(t.Context(), partition, "page", body)
@@ -279,7 +279,7 @@ func TestTroubleIsWaitedOut(t *testing.T) {
 			t.Error(err)
 		}
 
-		// One object that nobody can read is no trouble of the store.
+		// One object that cannot be read is not a trouble of the store.
 		down.set(nil, errors.New("input/output error"))
 		if _, err := s.Load(t.Context(), value); !errors.Is(err, bodies.ErrDamaged) || !errors.Is(err, down.read) {
 			t.Error(err)

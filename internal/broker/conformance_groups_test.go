@@ -60,9 +60,9 @@ func groupKeepsCommits(c corner) {
 	}
 }
 
-// A group that nobody ever was in has no commits and no members, which is no
-// trouble, or trouble of one name. In a cluster that never had any group there
-// is no coordinator either, at first.
+// A group that never had a member has no commits and no members. That is not an error, or an
+// error of one name. In a cluster that never had any group there is no coordinator either, at
+// first.
 func groupOfNobody(c corner) {
 	name := c.prefix + "nobody"
 	ticker := time.NewTicker(50 * time.Millisecond)
@@ -169,8 +169,8 @@ func groupIsShared(c corner) {
 	c.await(moved, "the second member owns all", func() bool { return second.owns() == 4 })
 }
 
-// What a member has committed before a rebalance the next owner does not get
-// again, and nothing is passed over.
+// After a rebalance the next owner does not get records that a member has committed, and no record
+// is skipped.
 func groupHandsOverWithoutRepeats(c corner) {
 	topic := c.topic("t", 2)
 	const n = 40

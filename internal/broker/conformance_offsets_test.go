@@ -12,8 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// The offset of a moment is that of the first record since then, and the end
-// when there is none.
+// The offset of a moment is the offset of the first record since then, or the end if there is no
+// such record.
 func offsetsOfTimes(c corner) {
 	topic := c.topic("t", 2)
 	noon := time.UnixMilli(1_700_000_000_000)

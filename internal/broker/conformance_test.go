@@ -159,7 +159,7 @@ func (c corner) read(consumer *kgo.Client, n int) (records []*kgo.Record) {
 	return records
 }
 
-// values are those of records.
+// values are the values of records.
 func values(records []*kgo.Record) (values []string) {
 	for _, r := range records {
 		values = append(values, string(r.Value))

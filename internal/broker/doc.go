@@ -28,9 +28,9 @@
 // again, below the commits of its readers. So the Janitor keeps the last record of each
 // partition.
 //
-// The start of a trimmed log is written only at a clean end. After a kill the log begins with
-// its oldest segment, or where the last clean end had it begin. At most one segment of
-// consumed records comes back, before the commits.
+// The start of a trimmed log is written only at a clean end. After a kill the log begins with its
+// oldest segment, or at the start that the last clean end wrote. At most one segment of consumed
+// records comes back, before the commits.
 //
 // Kafka forgets commits seven days after a group's last member left. Here they stay.
 //
@@ -55,5 +55,5 @@
 // Producing, storing and consuming a record of 30 KB takes about 100 µs of CPU in batches of
 // 1 MB and more, and about 170 µs at 1,500 records/s: half of it in system calls on sockets
 // and files, a quarter in copies. Connections in memory instead of loopback (net.Pipe and
-// kgo.Dialer) made no difference beyond the noise of 10 %, so there are none.
+// kgo.Dialer) made no difference beyond the noise of 10 %, so they are not used.
 package broker

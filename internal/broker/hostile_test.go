@@ -93,8 +93,8 @@ func equal(a, b map[string]string) bool {
 	return len(a) == len(b)
 }
 
-// Clients that take nothing and send nothing hold up nobody: not those that
-// come after them, beyond the bound of the listener, nor members.
+// Clients that take nothing and send nothing delay no other client, also beyond the bound of the
+// listener, and no member.
 func TestSlowStrangers(t *testing.T) {
 	b, member := openGuarded(t, guarded())
 	var slow []net.Conn

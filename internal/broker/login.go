@@ -148,7 +148,7 @@ func (v *clientSession) authenticate() error {
 			if step = exchanges[req.Mechanism]; step == nil {
 				r.ErrorCode = kerr.UnsupportedSaslMechanism.Code
 			}
-			if req.Version == 0 { // what follows it is no request
+			if req.Version == 0 { // the bytes behind it are not a request
 				r.ErrorCode, step = kerr.UnsupportedVersion.Code, nil
 			}
 			r.SupportedMechanisms = []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}
@@ -200,7 +200,7 @@ func byPlain(users map[string]string, said []byte) ([]byte, exchange, error) {
 	return nil, nil, nil
 }
 
-// scramIterations are those of Kafka.
+// scramIterations is the number that Kafka uses.
 const scramIterations = 4096
 
 // byScram is SCRAM (RFC 5802, RFC 7677) without channel binding. An unknown user fails like a

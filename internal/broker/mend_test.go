@@ -81,9 +81,9 @@ func (d damage) apply(dir string) error {
 	return os.WriteFile(path, raw, 0o644)
 }
 
-// unchecked tells whether the byte at an index of a segment is one that no
-// checksum covers: the first offset of a batch, its epoch, its format. kfake
-// believes whatever stands there; a crash leaves it out or writes it as it is.
+// unchecked tells whether no checksum covers the byte at an index of a segment: the first
+// offset of a batch, its epoch, its format. kfake believes whatever stands there; a crash
+// leaves it out or writes it as it is.
 func unchecked(segment []byte, at int) bool {
 	for start := 0; start+batchHeaderBytes <= len(segment) && start <= at; {
 		in := at - start
@@ -147,8 +147,8 @@ func TestMendedLogsAreWhatKfakeMakesOfThem(t *testing.T) {
 	}
 }
 
-// memoryDir is a directory where a sync, of which kfake makes a dozen at each
-// end, costs nothing; empty where there is none.
+// memoryDir is a directory where a sync costs nothing: kfake makes a dozen at each end; empty where
+// there is none.
 func memoryDir() string {
 	const dir = "/dev/shm"
 	if _, err := os.Stat(dir); err != nil {

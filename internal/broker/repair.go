@@ -25,7 +25,7 @@ func Repair(dir, aside string, keep map[string]Keep) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	if err := os.Mkdir(aside, 0o755); err != nil {
-		return fmt.Errorf("keep a copy of what is damaged: %w", err)
+		return fmt.Errorf("keep a copy of the damaged data: %w", err)
 	}
 	partitions, err := listPartitions(filepath.Join(dir, "kafka"))
 	if err != nil {
@@ -41,7 +41,7 @@ func Repair(dir, aside string, keep map[string]Keep) (err error) {
 			return fmt.Errorf("repair %s: %w", p.dir, err)
 		}
 		if err := os.Rename(p.dir, filepath.Join(aside, filepath.Base(p.dir))); err != nil {
-			return fmt.Errorf("keep a copy of what is damaged: %w", err)
+			return fmt.Errorf("keep a copy of the damaged data: %w", err)
 		}
 		if err := os.Rename(fresh, p.dir); err != nil {
 			return fmt.Errorf("repair %s: %w", p.dir, err)
@@ -69,7 +69,7 @@ func readGaps(dir string) (all []gap, err error) {
 		err = json.Unmarshal(raw, &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what a repair left out: %w", err)
+		return nil, fmt.Errorf("read the records that a repair left out: %w", err)
 	}
 	return all, nil
 }

@@ -83,8 +83,7 @@ type versions struct{ least, most int16 }
 //
 // Flexible versions (KIP-482) are left out. In them a frame of twenty bytes can announce four
 // billion tagged fields, and kmsg, with which the broker reads requests, counts them all: a
-// minute of a core for each. The other versions are those of Kafka 2.3, which all clients
-// speak.
+// minute of a core for each. The other versions come from Kafka 2.3, which all clients speak.
 //
 // A trusted client may use all versions. The listener itself never reads a flexible version.
 func newOffer(broker kmsg.ApiVersionsResponse, trusted bool) offer {

@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft/test/securedkafka"
 )
 
-// What flags say of a cluster is refused, or is what a client of Kafka takes;
-// and the password is told by neither the refusal nor what is printed.
+// What flags say of a cluster is refused, or is what a client of Kafka takes; and the password
+// is not in the refusal and not in the output.
 func FuzzAccess(f *testing.F) {
 	f.Add("a:9092,[::1]:9092", true, "a", "plain", "user", "hush")
 	f.Add("a", false, "", "scram-sha-256", "user", "")

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A hint is given where a handshake failed, and not where nobody listens.
+// A hint is given if a handshake failed, and not if no broker listens.
 func TestWhy(t *testing.T) {
 	encrypted := Access{TLS: TLS{On: true}}
 	for _, tc := range []struct {

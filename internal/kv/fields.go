@@ -147,7 +147,7 @@ func List[T any](f *Fields, list *[]T, most int, each func(*T)) {
 	Elements(f, list, n, each)
 }
 
-// Elements is a list of n elements, of which each has fields. The length is elsewhere.
+// Elements is a list of n elements, each with its own fields. The length is elsewhere.
 func Elements[T any](f *Fields, list *[]T, n uint64, each func(*T)) {
 	if f.reading && n > 0 {
 		if f.Require(n <= uint64(len(f.bytes))); f.bad {

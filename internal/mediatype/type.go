@@ -20,9 +20,9 @@ type Type struct {
 	HasCharset bool
 }
 
-// Of returns the type of a response from its Content-Type fields, joined by commas: the
-// last one that is a valid type and not "*/*". If it has no charset, it gets that of an
-// equal type before it.
+// Of returns the type of a response from its Content-Type fields, joined by commas: the last
+// one that is a valid type and not "*/*". If it has no charset, it gets the charset of an equal
+// type before it.
 func Of(fields string) Type {
 	var found Type
 	for more := true; more; {

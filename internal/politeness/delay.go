@@ -30,10 +30,10 @@ const (
 
 // Delay returns the time between the end of a response and the next request to
 // the same domain. configured is the user's; crawlDelay is what robots.txt asks
-// for, cut at MaxCrawlDelay, 0 if nothing; response is how long the server
-// took for its last answer, which counts factor times, so that a server that
-// struggles is asked less often. A configured delay of 0 says that the user
-// wants no pauses: response is ignored then, but Crawl-delay still holds.
+// for, cut at MaxCrawlDelay, 0 if nothing; response is how long the server took
+// for its last answer. It counts factor times, so that a slow server gets fewer
+// requests. A configured delay of 0 says that the user wants no pauses:
+// response is ignored then, but Crawl-delay still holds.
 func Delay(configured, crawlDelay time.Duration, factor float64, response time.Duration) time.Duration {
 	delay := max(configured, min(crawlDelay, MaxCrawlDelay))
 	if configured > 0 {

@@ -1,8 +1,8 @@
 package politeness
 
-// A 5xx says that the page is broken, or that its host is. One that stands between other answers
-// is held against the page, which waits alone. Two in a row are held against the host. So are
-// those of a host of which more than a fifth of the pages answer 5xx: it may be shedding load.
+// A 5xx says that the page is broken, or that its host is. A 5xx between other answers counts
+// against the page, which waits alone. Two in a row count against the host. A 5xx also counts
+// against the host if more than a fifth of its pages answer 5xx: it may be shedding load.
 //
 // Doubts are the measure of that. A page adds to them once, however often it answers 5xx, so the
 // further attempts of one broken page never slow its host down.
@@ -21,5 +21,5 @@ func Doubt(doubts uint32) uint32 { return min(doubts, mostDoubts-pageDoubts) + p
 // Trust returns the doubts about a host after an answer.
 func Trust(doubts uint32) uint32 { return max(doubts, 1) - 1 }
 
-// Doubtful tells whether a 5xx is held against the host.
+// Doubtful tells whether a 5xx counts against the host.
 func Doubtful(doubts uint32) bool { return doubts > pageDoubts }

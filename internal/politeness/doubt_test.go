@@ -18,7 +18,7 @@ func hold(every, requests int) (held int) {
 	return held
 }
 
-// A host of which more than a fifth of the pages answer 5xx is doubtful; the memory of that is
+// A host is doubtful if more than a fifth of its pages answer 5xx; the memory of that is
 // bounded.
 func TestDoubt(t *testing.T) {
 	for _, c := range []struct{ every, least, most int }{{1, 99, 100}, {2, 49, 50}, {4, 24, 25}, {5, 0, 0}, {20, 0, 0}} {

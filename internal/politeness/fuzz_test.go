@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Whatever a server says and however long it takes, waits are neither negative
-// nor longer than their bounds, and never shorter than what was configured.
+// Whatever a server says and however long it takes, waits are not negative, not longer than their
+// bounds, and not shorter than the configured delay.
 func FuzzWaits(f *testing.F) {
 	f.Add(int64(time.Second), int64(3*time.Second), 1.0, int64(time.Minute), int64(time.Hour), uint32(3), uint32(200), "")
 	f.Add(int64(0), int64(1)<<62, 1e300, int64(1)<<62, int64(-1), uint32(1<<31), uint32(503), "connect_timeout")
 	f.Add(int64(MaxDelay), int64(-1), 0.0, int64(-1), int64(1)<<62, uint32(0), uint32(999), "no such class")
 	f.Fuzz(func(t *testing.T, configured, crawlDelay int64, factor float64, response, retryAfter int64, failures, status uint32, class string) {
-		// What is configured is valid; the rest is what somebody else says.
+		// What is configured is valid; the rest comes from servers.
 		set := min(max(time.Duration(configured), 0), MaxDelay)
 		if !(factor >= 0 && factor <= 1000) {
 			factor = 1

@@ -33,9 +33,9 @@ func AfterThrottle(learntMS uint32, delay time.Duration) uint32 {
 
 // AfterRefusals returns the learnt delay in milliseconds when a server answers again, after it
 // refused requests for some time. Before that it gave this many answers, 0 if they were not
-// counted. A server that permits so many requests in a span of time answers them and then
-// refuses until the span is over. Spread over the answers, that time makes the delay the one
-// that is permitted.
+// counted. A server that permits a number of requests in a span of time answers them and then
+// refuses until the span is over. This time, divided by the number of answers, is what is
+// missing in the delay.
 func AfterRefusals(learntMS, answers uint32, refused time.Duration) uint32 {
 	if answers == 0 {
 		answers = assumedAnswers

@@ -22,8 +22,7 @@ func Serve(turn uint32, has func(priority int) bool) (priority int, next uint32,
 	return 0, turn, false
 }
 
-// Asked returns the priority of what has a priority of its own, if people ask for another one
-// for its domain.
+// Asked returns own, unless people ask for another priority for the domain.
 func Asked(asked weftpb.DomainSetting_Priority, own int) int {
 	switch asked {
 	case weftpb.DomainSetting_PRIORITY_HIGH:

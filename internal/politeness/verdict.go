@@ -113,10 +113,10 @@ const (
 // connection (RFC 9110 sections 15.5.9 and 15.5.20, RFC 8470 section 5.2). Every other status
 // is an answer.
 //
-// If there are both a status and a class, the class wins. The status wins if it is that of an
-// error and only the body failed, because the page of an error is not used. A URL with an
-// unknown class is tried again. The name of an unknown class is not used as a reason: reasons
-// are counted, so there must be few.
+// If there are both a status and a class, the class wins. The status wins if it is an error and
+// only the body failed, because the page of an error is not used. A URL with an unknown class
+// is tried again. The name of an unknown class is not used as a reason: reasons are counted, so
+// there must be few.
 func Judge(status uint32, class string) Verdict {
 	if class != "" && (status < 400 || !bodily[class]) {
 		v, ok := classes[class]

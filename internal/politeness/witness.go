@@ -12,9 +12,9 @@ import (
 // A Witness knows what one process did. What a former owner of a domain did is in the
 // topics, which weft verify reads.
 //
-// The zero value has seen nothing. It remembers a domain as long as its delay runs, and
-// at most mostWitnessed of them: what it has forgotten it cannot accuse. It is not safe for
-// concurrent use.
+// The zero value has seen nothing. It remembers a domain as long as its delay runs, and at most
+// mostWitnessed of them: it cannot report a violation of a domain that it has forgotten. It is
+// not safe for concurrent use.
 type Witness struct {
 	domains map[string]*sighting
 	sweep   int // size at which those whose delay is over are forgotten
@@ -62,8 +62,7 @@ func (w *Witness) Begin(domain string, now time.Time, perDomain int) Violation {
 	return None
 }
 
-// End books that a request that was begun ended at now, and that the next one
-// must be at least delay away.
+// End books that an open request ended at now, and that the next one must be at least delay later.
 func (w *Witness) End(domain string, now time.Time, delay time.Duration) {
 	s := w.domains[domain]
 	if s == nil || s.open == 0 {
@@ -103,7 +102,7 @@ func (w *Witness) remember(domain string, s *sighting, now time.Time) {
 const (
 	// minSweep is the least number of domains worth a look.
 	minSweep = 1024
-	// mostWitnessed bounds the domains that are remembered, but for those with open requests.
+	// mostWitnessed bounds the domains that are remembered, except those with open requests.
 	mostWitnessed = 1 << 17
 )
 

@@ -46,7 +46,7 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestWitnessIsBounded holds that a witness remembers so many and no more, and never forgets
+// TestWitnessIsBounded checks that a witness remembers so many and no more, and never forgets
 // a request that is open.
 func TestWitnessIsBounded(t *testing.T) {
 	var w Witness

@@ -23,8 +23,8 @@ type group struct {
 	usage      []string // lines of a record, see Usage
 }
 
-// addressees are the agents that the next lines are for: those of the user-agent lines
-// since the last line that ended a run of them.
+// addressees are the agents that the next lines are for: the agents of the user-agent lines since
+// the last line that ended a run of them.
 type addressees struct {
 	us, everybody bool
 	ended         bool
@@ -38,8 +38,8 @@ func (a *addressees) name(us, everybody bool) {
 	a.everybody = a.everybody || everybody
 }
 
-// file collects what the lines of a robots.txt say to the agent with a token
-// and to everybody. It is a grobotstxt.ParseHandler.
+// file collects what the lines of a robots.txt say to the agent with a token and to all agents. It
+// is a grobotstxt.ParseHandler.
 //
 // A run of user-agent lines is ended by a rule, and by nothing else (RFC 9309
 // section 2.2.4: other records must not interfere). For Crawl-delay, which the
@@ -52,8 +52,8 @@ type file struct {
 	// begun: there was a user-agent line.
 	begun bool
 
-	// named is set when a group names the agent. Then the group of everybody does not
-	// hold for it.
+	// named is set when a group names the agent. Then the group for all agents does not hold for
+	// it.
 	named         bool
 	us, everybody group
 	sitemaps      []string
@@ -125,7 +125,7 @@ func (f *file) HandleUnknownAction(_ int, action, value string) {
 	}
 }
 
-// addUsage takes a preference, which in front of all groups is for everybody.
+// addUsage takes a preference. In front of all groups it is for all agents.
 func (f *file) addUsage(line string) {
 	f.forUsage.ended = true
 	if line == "" {

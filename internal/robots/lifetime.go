@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// TTL is how long rules hold at most, and when the response says nothing of
-	// it (RFC 9309 section 2.4).
+	// TTL is how long rules hold at most, and if the response does not say (RFC 9309 section 2.4).
 	TTL = 24 * time.Hour
 	// MinTTL is how long they hold at least, whatever the response says: no
 	// server wants its robots.txt to be its most requested page.
 	MinTTL = time.Hour
 )
 
-// Lifetime is how long the rules of a response hold by its Cache-Control, or its
-// Expires and Date when that names no time (RFC 9111 section 4.2.1), given the
-// values of a header by name. It is between MinTTL and TTL.
+// Lifetime is how long the rules of a response hold by its Cache-Control, or by its Expires and
+// Date if Cache-Control names no time (RFC 9111 section 4.2.1). It gets the values of a header by
+// name. It is between MinTTL and TTL.
 func Lifetime(values func(name string) []string) time.Duration {
 	fresh, ok := maxAge(strings.Join(values("Cache-Control"), ","))
 	if !ok {
@@ -68,9 +67,8 @@ func first(values []string) string {
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// untilExpiry is the time between two dates, each in one of the three forms of
-// RFC 9110 section 5.6.7. An Expires that is no date, such as 0, is over (RFC
-// 9111 section 5.3).
+// untilExpiry is the time between two dates, each in one of the three forms of RFC 9110 section
+// 5.6.7. An Expires that is not a date, such as 0, has passed (RFC 9111 section 5.3).
 func untilExpiry(date, expires string) (fresh time.Duration, ok bool) {
 	if expires == "" {
 		return 0, false

@@ -27,9 +27,9 @@ const (
 	maxSitemapBytes = 2048
 )
 
-// Parse says what a fetch of an origin's /robots.txt means for an agent, given
-// as a product token or as a whole User-Agent. The status is that of the last
-// response after redirects, 0 when there was none.
+// Parse says what a fetch of an origin's /robots.txt means for an agent, given as a product
+// token or as a whole User-Agent. The status is the status of the last response after
+// redirects, 0 without a response.
 //
 // A 2xx gives rules. 5xx, 429 and no response disallow all for now. Other statuses
 // mean that there are no rules (RFC 9309 section 2.3.1). After disallow-all the
@@ -106,8 +106,8 @@ func ascii(body string) string {
 	return string(b)
 }
 
-// breakable makes spaces of no-break spaces, which files have that were pasted from a
-// web page, wherever a space means nothing.
+// breakable makes spaces of no-break spaces, wherever a space means nothing. Files that were pasted
+// from a web page have no-break spaces.
 func breakable(text string) string {
 	if !strings.Contains(text, noBreak) {
 		return text

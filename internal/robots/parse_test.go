@@ -124,8 +124,7 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
-// TestForms holds that a file means the same in all the forms in which files
-// are found.
+// TestForms checks that a file means the same in all usual forms.
 func TestForms(t *testing.T) {
 	for name, file := range map[string]string{
 		"plain":                  "User-agent: *\nDisallow: /a\nDisallow: /c\n",
@@ -174,7 +173,7 @@ func utf16(order binary.AppendByteOrder, text string) string {
 	return string(b)
 }
 
-// TestUTF16IsCutAfterALine holds that a file in UTF-16 is cut by its characters:
+// TestUTF16IsCutAfterALine checks that a file in UTF-16 is cut by its characters:
 // U+0A0D has the bytes of line ends.
 func TestUTF16IsCutAfterALine(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -191,7 +190,7 @@ func TestUTF16IsCutAfterALine(t *testing.T) {
 	}
 }
 
-// TestNoBreakSpaceOfAPath holds that no octet of a path is taken for space.
+// TestNoBreakSpaceOfAPath checks that no octet of a path counts as space.
 func TestNoBreakSpaceOfAPath(t *testing.T) {
 	for _, line := range []string{"Disallow: /a\u00a0b", "Disallow /a\u00a0b", "\u00a0Disallow:\u00a0/a\u00a0b\u00a0"} {
 		rules := Compile(Parse(200, []byte("User-agent: *\n"+line), "weft"))
@@ -213,7 +212,7 @@ func TestOneBrokenLineCostsItself(t *testing.T) {
 	}
 }
 
-// TestBounds holds that a record stays below the 512 KiB of a ledger event,
+// TestBounds checks that a record stays below the 512 KiB of a ledger event,
 // whatever the file.
 func TestBounds(t *testing.T) {
 	var many, latin1, sitemaps strings.Builder
@@ -238,8 +237,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestEveryRuleOfAFileHolds holds that no rule of 500 KiB of a file is lost,
-// however short its line is beside what is made of it.
+// TestEveryRuleOfAFileHolds checks that no rule of 500 KiB of a file is lost, however short its
+// line is.
 func TestEveryRuleOfAFileHolds(t *testing.T) {
 	for name, test := range map[string]struct{ line, path string }{
 		"no spaces":       {"Disallow:/d%05d", "/d%05d"},
@@ -271,7 +270,7 @@ func TestEveryRuleOfAFileHolds(t *testing.T) {
 	}
 }
 
-// TestWildcardsAreBounded holds that all rules count that are searched for, up to
+// TestWildcardsAreBounded checks that all rules count that are searched for, up to
 // a bound, and that beyond it nothing is allowed.
 func TestWildcardsAreBounded(t *testing.T) {
 	const allowed = "/page/"
@@ -308,7 +307,7 @@ func TestWildcardsAreBounded(t *testing.T) {
 	}
 }
 
-// TestRunsOfWildcards holds that a run of wildcards matches as one does, and as
+// TestRunsOfWildcards checks that a run of wildcards matches as one does, and as
 // quickly, but counts by its octets.
 func TestRunsOfWildcards(t *testing.T) {
 	run := strings.Repeat("*", 5000)
@@ -325,7 +324,7 @@ func TestRunsOfWildcards(t *testing.T) {
 	}
 }
 
-// TestRecordsOfEarlierVersions holds that rules in old ledgers hold on.
+// TestRecordsOfEarlierVersions checks that rules in old ledgers stay in force.
 func TestRecordsOfEarlierVersions(t *testing.T) {
 	rules := Compile(&weftpb.Robots{
 		Access: weftpb.Robots_ACCESS_RULES, Rules: "User-agent: *\nDisallow: /a?u=%3A\nAllow: /a/index.html\nAllow: /a/$\nDisallow: /a%C3%A9\n",

@@ -71,7 +71,7 @@ func isSearched(text string) bool {
 	return strings.Contains(strings.TrimRight(strings.TrimSuffix(text, "$"), "*"), "*")
 }
 
-// spelled is a pattern of which nothing is known but its spelling.
+// spelled is a pattern before it is analysed: only its spelling is known.
 func spelled(text string) pattern {
 	spelling, atEnd := strings.CutSuffix(text, "$")
 	for strings.Contains(spelling, "**") { // a run means what one does

@@ -27,8 +27,8 @@ func TestSeparatorsInAQuery(t *testing.T) {
 	})
 }
 
-// TestPartOfAnEscape holds that patterns that end within an escape match it, also
-// where it is that of a separator in a query.
+// TestPartOfAnEscape checks that patterns that end within an escape match it, also if it is the
+// escape of a separator in a query.
 func TestPartOfAnEscape(t *testing.T) {
 	const escaped = "/go?u=http%3A%2F%2Fb.example%2F"
 	for rule, path := range map[string]string{

@@ -12,8 +12,8 @@ import (
 // disallow and "+" to allow, and a pattern. The pattern is in normal form, except that
 // characters which a URI cannot hold are not escaped. So a rule is shorter than its
 // line in the file, and the rules of MaxBytes of a file fit into MaxBytes. An octet
-// that is not valid UTF-8, as RFC 9309 section 2.3 asks, is escaped all the same,
-// because a record holds text.
+// that is not valid UTF-8, which RFC 9309 section 2.3 asks for, is escaped
+// nevertheless, because a record holds text.
 
 // signs begin the lines of a record. Earlier versions wrote the lines of a robots.txt.
 var signs = []struct {
@@ -24,9 +24,9 @@ var signs = []struct {
 	{"Disallow: ", false}, {"Allow: ", true},
 }
 
-// nothingAllowed are the rules in place of those of a file that do not fit, because it
-// is not UTF-8 or has too many wildcards. With only some of its rules, more would be
-// allowed than the file says.
+// nothingAllowed replaces the rules of a file that do not fit, because the file is not UTF-8 or
+// has too many wildcards. With only some of its rules, more would be allowed than the file
+// says.
 const nothingAllowed = "-/\n" + unheld
 
 // unheld is a line beside them that is not a rule. It tells them from the rules of a

@@ -70,8 +70,7 @@ func (r *Rules) add(added rule) {
 	}
 }
 
-// link sorts the prefixes, merges equal ones, of which allow is the one that
-// counts, and finds for each the next shorter one.
+// link sorts the prefixes, merges equal ones (allow wins), and finds for each the next shorter one.
 func (r *Rules) link() {
 	slices.SortStableFunc(r.prefixes, func(a, b prefix) int { return strings.Compare(a.text, b.text) })
 	merged := r.prefixes[:0]
@@ -94,9 +93,9 @@ func (r *Rules) link() {
 // path with each of them.
 const mostPlain = 16
 
-// plainGroup returns the rules as a group of temoto/robotstxt, nil if it would judge
-// otherwise than RFC 9309 asks, or slowly. It judges right by rules without wildcards
-// of which no two have the same text, on paths in normal form: the longest decides.
+// plainGroup returns the rules as a group of temoto/robotstxt. It returns nil if such a group would
+// be slow, or would not judge as RFC 9309 asks. It judges right if no rule has wildcards, no two
+// rules have the same text, and paths are in normal form: then the longest rule decides.
 func plainGroup(r *Rules) *robotstxt.Group {
 	if len(r.patterns) > 0 || len(r.prefixes) == 0 || len(r.prefixes) > mostPlain {
 		return nil
@@ -119,9 +118,9 @@ func plainGroup(r *Rules) *robotstxt.Group {
 	return parsed.FindGroup("*")
 }
 
-// Allowed reports whether a URL may be requested, given its path and query as
-// "/path?query". The rule with the most octets decides, of two equal ones the
-// one that allows; without a rule the answer is yes (RFC 9309 section 2.2.2).
+// Allowed reports whether a URL may be requested, given its path and query as "/path?query".
+// The rule with the most octets decides. Between two equal rules, the rule that allows wins.
+// Without a rule the answer is yes (RFC 9309 section 2.2.2).
 func (r *Rules) Allowed(pathAndQuery string) bool {
 	if r.plain != nil && strings.HasPrefix(pathAndQuery, "/") && pathAndQuery != "/robots.txt" {
 		return r.plain.Test(newPath(pathAndQuery).text)

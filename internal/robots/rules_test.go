@@ -124,7 +124,7 @@ func fileOf(t *testing.T, record *weftpb.Robots) string {
 	return file.String()
 }
 
-// TestSpellingOfThePath holds that escapes do not change a verdict.
+// TestSpellingOfThePath checks that escapes do not change a verdict.
 func TestSpellingOfThePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`/[ab*$/?%é ']{0,6}`)
@@ -182,8 +182,7 @@ func BenchmarkAllowed(b *testing.B) {
 	})
 }
 
-// The verdicts of a plain group are those of our own search, which also says which
-// rule decides.
+// The verdicts of a plain group equal our own search, which also says which rule decides.
 func TestPlainGroupsJudgeAsPrefixes(t *testing.T) {
 	plain := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -48,7 +48,7 @@ func preference(name, value string) string {
 	return name + "\t" + normalPattern(pattern) + "\t" + value + "\n"
 }
 
-// printable is what a value has: those of structured fields are ASCII (RFC 9651).
+// printable tells which characters a value has: values of structured fields are ASCII (RFC 9651).
 func printable(r rune) rune {
 	if r < ' ' || r > '~' {
 		return -1

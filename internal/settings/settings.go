@@ -193,8 +193,9 @@ func largestBody(d topics.Definition) int64 {
 	return MaxBody
 }
 
-// AddressOptions returns o with what the crawl's definition says of addresses. A crawl with a
-// shorter delay than that of addresses has that one for them too, unless it names another.
+// AddressOptions returns o with what the crawl's definition says of addresses. If the crawl's delay
+// is shorter than the default delay of addresses, it is also the delay of addresses, unless the
+// crawl names another.
 func AddressOptions(o addresses.Options, d topics.Definition) addresses.Options {
 	switch {
 	case d.AddressDelayMS != 0:

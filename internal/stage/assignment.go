@@ -107,9 +107,9 @@ func (w *worker) onAssigned(ctx context.Context, client pauser, gained map[strin
 	}
 }
 
-// onRevoked gives State a while to let partitions go, and the tasks that are begun
-// the same while to end: the next owner reads the partition's state, and would not
-// find in it a record that is still worked on here.
+// onRevoked gives State some time to let partitions go, and gives tasks that are begun the same
+// time to end: the next owner reads the partition's state, and would not find in it a record
+// that is still worked on here.
 func (w *worker) onRevoked(ctx context.Context, lost map[string][]int32) {
 	if w.State == nil {
 		return

@@ -57,8 +57,8 @@ type Env struct {
 	// Known returns the number of URLs of the crawl in all partitions, by the last status
 	// that this process has read. Nil or 0: the number is not known.
 	Known func() int64
-	// Troubles tells the users of the crawl what keeps stages of this process from
-	// working; nil: no one is told.
+	// Troubles tells the users of the crawl what keeps stages of this process from working;
+	// nil: troubles are not reported.
 	Troubles *trouble.Reporter
 	Meter    Meter
 	Logger   *slog.Logger

@@ -20,8 +20,8 @@ const (
 
 // Last is what the end of a log of scheduled says.
 type Last struct {
-	// Decision is that of the last valid event with a body, nil if there is none. Its
-	// Oldest is never beyond the event itself.
+	// Decision is the decision of the last valid event with a body, nil if there is no such
+	// event. Its Oldest is never beyond the event itself.
 	Decision *weftpb.Scheduled
 	// Strangers is how many records of the ledgers up to here are not events.
 	Strangers int64

@@ -122,8 +122,8 @@ func (r *Reader) read(ctx context.Context, topic string, bounds map[int32]Bounds
 }
 
 const (
-	// fetchBytes bounds a fetch, of which there are three at a time: one that is
-	// worked on, one that waits and one that comes. A larger batch comes whole.
+	// fetchBytes bounds a fetch. There are three at a time: the first is being read, the second
+	// waits, and the third is on its way. A larger batch comes whole.
 	fetchBytes = 4 << 20
 	// quiet is how long nothing comes before the log is asked whether anything
 	// will: what was left to read may have been trimmed.
@@ -144,8 +144,7 @@ func (r *Reader) forget(ctx context.Context, topic string, left map[int32]Bounds
 	return nil
 }
 
-// readError is the first error of a poll but for one that ended for lack of
-// records.
+// readError is the first error of a poll, except if the poll ended for lack of records.
 func readError(fetches kgo.Fetches) error {
 	for _, e := range fetches.Errors() {
 		if !errors.Is(e.Err, context.DeadlineExceeded) {

@@ -61,7 +61,7 @@ type Event[B proto.Message] struct {
 type Part struct {
 	// Partitions to read; nil: all.
 	Partitions []int32
-	// Domain limits the events to those of one domain. Empty: all events.
+	// Domain limits the events to one domain. Empty: all events.
 	Domain string
 	// Damaged permits a damaged ledger: it is called with the error, which wraps
 	// ledger.ErrCorrupt, and the rest of that partition is left out. nil: such an error
@@ -72,7 +72,7 @@ type Part struct {
 	Trimmed bool
 }
 
-// bounds of the part within those of the ledger.
+// bounds of the part within the bounds of the ledger.
 func (p Part) bounds(topic string, all map[int32]Bounds) (map[int32]Bounds, error) {
 	wanted := map[int32]Bounds{}
 	for partition, b := range all {
@@ -88,9 +88,9 @@ func (p Part) bounds(topic string, all map[int32]Bounds) (map[int32]Bounds, erro
 }
 
 // Scheduled calls visit with the valid events of a part of the ledger scheduled that say
-// something; records that are no events are passed over. The error wraps
-// ledger.ErrCorrupt for an event that is proven to be damaged, and
-// ledger.ErrTrimmed when the ledger is not whole.
+// something; records that are not events are skipped. The error wraps ledger.ErrCorrupt
+// for an event that is proven to be damaged, and ledger.ErrTrimmed when the ledger is
+// not whole.
 func (r *Reader) Scheduled(ctx context.Context, topic string, part Part, visit func(Event[*weftpb.Scheduled]) error) error {
 	return events(ctx, r, topic, part, func() *weftpb.Scheduled { return new(weftpb.Scheduled) }, visit)
 }

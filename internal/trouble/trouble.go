@@ -39,7 +39,7 @@ type Kind string
 const (
 	// Fails: the stage ends by itself, again and again.
 	Fails Kind = "fails"
-	// Disk: less disk is free than is to be kept free.
+	// Disk: less disk is free than the reserve.
 	Disk Kind = "disk"
 )
 

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var names = topics.Loop("weft")
 
-// brokers are those of a crawl with 4 partitions.
+// brokers are the brokers of a crawl with 4 partitions.
 func brokers(t *testing.T) *kadm.Client {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(2))

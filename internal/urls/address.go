@@ -22,9 +22,9 @@ func endsInNumber(name string) bool {
 	return strings.HasPrefix(last, "0x") && strings.Trim(last[2:], "0123456789abcdef") == ""
 }
 
-// parseIPv4 is the IPv4 parser (https://url.spec.whatwg.org/#concept-ipv4-parser)
-// with its serializer: 1 to 4 numbers, decimal, octal or hexadecimal, of which
-// the last fills the bytes that are left.
+// parseIPv4 is the IPv4 parser (https://url.spec.whatwg.org/#concept-ipv4-parser) with its
+// serializer: 1 to 4 numbers, decimal, octal or hexadecimal. The last number fills the bytes
+// that are left.
 func parseIPv4(name string) (string, Refusal) {
 	parts := strings.Split(strings.TrimSuffix(name, "."), ".")
 	if len(parts) > 4 {

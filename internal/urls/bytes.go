@@ -27,7 +27,7 @@ var (
 	hostClass  = classes(" ABCDEFGHIJKLMNOPQRSTUVWXYZ", `#/:<>?@[\]^|`)
 )
 
-// classes makes a table in which printable ASCII is kept, but for "%" and the named bytes.
+// classes makes a table in which printable ASCII is kept, except "%" and the named bytes.
 func classes(escaped, stops string) (table [256]class) {
 	for c := range table {
 		switch {

@@ -67,7 +67,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// FuzzCharset holds that a query in any encoding is ASCII, whatever it holds,
+// FuzzCharset checks that a query in any encoding is ASCII, whatever it holds,
 // and that the URL of it is a fixed point.
 func FuzzCharset(f *testing.F) {
 	for _, name := range []string{"windows-1252", "iso-2022-jp", "shift_jis", "gb18030", "big5", "x-user-defined", "koi8-u"} {

@@ -43,9 +43,9 @@
 //     sometimes choose a page (ref, source) are removed only if the user says so.
 //     Session ids of other forms, such as ASP.NET's segment (S(…)), stay: all links of
 //     the site keep them, so that a page has one URL in one crawl.
-//   - SortQuery sorts parameters by name; those of one name keep their order. It
-//     is off: few sites write one query in two orders, and some servers read
-//     parameters by position.
+//   - SortQuery sorts parameters by name; parameters of the same name keep their
+//     order. It is off: few sites write one query in two orders, and some servers
+//     read parameters by position.
 //   - HashBang turns "#!state" into the parameter _escaped_fragment_=state of the
 //     AJAX crawling scheme. It is off: the scheme ended in 2015, and most sites that
 //     still have such links need scripts. The fragment itself is never kept, because

@@ -22,9 +22,9 @@ type encoder struct {
 	buffer    [8]byte
 }
 
-// exceptions are what an encoder does differently from that of x/text.
+// exceptions are the differences between an encoder and the encoder of x/text.
 type exceptions struct {
-	codes     map[rune]string // instead of those of x/text
+	codes     map[rune]string // instead of the codes of x/text
 	from, end byte            // first bytes of codes that are read and never written
 }
 
@@ -80,8 +80,7 @@ func (d exceptions) withFirst(table encoding.Encoding) exceptions {
 // onlyReads reports whether codes with this first byte are read and never written.
 func (d exceptions) onlyReads(first byte) bool { return d.from <= first && first < d.end }
 
-// code is the code of a character, nil if it has none. It is valid until the next
-// call.
+// code is the code of a character, nil if it has no code. It is valid until the next call.
 func (e *encoder) code(r rune) []byte {
 	if code, otherwise := e.codes[r]; otherwise {
 		return append(e.buffer[:0], code...)

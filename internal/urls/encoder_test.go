@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// TestEncoders holds the encoders of which x/text has others to the words of the
-// Encoding Standard, character by character.
+// TestEncoders compares the encoders that differ from x/text with the Encoding Standard, character
+// by character.
 func TestEncoders(t *testing.T) {
 	for name, handler := range map[string]func(r rune) []byte{
 		"big5": big5Handler(t), "euc-jp": eucJPHandler(t), "shift_jis": shiftJISHandler(t),

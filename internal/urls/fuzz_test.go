@@ -106,7 +106,7 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-// FuzzRule holds that a rule which is taken can be used.
+// FuzzRule checks that an accepted rule can be used.
 func FuzzRule(f *testing.F) {
 	for _, rule := range append(DefaultStrip(), "ref@h.example=off", "*=off", ";", "a&b", "*&a", "a@[::1]") {
 		f.Add(rule)

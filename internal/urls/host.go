@@ -34,7 +34,7 @@ func parseAuthority(s, scheme string) (host string, port int, refusal Refusal) {
 // many when escaped.
 const maxHostBytes = 1024
 
-// impliedPort is the port of a URL that has none.
+// impliedPort is the port of a URL without a port.
 const impliedPort = -1
 
 // bracketsEnd is where the brackets of an IPv6 address end, in which colons
@@ -112,11 +112,11 @@ var uts46 = idna.New(
 	idna.VerifyDNSLength(false),
 )
 
-// mapSince15 maps the characters whose mapping has changed between Unicode 15.0,
-// of which the tables of x/net are with Go 1.26, and 16.0: capitals that were
-// disallowed until 15.0 because they were once mapped otherwise, characters that
-// are ignored now, and five corrected ideographs (UTS #46, modifications of
-// revisions 31 and 33).
+// mapSince15 maps the characters whose mapping has changed between Unicode 15.0
+// and 16.0. With Go 1.26 the tables of x/net are of 15.0. The characters are
+// capitals that were disallowed until 15.0 because they were once mapped
+// otherwise, characters that are ignored now, and five corrected ideographs (UTS
+// #46, modifications of revisions 31 and 33).
 func mapSince15(r rune) rune {
 	switch {
 	case r < 0x4C0:

@@ -72,8 +72,8 @@ func uts46String(s string) string {
 	})
 }
 
-// uts46Fails reports whether a status has an error that counts: not those of
-// CheckHyphens, VerifyDnsLength and UseSTD3ASCIIRules, which are off.
+// uts46Fails reports whether a status has an error that counts: but not CheckHyphens,
+// VerifyDnsLength and UseSTD3ASCIIRules, which are off.
 func uts46Fails(status string) bool {
 	for code := range strings.FieldsFuncSeq(status, func(r rune) bool { return strings.ContainsRune("[], ", r) }) {
 		switch code {

@@ -17,10 +17,9 @@ var tabsAndNewlines = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 // refused. White space around it is ignored.
 func Parse(raw string) (URL, Refusal) { return (*Form)(nil).Parse(raw) }
 
-// resolve gives the plain form of a trimmed reference. The base is zero when there is
-// none. It is the basic URL parser (https://url.spec.whatwg.org/#concept-basic-url-parser),
-// of which http and https need a small part only. For an ordinary link it makes one
-// allocation, the canonical string.
+// resolve gives the plain form of a trimmed reference. The base is zero when there is none. It
+// is the part of the basic URL parser (https://url.spec.whatwg.org/#concept-basic-url-parser)
+// that http and https need. For an ordinary link it makes one allocation, the canonical string.
 func resolve(base URL, ref string) (URL, Refusal) {
 	ref = cutFragment(ref)
 	if refusal := refuseScheme(ref); refusal != Accepted {

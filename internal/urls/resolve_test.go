@@ -11,7 +11,7 @@ func baseOf(raw string) *Base {
 	return NewBase(u)
 }
 
-// FuzzParse holds what every accepted URL must be: a fixed point of Parse,
+// FuzzParse checks what every accepted URL must be: a fixed point of Parse,
 // within the bound, printable ASCII, with parts that make up the whole.
 func FuzzParse(f *testing.F) {
 	for _, base := range nastyBases {

@@ -27,7 +27,7 @@ func newRules(texts []string) (*rules, error) {
 	for _, text := range texts {
 		rule, err := ParseRule(text)
 		if err != nil {
-			return nil, fmt.Errorf("parse what is stripped: %w", err)
+			return nil, fmt.Errorf("parse the rules of parameters: %w", err)
 		}
 		r.list = append(r.list, rule)
 		removes = removes || rule.verdict != leave

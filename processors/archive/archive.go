@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// Bucket gets the files.
 	Bucket blob.Bucket
-	// Topic is the id of fetched: offsets of another topic of the same name begin anew.
+	// Topic is the id of fetched: another topic of the same name begins at offset 0 again.
 	Topic kadm.TopicID
 	// WARC are the options of the files.
 	WARC warc.Options
@@ -122,11 +122,10 @@ func newArchiver(env stage.Env, o Options) *archiver {
 	}
 }
 
-// pollFor is the longest wait for records: drafts are looked at that often.
+// pollFor is the longest wait for records. Drafts are checked after each wait.
 const pollFor = 100 * time.Millisecond
 
-// waitingBytes is the size of records that wait for a job from which on their partition is
-// not read.
+// If the records that wait for a job reach waitingBytes, their partition is not read.
 const waitingBytes = 4 << 20
 
 // run archives until ctx ends, and then publishes what it has read, within a time.
@@ -283,8 +282,8 @@ func (a *archiver) publish(life context.Context, number int32, p *part) {
 	})
 }
 
-// start runs a job of a partition, whose records wait meanwhile. What the job returns is
-// called by the archiver's goroutine, which tells whether it still has the partition.
+// start runs a job of a partition, whose records wait meanwhile. The job returns a function. The
+// archiver's goroutine calls it, and tells it whether the archiver still owns the partition.
 func (a *archiver) start(life context.Context, number int32, p *part, job func(context.Context) (then func(owned bool), err error)) {
 	ctx, cancel := context.WithCancel(life)
 	p.job = cancel
@@ -333,8 +332,8 @@ func (a *archiver) answered(one answer) error {
 	return nil
 }
 
-// commit commits what is published. What cannot be committed now is committed later; the
-// next owner finds the files if there is no later.
+// commit commits the offsets behind published files. If that fails, it tries again later. If the
+// process ends before, the next owner finds the files.
 func (a *archiver) commit(ctx context.Context) error {
 	var records []*kgo.Record
 	for number, p := range a.parts {
@@ -348,7 +347,7 @@ func (a *archiver) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()
 	if err := a.client.CommitRecords(ctx, records...); err != nil {
-		a.env.Logger.Warn("committing what is archived failed; it is tried again", "error", err)
+		a.env.Logger.Warn("committing archived records failed; it is tried again", "error", err)
 		return nil
 	}
 	for _, r := range records {

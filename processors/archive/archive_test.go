@@ -61,7 +61,7 @@ func (b bench) fill(from, to int) {
 	}
 }
 
-// options are those of small files: two or three exchanges each.
+// options are for small files: two or three exchanges each.
 func (b bench) options(bucket blob.Bucket) Options {
 	return Options{Bucket: bucket, Topic: kadm.TopicID{1}, FileBytes: 1500, Info: []warc.Field{{Name: "software", Value: "Weft"}}}
 }
@@ -97,7 +97,7 @@ func (b bench) committed() int64 {
 	return at.At
 }
 
-// objects are those of the bucket.
+// objects are the objects of the bucket.
 func (b bench) objects() map[string]string {
 	b.T.Helper()
 	all := map[string]string{}
@@ -241,9 +241,9 @@ func (m *mortal) GetRange(ctx context.Context, key string, offset, length int64,
 	return m.step("GetRange", func() error { return m.Bucket.GetRange(ctx, key, offset, length, w) })
 }
 
-// A process that is killed at any operation on the bucket, before or after its effect,
-// loses nothing and leaves nothing twice: the files are those of a run without a kill,
-// byte for byte.
+// A process that is killed at any operation on the bucket, before or after its effect, loses
+// nothing and leaves nothing twice: the files equal the files of a run without a kill, byte for
+// byte.
 func TestKilledAtEachStep(t *testing.T) {
 	b := newBench(t, t.TempDir())
 	b.fill(0, 4)
@@ -399,7 +399,7 @@ func TestOffsetsThatWereLost(t *testing.T) {
 	}
 }
 
-// What has no place in a file is passed over; what makes the stage panic is rejected.
+// Records that do not belong into a file are skipped; what makes the stage panic is rejected.
 func TestOddRecords(t *testing.T) {
 	b := newBench(t, t.TempDir())
 	_, store := b.WithBodies()

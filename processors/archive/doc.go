@@ -1,7 +1,7 @@
 // Package archive writes what a crawl fetched to files.
 //
 //	reads    fetched, for WARC files (Run); parsed, for JSON lines (PageSink)
-//	writes   files, and to rejected what does not belong into them
+//	writes   files; rejected, for records that do not belong into them
 //	decides  package warc and package jsonl, what a record is in the files; Quota,
 //	         when the crawl has enough pages
 //
@@ -23,22 +23,22 @@
 //
 // # Failure
 //
-// A draft has no name in the file system: it ends with its process. What was in it is read
-// again, since it was not committed and fetched is trimmed behind this group.
+// A draft has no name in the file system: it ends with its process. Its records are read again:
+// they were not committed, and fetched is only trimmed up to the commit of this group.
 //
-// A process that dies before the file is published leaves nothing but perhaps an index, which
-// the next owner replaces or deletes. A process that dies between publishing and the commit
-// leaves a file whose name the next owner makes again: the next owner finds it and goes on
-// behind it. Two processes that believe to own a partition make the same name, too, and blob's
-// PutNew lets one of them win; the other one drops its draft and goes on behind the file. So
-// no exchange is missing, none is in two files, and no file changes once it is there.
+// A process that dies before the file is published leaves at most an index, which the next
+// owner replaces or deletes. A process that dies between publishing and the commit leaves a
+// file. The next owner computes the same name, finds the file and goes on behind it. Two
+// processes that believe that they own a partition compute the same name, too. PutNew of
+// package blob lets one of them win. The other one drops its draft and goes on behind the file.
+// So no exchange is missing, none is in two files, and no file changes once it is there.
 //
-// A power failure of the machine of an embedded broker can cut the log of fetched. Other
-// records may get the offsets of some that are archived. The head identifies the first record
-// by its sum: a file with the same name and another first record is kept, and the new file
-// gets a number in its name.
+// A power failure of the machine of an embedded broker can cut the log of fetched. Then new
+// records may get the offsets of archived records. The head identifies the first record by its
+// checksum: a file with the same name and another first record is kept, and the new file gets a
+// number in its name.
 //
-// While the bucket does not work, the stage waits, and reports it as its trouble. Records of
-// a partition wait while its file is published, and the partition is not read when they come
-// to 4 MiB. So there is never more than one draft of a partition.
+// While the bucket does not work, the stage waits, and reports it as its trouble. Records of a
+// partition wait while its file is published. If they reach 4 MiB, the partition is not read. So
+// there is never more than one draft of a partition.
 package archive

@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// PageSink writes the records of parsed to files. It is not a consumer group: the files
-// themselves say where they end, so that each page is in them once.
+// PageSink writes the records of parsed to files. It is not a consumer group: the files say where
+// they end, so that each page is in them once.
 type PageSink struct {
 	env stage.Env
 	out pageFiles
@@ -163,9 +163,8 @@ func (s *PageSink) take(ctx context.Context, r *kgo.Record, rejects *stage.Outbo
 // wrote it. In a file it would not be a line of JSON.
 const reasonNoPage = "undecodable"
 
-// isPage tells a page from what other programs write to parsed. Only the beginning of a
-// long page is decoded; of the rest only the last byte is checked, and that it has no
-// line break.
+// isPage tells a page from what other programs write to parsed. It decodes only the beginning of a
+// long page. In the rest it checks only the last byte, and that there is no line break.
 func isPage(value []byte) bool {
 	print, err := codecs.DecodeParsedFingerprints(value)
 	return err == nil && print.ID != "" && print.URL != "" && value[len(value)-1] == '}' && bytes.IndexByte(value, '\n') < 0

@@ -20,12 +20,12 @@ type part struct {
 	waiting []*kgo.Record
 	bytes   int  // of their values
 	paused  bool // the partition is not read, because they are too many
-	// next is the first record that is not archived; 0: it is not known yet.
+	// next is the offset of the first record that is not archived; 0: it is not known yet.
 	next int64
-	// commit is to be committed; 0: nothing is.
+	// commit is the offset to commit; 0: there is nothing to commit.
 	commit int64
 	draft  *draft             // nil: no file is begun
-	job    context.CancelFunc // of the job that runs; nil: none does
+	job    context.CancelFunc // of the job that runs; nil: no job runs
 	heard  time.Time          // when the last record came
 }
 
@@ -40,7 +40,7 @@ func (p *part) drop() {
 	}
 }
 
-// answer is what became of a job.
+// answer is the result of a job.
 type answer struct {
 	number int32
 	part   *part

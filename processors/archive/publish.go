@@ -44,8 +44,8 @@ func (p *publisher) stem(partition int32, first int64, other int) string {
 	return stem
 }
 
-// find looks for the file that begins with a record. If there is none, head is that of the
-// new file.
+// find looks for the file that begins with a record. If there is no such file, head is the head of
+// the new file.
 func (p *publisher) find(ctx context.Context, partition int32, r *kgo.Record) (head warc.Head, found bool, err error) {
 	want := warc.Head{First: r.Offset, Sum: sumOf(r), Date: dateOf(r), Info: p.options.Info}
 	for other := 0; ; other++ {
@@ -148,8 +148,8 @@ func (p *publisher) sweep(ctx context.Context, head warc.Head) error {
 // IndexExtension is the end of an index's name.
 const IndexExtension = ".cdxj"
 
-// indexName is that of the index of a file. It has the file's end, too, so that the index
-// of a draft that did not become the file is not the file's.
+// indexName is the name of a file's index. It has the file's end, too. So the index of a draft that
+// did not become the file has another name.
 func indexName(h warc.Head) string {
 	stem, _, _ := strings.Cut(h.Name, ".")
 	return fmt.Sprintf("%s.%015d%s", stem, h.Next, IndexExtension)
@@ -159,12 +159,12 @@ const (
 	// askTimeout and sendTimeout bound one attempt to reach the bucket: a server may hang. A
 	// file of 1 GB takes so long at 1.2 MB/s.
 	askTimeout, sendTimeout = time.Minute, 15 * time.Minute
-	// Between two attempts.
+	// Waits between two attempts.
 	firstWait, longestWait = 200 * time.Millisecond, 10 * time.Second
 )
 
-// persist repeats op until it succeeds or ctx ends; then the error is the cause of ctx. It
-// reports a bucket that does not work.
+// persist repeats op until it succeeds. If ctx ends first, it returns the cause of ctx. It reports
+// a bucket that does not work.
 func (p *publisher) persist(ctx context.Context, timeout time.Duration, op func(context.Context) error) error {
 	var since, told time.Time
 	times := 0
@@ -201,12 +201,12 @@ func (p *publisher) persist(ctx context.Context, timeout time.Duration, op func(
 	}
 }
 
-// sumOf identifies a record, whose offset another one may have after a crash of the broker.
+// sumOf identifies a record: after a crash of the broker another record may have its offset.
 func sumOf(r *kgo.Record) string {
 	return fmt.Sprintf("%08x-%d", crc32.Checksum(r.Value, crc32.MakeTable(crc32.Castagnoli)), len(r.Value))
 }
 
-// dateOf is the time of the exchange in a record, or else that of the record.
+// dateOf is the time of the exchange in a record, or else the time of the record.
 func dateOf(r *kgo.Record) time.Time {
 	var x weftpb.Fetched
 	if proto.Unmarshal(r.Value, &x) == nil {

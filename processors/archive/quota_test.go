@@ -2,7 +2,7 @@ package archive
 
 import "testing"
 
-// The limit of pages counts those of earlier runs.
+// The limit of pages counts the pages of earlier runs.
 func TestQuota(t *testing.T) {
 	q := NewQuota(6, map[int32]int64{0: 3, 1: 2})
 	if q.Full() || q.Written() != 5 {

@@ -7,7 +7,7 @@
 //	         seen.Set.Unseen        which URLs were never seen
 //	         variants.Sites.Decide  which of those are merged into a variant
 //	         traps.Templates.Judge  which of the rest are parked, as URLs of a trap
-//	         foreign.Entries        which entries of sitemaps wait for the word of their host
+//	         foreign.Entries        which entries of sitemaps wait for a vouch of their host
 //
 // A record that changes nothing makes no event. Records of normalized are also how
 // people lift a trap (LiftTrap): the event that answers brings its URLs back.
@@ -127,8 +127,8 @@ func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, err
 	return stage.Encode(event), nil
 }
 
-// apart returns the targets of which nothing is learnt about their site aside: sitemaps, which are no
-// pages, and entries that wait for the word of their host.
+// apart separates the targets that say nothing about their site: sitemaps, which are not pages, and
+// entries that wait for a vouch of their host.
 func apart(targets []*weftpb.Target) (pages, aside []*weftpb.Target) {
 	is := func(t *weftpb.Target) bool { return t.Sitemap != nil || t.Entry.GetForeign() != "" }
 	if !slices.ContainsFunc(targets, is) {

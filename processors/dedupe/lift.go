@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Traps lists the traps of a crawl, as far back as its ledgers go. If withdrawn, it also
-// reads scheduled and counts the withdrawn URLs of each trap. damaged is that of
+// Traps lists the traps of a crawl, as far back as its ledgers go. If withdrawn, it also reads
+// scheduled and counts the withdrawn URLs of each trap. damaged has the same meaning as in
 // topiclog.Part.
 func Traps(ctx context.Context, names topics.Names, withdrawn bool, damaged func(int32, error), client ...kgo.Opt) ([]*traps.Trap, error) {
 	reader, err := topiclog.New(client...)

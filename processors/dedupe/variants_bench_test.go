@@ -12,8 +12,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// BenchmarkDedupeVariants decides and folds records of pages of 40 links of which one is
-// new, as on the web.
+// BenchmarkDedupeVariants decides and folds records of pages of 40 links with one new link, as on
+// the web.
 func BenchmarkDedupeVariants(b *testing.B) {
 	def := Define(stage.Env{Names: topics.Loop("weft"), Definition: topics.Definition{Scope: "any"}, Meter: stage.NoMeter{}})
 	state, err := def.Open(0, sound{new(memstore.Store)})

@@ -23,8 +23,8 @@ func (c *tally) Deduped(fresh, seen, merged int) {
 	c.counts = append(c.counts, [3]int{fresh, seen, merged})
 }
 
-// Merged URLs are neither new nor seen; the variant that each is merged into is new.
-// At the second time all of them are seen.
+// Merged URLs are not new and not seen; the variant that each is merged into is new. At the
+// second time all of them are seen.
 func TestMergedURLsAreCounted(t *testing.T) {
 	counted := new(tally)
 	def := Define(stage.Env{Names: topics.Loop("test"), Meter: counted, Definition: topics.Definition{

@@ -87,8 +87,8 @@ func (a *assignment) onRevoked(lost map[string][]int32) {
 	a.onLost(lost)
 }
 
-// land waits for requests in flight, for the acknowledgements of what they brought,
-// and for those of the reports of the partitions that leave.
+// land waits for requests in flight, and for the acknowledgements of their exchanges and of the
+// reports of the partitions that leave.
 func (a *assignment) land(flying []*inFlight, leaving func(partition int32) bool) {
 	landing, cancel := context.WithTimeout(a.life, landTimeout)
 	defer cancel()

@@ -117,7 +117,7 @@ func TestTakeoverReadsFromTheOldestRelease(t *testing.T) {
 	}
 }
 
-// turned is an event one bit of which is turned.
+// turned is an event with one bit turned.
 func turned(t *testing.T) []byte {
 	t.Helper()
 	value, err := ledger.Encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: []byte("body")})

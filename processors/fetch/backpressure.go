@@ -29,7 +29,7 @@ import (
 // bodies of its domain if they were large, or else as much as an ordinary body. So requests
 // begin at the pace at which parse reads. Without reservations all domains that wait would
 // begin at once, and then none until parse has read what they brought. A body may be larger
-// than its reservation, that of a new domain by far. So the bodies of open requests may
+// than its reservation, and much larger at a new domain. So the bodies of open requests may
 // exceed a limit.
 //
 // It is pure; backpressure tells it what happens. It is not safe for concurrent use.

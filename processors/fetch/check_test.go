@@ -31,8 +31,8 @@ func (f fixed) Do(_ context.Context, r httpclient.Request) *httpclient.Exchange 
 	return &x
 }
 
-// A check reports what its host answered. Its exchange is in fetched for archives, and
-// makes no page, no link and no redirect. A takeover does not take it for that of a page.
+// A check reports what its host answered. Its exchange is in fetched for archives, and makes no
+// page, no link and no redirect. A takeover does not take it for the exchange of a page.
 func TestChecksMakeNoPage(t *testing.T) {
 	html := []httpclient.Header{{Name: "Content-Type", Value: "text/html"}}
 	for name, c := range map[string]struct {
@@ -75,8 +75,8 @@ func TestChecksMakeNoPage(t *testing.T) {
 	}
 }
 
-// holdsNoPage checks that fetched has so many records, with bodies of so many bytes, of
-// which nothing is made.
+// holdsNoPage checks that fetched has so many records, with bodies of so many bytes, and that
+// nothing is made of them.
 func (h takenOver) holdsNoPage(records, body int) {
 	h.t.Helper()
 	parse, err := parse.New(h.env)
@@ -117,8 +117,8 @@ type at struct {
 
 func (a at) LookUp(context.Context, string) (netip.Addr, *httpclient.Exchange) { return a.address, nil }
 
-// The outcome of a request tells the address whose budget it took, if that has one, and that
-// of the next request does not.
+// The outcome of a request tells the address whose budget it took, if the address has a budget. The
+// outcome of the next request does not.
 func TestOutcomesTellAddresses(t *testing.T) {
 	for address, want := range map[string]string{"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8::7": "2001:db8::7", "10.0.0.7": ""} {
 		t.Run(address, func(t *testing.T) {

@@ -30,8 +30,8 @@ type Options struct {
 	Queues hostqueue.Options
 	// Addresses are the budgets of addresses.
 	Addresses addresses.Options
-	// BacklogBytes is how much parse may be behind before requests wait: with the
-	// bodies of domains that send much, and with those of others; see Backlog.
+	// BacklogBytes is how much parse may be behind before requests wait: with the bodies of domains
+	// that send much, and with the bodies of others; see Backlog.
 	BacklogBytes int64
 	// SessionTimeout and Heartbeat of the group. A request may start until the
 	// time-out less LeaseMargin has passed since the last good heartbeat.

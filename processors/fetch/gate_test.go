@@ -23,7 +23,7 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// newGate returns a requester of which only the gate is used. Its lease holds.
+// newGate returns a requester for its gate only. Its lease holds.
 func newGate(clock lease.Clock) *requester {
 	opts := DefaultOptions()
 	q := &requester{

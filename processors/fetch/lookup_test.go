@@ -67,7 +67,7 @@ func TestFailedLookUpIsTheOutcome(t *testing.T) {
 			h.with(nameless{class: c.class, after: 2 * time.Millisecond}, func(env *stage.Env) { env.Meter = meter })
 			v := &hostqueue.Visit{Domain: "x.example", Visit: c.visit}
 			v.Id, v.DelayMs, v.Requests = "v", 3_600_000, []*weftpb.Request{{Target: &weftpb.Target{Url: "http://gone.x.example/robots.txt"}}}
-			for range 2 { // the second one is not hurried
+			for range 2 { // the second request keeps the delay
 				answer, found := h.requester.LookUp(t.Context(), v, 0)
 				if found || answer != c.answer {
 					t.Errorf("found %v, answer %+v, want %+v", found, answer, c.answer)

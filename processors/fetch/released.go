@@ -33,7 +33,7 @@ type ReleasedVisits struct {
 	next   int64 // offset of the record to be folded next
 	live   bool  // what is released is started at once
 	visits map[string]*ReleasedVisit
-	// order is that of the log; it is kept until the visits are live.
+	// order is the order of the log; it is kept until the visits are live.
 	order []string
 }
 

@@ -31,7 +31,7 @@ func Skip(i int) *weftpb.Outcome { return &weftpb.Outcome{Index: uint32(i), Skip
 
 // SkipUntil is the outcome of a request that was not made at now, because its host asked for no
 // request until a time; the zero time: for another reason. The scheduler may not know that: its
-// clock, or that of an earlier scheduler, may have been set.
+// clock, or the clock of an earlier scheduler, may have been set.
 func SkipUntil(i int, silent, now time.Time) *weftpb.Outcome {
 	o := Skip(i)
 	if !silent.IsZero() {
@@ -92,7 +92,7 @@ func AnswerOf(x *httpclient.Exchange) hostqueue.Answer {
 		Failed: verdict.Health == politeness.Failed || verdict.Missing, Page: verdict.Page, Unreached: verdict.Unreached,
 	}
 	if answer.Failed {
-		answer.RetryAfter = x.RetryAfter // that of a success asks for nothing
+		answer.RetryAfter = x.RetryAfter // after a success it does not count
 	}
 	return answer
 }

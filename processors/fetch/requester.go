@@ -60,8 +60,8 @@ type exchanger interface {
 	Robots(ctx context.Context, r httpclient.Request, hop func(next string) (lookedUp time.Duration, follow bool)) []*httpclient.Exchange
 }
 
-// IsRobots tells whether request i of v is for a robots.txt: that of its own origin, or
-// that of another domain, which redirects to it.
+// IsRobots tells whether request i of v is for a robots.txt: the robots.txt of its own origin, or
+// of another domain, which redirects to it.
 func IsRobots(v *hostqueue.Visit, i int) bool {
 	return v.Robots || v.Requests[i].Target.GetVia() == weftpb.Via_VIA_ROBOTS
 }
@@ -267,7 +267,8 @@ func (q *requester) crowd(ctx context.Context, v *hostqueue.Visit, wait time.Dur
 	}
 }
 
-// Priority is that of request i of a visit, unless people ask for another one for its domain.
+// Priority is the priority of request i of a visit, unless people set another priority for its
+// domain.
 func (q *requester) Priority(v *hostqueue.Visit, i int) int {
 	own := min(int(v.Requests[i].GetPriority()), politeness.Priorities-1)
 	return politeness.Asked(settings.Priority(q.env.Settings.Of(v.Domain)), own)

@@ -17,7 +17,7 @@ import (
 // RobotsOutcome is the outcome of a request for a robots.txt. At most one of Rules and
 // Elsewhere goes with the report of the visit.
 type RobotsOutcome struct {
-	// Rules are those of the origin whose robots.txt was asked for.
+	// Rules are the rules of the origin whose robots.txt was requested.
 	Rules *weftpb.OriginRules
 	// Elsewhere goes to visited under the key Domain: a referral, when the last
 	// exchange redirects to that domain, or the answer to a referral.
@@ -160,8 +160,9 @@ func hostOf(origin string) string {
 // So another visit follows the rest of a chain, by a referral of the domain to itself.
 const robotsSpan = 30 * time.Second
 
-// robotsHops makes the exchanges. The address of each target is charged, and that of the answer
-// before it is not held meanwhile. Where the line for it is too long, another visit goes on, too.
+// robotsHops makes the exchanges. Each target is charged to its address, and the address of the
+// answer before is not held meanwhile. Where the line for it is too long, another visit goes on,
+// too.
 func (q *requester) robotsHops(f flight, asked *weftpb.Target) []*httpclient.Exchange {
 	if f.failure != nil {
 		return []*httpclient.Exchange{f.failure}

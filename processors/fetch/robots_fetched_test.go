@@ -27,8 +27,8 @@ func (redirecting) Robots(context.Context, httpclient.Request, func(string) (tim
 	}
 }
 
-// Each exchange for a robots.txt is in fetched before its outcome is reported. Neither
-// parse nor a fetcher that takes the partition over mistakes it for that of a page.
+// Each exchange for a robots.txt is in fetched before its outcome is reported. parse, and a fetcher
+// that takes the partition over, do not mistake it for the exchange of a page.
 func TestRobotsExchangesAreFetched(t *testing.T) {
 	h := takeOver(t)
 	h.with(redirecting{}, func(env *stage.Env) { env.Meter = &stagetest.Counter{} })

@@ -20,8 +20,8 @@ import (
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 )
 
-// A name that does not exist is that of the origin only if no redirect led there;
-// then no server was asked, and no delay runs.
+// A name that does not exist is the name of the origin only if no redirect led there; then no
+// server was asked, and no delay runs.
 func TestRobotsOfNoSuchName(t *testing.T) {
 	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
 	for redirects, redirected := range []bool{false, true} {

@@ -17,7 +17,7 @@ import (
 
 // Takeover is what a fetcher finds when it gets a partition.
 type Takeover struct {
-	// Topic is that of the ledger, scheduled. It has the offsets Start to End.
+	// Topic is the topic of the ledger, scheduled. It has the offsets Start to End.
 	Topic      string
 	Start, End int64
 	// Last is the ledger's last decision (topiclog.LastDecision); nil: there is none.

@@ -106,9 +106,10 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 	for _, link := range d.Links {
 		u, refusal := base.Resolve(link.Url)
 		if d.Via == weftpb.Via_VIA_REDIRECT && u == source {
-			// A redirect to the same URL but for what the form removes is followed as
-			// it is, once: a server that redirects /a to /a?PHPSESSID=… shows its page
-			// nowhere else. A redirect from there has /a as its target, which is known.
+			// If a redirect leads to the same URL, except for what the form removes, its target
+			// is followed as it is, once: a server that redirects /a to /a?PHPSESSID=… shows
+			// its page nowhere else. A redirect from there has /a as its target, which is
+			// known.
 			u, refusal = urls.NewBase(source).Resolve(link.Url)
 		}
 		if refusal != urls.Accepted {
@@ -144,8 +145,8 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 	return out, ""
 }
 
-// seeds decides about a record of seeds. A line that is not a seed is counted; the
-// other lines count. A record of which no seed is accepted is rejected.
+// seeds decides about a record of seeds. A line that is not a seed is counted; the other lines
+// count. A record without an accepted seed is rejected.
 func (n normalizer) seeds(value []byte) (*batches, string) {
 	seeds, bad := codecs.DecodeSeeds(value)
 	for _, b := range bad {

@@ -52,7 +52,8 @@ func check(t *testing.T, name string, got []string, want ...string) {
 	}
 }
 
-// A robots.txt names sitemaps anywhere, whatever the scope, and vouches for those of others.
+// A robots.txt names sitemaps anywhere, whatever the scope, and vouches for sitemaps of other
+// hosts.
 func TestSitemapsOfARobotsTxt(t *testing.T) {
 	d := &weftpb.Discovered{
 		Source: "https://a.example/robots.txt", Depth: 1, Via: weftpb.Via_VIA_SITEMAP, Robots: true,
@@ -124,7 +125,7 @@ func TestScopeOfEntries(t *testing.T) {
 	}
 }
 
-// Pictures of entries are in scope or not, whoever names them, and wait for no word.
+// Pictures of entries are in scope or not, whatever names them, and do not wait for a vouch.
 func TestPicturesOfEntries(t *testing.T) {
 	d := &weftpb.Discovered{
 		Source: "https://a.example/s.xml", Via: weftpb.Via_VIA_SITEMAP, Depth: 1, Sitemap: &weftpb.Sitemap{Level: 1, Host: "a.example"},

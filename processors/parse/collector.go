@@ -25,8 +25,8 @@ import (
 // record, and the body is deleted. This is exact, and it is all that happens in a crawl
 // without accidents.
 //
-// A sweep finds the rest: bodies whose record was never written, and bodies of which
-// only a process that is gone knew the place. A sweep deletes a body if no record of
+// A sweep finds the rest: bodies whose record was never written, and bodies whose place
+// is not known because a process has ended. A sweep deletes a body if no record of
 // fetched and no record of rejected, which may be replayed, refers to it, and if the
 // sweep before found the body too: the record of a body that is being written now comes
 // within seconds. Only the clock of this process decides how old a body is. A sweep that

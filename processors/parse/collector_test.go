@@ -76,8 +76,8 @@ func (b collecting) sweep(c *collector, atRest bool) {
 	}
 }
 
-// A body goes when the log begins behind its record, however long ago that was
-// read: somebody else may have to read it still.
+// A body goes when the log begins behind its record, however long ago that was read: another
+// reader may still need it.
 func TestBodiesGoWithTheirRecords(t *testing.T) {
 	b, _ := newCollecting(t)
 	c := b.collector()
@@ -122,8 +122,8 @@ func TestCollectingIsTriedAgain(t *testing.T) {
 	b.holds("at last")
 }
 
-// What no record refers to goes in the second round that finds it; what one
-// refers to, be it one in rejected, stays.
+// What no record refers to goes in the second round that finds it; a body that a record refers to
+// stays, also for a record of rejected.
 func TestSweep(t *testing.T) {
 	b, _ := newCollecting(t)
 	c := b.collector()
@@ -184,7 +184,7 @@ func TestSweepBeginsAnewAfterTrouble(t *testing.T) {
 	b.holds("in the second")
 }
 
-// Where nobody writes, one round is enough.
+// If no process writes, one round is enough.
 func TestSweepAtRest(t *testing.T) {
 	b, _ := newCollecting(t)
 	value, _ := b.Page("recorded")

@@ -45,7 +45,7 @@ func newDuplicateChecker(env stage.Env) (*duplicateChecker, error) {
 // close leaves the index on disk. No page may be judged afterwards.
 func (c *duplicateChecker) close() {
 	if err := c.Close(); err != nil {
-		c.env.Logger.Warn("the index of duplicates was not closed in good order; the next process reads what is missing from parsed", "error", err)
+		c.env.Logger.Warn("the index of duplicates was not closed properly; the next process reads the missing part from parsed", "error", err)
 	}
 	c.logs.Close()
 }

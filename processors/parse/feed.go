@@ -30,7 +30,7 @@ const maxFeedBytes = 512 << 10
 
 func (p *parser) feed(b *body) *document.Page {
 	read := feed.Read(b.Body, feed.DefaultOptions())
-	page := p.bare(b) // its header fields count as those of any page
+	page := p.bare(b) // its header fields count as for any page
 	page.Title, page.Description, page.Author, page.Date = read.Title, read.Description, read.Author, read.Date
 	if read.Language != "" {
 		page.Language = read.Language
@@ -65,7 +65,7 @@ func (p *parser) feed(b *body) *document.Page {
 	return page
 }
 
-// pageLinks collects the links of a page that is no document, each once.
+// pageLinks collects the links of a page that is not a document, each once.
 type pageLinks struct {
 	page   *document.Page
 	follow *document.Options

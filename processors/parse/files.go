@@ -41,7 +41,7 @@ func (p *parser) filePage(b *body, read *extract.Document) *document.Page {
 	return page
 }
 
-// bare is the page of a body by its header fields alone.
+// bare is the page of a body with only the facts from its header fields.
 func (p *parser) bare(b *body) *document.Page {
 	bare := b.Input
 	bare.Body = nil

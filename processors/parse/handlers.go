@@ -16,7 +16,7 @@ type handler struct {
 	name string
 	// takes tells whether it reads a body.
 	takes func(b *body) bool
-	// page makes the page record of a body. Nil: see names.
+	// page makes the page record of a body. If it is nil, names is used.
 	page func(p *parser, b *body) *document.Page
 	// names returns what a body names, for formats that do not make a page. If the URL was asked
 	// for as a page, or if the body is not of the format, ok is false, and the next handler is
@@ -48,13 +48,13 @@ type body struct {
 	f     *weftpb.Fetched
 	// feed is what a feed says besides its page.
 	feed *codecs.ParsedFeed
-	// plain is the format of a text, language that of source code, and structure what the text
-	// says besides its page.
+	// plain is the format of a text, language is the programming language of source code, and
+	// structure is what the text says besides its page.
 	plain     plain.Format
 	language  string
 	structure *codecs.ParsedStructure
-	// ctx bounds what takes long; err is what kept it from being read, though the body is not
-	// to blame.
+	// ctx bounds slow readers. err says why the body could not be read, if the body is not the
+	// cause.
 	ctx context.Context
 	err error
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/office"
 )
 
-// officeHandler reads files of office programs. A type that is stated is believed, if the body
-// may be such a file at all; what kind it is, the body says. Servers that do not know these
-// formats say that they are archives or bytes.
+// officeHandler reads files of office programs. If the media type names such a format, and the body
+// may be such a file, this handler reads it. The body tells the kind. Servers that do not know
+// these formats call them archives or bytes.
 var officeHandler = handler{
 	name: "office",
 	takes: func(b *body) bool {
@@ -27,7 +27,7 @@ var officeHandler = handler{
 func (p *parser) office(b *body) *document.Page {
 	read := office.Read(b.Body, office.Options{Bounds: fileBounds(p.follow), MaxUnpackedBytes: office.MaxUnpackedBytes, Chapter: p.chapter})
 	if read.Kind == office.None && read.Outcome == extract.Whole {
-		read.Outcome = extract.Damaged // it was said to be one
+		read.Outcome = extract.Damaged // its media type says that it is one
 	}
 	return p.filePage(b, &read.Document)
 }

@@ -50,7 +50,7 @@ func TestOfficeFilesArePages(t *testing.T) {
 	}
 }
 
-// Links of files are followed as those of pages are, and obey the header of the file.
+// Links of files are followed like links of pages, and obey the header of the file.
 func TestLinksOfOfficeFiles(t *testing.T) {
 	f := file("https://a.example/f", "application/vnd.oasis.opendocument.text", 200, officeFile(t, "report.odt"), nil)
 	links, _ := made(t, topics.Definition{}, f)

@@ -33,7 +33,7 @@ type result struct {
 	relative bool            // the page has a relative link that the crawl may follow
 }
 
-// page makes the records of a page that was read of an exchange.
+// page makes the records of a page that an exchange has.
 func (p *parser) page(made *result, f *weftpb.Fetched, source urls.URL, read *document.Page) {
 	base := p.form.Document(source, read.Base, read.Charset)
 	record := parsed(f, read, source, base, made.domain, p.env.Names.Crawl)
@@ -57,8 +57,8 @@ func (p *parser) page(made *result, f *weftpb.Fetched, source urls.URL, read *do
 	made.named[0].Evidence = made.evidence(f.Request.Target.Via, base, source)
 }
 
-// outputs returns the records of what an exchange makes, a page first. The crawl's
-// definition says what duplicates lose. A result that is nil makes nothing.
+// outputs returns the records that an exchange makes, its page first. The crawl's definition says
+// what duplicates lose. A nil result makes no records.
 func (made *result) outputs(v duplicates.Verdict) (out []stage.Output) {
 	if made == nil {
 		return nil
@@ -110,7 +110,7 @@ const (
 	maxParsedLinkBytes = 1 << 20
 )
 
-// discovered is what a page names, without the links that it asks not to follow.
+// discovered has what a page names, without the links that it asks not to follow.
 func discovered(f *weftpb.Fetched, page *document.Page) (records []*weftpb.Discovered) {
 	followed := 0
 	for _, link := range page.Links {
@@ -146,7 +146,7 @@ func discovered(f *weftpb.Fetched, page *document.Page) (records []*weftpb.Disco
 	return records
 }
 
-// redirected is what a redirect names: its target, which is judged like any URL.
+// redirected has what a redirect names: its target, which is judged like any URL.
 func redirected(f *weftpb.Fetched) *weftpb.Discovered {
 	d := named(f)
 	d.Via = weftpb.Via_VIA_REDIRECT
@@ -219,11 +219,10 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 // a domain name the same page.
 const evidentWords = simhash.MinWords
 
-// evidence is what a page shows about its URL: that it names a variant as canonical,
-// or that the URL has a page of its own. The latter is told of a text of a few words
-// only if the URL is a probe, because a page that has another page's text is found by
-// a longer text only. Every document that can be read tells that it was read, and
-// whether its links are relative.
+// evidence is what a page shows about its URL: that it names a variant as canonical, or that
+// the URL has a page of its own. A text of a few words shows the latter only if the URL is a
+// probe, because only a longer text can show that two pages have the same text. Every document
+// that can be read also shows that it was read, and whether its links are relative.
 func (made *result) evidence(via weftpb.Via, base *urls.Base, source urls.URL) []*weftpb.Evidence {
 	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, made.record.Canonical, made.domain)
 	own := &weftpb.Evidence{Url: source.String()}
@@ -276,9 +275,8 @@ func namesAs(kind weftpb.Evidence_Kind, base *urls.Base, source urls.URL, refere
 	return []*weftpb.Evidence{{Kind: kind, Url: source.String(), SameAs: other.String()}}
 }
 
-// ofRedirect is what a redirect shows: that its URL names the same page as another
-// URL, or that it has no page. Many sites redirect URLs that they do not have to the
-// home page.
+// ofRedirect is what a redirect shows: its URL names the same page as another URL, or has no page.
+// Many sites redirect missing URLs to the home page.
 func ofRedirect(base *urls.Base, source urls.URL, location, domain string) []*weftpb.Evidence {
 	if same := namesAs(weftpb.Evidence_KIND_REDIRECT, base, source, location, domain); same != nil {
 		return same
@@ -293,9 +291,9 @@ func nothingAt(url string) []*weftpb.Evidence {
 	return []*weftpb.Evidence{{Kind: weftpb.Evidence_KIND_MISSING, Url: url}}
 }
 
-// leadsElsewhere tells whether a page has a relative link that the crawl may follow: one
-// that leads elsewhere from there, the URL that differs from the page's URL in the final
-// slash. "b" does, "/b" and "?b" do not.
+// leadsElsewhere tells whether a page has a relative link that the crawl may follow. Such a link
+// leads elsewhere from there, the URL that differs from the page's URL in the final slash. "b" is
+// such a link, "/b" and "?b" are not.
 func leadsElsewhere(page *document.Page, base, there *urls.Base) bool {
 	if there.URL() == base.URL() {
 		return false

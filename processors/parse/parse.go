@@ -6,10 +6,10 @@
 //	decides  package document, what a page holds; package duplicates, which earlier
 //	         page it is a duplicate of
 //
-// An exchange without a page (a redirect, an error, a status that is not a success, a
-// sitemap) makes no record of parsed. Which formats are read, and by what, is the list in
-// handlers.go. The exchange of a robots.txt makes what it names: sitemaps. Beside the stage a collector removes the bodies that
-// all readers of fetched have read.
+// An exchange without a page (a redirect, an error, a status that is not a success, a sitemap)
+// makes no record of parsed. handlers.go lists the formats and their readers. The exchange of a
+// robots.txt names sitemaps in discovered. Beside the stage a collector removes the bodies that all
+// readers of fetched have read.
 package parse
 
 import (
@@ -129,14 +129,13 @@ func (p *parser) handle(ctx context.Context, t *stage.Task) {
 func (p *parser) transform(r *kgo.Record) (out []stage.Output, reason string) {
 	made, reason, err := p.read(context.Background(), r)
 	if err != nil {
-		return nil, stage.ReasonPanic // there is no PDFium: a defect of the program
+		return nil, stage.ReasonPanic // PDFium cannot be made: a defect of the program
 	}
 	return made.outputs(duplicates.Verdict{}), reason
 }
 
-// read decides about an exchange. It returns what the exchange makes, which is nil if that
-// is nothing, or the reason why r is not a record of fetched. The error is that of ctx, or that
-// the stage cannot work.
+// read decides about an exchange. It returns what the exchange makes (nil: nothing), or the reason
+// why r is not a record of fetched. It returns an error if ctx ends, or if the stage cannot work.
 func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason string, err error) {
 	var f weftpb.Fetched
 	if err := proto.Unmarshal(r.Value, &f); err != nil {
@@ -166,8 +165,8 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 		to.Evidence = ofRedirect(p.form.Document(source, "", ""), source, f.Location, made.domain)
 		made.named = []*weftpb.Discovered{to}
 	case status >= 400 && status < 500 && !sitemap && !politeness.Judge(status, "").Retry:
-		// There is no page for the crawl. Not only 404 and 410 say that: stores of files
-		// answer 403 for what they do not have.
+		// There is no page for the crawl. Not only 404 and 410 say that: object stores answer 403
+		// for an object that they do not have.
 		missing := named(&f)
 		missing.Evidence = nothingAt(missing.Source)
 		made.named = []*weftpb.Discovered{missing}

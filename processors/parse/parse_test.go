@@ -58,7 +58,7 @@ func TestJoinedFields(t *testing.T) {
 	}
 }
 
-// A field costs no copy of those of its name before it.
+// A field costs no copy of the earlier fields with its name.
 func TestJoinedFieldsCostTheirBytes(t *testing.T) {
 	f := &weftpb.Fetched{Request: &weftpb.Request{Target: &weftpb.Target{}}, Outcome: &weftpb.Outcome{}}
 	for range 5000 {

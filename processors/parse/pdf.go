@@ -25,8 +25,8 @@ var pdfHandler = handler{
 	page: (*parser).pdf,
 }
 
-// isSlow tells whether a record of fetched is read in a lane beside the loop: one with a PDF in it,
-// or one whose body is elsewhere and is said to be a PDF.
+// isSlow tells whether a record of fetched is read in a lane beside the loop: its body is a PDF, or
+// its body is elsewhere and its media type is a PDF.
 func isSlow(r *kgo.Record) bool {
 	if !bytes.Contains(r.Value, []byte(pdf.Magic)) && !bytes.Contains(r.Value, []byte("application/pdf")) {
 		return false // all but a few
@@ -40,7 +40,7 @@ func isSlow(r *kgo.Record) bool {
 	return b.media == "application/pdf" || pdfHandler.takes(&b)
 }
 
-// pdfOptions are the bounds of a PDF: those of a document, and those of reading.
+// pdfOptions are the bounds of a PDF and of reading it.
 func pdfOptions(o document.Options) pdf.Options {
 	return pdf.Options{Bounds: fileBounds(o), MaxPages: pdf.MaxPages, MaxTime: pdf.MaxTime, MaxMemory: pdf.MaxMemory}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/plain"
 )
 
-// plainHandler reads what is written as text: plain text, Markdown, JSON, JSON lines, CSV and
-// source code.
+// plainHandler reads plain text, Markdown, JSON, JSON lines, CSV and source code.
 var plainHandler = handler{
 	name: "plain",
 	takes: func(b *body) bool {
@@ -42,13 +41,13 @@ func (p *parser) plain(b *body) *document.Page {
 			plain.URLs(text, url)
 		}
 		if b.structure = s; s != nil && s.Wrong != "" && (b.Truncated || len(b.Body) > p.follow.MaxTextBytes) {
-			s.Wrong = plain.Cut // by us, if by nothing else
+			s.Wrong = plain.Cut // Weft cut the body
 		}
 		w.Verbatim(text)
 	})
 }
 
-// markdownPage makes a page of what Markdown says.
+// markdownPage makes a page of a Markdown text.
 type markdownPage struct{ document.Writer }
 
 func (m markdownPage) Heading(level int, text string) {

@@ -3,9 +3,9 @@ package schedule
 import "time"
 
 // partitionClock is the clock of one partition. It goes on with the clock of the
-// machine. When that is set back, it stands still for one reading. It is never
-// before the ledger's last decision, which another run or another machine may
-// have made with a clock that was ahead.
+// machine. If the machine's clock is set back, the partition's clock stands
+// still for one reading. It is never before the ledger's last decision, which
+// another run or another machine may have made with a clock that was ahead.
 //
 // Due times, leases and the ages of robots rules are times of this clock. By the
 // machine's clock, setting it back by an hour would make every domain wait for an
@@ -14,9 +14,9 @@ type partitionClock struct {
 	// decided returns when the ledger's last decision was made; it is called at
 	// the first reading. The zero time, or a nil decided: there was no decision.
 	decided func() time.Time
-	// ownedSince is that of frontier.Moment.
+	// ownedSince is for frontier.Moment.
 	ownedSince time.Time
-	// wokenAt is that of frontier.Moment.
+	// wokenAt is for frontier.Moment.
 	wokenAt time.Time
 
 	machine time.Time // the machine's clock at the last reading; zero: there was no reading

@@ -33,8 +33,8 @@ func TestPartitionClock(t *testing.T) {
 	}
 }
 
-// Hosts that are down are asked again after a time in which nobody decided, be it between two
-// runs or because the machine slept.
+// Hosts that are down get requests again after a time without decisions, between two runs or
+// because the machine slept.
 func TestPartitionClockWakes(t *testing.T) {
 	epoch := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {

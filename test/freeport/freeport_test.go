@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Two processes that look at the same time take different addresses, none of which
-// anybody listens at.
+// Two processes that look at the same time take different addresses without listeners.
 func TestNoAddressTwice(t *testing.T) {
 	const many = 300
 	addrs, err := Loopback(many)

@@ -41,9 +41,8 @@
 //
 // # Defaults
 //
-// Brokers are configured as Kafka comes, but for what makes a test slow (delays
-// of groups, 50 partitions of offsets), what takes memory (64 MB of start heap,
-// 384 MB at most), and how soon a dead broker is noticed: 3 s instead of 9. With three
-// brokers replication is 3 and min.insync.replicas 2. Topics are not created by
-// themselves.
+// Brokers have Kafka's defaults, except for settings that make a test slow (delays of groups,
+// 50 partitions of offsets) or take memory (64 MB of start heap, 384 MB at most), and for the
+// time after which a dead broker is noticed: 3 s instead of 9. With three brokers replication
+// is 3 and min.insync.replicas 2. Topics are not created by themselves.
 package kafkaserver

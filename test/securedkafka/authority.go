@@ -46,7 +46,7 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Certificate is one that an authority has signed.
+// Certificate is a certificate that an authority has signed.
 type Certificate struct {
 	// CertFile and KeyFile hold it and its key, in PEM; BothFile holds both, as
 	// Kafka wants them.
@@ -61,8 +61,8 @@ type Options struct {
 	Expired bool
 }
 
-// Sign makes a certificate with that common name, of which files are called.
-// Signing the same name again replaces its files.
+// Sign makes a certificate with this common name, which is also the name of its files. Signing
+// the same name again replaces its files.
 func (a *Authority) Sign(t testing.TB, name string, o Options) Certificate {
 	t.Helper()
 	template := &x509.Certificate{

@@ -28,8 +28,7 @@ const (
 // Kafka is an Apache Kafka whose listeners are secured.
 type Kafka struct {
 	*kafkaserver.Cluster
-	// Authority has signed the brokers' certificates, and signs those of
-	// clients.
+	// Authority has signed the brokers' certificates, and signs the certificates of clients.
 	Authority *Authority
 }
 

@@ -57,8 +57,8 @@ func (f *fetcher) part() (mine, all int) {
 	return len(f.partitions), int(f.w.partitions)
 }
 
-// enter waits until the address of a request may get one more, and makes it. If the line is
-// too long, the rest of the visit is given back.
+// enter waits until the address of a request may get another request, and makes it. If the line
+// is too long, the rest of the visit is given back.
 func (q *queue) enter(step hostqueue.Step) {
 	url := step.Visit.Requests[step.Index].Target.Url
 	a := q.w.bugs.charged(url)
@@ -84,7 +84,7 @@ func (q *queue) enter(step hostqueue.Step) {
 	q.advance(a)
 }
 
-// advance gives turns to those in the line of an address, now and when they come.
+// advance gives turns to the requests in the line of an address, now and when their turns come.
 func (f *fetcher) advance(a netip.Addr) {
 	f.alarms[a]++
 	alarm := f.alarms[a]
@@ -188,7 +188,7 @@ func (w *world) checkAddress(a *access, address netip.Addr) {
 	}
 }
 
-// crowd is a visit that was given back because its address is asked enough for a while.
+// crowd is a visit that was given back because the line for its address was too long.
 type crowd struct {
 	at, wait time.Duration
 	visit    string
@@ -200,9 +200,9 @@ func (q *queue) noteCrowd(v *hostqueue.Visit, wait time.Duration) {
 	}
 }
 
-// checkCrowd checks that a domain whose address was asked enough comes back after that time,
-// and not much later. Crawls keep to that when faults and orders are over, with one visit of a
-// domain at a time.
+// checkCrowd checks that a domain that rested because of its address comes back after that
+// time, and not much later. Crawls keep to that when faults and orders are over, with one visit
+// of a domain at a time.
 func (w *world) checkCrowd(domain, visit string) {
 	c := w.crowds[domain]
 	if c == nil || c.visit == visit {

@@ -45,8 +45,7 @@ func TestBudgetOfAnAddressIsUsed(t *testing.T) {
 	}
 }
 
-// toldAddresses counts the attempts in scheduled that tell the address of which they took the
-// budget.
+// toldAddresses counts the attempts in scheduled that tell the address whose budget they took.
 func (w *world) toldAddresses(t *testing.T) (n int) {
 	t.Helper()
 	for p := range w.partitions {

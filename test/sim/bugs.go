@@ -276,7 +276,7 @@ func (b *bugs) charged(url string) netip.Addr {
 	return a
 }
 
-// crowd books in a report that an address is asked enough for a while.
+// crowd books in a report that the line for an address is too long.
 func (b *bugs) crowd(r *fetch.Report, wait time.Duration) {
 	switch {
 	case b.w.bug("crowd-unsaid"):
@@ -339,7 +339,7 @@ func withoutMissing(value []byte) []byte {
 	return encode(&n)
 }
 
-// filtered removes the URLs that a small filter takes for known ones.
+// filtered removes the URLs that are known by a small filter.
 func (b *bugs) filtered(t *table, r record) []byte {
 	var n weftpb.Normalized
 	if proto.Unmarshal(r.value, &n) != nil {
@@ -433,7 +433,7 @@ func (b *bugs) define(d *topics.Definition) {
 	}
 }
 
-// written are the offsets up to which parsed is in the files already.
+// written are the offsets up to which parsed is already in the files.
 func (b *bugs) written(next map[int32]int64) map[int32]int64 {
 	if b.w.bug("pages-forgotten") {
 		return nil

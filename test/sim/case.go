@@ -23,12 +23,11 @@ type Case struct {
 	Addresses    int           `json:"addresses,omitempty"`
 	AddressDelay time.Duration `json:"address_delay,omitempty"`
 	PerAddress   int           `json:"per_address,omitempty"`
-	// Throttles: some hosts answer so many requests a minute and no more, see
-	// web.addThrottles.
+	// Throttles: some hosts answer only a number of requests a minute, see web.addThrottles.
 	Throttles bool `json:"throttles,omitempty"`
 	// GiveUpAfter is how long a host may be down; 0: 10 minutes.
 	GiveUpAfter time.Duration `json:"give_up_after,omitempty"`
-	// Processes, of which some run all stages and some a few.
+	// Processes: some run all stages and some run a few.
 	Processes int `json:"processes"`
 	// Embedded: the brokers are in the only process, and what is in their logs
 	// may be gone after a power cut.
@@ -147,8 +146,8 @@ var (
 // faultsWithin is when faults happen.
 const faultsWithin = 32 * time.Second
 
-// NewCase draws a case from a seed. What was added to cases later is drawn from
-// sources of its own, so that a seed keeps what it had.
+// NewCase draws a case from a seed. Later additions to cases are drawn from sources of their own,
+// so that a seed still draws the same case.
 func NewCase(seed uint64) Case {
 	source := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 	c := plainCase(seed)
@@ -233,8 +232,8 @@ func (c *Case) drawForeignWriters(rng *rand.Rand) {
 	}
 }
 
-// drawThrottles draws whether hosts answer so many requests a minute and no more. They have
-// more pages than those of other crawls, and in half of these crawls nothing goes wrong.
+// drawThrottles draws whether hosts answer only a number of requests a minute. They have more
+// pages than in other crawls, and in half of these crawls nothing goes wrong.
 func (c *Case) drawThrottles(rng *rand.Rand) {
 	if rng.IntN(8) > 0 {
 		return

@@ -37,10 +37,10 @@ func (w *world) checkRequest(q *queue, before []*access, a *access, p *page) {
 	}
 }
 
-// checkPace checks when a request begins. Each request takes one of the domain's
-// connections, from its start until the delay after its end is over. There must be
-// a free one. A request that hangs has no connection of the domain, but its host is asked
-// for nothing else. A Retry-After holds for all connections to its host.
+// checkPace checks when a request begins. Each request takes one of the domain's connections,
+// from its start until the delay after its end is over. There must be a free one. A request
+// that hangs takes no connection of the domain, but its host gets no other request. A
+// Retry-After holds for all connections to its host.
 func (w *world) checkPace(before []*access, a *access) {
 	var open, paced, crawlDelayed []*access
 	hanging := 0
@@ -115,7 +115,7 @@ func (t *table) checkReleases(domain string, event []byte) {
 	}
 }
 
-// checkNoneOpen checks that no request is open, because the crawl says so.
+// checkNoneOpen checks that no request is open when the crawl says so.
 func (w *world) checkNoneOpen() {
 	for _, a := range w.web.log {
 		if a.end < 0 {

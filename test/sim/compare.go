@@ -11,8 +11,8 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// published is called with each checkpoint that is published. It checks some of them, and
-// fewer the longer the ledger has become, all of which is folded.
+// published is called with each checkpoint that is published. It checks some of them. Each check
+// folds the whole ledger, so the longer the ledger is, the fewer checks there are.
 func (w *world) published(stage topics.Stage, at topicPartition, c *checkpoint) {
 	w.lastActivity = w.now
 	if w.chance(3 + int(c.folded.Offset/100)) {
@@ -20,8 +20,7 @@ func (w *world) published(stage topics.Stage, at topicPartition, c *checkpoint) 
 	}
 }
 
-// checkStates checks the state of each partition that has an owner, all of whose events
-// are acknowledged.
+// checkStates checks the state of each partition whose owner has no unacknowledged event.
 func (w *world) checkStates() {
 	for _, p := range w.procs {
 		for _, name := range topics.StagesOf(topics.Ledger) {
@@ -73,8 +72,8 @@ type oracle struct {
 	cuts  int // of the log, when it was begun
 }
 
-// oracle returns a fold that is not past an offset. One that may have folded records which
-// the ledger has lost since then is made anew.
+// oracle returns a fold that is not past an offset. If it may have folded records which the ledger
+// has lost since then, it is made anew.
 func (w *world) oracle(stage topics.Stage, l *log, offset int64) (*oracle, error) {
 	if o := w.oracles[l.topicPartition]; o != nil && o.cuts == l.cuts && o.next <= offset+1 {
 		return o, nil
@@ -152,7 +151,7 @@ func (w *world) recount(at topicPartition, store *memstore.Store) {
 		w.violate("gauges", "%v: counted %s, the gauges say %s", at, got, want)
 	}
 	for _, url := range keys(held) {
-		if held[url] > 1 && !w.lostAcknowledged { // dedupe may have lost that it had it
+		if held[url] > 1 && !w.lostAcknowledged { // dedupe may have lost the event that knew it
 			w.violate("state", "%s is in %d places", url, held[url])
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 )
 
-// addDNSFailures gives sites what real ones link to: host names that do not exist,
-// a host that never answers beside one that does, and host names that are not found
-// once, as when one of several name servers is not up to date.
+// addDNSFailures gives sites what real ones link to: host names that do not exist, a host that
+// never answers beside one that does, and host names that are not found once, as if one of
+// several name servers were not up to date.
 func (b *web) addDNSFailures(rng *rand.Rand, all []string) {
 	for _, s := range b.sites {
 		if rng.IntN(2) == 0 {

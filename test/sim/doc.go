@@ -76,8 +76,8 @@
 //     for delays, fail, are missing, or redirect to another domain. The pages of some
 //     have two URLs, with exceptions, so that dedupe learns rules, merges URLs, and
 //     finds that it was wrong.
-//   - In some cases names share addresses, which have budgets. Some hosts answer so
-//     many requests a minute, and 429 to all others, with Retry-After or without.
+//   - In some cases names share addresses, which have budgets. Some hosts answer only a number of
+//     requests a minute, and 429 to all others, with Retry-After or without.
 //
 // # Faults
 //
@@ -97,10 +97,10 @@
 // ledger such a record may get the offset that the owner's next event was made for,
 // and that event may be lost, too. Only records of such a program may be rejected.
 //
-// People choose limits: connections to a domain, depth, URLs of a domain, pages of
-// the crawl, bytes that parse may be behind. They pause and resume stages, end
-// processes in good order, and drain the crawl. Each process learns of that in its
-// own time. Some cases have no faults, but only that.
+// People choose limits: connections to a domain, depth, URLs of a domain, pages of the crawl,
+// bytes that parse may be behind. They pause and resume stages, end processes gracefully, and
+// drain the crawl. Each process learns of this with its own delay. Some cases have no faults,
+// but only this.
 //
 // # Invariants
 //
@@ -134,11 +134,11 @@
 // fetched page and every target of a redirect is admitted once, or parked beyond the
 // limit of its domain, or merged once into its variant, which is in the crawl and has
 // a page if its site has one. Each admitted URL has one outcome, after at most four
-// attempts. What was fetched was asked for, and is parsed. Nothing of a healthy site
+// attempts. What was fetched was requested, and is parsed. Nothing of a healthy site
 // failed for good. No visit ran out of its lease. In a case without faults and with
 // one process, no request was made twice. By induction these are all URLs that the
-// rules reach. And the test says so within some hours of virtual time after the last
-// fault.
+// rules reach. And the drained test says so within some hours of virtual time after
+// the last fault.
 //
 // # Planted bugs
 //

@@ -74,8 +74,8 @@ func (w *world) checkAdmitted(h *history, url, because string) {
 	}
 }
 
-// checkParked checks what is parked: URLs beyond the limit of their domain, each
-// once, and none that is admitted, too.
+// checkParked checks what is parked: URLs beyond the limit of their domain, each once, without URLs
+// that are also admitted.
 func (w *world) checkParked(h *history) {
 	for _, url := range keys(h.urls) {
 		u := h.of(url)
@@ -127,8 +127,8 @@ func (w *world) checkVariantKept(h *history, url, kept, how string) {
 	}
 }
 
-// checkRepeats checks a crawl without faults: no request is made but those that
-// count as attempts, however often processes ended in good order.
+// checkRepeats checks a crawl without faults: the only requests are those that count as attempts,
+// however often processes ended gracefully.
 func (w *world) checkRepeats(h *history) {
 	requests := map[string]int{}
 	for _, a := range w.web.log {

@@ -9,9 +9,9 @@ import (
 
 // leap leaps over time in which nothing happens: all machines wait for the scheduler, and it
 // waits for the next time at which a host that is down may be asked. Only crawls with long
-// outages need that. For leases, heartbeats and all that happens again and again no time
-// passes. The clocks go on, and the scheduler looks at its clock in steps that are not long
-// enough for it to believe that its machine slept.
+// outages need that. For leases, heartbeats and other repeated events no time passes. The
+// clocks go on, and the scheduler looks at its clock in steps that are not long enough for
+// it to believe that its machine slept.
 func (w *world) leap() {
 	if w.c.GiveUpAfter == 0 || !w.idle() {
 		return
@@ -45,8 +45,8 @@ func (w *world) leap() {
 const (
 	leapStep    = 50 * time.Second
 	longestLeap = 2 * time.Hour
-	// preciseLeap is how long leaps have steps of a second: waits of a minute, as those for
-	// hosts with a limit, are kept exactly enough.
+	// preciseLeap is how long leaps have steps of a second: waits of a minute, as for hosts with a
+	// limit, are kept exactly enough.
 	preciseLeap = 70 * time.Second
 	// idleFor is how long nothing happens before a leap.
 	idleFor = 5 * time.Second

@@ -107,8 +107,8 @@ func (a *outage) fail(x *httpclient.Exchange) (reached bool) {
 	return a.how == "" || a.how == httpclient.ClassFirstByteTimeout || a.how == httpclient.ClassReset
 }
 
-// checkProbe checks when an origin is asked that does not answer: its URLs wait, for an hour
-// at most, and after ten minutes it is asked seldom.
+// checkProbe checks when an origin is asked that does not answer: its URLs wait, for an hour at
+// most, and after ten minutes it gets few requests.
 func (w *world) checkProbe(a *outage, o *origin, url string) {
 	tries := append(w.web.tries[o], w.now)
 	w.web.tries[o] = tries
@@ -121,7 +121,7 @@ func (w *world) checkProbe(a *outage, o *origin, url string) {
 	}
 }
 
-// tried notes that the look-up of a host took so long that no request was made.
+// tried notes that no request was made, because the look-up of a host took too long.
 func (b *web) tried(url string) {
 	target, _ := urls.Parse(url)
 	if o := b.hosts[target.Origin()]; o != nil && len(b.tries[o]) > 0 {
@@ -129,18 +129,18 @@ func (b *web) tried(url string) {
 	}
 }
 
-// mayHaveWaited tells whether an origin may have had URLs that waited all the time. One whose
-// robots.txt was not had may wait for that of another.
+// mayHaveWaited tells whether an origin may have had URLs that waited all the time. A host whose
+// robots.txt was not fetched may wait for the robots.txt of another.
 func (w *world) mayHaveWaited(o *origin) bool { return o.robotsRedirect == nil }
 
-// mostProbes may be made in 20 minutes, with those of robots.txt.
+// mostProbes may be made in 20 minutes, probes for robots.txt included.
 const mostProbes = 12
 
-// longestProbe is the longest time between two probes. Each wait is an hour at most; but those
+// longestProbe is the longest time between two probes. Each wait is an hour at most; but the waits
 // of a host and of its robots.txt add up.
 const longestProbe = 2*time.Hour + 10*time.Minute
 
-// othersOver is when the last fault was over that is no outage.
+// othersOver is when the last fault was over that is not an outage.
 func (w *world) othersOver() (end time.Duration) {
 	for _, f := range w.c.Faults {
 		if f.Kind != Outage && f.Kind != Storm {
@@ -191,7 +191,7 @@ func (w *world) mayBeLost(p *page) bool {
 }
 
 // checkGivenUp checks that a URL whose host was down was given up no sooner than the crawl's
-// definition says. Wall clocks that were set are no measure.
+// definition says. Wall clocks that were set cannot be used for this.
 func (w *world) checkGivenUp(p *page, u *fate) {
 	reason := u.outcomes[0]
 	if reason != frontier.ReasonBreaker {

@@ -113,7 +113,7 @@ func (q *queue) lookUp(step hostqueue.Step) {
 	})
 }
 
-// requestPatience is that of host queues, for servers that answer within requestTimeout.
+// requestPatience is the patience of host queues, for servers that answer within requestTimeout.
 var requestPatience = hostqueue.Options{Patience: time.Second, Trial: 400 * time.Millisecond}
 
 // attempt is a step that may hang.
@@ -125,7 +125,7 @@ type attempt struct {
 	hung, over bool
 }
 
-// watch lets a queue go on without a step once that has taken too long, until it is over.
+// watch lets a queue go on without a step that takes too long, until the step is over.
 func (q *queue) watch(step hostqueue.Step, entry *access) *attempt {
 	a := &attempt{queue: q, step: step, entry: entry}
 	q.instance.after(requestPatience.PatienceWith(step.Visit, step.Index), a.hang)

@@ -13,7 +13,7 @@ import (
 // slower is the delay that people ask for a domain.
 const slower = 2 * time.Second
 
-// setDomain has people ask something for a domain, and take it back after a while.
+// setDomain makes a setting for a domain, and takes it back after a while.
 func (w *world) setDomain(f Fault) {
 	domain := w.web.sites[f.Target%len(w.web.sites)].domain
 	s := topics.Setting{Domain: domain, SetAt: epoch.Add(w.now)}

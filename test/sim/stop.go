@@ -43,7 +43,7 @@ const (
 	requestTimeout = 3 * time.Second
 )
 
-// drainDeadline is when a stage that ends now stops to wait for what it has begun.
+// drainDeadline is when a stage that ends now stops waiting for work that it has begun.
 func (w *world) drainDeadline() time.Duration { return w.now + stage.DrainTimeout }
 
 // wait calls then once done returns true, or at the deadline, while the process
@@ -76,7 +76,7 @@ func (p *process) settled() bool {
 	return true
 }
 
-// leave ends an instance in good order, after its commits have arrived.
+// leave ends an instance gracefully, after its commits have arrived.
 func (i *instance) leave() {
 	arrived := func() bool { return i.member == nil || i.member.pendingCommits == 0 }
 	i.wait(arrived, time.Millisecond, math.MaxInt64, func() {

@@ -73,7 +73,7 @@ func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
 const longestRetryAfter = politeness.MaxRetryAfter
 
 // checkSkipped checks that the scheduler knows which hosts asked for no request: few visits
-// come back because their host did, which fetchers remember. A wall clock that is set forward
+// come back because of such a host, which fetchers remember. A wall clock that is set forward
 // ends the scheduler's wait; the first visit that comes back says how long it lasts.
 func (w *world) checkSkipped(f *fetcher, v *hostqueue.Visit, host string) {
 	s := w.web.silences[host]
@@ -92,7 +92,7 @@ const mostSkips = 5
 
 // checkThrottles checks that hosts with a limit did not refuse many more requests than they
 // answered: a few in each minute in which they were asked too fast. TestThrottledHost shows
-// that they are not asked much more slowly than they permit.
+// that they do not get much fewer requests than they permit.
 func (w *world) checkThrottles() {
 	if len(w.c.Faults) > 0 || w.c.AddressDelay > 0 || w.c.MaxPages > 0 {
 		return

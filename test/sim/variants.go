@@ -18,7 +18,7 @@ const (
 	spellings
 )
 
-// variantOf is the other URL of a page; empty: it has none.
+// variantOf is the other URL of a page; empty: it has no other URL.
 func (h spelling) variantOf(url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	switch h {
@@ -40,8 +40,8 @@ func (h spelling) variantOf(url string) string {
 // addVariants gives a second URL to each page of a site that has two spellings. On
 // each site the same one of the two is canonical: the other redirects to it, or
 // names it as canonical. Some pages are exceptions: the other URL is canonical, or
-// both have a page of their own, or the canonical one has none. Half of all links
-// to such pages name the second URL.
+// both have a page of their own, or the canonical one has no page. Half of all
+// links to such pages name the second URL.
 func (b *web) addVariants(rng *rand.Rand, all []string) {
 	type siteRule struct{ redirects, secondIsCanonical bool }
 	rules := map[*site]siteRule{}

@@ -42,8 +42,7 @@ type AuditReport struct {
 	// before, in full and not with an error of the server.
 	Repeats  int
 	Repeated []string
-	// Unexcused counts those repeats of which the request before was not in
-	// flight in an outage.
+	// Unexcused counts the repeats whose earlier request was not in flight in an outage.
 	Unexcused     int
 	UnexcusedURLs []string
 	// MinInterval is the shortest time between the end of a response and the start of

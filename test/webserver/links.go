@@ -72,8 +72,8 @@ func (t *Tree) Pages() iter.Seq2[string, string] {
 	}
 }
 
-// anchors are the hrefs of a and area elements, and the base URL: the document's own,
-// or that of its first base element.
+// anchors are the hrefs of a and area elements, and the base URL: the document's own URL, or the
+// URL of its first base element.
 func anchors(document []byte, page *url.URL) (base *url.URL, hrefs []string) {
 	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(document))
 	if err != nil {

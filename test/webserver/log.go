@@ -18,10 +18,9 @@ const StatusAborted = 499
 
 // Entry is one request as the server saw it.
 type Entry struct {
-	// Start and End in nanoseconds since 1970, of one monotonic clock: the
-	// wall clock as it stood when the server started, plus the time since.
-	// Start is when the request was read, End just before the last bytes of
-	// the response were written.
+	// Start and End in nanoseconds since 1970, of one monotonic clock: the wall clock when the
+	// server started, plus the time since then. Start is when the request was read, End just
+	// before the last bytes of the response were written.
 	Start, End int64
 	// Domain is the Host header without its port.
 	Domain string

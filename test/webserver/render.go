@@ -89,8 +89,8 @@ func (g *Generated) title(d, n int) string {
 // link is an href as it is written, and its anchor text.
 type link struct{ href, anchor string }
 
-// links of page n: home, its children, its special links, others at random.
-// Some carry a fragment, which is no part of the URL to fetch.
+// links of page n: home, its children, its special links, others at random. Some have a
+// fragment, which is not a part of the URL to fetch.
 func (g *Generated) links(rng *rand.Rand, d, n, port, size int) []link {
 	o, pages := g.options, g.pages(d)
 	want := min(o.Links/2+rng.IntN(o.Links+1), max(size/150, 4))

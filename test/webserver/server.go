@@ -36,8 +36,8 @@ type Server struct {
 	// serving ends when no listener is served any more; failed has what went wrong.
 	serving sync.WaitGroup
 	failed  chan error
-	// ending is held for reading by responses of which the client may have seen the
-	// end, while the log does not have them yet.
+	// ending is held for reading by responses whose end the client may have seen, while the log
+	// does not have them yet.
 	ending sync.RWMutex
 }
 
@@ -103,8 +103,8 @@ func (s *Server) Seeds() []string {
 	return seeds
 }
 
-// Entries is a copy of the access log so far, in the order in which responses ended.
-// It has all responses of which a client has seen the end.
+// Entries is a copy of the access log so far, in the order in which responses ended. It has all
+// responses whose end a client has seen.
 func (s *Server) Entries() []Entry {
 	s.ending.Lock()
 	defer s.ending.Unlock()

@@ -50,7 +50,7 @@ func newVisitor(t *testing.T, s *SickServer) visitor {
 	return visitor{s, &http.Client{Transport: tr, Timeout: 600 * time.Millisecond}}
 }
 
-// visit asks for a path. err is also that of reading the body.
+// visit asks for a path. err is also the error of reading the body.
 func (v visitor) visit(h *Host, path string) (*http.Response, string, error) {
 	resp, err := v.client.Get(v.URL(h, path))
 	if err != nil {
@@ -152,7 +152,7 @@ func (v visitor) anew(t *testing.T, h *Host) (visitor, *Host) {
 	return v, v.Hosts()[o.WithDefaults().Healthy]
 }
 
-// fails is a host of which each request ends with an error, and leaves so many entries in the log.
+// fails is a host whose requests all end with an error, and leave so many entries in the log.
 func fails(is func(error) bool, logged int) func(*testing.T, visitor, *Host) {
 	return func(t *testing.T, v visitor, h *Host) {
 		for _, path := range []string{robotsPath, "/"} {

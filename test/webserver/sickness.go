@@ -128,7 +128,7 @@ func Sicknesses() []Sickness {
 	}
 }
 
-// good reports whether page n is one that a crawler should have.
+// good reports whether a crawler should have page n.
 func (k Sickness) good(n int) bool {
 	switch k.Yields {
 	case YieldsAll:

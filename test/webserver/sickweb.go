@@ -149,7 +149,7 @@ func (w *sickWeb) records() map[string]record {
 	return records
 }
 
-// port of a host, if that of the healthy hosts is http.
+// port of a host, if healthy hosts have the port http.
 func (h *Host) port(http int) int {
 	if h.tls && http == 80 {
 		return 443

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// TestFormats reads a log of each format, with lines that are none, and holds
-// what came out against a golden file.
+// TestFormats reads a log of each format, which also has bad lines, and compares the result with a
+// golden file.
 func TestFormats(t *testing.T) {
 	for _, name := range accesslog.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -68,8 +68,7 @@ func TestLastLineMayBeUnfinished(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that no line brings a parser down, and that what is parsed
-// can be asked for.
+// FuzzParse checks that no line makes a parser panic, and that a parsed URL can be requested.
 func FuzzParse(f *testing.F) {
 	for _, name := range accesslog.Names() {
 		raw, err := os.ReadFile("testdata/" + name + ".log")

@@ -60,7 +60,7 @@ func jsonLine(line string) (Entry, error) {
 		e.Start, err = moment(string(l.Time))
 		e.End = e.Start + took
 	default:
-		err = errors.New("neither msec nor time")
+		err = errors.New("msec and time are missing")
 	}
 	if err != nil {
 		return Entry{}, err

@@ -47,7 +47,7 @@ func quoted(s string) (field, rest string) {
 func target(request string) (string, error) {
 	parts := strings.Fields(request)
 	if len(parts) < 2 {
-		return "", fmt.Errorf("%q is no request line", request)
+		return "", fmt.Errorf("%q is not a request line", request)
 	}
 	return parts[1], nil
 }
@@ -124,7 +124,7 @@ func weft(line string) (Entry, error) {
 func seconds(text string) (int64, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err == nil && !(n > -maxSeconds && n < maxSeconds) {
-		err = fmt.Errorf("%q is no number of seconds", text)
+		err = fmt.Errorf("%q is not a number of seconds", text)
 	}
 	return int64(n * 1e6), err
 }

@@ -34,8 +34,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Open goes on where the recorded output ends, and removes what is beyond. A caller can
-// explain the errors ErrDamaged, ErrNoState and ErrOtherTopic.
+// Open goes on where the recorded output ends, and removes everything behind this place. A
+// caller can explain the errors ErrDamaged, ErrNoState and ErrOtherTopic.
 func Open(options Options) (*Pages, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -84,8 +84,8 @@ func (p *Pages) recover() error {
 	if err := p.openFiles(known); err != nil {
 		return err
 	}
-	// The sidecar exists from the first moment: files without one are not of this
-	// package.
+	// The sidecar exists from the first moment. So this package did not write files without a
+	// sidecar.
 	return p.record()
 }
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Errors of Open, besides those of the file system.
+// Errors of Open, besides errors of the file system.
 var (
 	// ErrDamaged: the sidecar or the file it names is not what was written.
 	ErrDamaged = errors.New("output: damaged")
@@ -30,7 +30,7 @@ type state struct {
 	Length int64 `json:"length"`
 	// Compression of the current file.
 	Compression Compression `json:"compression"`
-	// Next offset of each partition.
+	// Next is the next offset of each partition.
 	Next map[int32]int64 `json:"next"`
 	// Sum is the CRC-32 (IEEE) of this object with Sum 0.
 	Sum uint32 `json:"sum"`

@@ -17,7 +17,7 @@ type File struct {
 	gz   *gzip.Writer
 	zst  *zstd.Encoder
 	text []byte // of a record, before zstd
-	// payloads are those in this file, by digest.
+	// payloads are the payloads in this file, by digest.
 	payloads map[string]int // its entry in index
 	index    []Entry
 }

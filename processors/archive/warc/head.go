@@ -21,7 +21,8 @@ type Head struct {
 	Name string
 	// Date of the first exchange.
 	Date time.Time
-	// First is the offset of the first record, Next that of the first record behind the file.
+	// First is the offset of the first record, Next is the offset of the first record behind the
+	// file.
 	First, Next int64
 	// Sum identifies the first record.
 	Sum string
@@ -70,8 +71,8 @@ func (h Head) Member(c Compression) []byte {
 	return storedGzip(text)
 }
 
-// ReadHead returns what the head of a file says, of which begins has the first HeadBytes.
-// It returns false if that is no head of this package.
+// ReadHead reads the head of a file. begins has the first HeadBytes of the file. It returns false
+// if this package did not write the head.
 func ReadHead(begin []byte) (h Head, ok bool) {
 	values := map[string]string{}
 	for line := range strings.Lines(string(begin)) {

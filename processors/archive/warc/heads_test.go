@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// TestHeadsAsOnTheWire holds that heads are archived byte for byte, but for the fields
-// that are not true of a body without its codings.
+// TestHeadsAsOnTheWire checks that heads are archived byte for byte, except the fields that are not
+// true of a body without its codings.
 func TestHeadsAsOnTheWire(t *testing.T) {
 	const request = "GET //a|b HTTP/1.1\r\nHost: example.com\r\nX-odd:  a\r\n\r\n"
 	for _, test := range []struct{ name, head, body, want string }{
@@ -38,7 +38,7 @@ func TestHeadsAsOnTheWire(t *testing.T) {
 	}
 }
 
-// TestRobotsExchange holds that the exchange of a robots.txt is archived like another.
+// TestRobotsExchange checks that the exchange of a robots.txt is archived like another.
 func TestRobotsExchange(t *testing.T) {
 	x := exchange(1, "User-agent: *\n")
 	x.Request.Target.Url = "http://example.com/robots.txt"

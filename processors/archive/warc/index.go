@@ -68,10 +68,10 @@ type Line struct {
 
 var www = regexp.MustCompile(`^www\d*\.`)
 
-// SURT returns the key by which indexes are sorted: the host from its top-level domain on,
-// and path and query in lower case. For URLs of crawls it is the key of pywb and
-// cdxj-indexer, but where unreserved characters are escaped. Scheme, www., default ports and a slash
-// at the end of the path are left out, and parameters are sorted.
+// SURT returns the key by which indexes are sorted: the host from its top-level domain on, and
+// path and query in lower case. For URLs of crawls it is the key of pywb and cdxj-indexer,
+// except if unreserved characters are escaped. Scheme, www., default ports and a slash at the
+// end of the path are left out, and parameters are sorted.
 func SURT(target string) string {
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" {

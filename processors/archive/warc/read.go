@@ -20,7 +20,7 @@ type Record struct {
 }
 
 // ErrRecord means that a member is not one record of WARC.
-var ErrRecord = errors.New("this is no record of WARC")
+var ErrRecord = errors.New("this is not a WARC record")
 
 // ReadMember reads the record in a member of a file.
 func ReadMember(member []byte) (r Record, err error) {

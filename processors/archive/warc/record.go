@@ -23,7 +23,7 @@ type record struct {
 	fields  []Field
 	head    []byte
 	payload []byte
-	entry   *Entry // in the index; nil: it has none
+	entry   *Entry // in the index; nil: it has no entry
 }
 
 const dateFormat = "2006-01-02T15:04:05.000Z"

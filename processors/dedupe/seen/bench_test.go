@@ -42,8 +42,8 @@ func (c *counted) Get(key []byte) []byte {
 	return c.Store.Get(key)
 }
 
-// BenchmarkSet decides and folds pages of 40 links of which one is new, as on
-// the web; the repeats fall on few URLs more often than on many.
+// BenchmarkSet decides and folds pages of 40 links with one new link, as on the web; the repeats
+// fall on few URLs more often than on many.
 func BenchmarkSet(b *testing.B) {
 	stores := map[string]func() kv.Store{
 		"memory": func() kv.Store { return memory{} },

@@ -1,5 +1,5 @@
-// Package seen tells new URLs from those that the crawl knows, for one partition. It
-// knows neither Kafka, clocks nor files.
+// Package seen tells new URLs from those that the crawl knows, for one partition. It does not know
+// Kafka, clocks or files.
 //
 // # States
 //

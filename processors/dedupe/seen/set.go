@@ -85,8 +85,7 @@ func (s *Set) Unseen(targets []*weftpb.Target) []*weftpb.Target {
 // Has tells whether a URL was folded.
 func (s *Set) Has(url string) bool { return s.seen(fingerprintOf(url)) }
 
-// Apply folds an event: its URLs are seen from now on, those that it parks or
-// that others stand for, too.
+// Apply folds an event: its URLs are seen from now on, also parked and merged ones.
 func (s *Set) Apply(event *weftpb.Deduped) {
 	s.add(event.GetTargets())
 	for _, parked := range event.GetParked() {

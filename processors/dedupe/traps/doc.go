@@ -1,14 +1,12 @@
-// Package traps tells, for one partition, which URLs belong to a trap. A trap is a set
-// of URLs that a server can generate without end and that carry little content. The
-// package knows neither Kafka, clocks nor files. docs/traps.md is for the people who
-// run a crawl.
+// Package traps tells, for one partition, which URLs belong to a trap. A trap is a set of URLs
+// that a server can generate without end and that carry little content. The package does not
+// know Kafka, clocks or files. docs/traps.md is for the people who run a crawl.
 //
 // # Evidence
 //
-// A URL has a template (see [Of]). A month of a calendar has "/calendar/{year}/{n}", a
-// choice of facets has "/{word}?color&size". A URL with a query also belongs to a
-// second template, that of all queries of its path, "/{word}?*", because facets have as
-// many templates as combinations.
+// A URL has a template (see [Of]). A month of a calendar has "/calendar/{year}/{n}", a choice
+// of facets has "/{word}?color&size". A URL with a query also belongs to a second template for
+// all queries of its path, "/{word}?*", because facets have as many templates as combinations.
 //
 // For each template on each host a [Templates] has a [pattern]: how many of its URLs were
 // admitted, and what the last pages showed that named new URLs. Such a page either

@@ -20,7 +20,7 @@ func (b *Templates) Apply(domain string, event *weftpb.Deduped) {
 		f.each(event.GetSource(), func(p *pattern) { p.show(event.GetSource(), event.GetShowing(), event.GetOriginal()) })
 	}
 	for _, t := range event.GetTargets() {
-		if t.Sitemap == nil { // else it is no page
+		if t.Sitemap == nil { // else it is not a page
 			f.each(t.GetUrl(), (*pattern).admit)
 			f.census.admitted++
 		}

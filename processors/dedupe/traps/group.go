@@ -20,7 +20,7 @@ import (
 
 const groupPrefix = "trap "
 
-// IsGroup tells whether the name of a group is that of a trap's.
+// IsGroup tells whether a name is the name of a trap's group.
 func IsGroup(name string) bool { return strings.HasPrefix(name, groupPrefix) }
 
 // group is the name of the group of a template's URLs. It has a hash, because templates
@@ -124,8 +124,8 @@ func (c *changes) judge() {
 	}
 }
 
-// tellAll tells the state of the groups of a template, and returns their names. A
-// group is withdrawn as long as one of its traps stands.
+// tellAll tells the state of the groups of a template, and returns their names. A group is
+// withdrawn as long as one of its templates is a trap.
 func (c *changes) tellAll(id identity, state weftpb.Group_State) (names []string) {
 	for _, of := range c.groups(id) {
 		ids := of.all()

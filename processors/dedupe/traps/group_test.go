@@ -96,7 +96,7 @@ func TestLiftBringsTheWithdrawnBack(t *testing.T) {
 	}
 }
 
-// The trap of one choice of parameters says nothing about another; that of all of a
+// The trap of one choice of parameters says nothing about another; the template of all queries of a
 // path does.
 func TestWithdrawnByAllQueries(t *testing.T) {
 	s := open(DefaultOptions())

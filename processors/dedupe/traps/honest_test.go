@@ -122,9 +122,9 @@ func TestCopiesOfAnotherTree(t *testing.T) {
 	}
 }
 
-// Pages that name nothing new are no evidence of their template, for nor against
-// it. A dozen among thousands that are alike and name new URLs of another template
-// make it a trap for themselves, and not for lists that show something new.
+// Pages that name nothing new are not evidence for or against their template. A dozen among
+// thousands that are alike and name new URLs of another template make it a trap for themselves,
+// and not for lists that show something new.
 func TestFewAlikeAmongMany(t *testing.T) {
 	s := open(DefaultOptions())
 	for n := range looksSame {

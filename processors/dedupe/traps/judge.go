@@ -143,7 +143,7 @@ func (b *Templates) host(domain, host string) string {
 	return "*." + domain
 }
 
-// park adds a URL to those of its trap.
+// park adds a URL to the parked URLs of its trap.
 func park(parked []*weftpb.Parked, id identity, reason Reason, t *weftpb.Target) []*weftpb.Parked {
 	for _, p := range parked {
 		if p.Host == id.host && p.Template == id.template {

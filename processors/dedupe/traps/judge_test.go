@@ -31,8 +31,8 @@ func open(o Options) *stage {
 	return s
 }
 
-// names has a page name URLs, paths of the domain, that nobody has seen, and
-// returns how many of them were admitted.
+// names makes a page name new URLs, given as paths of the domain, and returns how many of them were
+// admitted.
 func (s *stage) names(source string, again bool, paths ...string) int {
 	targets := make([]*weftpb.Target, len(paths))
 	for i, p := range paths {
@@ -125,7 +125,7 @@ func TestTrapBehindAnArchive(t *testing.T) {
 	}
 }
 
-// TestLargeHonestSite holds that a site of 100,000 pages is not cut: numbers, deep
+// TestLargeHonestSite checks that a site of 100,000 pages is not cut: numbers, deep
 // archives, lists, and one page in twenty that looks like another.
 func TestLargeHonestSite(t *testing.T) {
 	s := open(DefaultOptions())
@@ -245,8 +245,7 @@ func TestTrapWithCapitals(t *testing.T) {
 	}
 }
 
-// What no trap is called cannot be lifted: the keys of its pattern would be those
-// of another.
+// What no trap is called cannot be lifted: its pattern would have the keys of another.
 func TestLiftOfNoTrap(t *testing.T) {
 	s := open(DefaultOptions())
 	for _, name := range [][2]string{
@@ -266,7 +265,7 @@ func TestLiftOfNoTrap(t *testing.T) {
 	}
 }
 
-// Lifting the template of all queries of a path lifts those of single ones.
+// To lift the template of all queries of a path also lifts the templates of single queries.
 func TestExemptionWins(t *testing.T) {
 	s := open(DefaultOptions())
 	s.lift(domain, "/list?*")
@@ -275,8 +274,8 @@ func TestExemptionWins(t *testing.T) {
 	}
 }
 
-// TestStateIsBounded holds that neither random paths nor random hosts make a
-// domain's state grow for ever, and that they end as traps nevertheless.
+// TestStateIsBounded checks that random paths and random hosts do not make a domain's state grow
+// for ever, and that they end as traps nevertheless.
 func TestStateIsBounded(t *testing.T) {
 	s := open(DefaultOptions())
 	admitted := 0
@@ -318,7 +317,7 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// TestFold holds that a book is the fold of its events: from nothing, in another
+// TestFold checks that a book is the fold of its events: from nothing, in another
 // book, with other options in force, key by key; and that judging changes nothing.
 func TestFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -93,8 +93,8 @@ func isHex(s string, digits, hexLetters, letters int) bool {
 	return hexLetters == letters && digits+letters >= 8 && digits+letters+strings.Count(s, "-") == len(s)
 }
 
-// isRandom tells whether letters are no word: upper and lower case alternate as
-// no language does it.
+// isRandom tells whether letters are not a word: upper and lower case alternate as no language
+// does it.
 func isRandom(s string) bool {
 	changes := 0
 	for i := 1; i < len(s); i++ {
@@ -123,14 +123,14 @@ var calendars = map[string]bool{
 	"events": true, "agenda": true, "kalender": true, "datum": true, "monat": true, "jahr": true,
 }
 
-// sessions are the names of what tells visitors apart.
+// sessions are the names of parameters that tell visitors apart.
 var sessions = map[string]bool{
 	"sid": true, "session": true, "sessionid": true, "session_id": true, "phpsessid": true, "jsessionid": true,
 	"aspsessionid": true, "cfid": true, "cftoken": true, "token": true, "visitor": true,
 }
 
-// pager is the name in front of the number of a page: "page" of page12 and
-// page-12; empty when it is none.
+// pager is the name in front of the number of a page: "page" of page12 and page-12; empty if s
+// does not have this form.
 func pager(s string) string {
 	i := strings.IndexAny(s, "0123456789")
 	name := strings.TrimRight(s[:max(i, 0)], "-_")

@@ -41,8 +41,8 @@ func (s *stage) crawl(path string, answer func(path string) page) (asked int) {
 	return asked
 }
 
-// TestMazes holds what mazes cost whose pages never name each other: what lies
-// between them shows nothing, or something new.
+// TestMazes checks the cost of mazes whose pages never name each other: what lies between them
+// shows nothing, or something new.
 func TestMazes(t *testing.T) {
 	made := 0
 	fresh := func(format string) string {

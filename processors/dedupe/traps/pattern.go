@@ -13,11 +13,11 @@ import (
 type pattern struct {
 	// admitted counts URLs that were let into the crawl.
 	admitted uint64
-	// pages counts the last pages that named new URLs, again those of them that showed
-	// what others had shown.
+	// pages counts the last pages that named new URLs. again counts the pages among them that
+	// showed what others had shown.
 	pages, again uint8
-	// last are the fingerprints of the last two pages. originals are the fingerprints
-	// of the last pages of which pages were copies, the oldest first.
+	// last are the fingerprints of the last two pages. originals are the fingerprints of the last
+	// pages that had copies, the oldest first.
 	last      [2]uint64
 	originals []uint64
 	// reason is set while content makes it a trap, and URLs were parked. While it is a

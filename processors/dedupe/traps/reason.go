@@ -14,11 +14,11 @@ type Reason string
 const (
 	// Calendar is a template made of dates.
 	Calendar Reason = "calendar"
-	// Pagination is one that numbers the pages of a list.
+	// Pagination is a template that numbers the pages of a list.
 	Pagination Reason = "pagination"
-	// Session is one that tells visitors apart.
+	// Session is a template that tells visitors apart.
 	Session Reason = "session"
-	// Faceted is one that combines parameters, as a search by facets does.
+	// Faceted is a template that combines parameters, as a search by facets does.
 	Faceted Reason = "faceted"
 	// SameContent is any other template.
 	SameContent Reason = "same_content"

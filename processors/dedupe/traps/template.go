@@ -72,7 +72,7 @@ func appendPath(dst []byte, path string, named int, asked bool) []byte {
 		leaf, from := !more, len(dst)
 		keeps := depth < named && (!leaf || depth == 0 && asked)
 		dst = appendSegment(append(dst, '/'), segment, keeps, leaf)
-		// A run of one placeholder is one however long it is.
+		// A run of one placeholder counts once, whatever its length.
 		switch now := string(dst[from:]); {
 		case !strings.HasSuffix(now, "}"):
 			last = ""

@@ -8,8 +8,8 @@ import (
 
 const www = "www."
 
-// Site is where rules are learnt: the host with its port, without "www." in
-// front if what is left belongs to the same registrable domain and has none.
+// Site is where rules are learnt: the host with its port, without "www." in front, if the rest
+// belongs to the same registrable domain and does not begin with "www." itself.
 func Site(u urls.URL, domain string) string { return siteOfHost(u.Host(), domain) }
 
 // siteOf is Site of a canonical URL that was not parsed; "" if it is not a URL.
@@ -154,9 +154,8 @@ func slashable(path string) bool {
 	return last != "" && !strings.Contains(last, ".")
 }
 
-// unslashable tells whether a path can lose its final slash. The root cannot, nor a
-// path that ends with an empty segment, nor one that would then end with an index
-// file.
+// unslashable tells whether a path can lose its final slash. The root cannot, and neither can a
+// path that ends with an empty segment, or a path that would then end with an index file.
 func unslashable(path string) bool {
 	if len(path) == 1 || !strings.HasSuffix(path, "/") || strings.HasSuffix(path, "//") {
 		return false

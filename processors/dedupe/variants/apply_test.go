@@ -58,7 +58,7 @@ func TestSite(t *testing.T) {
 		{"http://www.x.org:81/", "x.org", "x.org:81"},
 		{"http://www.a.x.org/", "x.org", "a.x.org"},
 		{"http://x.org/", "x.org", "x.org"},
-		{"http://www.co.uk/", "www.co.uk", "www.co.uk"}, // co.uk is nobody's
+		{"http://www.co.uk/", "www.co.uk", "www.co.uk"}, // co.uk has no owner
 		{"http://www.xx.org/", "x.org", "www.xx.org"},
 		{"http://[::1]:81/", "[::1]", "[::1]:81"},
 	} {

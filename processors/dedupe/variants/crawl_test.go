@@ -202,9 +202,9 @@ func naming(targets ...*weftpb.Target) *weftpb.Normalized {
 	return &weftpb.Normalized{Targets: targets}
 }
 
-// A crawl of a site of any habits, with exceptions anywhere, loses no page, but
-// for one that differs from its variant, as no other does that was read, and is no
-// probe. Every URL has one outcome.
+// A crawl of a site with any rules, with exceptions anywhere, loses no page. The only exception is
+// a page that differs from its variant, if no page that was read does so and it is not a probe.
+// Every URL has one outcome.
 func TestNoPageIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newCrawl(t, rapid.Bool().Draw(t, "learn"))

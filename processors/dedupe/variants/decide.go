@@ -235,10 +235,10 @@ func (d *decision) variantOf(t *weftpb.Target) (kept urls.URL, learnt Set, ok bo
 	return kept, used & learnt, true
 }
 
-// probes tells whether a URL that learnt rules would merge is fetched all the same: one
-// in probeEvery, and the first one of each rule. A page alone can show whether
-// redirects and canonical URLs are right. For equal texts the variant must be known,
-// and the first URL is no probe.
+// probes tells whether a URL that learnt rules would merge is fetched nevertheless: one in
+// probeEvery, and the first one of each rule. A page alone can show whether redirects and
+// canonical URLs are right. For equal texts the variant must be known, and the first URL is not
+// a probe.
 func (d *decision) probes(name string, s *site, m *weftpb.Merged, learnt Set) bool {
 	chosen := d.oneIn(probeEvery, m.Target.Url)
 	if learnt&^s.said() != 0 {

@@ -21,11 +21,11 @@
 //	learning   Less than 6 points speak for it. A redirect, or a canonical URL, from
 //	           a URL to what the rule makes of it gives 2 points; the same text gives
 //	           1; nearly the same text gives none. Each path counts once. So the rule
-//	           needs 3 paths, or 6 of which only the text is known.
+//	           needs 3 paths, or 6 paths if only their texts are equal.
 //	in force   A URL that links and sitemaps name for the first time is merged into
 //	           its variant, if the variant is of the same origin, or of an origin
 //	           that has answered (see below).
-//	broken     One exchange was against it (see below). This is for good.
+//	broken     One exchange was against it (see below). This is final.
 //
 // Evidence about two URLs that differ by several rules, such as http://h/a and
 // https://www.h/a, speaks for all these rules, or against all of them.
@@ -37,27 +37,27 @@
 // /a/index.html as from /a/. A page is relative if it has such a link and its URL can
 // gain or lose a final slash (Evidence.relative).
 //
-//   - If slash or no-slash is among the rules between two URLs, then the text of a
-//     relative page, and the canonical URL that it names, speak for none of them. They
-//     still speak against rules.
+//   - If slash or no-slash is among the rules between two URLs, then the text of a relative
+//     page, and the canonical URL that it names, do not speak for any of them. They still speak
+//     against rules.
 //   - After one relative page, equal texts no longer count for slash and no-slash on
 //     the whole site. Points that equal texts gave to these rules before are taken
 //     back, and a rule that is in force because of them breaks. The reason: it is not
 //     known from which of the two URLs the links lead where they should, and a rule
 //     might keep the wrong one.
-//   - What redirects and canonical URLs of other pages have said still counts: on a
-//     server that redirects, links are written for the one address.
+//   - Redirects and canonical URLs of other pages still count: on a server that redirects, links
+//     are written for one of the two addresses.
 //
 // # Origins that answer
 //
 // A site has four origins: http and https, with and without "www.". An origin has
-// answered when a page was read there: all evidence but a redirect, and but that a URL
-// has no page, shows this. Learnt rules do not lead to an origin that has not
-// answered, because canonical URLs name hosts that are gone and schemes that nothing
-// answers, and such an origin never shows evidence against a rule. Until then a URL is
-// treated as if the rules https, no-www and www were unknown. The other rules apply
-// at its own origin. That an origin has answered is never forgotten, so what was
-// merged because of it stays merged.
+// answered when a page was read there. All evidence shows this, except a redirect, and
+// except that a URL has no page. Learnt rules do not lead to an origin that has not
+// answered. Canonical URLs name hosts that do not exist any more and schemes without a
+// server, and such an origin never shows evidence against a rule. Until then a URL is
+// treated as if the rules https, no-www and www were unknown. The other rules apply at
+// its own origin. That an origin has answered is never forgotten, so what was merged
+// because of it stays merged.
 //
 // # What breaks a rule
 //
@@ -83,13 +83,13 @@
 //
 // # Probes
 //
-// Some URLs that learnt rules would merge are fetched all the same, as probes, so that
-// a rule that is wrong is found out: the first URL of each rule, and one in 64, chosen
-// by the hash that also chooses the sample. What a probe shows is evidence like any
-// other. A page of its own is against what redirects and canonical URLs say, whatever
-// the other URL has. If equal texts brought a rule into force, its variant must be known
-// before a URL is probed, and the first URL is no probe. Of the pages that such probes
-// are compared with, one in 64, the store has the form, beside the sample.
+// Some URLs that learnt rules would merge are fetched nevertheless, as probes, to detect
+// a wrong rule: the first URL of each rule, and one in 64, chosen by the hash that also
+// chooses the sample. What a probe shows is evidence like any other. A page of its own
+// is against what redirects and canonical URLs say, whatever the other URL has. If equal
+// texts brought a rule into force, its variant must be known before a URL is probed, and
+// the first URL is not a probe. Such probes are compared with one page in 64. Besides
+// the sample, the store has the form of these pages.
 //
 // # Groups
 //

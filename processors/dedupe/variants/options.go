@@ -24,7 +24,7 @@ func NewOptions(learn bool, same []string) (*Options, error) {
 		name, host, _ := strings.Cut(text, "@")
 		r, ok := Named(name)
 		if !ok {
-			return nil, fmt.Errorf("%q is no rule; there are %s", name, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("%q is not a rule; the rules are %s", name, strings.Join(Names(), ", "))
 		}
 		host = strings.TrimPrefix(strings.ToLower(host), www)
 		if strings.ContainsAny(host, "/@ ") || strings.HasSuffix(text, "@") {

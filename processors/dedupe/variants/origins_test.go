@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
-// URLs do not give way to those of an origin of which no page was read.
+// URLs are not merged into URLs of an origin without a page that was read.
 func TestNothingGivesWayToASilentOrigin(t *testing.T) {
 	const page = "http://www.x.org/p"
 	toBare := []string{"canonical http://www.x.org/1 /1", "canonical http://www.x.org/2 /2", "canonical http://www.x.org/3 /3"}
@@ -71,8 +71,8 @@ func TestGroupsOfBefore(t *testing.T) {
 	crawl.check()
 }
 
-// Of a site of which some origins do not answer every page is read that is named at one
-// that does, whichever origin pages name as canonical, or redirect to.
+// Some origins of a site do not answer. Every page that is named at an origin that answers is read,
+// whatever origin pages name as canonical or redirect to.
 func TestNoPageIsLostToASilentOrigin(t *testing.T) {
 	all := []string{"http://x.org", "https://x.org", "http://www.x.org", "https://www.x.org"}
 	rapid.Check(t, func(t *rapid.T) {

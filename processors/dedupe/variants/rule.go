@@ -7,7 +7,7 @@ import "strings"
 // partitions: new rules are added at the end.
 type Rule uint8
 
-// The rules besides those of index files, which follow.
+// The rules, except for the rules of index files, which follow.
 const (
 	// HTTPS: http://h/p is https://h/p. Default ports only. Never the other way.
 	HTTPS Rule = iota
@@ -31,7 +31,7 @@ var indexFiles = [...]string{
 
 const rules = int(firstIndex) + len(indexFiles)
 
-// names are those of the rules before firstIndex.
+// names are the names of the rules before firstIndex.
 var names = [firstIndex]string{"https", "no-www", "www", "slash", "no-slash"}
 
 // String is the rule's name: "https", "no-www", "www", "slash", "no-slash", or
@@ -53,7 +53,7 @@ func Named(name string) (Rule, bool) {
 	return 0, false
 }
 
-// Names are those of all rules.
+// Names returns the names of all rules.
 func Names() []string { return every.Names() }
 
 // undoes are the pairs of a rule and the rule that undoes it.
@@ -74,7 +74,7 @@ func of(list ...Rule) (s Set) {
 // Has tells whether r is in the set.
 func (s Set) Has(r Rule) bool { return s&(1<<r) != 0 }
 
-// opposites are the rules that undo those of the set.
+// opposites are the rules that undo the rules of the set.
 func (s Set) opposites() (o Set) {
 	for _, pair := range undoes {
 		if s.Has(pair[0]) {
@@ -93,7 +93,7 @@ func (s Set) each(visit func(Rule)) {
 	}
 }
 
-// Names are those of the set's rules.
+// Names returns the names of the rules in the set.
 func (s Set) Names() (list []string) {
 	s.each(func(r Rule) { list = append(list, r.String()) })
 	return list

@@ -288,8 +288,8 @@ func TestNothingIsLearntUnasked(t *testing.T) {
 	}
 }
 
-// Directories redirect, and pages do not: where nobody links to the other form, or it
-// is no page, the first URL that is given up would be the last.
+// Directories redirect, and pages do not: if no page links to the other form, or if it is not a
+// page, the first URL that is merged would be the last.
 func TestFirstIsAProbe(t *testing.T) {
 	for _, kind := range []string{"redirect", "canonical"} {
 		c := newCrawl(t, true)

@@ -43,9 +43,9 @@ func differences() []difference {
 // crosses tells whether the two spellings are of different origins.
 func (d difference) crosses() bool { return d.rules&elsewhere != 0 }
 
-// group is the name of the group of URLs that differ in this way from URLs that were
-// named before. place is the site; if these URLs are at another origin, it is that
-// origin, because a group that waits for an origin that does not answer is fetched.
+// group is the name of the group of URLs that differ in this way from URLs that were named
+// before. place is the site; if these URLs are at another origin, it is that origin, because a
+// group is fetched if its origin does not answer.
 func (d difference) group(place string) string { return place + " " + d.name }
 
 // groupOf is the group of the URLs that wait for a twin of a site, and the twin's

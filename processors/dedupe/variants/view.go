@@ -46,7 +46,7 @@ func (v *view) lookAtPages(name string) *pages {
 	return decodePages(v.known.store.Get(pagesKey(name)))
 }
 
-// inForce are the rules in force of a site; most sites have none.
+// inForce are the rules in force of a site; most sites have no rules.
 func (v *view) inForce(name string) Set {
 	if s, ok := v.sites[name]; ok {
 		return s.inForce()

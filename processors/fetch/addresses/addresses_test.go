@@ -152,7 +152,7 @@ func TestCrowded(t *testing.T) {
 		}
 		end()
 		all.Wait()
-		// Who left the line holds up nobody.
+		// A request that left the line delays no other request.
 		if at, _ := starts(t, b, 2, server, 0); at[0] > 100*time.Millisecond || at[1] > 200*time.Millisecond {
 			t.Errorf("after the line is gone begun at %v", at)
 		}

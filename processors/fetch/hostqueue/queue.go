@@ -77,8 +77,8 @@ func (v *Visit) HungAfter(started time.Time) time.Duration {
 	return max(v.hung.Sub(started), time.Microsecond)
 }
 
-// Settle says that request i has an outcome, which a former owner reported, so
-// that it need not be made. Any goroutine may call it at any time.
+// Settle says that a former owner has reported the outcome of request i, so that it need not be
+// made. Any goroutine may call it at any time.
 func (v *Visit) Settle(i uint32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -169,7 +169,7 @@ const (
 	// Skip request Index of Visit, because its host must not be asked now; then call
 	// Skipped. Until is the end of the time in which the host asked for no request, if it did.
 	Skip
-	// Finish Visit, of which requests from Index on were not begun; then call Drop.
+	// Finish Visit, whose requests from Index on were not begun; then call Drop.
 	Finish
 )
 
@@ -331,7 +331,7 @@ func mark(hosts *map[string]bool, host string) {
 	(*hosts)[host] = true
 }
 
-// hear notes what a host told all queues of its domain.
+// hear notes what a host told, for all queues of its domain.
 func (q *Queue) hear(host string, now time.Time, answer Answer) {
 	if answer.Rest > 0 {
 		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))

@@ -307,8 +307,8 @@ func TestRestSilencesTheDomain(t *testing.T) {
 	})
 }
 
-// A host that fails, or asks for no request, is not asked: its requests are skipped, in this
-// visit or in all of them, and those of other hosts are made.
+// A host that fails, or asks for no request, is not asked: its requests are skipped, in this visit
+// or in all of them, and requests to other hosts are made.
 func TestAHostThatFailsIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb()

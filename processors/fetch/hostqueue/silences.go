@@ -90,14 +90,14 @@ func (h byEnd) Swap(i, j int) {
 	h[i].at, h[j].at = i, j
 }
 
-// Push is that of heap.Interface.
+// Push implements heap.Interface.
 func (h *byEnd) Push(x any) {
 	added := x.(*silence)
 	added.at = len(*h)
 	*h = append(*h, added)
 }
 
-// Pop is that of heap.Interface.
+// Pop implements heap.Interface.
 func (h *byEnd) Pop() any {
 	last := len(*h) - 1
 	popped := (*h)[last]

@@ -35,7 +35,7 @@ func newBodies(o Options) *bodies {
 // body is the result of reading one.
 type body struct {
 	bytes       []byte // decoded; of exact size; nil with an error
-	coded       []byte // with its content codings; nil if it has none or is not kept
+	coded       []byte // with its content codings; nil if it has no coding or is not kept
 	truncated   bool
 	wireBytes   int64        // before decoding, after any transfer coding
 	reservation *reservation // of a large body; or nil
@@ -43,9 +43,9 @@ type body struct {
 
 // read reads and decodes resp's body up to limit, and closes it. The error is of class
 // body_truncated, bad_encoding, bad_response or a timeout's, or errNoMemory when ctx ended
-// before there was memory for the body. limit holds for the result, for the wire, and
-// between codings, so that neither a bomb nor a stream that decodes to nothing goes on for
-// long. end ends the exchange; see bodyMemory.reserve.
+// before there was memory for the body. limit holds for the result, for the wire, and between
+// codings. So a bomb, or a stream that decodes to nothing, ends soon. end ends the exchange;
+// see bodyMemory.reserve.
 func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Response, limit int64) (body, error) {
 	defer resp.Body.Close()
 	kept := &keeper{r: resp.Body}
@@ -138,7 +138,7 @@ func (b *bodies) content(ctx context.Context, end func(why error), resp *http.Re
 // unpack decodes a body of at most most bytes whose codings have large windows. It reads
 // the body first and then decodes it, with at most maxWindows over all exchanges at a time.
 // So a server that sends a little and hangs occupies no window, and a decoder with a window
-// waits neither for a server nor for memory. A body that turns out to be too large to be
+// does not wait for a server or for memory. A body that turns out to be too large to be
 // decoded without a reservation is decoded again when it has one.
 func (b *bodies) unpack(ctx context.Context, end func(why error), list []string, wire *limited, most, limit int64, got *body) error {
 	packed, pooled, readErr := b.readAll(wire, most, &got.reservation, func() (*reservation, error) {
@@ -300,9 +300,9 @@ func skip(resp *http.Response) {
 	resp.Body.Close()
 }
 
-// expectNone checks that a response without a body has none, and closes it. Only HTTP/2
-// can send one nevertheless. A body shorter than its length is not a fault here: the length
-// is that of the body of another response.
+// expectNone checks that a response that must not have a body has no body, and closes it. Only
+// HTTP/2 can send one nevertheless. A body shorter than its length is not a fault here: the length
+// belongs to the body of another response.
 func expectNone(resp *http.Response) error {
 	defer resp.Body.Close()
 	n, err := io.ReadFull(resp.Body, make([]byte, 1))

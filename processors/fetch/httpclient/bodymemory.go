@@ -63,10 +63,9 @@ type reservation struct {
 	before int64
 }
 
-// reserve waits for memory of so many bytes, for a body of which at most come bytes
-// arrive. The body is being read until whole is called. When the body comes too slowly,
-// end is called with errSlowMemory, from another goroutine. end must make a read that
-// waits return.
+// reserve waits for memory of so many bytes, for a body that has at most come bytes on the
+// wire. The body is being read until whole is called. When the body comes too slowly, end is
+// called with errSlowMemory, from another goroutine. end must make a read that waits return.
 func (m *bodyMemory) reserve(ctx context.Context, bytes, come int64, end func(why error)) (*reservation, error) {
 	r, err := m.tryReserve(bytes)
 	if err != nil {

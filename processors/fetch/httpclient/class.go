@@ -146,10 +146,10 @@ var (
 		`unexpected EOF reading trailer|client connection (lost|force closed)|client conn (not usable|could not be established)`)
 )
 
-// isStale tells whether err, before the response header, is that of a kept connection that the
-// server had closed: no byte came back. A stream that was reset is not, because its
-// connection lives. A stream that was refused is, since the transport would repeat the
-// request (RFC 9113 section 8.7).
+// isStale tells whether err, before the response header, means that the server had closed a
+// kept connection: no byte came back. A stream that was reset is not, because its connection
+// lives. A refused stream counts as such, because the transport would repeat the request (RFC
+// 9113 section 8.7).
 func isStale(x *Exchange, err error) bool {
 	class := Classify(err)
 	return x.Reused && x.FirstByte == 0 && (class == ClassNoResponse || class == ClassReset) && !is[http2.StreamError](err)

@@ -29,7 +29,7 @@ type Client struct {
 	end          context.CancelFunc // of look-ups
 }
 
-// New returns a client; the error is that of Options.Validate. Environment variables that
+// New returns a client; it returns the error of Options.Validate. Environment variables that
 // name proxies are ignored: a proxy would resolve names, and connect to addresses that this
 // package refuses.
 func New(o Options) (*Client, error) {
@@ -164,7 +164,7 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 	x.Body, x.CodedBody = got.bytes, got.coded
 	x.Truncated, x.WireBytes, x.reservation = got.truncated, got.wireBytes, got.reservation
 	if errors.Is(err, errNoMemory) && errors.Is(context.Cause(ctx), errTotalTimeout) {
-		_ = a.failed(ctx, err) // the server is not to blame
+		_ = a.failed(ctx, err) // this is not the server's fault
 		return err
 	}
 	if err != nil && (x.Location == "" || ctx.Err() != nil) {

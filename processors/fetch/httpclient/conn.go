@@ -72,12 +72,11 @@ func guarded(c net.Conn) *conn {
 //
 // HTTP/1.1 distinguishes responses by their order alone. So bytes that a peer sent after the
 // last response must not be on the connection when the next request is written. begin waits
-// until the transport either asks for bytes, which it does only when it has none left, or
-// closes the connection because it has some. One of them follows at once, because an
-// exchange gets a connection only when its last response was read. Bytes that are read after
-// that, and before the request is written, end the connection, and the exchange goes to
-// another one. Bytes that come while the request is being written may be an early answer to
-// it.
+// until the transport either asks for bytes, because it has read all bytes, or closes the
+// connection, because some are left. One of them follows at once, because an exchange gets a
+// connection only when its last response was read. Bytes that are read after that, and
+// before the request is written, end the connection, and the exchange goes to another one.
+// Bytes that come while the request is being written may be an early answer to it.
 func (c *conn) begin(g *grant, header *headerBlock, allowance int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,8 +41,8 @@ func keyUpdate(t *testing.T, secret []byte) []byte {
 	return append(head, aead.Seal(nil, expand("iv", 12), content, head)...)
 }
 
-// A peer that asks for new keys and does not read the answer delays neither the end of an
-// exchange nor the closing of an idle connection, and so not the transport.
+// A peer that asks for new keys and does not read the answer does not delay the end of an exchange
+// or the closing of an idle connection, and so not the transport.
 func TestDeafPeerOfTLS(t *testing.T) {
 	for name, end := range map[string]func(c *conn, g *grant){
 		"abort": func(c *conn, g *grant) { c.abort(g) },

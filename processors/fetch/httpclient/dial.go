@@ -156,8 +156,8 @@ func (d *dialer) absolute(host string) string {
 }
 
 // race connects to the first of addrs that answers. Each attempt starts attemptDelay after the
-// one before, or at once when that fails. If all fail, the error is the one that says most.
-// No attempt outlives the call.
+// one before, or at once when that fails. If all fail, it returns the error that says most. No
+// attempt outlives the call.
 func (d *dialer) race(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	if len(addrs) == 1 {
 		return d.net.DialContext(ctx, "tcp", netip.AddrPortFrom(addrs[0], port).String())

@@ -19,7 +19,7 @@ const unknownTTL time.Duration = -1
 // the hosts file, time-outs, and TCP after an answer that is cut. It does not tell how
 // long records hold. So observed reads the messages that pass on its connections.
 type observed struct {
-	resolver Resolver // its connections are those of observe
+	resolver Resolver // observe makes its connections
 }
 
 // dialDNS connects to a server of names, as net.Resolver.Dial does.
@@ -39,7 +39,7 @@ func (o observed) LookupNetIP(ctx context.Context, network, name string) ([]neti
 	return o.resolver.LookupNetIP(ctx, network, name)
 }
 
-// LookupTTL is that of TTLResolver.
+// LookupTTL implements TTLResolver.
 func (o observed) LookupTTL(ctx context.Context, network, name string) ([]netip.Addr, time.Duration, error) {
 	seen := &ttls{positive: unknownTTL, negative: unknownTTL}
 	addrs, err := o.resolver.LookupNetIP(context.WithValue(ctx, ttlsKey{}, seen), network, name)
@@ -135,8 +135,8 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// read notes how long an answer holds. Messages that the resolver ignores are ignored:
-// those that do not answer what was asked, and a datagram that is cut. So is one that
+// read notes how long an answer holds. Messages that the resolver ignores are ignored: those
+// that do not answer what was asked, and a datagram that is cut. It also ignores a message that
 // cannot be read, or that says that the server has failed. whole: the message came over a
 // stream.
 func (t *ttls) read(asked, message []byte, whole bool) {

@@ -26,7 +26,7 @@ type reply struct {
 	forged    *reply // comes first, with another id
 }
 
-// record is a resource record; its name is that of the question.
+// record is a resource record; it has the name of the question.
 type record struct {
 	ttl  uint32
 	body dnsmessage.ResourceBody
@@ -287,7 +287,7 @@ func TestLifetimesOfMissingNames(t *testing.T) {
 		{after: 5*time.Second - 1},
 		{after: 1, ttl: 0, asks: true}, // confirmed, and not kept
 		{after: 5 * time.Second, ttl: time.Hour, asks: true},
-		{after: time.Hour, ttl: time.Hour, ahead: true, asks: true}, // a first one that nobody is told
+		{after: time.Hour, ttl: time.Hour, ahead: true, asks: true}, // a first one that no caller gets
 		{after: 20 * time.Second, ttl: time.Hour, asks: true},
 		{after: 10 * time.Second, ttl: time.Hour, asks: true},
 		{after: time.Minute},
@@ -306,7 +306,7 @@ func TestLifetimesOfMissingNames(t *testing.T) {
 	}
 }
 
-// Whatever a server of names sends, the TTL is one that a record can have.
+// Whatever a name server sends, the TTL is possible for a record.
 func FuzzDNSMessage(f *testing.F) {
 	name := dnsmessage.MustNewName("a.test.")
 	q := dnsmessage.Question{Name: name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}

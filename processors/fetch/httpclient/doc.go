@@ -13,17 +13,17 @@
 //	             ▼                                         │
 //	   Exchange{Class, Error, …} ◀─ decode, cut ◀─ body ◀─ header
 //
-// A response that was read whole, or cut at a limit and flagged, has an empty [Class],
-// whatever its status. Everything else has a named class; see [Class]. Status
-// and headers are kept when the header was read, even if the body failed. A body that
-// failed is dropped: half a page parsed is worse than a page asked for again.
+// A response that was read whole, or cut at a limit and flagged, has an empty [Class], whatever
+// its status. Every other result has a named class; see [Class]. Status and headers are kept
+// when the header was read, even if the body failed. A body that failed is dropped: to parse
+// half a page is worse than to request the page again.
 //
 // [Client.LookUp] does the look-up before the exchange, and [Client.LookAhead] long before
 // it. So a name that does not exist, or whose servers are silent, delays no other name. Few
 // names are looked up at once. A look-up that hangs does not count (package slots).
 //
-// No name is looked up for a request that will go to a connection that is kept, however short
-// its records hold (see [keptConns]). Each new connection has a look-up, and its addresses are
+// No name is looked up for a request that will go to a kept connection, even if the records of
+// the name are old (see [keptConns]). Each new connection has a look-up, and its addresses are
 // judged.
 //
 // An answer is kept as long as its records say, within bounds (see [lifetimes]). Go's
@@ -82,9 +82,9 @@
 //
 // A Client has idle connections (closed after Options.IdleTimeout), cached addresses (see
 // [resolver]), origins that do not keep connections (see [stale]), and pooled decoders and
-// buffers. All of it is a cache. A Client is safe for concurrent use. Its goroutines are
-// those of net/http's transport, two for each HTTP/1.1 and one for each HTTP/2 connection,
-// of name look-ups, and of connection attempts in a race. [Client.Close] ends them.
+// buffers. All of it is a cache. A Client is safe for concurrent use. Its goroutines belong to
+// net/http's transport (two for each HTTP/1.1 and one for each HTTP/2 connection), to name
+// look-ups, and to connection attempts in a race. [Client.Close] ends them.
 //
 // # Memory
 //

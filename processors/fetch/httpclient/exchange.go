@@ -10,7 +10,7 @@ import (
 
 // Exchange is the outcome of one request.
 type Exchange struct {
-	// URL is that of the request.
+	// URL is the URL of the request.
 	URL string
 	// Class names what went wrong; empty when the response was read.
 	Class Class
@@ -24,15 +24,15 @@ type Exchange struct {
 	// RequestHeaders are as sent, in order. For HTTP/2 the names are in lower
 	// case, :authority is named Host, and the other pseudo-fields are left out.
 	RequestHeaders []Header
-	// Headers are those of the response: for HTTP/1.1 in the order and
-	// spelling of the server, for HTTP/2 sorted by name.
+	// Headers are the fields of the response: for HTTP/1.1 in the order and spelling of the
+	// server, for HTTP/2 sorted by name.
 	Headers []Header
 	// RequestHead and ResponseHead are the bytes on the wire of both, to the empty line;
 	// nil for HTTP/2 and above maxHeadBytes. They are read only.
 	RequestHead, ResponseHead []byte
 	// Body has its content codings removed. Headers still name them.
 	Body []byte
-	// CodedBody is the body with its content codings; nil if it has none, was cut, or is
+	// CodedBody is the body with its content codings; nil if it has no coding, was cut, or is
 	// larger than Options.KeepCoded.
 	CodedBody []byte
 	// Stored is where the caller has stored the body. Then the record refers to it.
@@ -97,9 +97,9 @@ func (x *Exchange) Outcome() *weftpb.Outcome {
 	}
 }
 
-// Fetched returns the record of the exchange with its body, which it shares,
-// unless that is stored elsewhere, and with the coded one if there is room; Id, Request, Visit and the outcome's Index
-// are the caller's to set.
+// Fetched returns the record of the exchange. It shares the body, unless the body is stored
+// elsewhere, and has the coded body if there is room; Id, Request, Visit and the outcome's
+// Index are the caller's to set.
 func (x *Exchange) Fetched() *weftpb.Fetched {
 	body, coded := x.Body, x.CodedBody
 	if x.Stored != nil {

@@ -89,8 +89,7 @@ func newDeafPeer(t testing.TB, trusted *x509.CertPool, script func(p peer)) stri
 	})
 }
 
-// pings sends PINGs without end, of which a peer that is deaf hears no
-// acknowledgement.
+// pings sends PINGs without end. If it is deaf, it does not read the acknowledgements.
 func (p peer) pings() {
 	many := bytes.Repeat([]byte("\x00\x00\x08\x06\x00\x00\x00\x00\x0012345678"), 900)
 	p.until(func() error {

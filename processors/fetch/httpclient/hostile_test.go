@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite testdata")
 type hostile struct {
 	name  string
 	serve func(t *testing.T) (url string)
-	// options changes those of the client, once it serves; nil: it does not.
+	// options changes the options of the client, once it serves; nil: it does not.
 	options func(*Options)
 }
 

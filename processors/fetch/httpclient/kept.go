@@ -18,7 +18,7 @@ type keptConns struct {
 	conns map[string][]*conn
 }
 
-// keptKey is that of the connections for a URL.
+// keptKey is the key of the connections for a URL.
 func keptKey(u *url.URL) string {
 	port := u.Port()
 	switch {

@@ -12,13 +12,12 @@ import (
 
 // LookUp returns when the addresses of the host of a URL are known, so that Do need not
 // wait for them. If the look-up fails, it returns the exchange that Do would have made: its
-// class is dns_not_found or dns_error, or what the end of ctx means. Otherwise failure is nil,
-// also for a URL with another fault, of which Do says what it is. What is in the
-// cache costs no time, and nothing is looked up for a request that will go to a connection
-// that is kept.
+// class is dns_not_found or dns_error, or what the end of ctx means. Otherwise failure is
+// nil, also for a URL with another fault: Do reports such faults. A cached name costs no
+// time, and no name is looked up for a request that will go to a kept connection.
 //
-// address is where the next request for the URL will go to, as far as it is known: that of a
-// connection that is kept, or the one that is dialled first. Otherwise it is not valid.
+// address is where the next request for the URL will go to, if that is known: the address of a kept
+// connection, or the address that is dialled first. Otherwise it is not valid.
 func (c *Client) LookUp(ctx context.Context, url string) (address netip.Addr, failure *Exchange) {
 	if u, name := c.nameOf(url); name != "" && !c.keptTo(u).IsValid() {
 		began := time.Now()
@@ -41,7 +40,7 @@ func notFound(url string, began time.Time, err error) *Exchange {
 	return x
 }
 
-// address is that of LookUp, from what is known already.
+// address returns the address of LookUp, as far as it is known without a look-up.
 func (c *Client) address(url string) netip.Addr {
 	u, err := target(url)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// LookUp asks only for names, and its failures are those of Do.
+// LookUp asks only for names, and fails like Do.
 func TestLookUp(t *testing.T) {
 	s := newServer(t, func(http.ResponseWriter, *http.Request) {})
 	fake := &fakeResolver{

@@ -54,11 +54,11 @@ type Options struct {
 	SitemapBytes int64
 	// FileBytes is the same for PDF and files of office programs, which can only be read whole.
 	FileBytes int64
-	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges
-	// together, from their reading to Exchange.Release. It is at least MaxBodyBytes.
-	// The buffer of a body that is being read may for a moment be twice as large. A
-	// body that is over 1 MiB in brotli or zstd reserves memory for its encoded and its
-	// decoded bytes, or all memory. While a body waits for memory, those that are being
+	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges together,
+	// from their reading to Exchange.Release. It is at least MaxBodyBytes. The buffer
+	// of a body that is being read may for a moment be twice as large. A body that is
+	// over 1 MiB in brotli or zstd reserves memory for its encoded and its decoded
+	// bytes, or all memory. While a body waits for memory, the bodies that are being
 	// read must come so fast, over BodyRateWindow, that their reservation would be full
 	// within TotalTimeout.
 	LargeBodyBytes int64
@@ -97,8 +97,8 @@ type Options struct {
 
 	// Resolver looks names up; it may be a TTLResolver. Nil: Go's own resolver.
 	Resolver Resolver
-	// DNSTTL is how long addresses are kept whose records' TTL is not known: those of the
-	// hosts file, for instance. All others are kept as long as their records say, at least
+	// DNSTTL is how long addresses are kept whose records' TTL is not known: for example
+	// addresses in the hosts file. All others are kept as long as their records say, at least
 	// DNSMinTTL and at most DNSMaxTTL.
 	DNSTTL, DNSMinTTL, DNSMaxTTL time.Duration
 	// DNSNegativeTTL is the least time for which a name that does not exist is remembered.
@@ -107,8 +107,7 @@ type Options struct {
 	// look-up must ask. So DNSNegativeTTL must be shorter. Failures of resolvers are not
 	// remembered.
 	DNSNegativeTTL, DNSNegativeMaxTTL time.Duration
-	// DNSNames bounds the number of names kept, each with those of its addresses that
-	// are dialled.
+	// DNSNames bounds the number of names kept, each with the addresses that are dialled.
 	DNSNames int
 	// DNSLookups bounds the names that are looked up at once. A look-up that takes longer
 	// than a second does not count; there may be 512 of those.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The ports are those of the Web Platform Tests, and refused before a name is
-// looked up, whatever may be asked otherwise.
+// The ports of the Web Platform Tests are refused before a name is looked up, whatever else is
+// permitted.
 func TestOtherProtocols(t *testing.T) {
 	text, err := os.ReadFile("testdata/bad-ports.txt")
 	if err != nil {

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// reach says to which addresses the crawler may connect: those of the public internet, those
-// of the named networks, or all. A page may name any host, and a name may resolve to any
-// address. So reach protects the services beside the crawler from hostile links (server-side
-// request forgery).
+// reach says to which addresses the crawler may connect: the public internet, the named
+// networks, or all. A page may name any host, and a name may resolve to any address. So reach
+// protects the services beside the crawler from hostile links (server-side request forgery).
 type reach struct {
 	all      bool
 	networks []netip.Prefix
@@ -25,8 +24,8 @@ func (r reach) refusal(a netip.Addr) string {
 }
 
 // named reports whether a is in one of the named networks. The network of an intranet may
-// contain the hosts of a cloud's metadata, which its user does not mean. So such a host is
-// named only by its own address.
+// contain the metadata hosts of a cloud, which its user does not mean to permit. So such a host
+// is named only by its own address.
 func (r reach) named(a netip.Addr) bool {
 	for _, network := range r.networks {
 		if network.Contains(a) && (network.IsSingleIP() || !slices.Contains(metadata, a)) {
@@ -133,7 +132,7 @@ var otherProtocols = []uint16{
 	6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 }
 
-// forOther reports whether a port is that of another protocol. The standard's list has port 0
+// forOther reports whether a port belongs to another protocol. The standard's list has port 0
 // too, which checkHost refuses.
 func forOther(port uint16) bool {
 	_, found := slices.BinarySearch(otherProtocols, port)

@@ -41,9 +41,9 @@ type Request struct {
 	Permit func() bool
 }
 
-// target makes the URL of a request. Path and query are byte for byte those of raw: net/url
-// would escape characters that WHATWG keeps, such as "|", and refuse a "%" that is not followed
-// by two digits.
+// target makes the URL of a request. Path and query are the same as in raw, byte for byte:
+// net/url would escape characters that WHATWG keeps, such as "|", and refuse a "%" that is not
+// followed by two digits.
 func target(raw string) (*url.URL, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok || scheme != "http" && scheme != "https" {

@@ -44,7 +44,7 @@ const (
 	hangingLookUps = 512
 )
 
-// answer is never changed, but for told.
+// answer is never changed, except for told.
 type answer struct {
 	addrs   []netip.Addr // see worthKeeping; empty: the name does not exist
 	came    time.Time
@@ -199,7 +199,7 @@ func (l lifetimes) ofNone(ttl time.Duration, confirmed bool) time.Duration {
 const confirmed = 10 * time.Minute
 
 // confirmedBy tells whether the answer "does not exist" that came at now confirms the one
-// before. An answer to a look-up ahead that nobody needed is not one to be confirmed.
+// before. An answer to a look-up ahead that no request needed is not confirmed.
 func (a *answer) confirmedBy(now time.Time) bool {
 	return a != nil && len(a.addrs) == 0 && a.told.Load() && now.Sub(a.came) < confirmed
 }

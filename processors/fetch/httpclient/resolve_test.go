@@ -184,7 +184,8 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// The time of a look-up is not that of a connection, whether it finds the name or not.
+// The time of a look-up does not count as the time of a connection, whether it finds the name or
+// not.
 func TestTimeOfLookUps(t *testing.T) {
 	s := newServer(t, func(http.ResponseWriter, *http.Request) {})
 	const slow = 50 * time.Millisecond

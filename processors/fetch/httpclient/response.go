@@ -106,7 +106,7 @@ func wholeSize(contentRange string) int64 {
 	return int64(whole)
 }
 
-// wrongLength returns why the body of resp, of n bytes before decoding, is not the whole that
+// wrongLength returns why the body of resp, of n bytes before decoding, is not the whole body that
 // a 206 promised. It is nil if the body is whole, or if there was no such promise.
 func wrongLength(resp *http.Response, n int64) error {
 	if resp.StatusCode != http.StatusPartialContent {

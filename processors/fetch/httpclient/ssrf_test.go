@@ -102,9 +102,8 @@ func (inside) LookupNetIP(context.Context, string, string) ([]netip.Addr, error)
 	return addrs("127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"), nil
 }
 
-// No spelling of an address, and no name, leads to the crawler's own host:
-// neither when it is asked for as it is, nor as the target of a redirect of a
-// page, nor behind one of robots.txt.
+// No spelling of an address, and no name, leads to the crawler's own host: as a URL, as the
+// target of a redirect of a page, or behind a redirect of robots.txt.
 func TestNoSpellingLeadsInside(t *testing.T) {
 	f := newForbidden(t)
 	c := outsider(t, inside{})

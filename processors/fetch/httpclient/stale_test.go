@@ -71,7 +71,7 @@ func TestStaleConnectionsHTTP2(t *testing.T) {
 	}
 }
 
-// failsOnce makes thirty exchanges of which the second alone fails.
+// failsOnce makes thirty exchanges. Only the second fails.
 func failsOnce(t *testing.T, c *Client, url string) {
 	t.Helper()
 	for n := range 30 {

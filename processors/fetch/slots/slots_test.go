@@ -46,8 +46,8 @@ func TestHangingWorkLeavesItsSlot(t *testing.T) {
 	})
 }
 
-// Work that waits is served by the weights of its priorities, that of one priority in the order
-// in which it came.
+// Work that waits is served by the weights of its priorities. Work of one priority is served in the
+// order in which it came.
 func TestUrgentWorkGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := slots.New(1, 0, time.Hour)

@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/processors/normalize/scope"
 )
 
-// A link is judged against the page that holds it.
+// A link is judged by the page that has it.
 func ExamplePolicy_Judge() {
 	options := scope.DefaultOptions()
 	options.Mode, options.MaxDepth, options.Exclude = scope.Domain, 2, []string{`/print/`}

@@ -52,7 +52,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// digits is a path of n segments, no two of which in a row are the same.
+// digits is a path of n segments without two equal ones in a row.
 func digits(n int) string { return strings.Repeat("/1/2", n/2) + strings.Repeat("/a", n%2) }
 
 // params is a query of n parameters.

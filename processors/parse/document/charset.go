@@ -45,8 +45,8 @@ func decode(body []byte, hint hint) (text []byte, name string) {
 	case asciiIsItself(name) && isASCII(body):
 		return body, name
 	}
-	// The decoders replace what they cannot read by U+FFFD. Other errors are those of readers
-	// and of short buffers, which Bytes does not have.
+	// The decoders replace what they cannot read by U+FFFD. Other errors concern readers and short
+	// buffers, which Bytes does not have.
 	text, err := decoderOf(name).Bytes(body)
 	if err != nil || !utf8.Valid(text) {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))

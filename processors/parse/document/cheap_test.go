@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCheap holds that what a stream finds cheap is not costly, and that it finds most pages cheap.
+// TestCheap checks that a document that a stream finds cheap is not costly, and that it finds most
+// pages cheap.
 func TestCheap(t *testing.T) {
 	r := newReader(t, nil)
 	bodies := hostile(64 << 10)

@@ -42,8 +42,8 @@ type pageState struct {
 	pre     int
 	fresh   bool
 	inTitle bool
-	// link is the number of the open a element, -1 when none is open. level is that of the
-	// open heading, 0 when none is open.
+	// link is the number of the open a element, -1 when none is open. level is the level of the
+	// open heading, 0 if no heading is open.
 	link, level int
 	// foreign counts open svg and math elements. muted: an element is open whose text readers
 	// do not see.
@@ -295,7 +295,8 @@ func (c *collector) endHeading() {
 // contents for text up to the first end tag. noscript does the same, so that the element ends
 // where readers of the page see it end, in a table and in the head, too. Within it, elements
 // mean what they mean to a browser that runs no scripts (WHATWG HTML, the noscript element).
-// Left out are scripts, templates, the contents of frames, and all text except that of links.
+// It leaves out scripts, templates, the contents of frames, and all text except the text of
+// links.
 func (c *collector) noscript(contents string) {
 	anchor, link, muted := c.anchor, c.link, c.muted
 	c.anchor, c.link = prose{limit: c.opts.MaxAnchorBytes, oneLine: true}, -1

@@ -25,7 +25,7 @@ const (
 	startIgnored
 	startFrameset
 	startMetadata
-	startRaw // an element of which the content is text: title, style, script, noframes, iframe, noembed, noscript, textarea
+	startRaw // an element whose content is text: title, style, script, noframes, iframe, noembed, noscript, textarea
 	startTemplate
 	startBlock
 	startHeading
@@ -260,7 +260,7 @@ func elementOf(name string) *element {
 // longestElement is the length of the longest name in elementTable.
 const longestElement = len("annotation-xml")
 
-// equalFoldASCII reports whether two names are equal but for the case of ASCII letters.
+// equalFoldASCII reports whether two names are equal except for the case of ASCII letters.
 func equalFoldASCII(a, b string) bool {
 	if len(a) != len(b) {
 		return false

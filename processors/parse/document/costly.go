@@ -85,8 +85,8 @@ var tagKinds = [256]uint8{
 // formatting are the formatting elements that may be opened again.
 type formatting struct {
 	bytes int // of these elements
-	// tags are the different start tags but those of anchors: a body has many anchors, and
-	// few of them are equal.
+	// tags are the different start tags, except for anchors: a body has many anchors, and few
+	// of them are equal.
 	tags []formattingTag
 }
 
@@ -212,8 +212,8 @@ const (
 	simpleShape // within a drawing
 )
 
-// simpleKind is the kind of an element. Elements whose text is not HTML are not simple, and
-// neither are those of forms and tables and others with rules for their contents.
+// simpleKind is the kind of an element. Not simple are elements whose text is not HTML, elements of
+// forms and tables, and others with rules for their contents.
 func simpleKind(name []byte) int {
 	switch lowerASCII(name) {
 	case "address", "article", "aside", "blockquote", "cite", "dd", "div", "dl", "dt", "figcaption", "figure", "footer",
@@ -245,11 +245,10 @@ func endTag(s, name []byte) (after []byte, ok bool) {
 // What the tree parser (x/net/html v0.62) does in time or memory that grows with
 // the square of a body, measured on one slow core:
 //
-//   - It merges the attributes of each further html and body tag into those of
-//     the first: 128 KiB of "<body a1><body a2>…" take 5 s, 1 MiB minutes.
-//   - It opens formatting elements again for each paragraph after the one that
-//     they were not closed in: 64 KiB of "<p><b a1><b a2>…</p><p>x<p>x…" take 9 s
-//     and 6 GiB, which the tree holds (see survey).
+//   - It merges the attributes of each further html and body tag into the attributes of the first: 128 KiB of "<body
+//     a1><body a2>…" take 5 s, 1 MiB minutes.
+//   - If a paragraph does not close its formatting elements, it opens them again in each later paragraph: 64 KiB of
+//     "<p><b a1><b a2>…</p><p>x<p>x…" take 9 s and 6 GiB, which the tree holds (see survey).
 const (
 	// maxRoots is how many html and body tags a document with a tree may have. Pages that
 	// were put together carelessly have a handful.

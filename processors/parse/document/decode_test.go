@@ -50,7 +50,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeKeepsBytes holds that bodies which are UTF-8 already are not copied.
+// TestDecodeKeepsBytes checks that bodies which are UTF-8 already are not copied.
 func TestDecodeKeepsBytes(t *testing.T) {
 	for contentType, body := range map[string]string{
 		"text/html; charset=utf-8":        "<p>é",

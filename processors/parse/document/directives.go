@@ -7,14 +7,14 @@ import (
 	"github.com/weftcrawl/weft/internal/httpfield"
 )
 
-// Directive is one thing that a site says about what may be done with a page, as it says it.
+// Directive is one statement of a site about what may be done with a page, as written.
 type Directive struct {
 	// Source is where: FromHeader, FromMeta or FromRobotsTxt.
 	Source string
 	// Field is the name of the header field, the meta element or the line, in lower case:
 	// x-robots-tag, robots, content-usage, content-signal, tdm-reservation, tdm-policy.
 	Field string
-	// Agent is whom it is addressed to; empty: everybody.
+	// Agent is the agent that it is for; empty: all agents.
 	Agent string
 	Value string
 }
@@ -70,7 +70,7 @@ func (c *collector) statements(in Input) {
 	}
 }
 
-// robotsTag takes one directive of a robots meta element or an X-Robots-Tag header. "noai" is no
+// robotsTag takes one directive of a robots meta element or an X-Robots-Tag header. "noai" is not a
 // standard; sites of artists began it, and mean training.
 func (c *collector) robotsTag(source, field, agent, directive string) {
 	if directive == "" {
@@ -137,7 +137,8 @@ func (c *collector) prefer(label string, refused bool) {
 const trainAI = "train-ai"
 
 // ParsePreference reads a preference such as "train-ai=n" with the values of AIPREF, or
-// "ai-train=no" with those of content signals. Parameters behind it do not count; false: it is none.
+// "ai-train=no" with the values of content signals. Parameters behind it do not count; false: it is
+// not a preference.
 func ParsePreference(s string) (p Preference, ok bool) {
 	s, _, _ = strings.Cut(s, ";")
 	label, value, ok := strings.Cut(s, "=")

@@ -85,7 +85,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestRespect holds what is left of a page that may not be used.
+// TestRespect checks what is left of a page that may not be used.
 func TestRespect(t *testing.T) {
 	in := Input{
 		URL: "https://a.example/", ContentType: "text/html", UsageFields: []Field{{"content-usage", "train-ai=n"}},

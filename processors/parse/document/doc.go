@@ -12,7 +12,7 @@
 //	           ├ plain text → UTF-8 ─────────────────────────────→ Page (text only)
 //	           └ other ──────────────────────────────────────────→ Page (Unparsed says why)
 //
-// A body of another format is read elsewhere, which writes its Page by a Writer (Parser.Write).
+// Other packages read other formats. They write the Page by a Writer (Parser.Write).
 //
 // There is one collector for the three sources of elements, which make the same three calls
 // (open, close, text) in document order.
@@ -51,19 +51,19 @@
 // 1,024 bytes declare, read as the HTML standard says (prescan). A body without a
 // declaration there is UTF-8 if it is valid UTF-8. If not, a meta element further down in
 // the head decides, within 64 KiB (lateDeclaration); in XHTML, meta elements do not count.
-// Without any declaration the letters decide (guess). Where the letters do not tell, as in
+// Without any declaration the letters decide (guess). If the letters do not tell, as in
 // the Latin alphabets or with a few East Asian characters, the language of the page or the
-// country of its host decides. Where no language is declared either, it is the language
-// whose pairs of letters the text has (encodingOfPairs). Everything else is windows-1252.
+// country of its host decides. If no language is declared either, the pairs of letters in
+// the text tell the language (encodingOfPairs). Everything else is windows-1252.
 //
 // # What counts as text
 //
-// Text is what a reader without style sheets sees. Left out are the contents of script,
-// style, template, noframes, noembed, iframe, textarea, and of title and desc inside SVG. A
-// template that is a declarative shadow root is shown where it stands, whatever its slots.
-// Also left out is the text, but not the links,
+// Text is what a reader without style sheets sees. It does not have the contents of script, style,
+// template, noframes, noembed, iframe, textarea, and of title and desc inside SVG. A template that
+// is a declarative shadow root is shown where it is, whatever its slots. The text, but not the
+// links, is also left out
 //
-//   - of noscript, of which nine in ten say only that scripts should be switched on;
+//   - of noscript: nine in ten say only that scripts should be switched on;
 //   - of elements with the attribute hidden, of closed dialogs, and of datalist;
 //   - of the parentheses of ruby;
 //   - of audio, video, canvas, meter and progress, which is for browsers without them.

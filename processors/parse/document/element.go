@@ -16,7 +16,7 @@ const (
 	preRole
 	headingRole
 	titleRole
-	// skippedRole: neither its text nor its links count, but those of a shadow root.
+	// skippedRole: only the text and links of a shadow root in it count.
 	skippedRole
 	noscriptRole
 	foreignRole

@@ -138,8 +138,8 @@ func TestLateDeclaration(t *testing.T) {
 	}
 }
 
-// FuzzPrescan holds that whatever is found has a name of the standard's, in a
-// prefix that is looked at alone.
+// FuzzPrescan checks that every encoding that is found has a name of the standard, and is found in
+// the prefix alone.
 func FuzzPrescan(f *testing.F) {
 	f.Add([]byte(`<!-- x --><p title='>'><meta http-equiv=content-type content='charset="koi8-r"'>`))
 	f.Add([]byte(`<?xml version="1.0" encoding="big5"?><meta/charset=utf-16>`))
@@ -299,8 +299,8 @@ func TestGuessUTF16(t *testing.T) {
 	}
 }
 
-// TestGuessJapanese reads a short page in Shift_JIS of which the letters' frequencies
-// say little, and no other text that may be Shift_JIS.
+// TestGuessJapanese reads a short page in Shift_JIS whose letters' frequencies say little, and no
+// other text that may be Shift_JIS.
 func TestGuessJapanese(t *testing.T) {
 	for text, want := range map[string]string{
 		"ご案内は、こちらから。":                        "shift_jis",
@@ -335,7 +335,7 @@ func TestGuessOfFewLetters(t *testing.T) {
 	}
 }
 
-// TestGuessNamed reads short texts, whose letters look like those of others, on pages
+// TestGuessNamed reads short texts, whose letters look like letters of other encodings, on pages
 // that name their language.
 func TestGuessNamed(t *testing.T) {
 	for _, test := range []struct{ language, encoding, text string }{
@@ -369,7 +369,7 @@ func TestGuessNamed(t *testing.T) {
 	}
 }
 
-// TestLanguageOfTag holds what language and script tags mean, in the spellings that
+// TestLanguageOfTag checks what language and script tags mean, in the spellings that
 // pages have.
 func TestLanguageOfTag(t *testing.T) {
 	for _, test := range []struct{ tags, language, encoding string }{

@@ -83,8 +83,8 @@ func (s *stream) indexOf(id uint32) int {
 	return -1
 }
 
-// reconstruct reconstructs the active formatting elements: it opens those again that were
-// closed without an end tag of their own.
+// reconstruct reconstructs the active formatting elements: it opens elements again that were closed
+// without their own end tag.
 func (s *stream) reconstruct() {
 	from := len(s.active)
 	for from > 0 && s.active[from-1].number != 0 && s.indexOf(s.active[from-1].id) < 0 {

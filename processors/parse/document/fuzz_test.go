@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzDocument holds what Document promises for any bytes: it returns, within
+// FuzzDocument checks what Document promises for any bytes: it returns, within
 // its bounds, valid UTF-8, the same again, and leaves the body alone. Both paths
 // must promise it.
 func FuzzDocument(f *testing.F) {

@@ -47,8 +47,8 @@ func TestHeaderLinks(t *testing.T) {
 	}
 }
 
-// TestResponseHeader holds what links of the header become beside those of the
-// document: they ignore its base, and stand for other documents too.
+// TestResponseHeader checks what links of the header become beside the links of the document: they
+// ignore its base, and stand for other documents too.
 func TestResponseHeader(t *testing.T) {
 	p := newParser(t, nil)
 	in := Input{
@@ -108,8 +108,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// TestBase holds that the first base element with an href counts, for good or
-// ill (WHATWG HTML, the base element).
+// TestBase checks that the first base element with an href counts, even if it is useless (WHATWG
+// HTML, the base element).
 func TestBase(t *testing.T) {
 	p := newParser(t, nil)
 	for body, want := range map[string]string{
@@ -129,8 +129,8 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// TestEmptyReferences holds that of the elements of a page with another base
-// only anchors lead there when they name nothing (WHATWG HTML).
+// TestEmptyReferences checks that on a page with another base only empty references of anchors lead
+// there (WHATWG HTML).
 func TestEmptyReferences(t *testing.T) {
 	p := newParser(t, nil)
 	for body, want := range map[string]int{

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestHTML5Lib reads the documents of html5lib's tree construction tests. Text,
-// title and links must be those of the tree that the test expects, taken from
-// it by a walk that shares nothing with the collector. Fragments and documents
-// for user agents without scripts are not what a crawl reads.
+// TestHTML5Lib reads the documents of html5lib's tree construction tests. Text, title and links
+// must equal those of the expected tree. A walk that shares nothing with the collector takes
+// them from it. Fragments and documents for user agents without scripts are not what a crawl
+// reads.
 func TestHTML5Lib(t *testing.T) {
 	// Those that differ, by file and number, and why.
 	const cloned = "a selectedcontent element gets a copy of the selected option, which nobody has to read twice"

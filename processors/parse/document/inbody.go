@@ -105,7 +105,7 @@ func (s *stream) startInBody() bool {
 	return true
 }
 
-// startControl is for the start tags of what stands in forms and in ruby.
+// startControl is for the start tags of elements in forms and in ruby.
 func (s *stream) startControl() {
 	inSelect := s.inScope(defaultScope, selectElement)
 	switch s.tag.start {

@@ -2,8 +2,9 @@ package document
 
 import "strings"
 
-// The insertion modes of tables (WHATWG HTML 13.2.6.4.9 to 13.2.6.4.15). What may not stand in a
-// table is moved in front of it, and needs a tree. Each method reports whether the tag is used.
+// The insertion modes of tables (WHATWG HTML 13.2.6.4.9 to 13.2.6.4.15). Contents that are not
+// permitted in a table are moved in front of it, and need a tree. Each method reports whether the
+// tag is used.
 
 // startInTable is 13.2.6.4.9.
 func (s *stream) startInTable() bool {

@@ -30,7 +30,7 @@ const (
 	KindFeed Kind = "feed"
 	// KindForm is the action of a form that is sent by GET, without the values of its fields.
 	KindForm Kind = "form"
-	// KindText is a URL that stands in a text, or is a value of JSON or CSV.
+	// KindText is a URL in a text, or a value of JSON or CSV.
 	KindText Kind = "text"
 )
 

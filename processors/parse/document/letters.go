@@ -26,9 +26,9 @@ const (
 	weighedBytes = 8 << 10
 )
 
-// twins returns an encoding and the one that has the same letters, if there is one. The first
-// is the likelier one for a text that reads the same in both: where Windows has letters and
-// quotes, ISO has controls.
+// twins returns an encoding and another encoding with the same letters, if there is one. If a text
+// reads the same in both, the first is likelier: where Windows has letters and quotes, ISO has
+// controls.
 func twins(encoding string, sample []byte) []string {
 	var other string
 	switch encoding {
@@ -87,7 +87,7 @@ func encodingOfPairs(sample []byte) string {
 
 type weighed struct {
 	pairs map[pair]int // how often each pair occurs
-	cost  int          // of the text in a language that has none of the pairs
+	cost  int          // of the text in a language without any of the pairs
 }
 
 // costIn is the cost of the text in a language, whose pairs are given as in letters.txt: a

@@ -8,7 +8,7 @@ import (
 
 // Classes of bytes in tags (WHATWG HTML 13.2.5.8, 13.2.5.33 and 13.2.5.38).
 const (
-	endsName  = 1 << iota // of a tag or an attribute, but for "="
+	endsName  = 1 << iota // of a tag or an attribute, except for "="
 	endsValue             // that is not quoted
 	isBlankInTag
 )
@@ -37,9 +37,9 @@ type tagEnd struct {
 	ambiguous bool
 }
 
-// attributes appends the attributes of the tag of which the name ends at i (13.2.5.32 to
-// 13.2.5.40): those that the collector reads if all, otherwise those that hide any element.
-// ok is false if the document ends within the tag.
+// attributes appends the attributes of the tag whose name ends at i (13.2.5.32 to 13.2.5.40).
+// If all is set, it appends the attributes that the collector reads, otherwise only attributes
+// that hide an element. ok is false if the document ends within the tag.
 func (s *stream) attributes(attrs []html.Attribute, i int, all bool) (_ []html.Attribute, end tagEnd, ok bool) {
 	src := s.src
 	count := 0
@@ -143,8 +143,8 @@ func wanted(key string, all bool) (string, bool) {
 	return "", false
 }
 
-// skipTag takes the end tag of which the name ends at i. Its attributes count for nothing, but the
-// tag does not end in their values.
+// skipTag skips the end tag whose name ends at i. Its attributes do not count, but the tag does not
+// end within their values.
 func (s *stream) skipTag(i int) (ok bool) {
 	if i < len(s.src) && s.src[i] == '>' {
 		s.pos = i + 1

@@ -3,7 +3,7 @@ package document
 import "strings"
 
 // insertionMode is a state of tree construction (WHATWG HTML 13.2.4.1). The others than these are
-// left to the tree: those of framesets and templates. The text mode is rawText.
+// left to the tree: the modes of framesets and templates. The text mode is rawText.
 type insertionMode uint8
 
 const (
@@ -198,7 +198,7 @@ func (s *stream) insertInHead() bool {
 }
 
 // startAfterHead is for start tags between head and body (13.2.6.4.6). An element that belongs in
-// the head is put there: in front of white space, which is no text at the beginning.
+// the head is put there: in front of white space, which does not count as text at the beginning.
 func (s *stream) startAfterHead() bool {
 	switch {
 	case s.tag == htmlElement:

@@ -8,8 +8,8 @@ import (
 )
 
 // muter tells the reader of tokens where a muted element ends. It knows the elements that are
-// open in the muted one, and not those around it. An end tag that belongs to none of them is
-// taken for the end of an element around the muted one, and ends the muted one, too: if an end
+// open in the muted one, and not those around it. If an end tag belongs to no open element, it
+// counts as the end of an element around the muted one, and ends the muted one, too: if an end
 // tag is missing, too much text is shown rather than too little.
 type muter struct {
 	name atom.Atom
@@ -108,9 +108,9 @@ func isBarrier(open, within atom.Atom) bool {
 	return false
 }
 
-// mutes reports whether a browser shows nothing of an element's contents (WHATWG
-// HTML, rendering: hidden elements; and the contents of media, meters and progress bars, which
-// are for browsers without them). Its links count all the same: a menu that a script opens is
+// mutes reports whether a browser shows nothing of an element's contents (WHATWG HTML,
+// rendering: hidden elements; and the contents of media, meters and progress bars, which are
+// for browsers without them). Its links count nevertheless: a menu that a script opens is
 // hidden until then. The attribute does not count for a body, which may also be shown by its
 // script.
 func (c *collector) mutes(name atom.Atom, attrs []html.Attribute) bool {

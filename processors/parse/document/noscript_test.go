@@ -57,7 +57,7 @@ func TestNoscript(t *testing.T) {
 	}
 }
 
-// TestNoscriptOfAPage holds what else of a noscript element is the page's: the base of
+// TestNoscriptOfAPage checks what else of a noscript element is the page's: the base of
 // its links and what it asks of robots.
 func TestNoscriptOfAPage(t *testing.T) {
 	for path, limit := range map[string]int{"tree": 1 << 20, "tokens": 0} {
@@ -71,8 +71,8 @@ func TestNoscriptOfAPage(t *testing.T) {
 	}
 }
 
-// TestFollowNoscript holds that flags decide of what is in a noscript element, by its
-// kind and by that of its elements.
+// TestFollowNoscript checks that flags decide about links in a noscript element, by the kind
+// noscript and the kind of the element.
 func TestFollowNoscript(t *testing.T) {
 	body := []byte(`<noscript><a href=/a>a</a><img src=/i><meta http-equiv=refresh content="0;/r"><form action=/f></form></noscript>`)
 	for _, test := range []struct {

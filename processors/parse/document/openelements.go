@@ -15,7 +15,7 @@ type openElement struct {
 	space  namespace
 	// point: a MathML annotation-xml that is an HTML integration point.
 	point bool
-	// mutes: the element is the outermost of which the text is hidden.
+	// mutes: the element is the outermost element with hidden text.
 	mutes bool
 	// forms counts form elements around this one that are not on the stack any more. They end
 	// where this element ends.
@@ -25,7 +25,7 @@ type openElement struct {
 // is reports whether o has the name of e. All unknown elements have one name here.
 func (o *openElement) is(e *element) bool { return o.number == e.number }
 
-// namespace is that of an element. Elements in SVG and MathML are foreign.
+// namespace is the namespace of an element. Elements in SVG and MathML are foreign.
 type namespace uint8
 
 const (

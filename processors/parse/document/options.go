@@ -29,9 +29,9 @@ type Options struct {
 	// HashBang tells links apart by fragments that begin with "!" (urls.Options).
 	HashBang bool
 
-	// MaxTreeBytes is the largest body, as UTF-8, that is streamed or of which a tree is made; the
-	// tokenizer reads larger ones. A node takes 112 bytes and can come from three bytes of the body. For
-	// smaller bodies see costly.
+	// MaxTreeBytes is the size of the largest body, as UTF-8, that is read by stream or tree.
+	// The tokenizer reads larger bodies. A node takes 112 bytes and can come from three bytes
+	// of the body. For smaller bodies see costly.
 	MaxTreeBytes int
 	// MaxTextBytes bounds Page.Text.
 	MaxTextBytes int

@@ -9,7 +9,7 @@ type Input struct {
 	// joined by commas; empty: there is no such field.
 	ContentType     string
 	ContentLanguage string
-	// RobotsTags are the values of all X-Robots-Tag fields, LinkFields those of all Link
+	// RobotsTags are the values of all X-Robots-Tag fields, LinkFields the values of all Link
 	// fields. Refresh is the field Refresh, which all browsers know, and no standard.
 	RobotsTags []string
 	LinkFields []string
@@ -82,7 +82,7 @@ type Page struct {
 	JSONLD        []string
 	JSONLDOmitted int
 
-	// Links are the links in document order, those of the header first. Follow says whether
+	// Links are the links in document order, after the links of the header. Follow says whether
 	// a link may be followed.
 	Links []Link
 	// Skipped counts references that are not links.

@@ -158,7 +158,7 @@ func (s *scanner) seekEnd(name []byte) {
 	}
 }
 
-// tag passes over a tag and its attributes.
+// tag skips a tag and its attributes.
 func (s *scanner) tag() {
 	for len(s.rest) > 0 && !isSpace(s.rest[0]) && s.rest[0] != '>' {
 		s.rest = s.rest[1:]
@@ -166,7 +166,7 @@ func (s *scanner) tag() {
 	s.attributes()
 }
 
-// attributes passes over the attributes of a tag, up to its ">", and counts them.
+// attributes skips the attributes of a tag, up to its ">", and counts them.
 func (s *scanner) attributes() (n int) {
 	for {
 		if _, _, ok := s.next(); !ok {

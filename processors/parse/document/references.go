@@ -259,8 +259,8 @@ func (c *collector) canonical(href string) {
 const maxCanonicals = 8
 
 // settleCanonical drops the canonical URL of a page that states two. RFC 6596 has no rule for
-// that. If one of them counted, a person who can add a line to the page could give the page
-// another name, and so could a misconfigured server in front of it.
+// that. If one of them counted, a person who can add a line to the page, or a misconfigured
+// server in front of it, could give the page another name.
 func (c *collector) settleCanonical() {
 	for _, other := range c.canonicals {
 		if !c.same(c.page.Canonical, other) {

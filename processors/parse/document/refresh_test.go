@@ -36,7 +36,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// FuzzReferences holds that the parsers of attributes and fields give parts of
+// FuzzReferences checks that the parsers of attributes and fields give parts of
 // what they were given, and end.
 func FuzzReferences(f *testing.F) {
 	f.Add(`1; url="foo"bar`)

@@ -2,9 +2,9 @@ package document
 
 import "strings"
 
-// Robots are the directives of a page for robots. The zero value allows
-// everything. There is no standard: the words are those of Google's
-// documentation of robots meta tags and X-Robots-Tag, which other engines share.
+// Robots are the directives of a page for robots. The zero value allows everything. There is no
+// standard: the words come from Google's documentation of robots meta tags and X-Robots-Tag,
+// which other engines share.
 type Robots struct {
 	// NoIndex: the page is not to be shown to others.
 	NoIndex bool
@@ -106,7 +106,7 @@ func robotsOfTags(values []string, agent string) Robots {
 }
 
 // eachDirective calls found with each directive of an X-Robots-Tag value, and the agent that it is
-// for; empty: everybody. A value is a list of directives; "agent:" before one addresses it and
+// for; empty: all agents. A value is a list of directives; "agent:" before one addresses it and
 // those after it in the same value to that agent ("otherbot: noindex, nofollow, weft: none"). A
 // word before a colon is an agent if a directive that is known follows, or the end.
 func eachDirective(value string, found func(agent, directive string)) {
@@ -119,7 +119,7 @@ func eachDirective(value string, found func(agent, directive string)) {
 		if word, _, _ := strings.Cut(addressee, ":"); ok && !isDirective(name) && (addressee == "" || isDirective(trimSpace(word))) {
 			agent, directive = name, addressee
 			if agent == "" {
-				agent = ":" // nobody
+				agent = ":" // no agent
 			}
 		}
 		found(agent, directive)

@@ -60,7 +60,7 @@ func TestRobotsOfTags(t *testing.T) {
 	}
 }
 
-// TestRobotsOfMeta holds what differs between the two places: a meta element has
+// TestRobotsOfMeta checks what differs between the two places: a meta element has
 // one addressee, its name.
 func TestRobotsOfMeta(t *testing.T) {
 	for _, test := range []struct {

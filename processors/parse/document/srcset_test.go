@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// srcsetCases are those of WPT's html/semantics/embedded-content/
+// srcsetCases are the cases of WPT's html/semantics/embedded-content/
 // the-img-element/srcset/parse-a-srcset-attribute.html (commit 704d739c, 3-clause
 // BSD licence), and below them ours: an attribute, and the URLs of its candidates.
 // WPT tells which of these a browser shows, the first.

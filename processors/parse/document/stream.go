@@ -44,8 +44,8 @@ type stream struct {
 	// fresh: the current node is a pre or listing element without a child. A newline there is
 	// not text.
 	fresh bool
-	// skipped is the number of the open element of which the contents do not count, counted
-	// from 1; 0: there is none.
+	// skipped is the number, from 1, of the open element whose contents do not count; 0: there is
+	// no such element.
 	skipped int
 
 	cost     cheap

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzStream holds that a page that is read without a tree is equal to that of its tree, in every
-// field, whatever the bytes are.
+// FuzzStream checks that a page that is read without a tree equals the page of its tree in every
+// field, for any bytes.
 func FuzzStream(f *testing.F) {
 	pages, err := filepath.Glob("testdata/pages/*")
 	if err != nil {
@@ -50,7 +50,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestStreamOfHTML5Lib reads html5lib's tree construction tests. Each page is equal to that of the
+// TestStreamOfHTML5Lib reads html5lib's tree construction tests. Each page equals the page of the
 // tree, or the stream gave up. TestHTML5Lib compares both with what the tests expect.
 func TestStreamOfHTML5Lib(t *testing.T) {
 	files, err := filepath.Glob("testdata/html5lib/*.dat")

@@ -137,8 +137,8 @@ var streamTests = []struct{ name, body, needsTree string }{
 	{"after the body", "<body>a</body>b</html>c<p>d", ""},
 }
 
-// TestStreamRules holds which documents need a tree, and that the pages of the others are those of
-// their trees.
+// TestStreamRules checks which documents need a tree, and that the pages of the others equal the
+// pages of their trees.
 func TestStreamRules(t *testing.T) {
 	r := newReader(t, nil)
 	for _, test := range streamTests {

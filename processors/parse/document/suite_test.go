@@ -11,11 +11,11 @@ import (
 // suiteEncoding takes the language off the name of a folder of the suite.
 var suiteEncoding = regexp.MustCompile(`-(arabic|bulgarian|croatian|cyrillic|czech|greek|hebrew|hungarian|polish|romanian|russian|slovak|slovene|turkish)$`)
 
-// TestCharsetSuite reads the files of a suite that declare no encoding, or of which the
-// declaration is not looked at: the folder tests of chardet's source distribution, 5.2.0,
+// TestCharsetSuite reads the files of a suite that declare no encoding, or whose
+// declaration is ignored: the folder tests of chardet's source distribution, 5.2.0,
 // unpacked where WEFT_CHARSET_SUITE says. Each of its folders has the name of an encoding,
-// perhaps with a language. Those that no browser reads are left out, which leaves 395.
-// A file counts as right if its text is.
+// perhaps with a language. Those that no browser reads are left out, which leaves 395. A
+// file counts as right if its text is.
 func TestCharsetSuite(t *testing.T) {
 	dir := os.Getenv("WEFT_CHARSET_SUITE")
 	if dir == "" {

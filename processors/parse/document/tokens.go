@@ -80,7 +80,7 @@ func (c *collector) tokens(markup io.Reader) {
 	}
 }
 
-// skipper passes over the contents of an element, which may have elements of the same name.
+// skipper skips the contents of an element, which may have elements of the same name.
 type skipper struct {
 	name  atom.Atom
 	depth int

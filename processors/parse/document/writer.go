@@ -6,8 +6,8 @@ import (
 	"github.com/weftcrawl/weft/internal/mediatype"
 )
 
-// Writer fills in the Page of a body that something else reads. It keeps to all bounds of
-// Options, and judges links as those of documents are judged.
+// Writer fills in the Page of a body that something else reads. It keeps all bounds of Options, and
+// judges links like the links of documents.
 type Writer struct {
 	c      *collector
 	in     Input
@@ -28,7 +28,7 @@ func (w Writer) Page() *Page { return w.c.page }
 
 // Decoded returns the body as UTF-8, and says in Page.Charset how it was read. Of a text that is
 // longer than Page.Text may be it returns the beginning. isUTF8: the format says that it is UTF-8,
-// which a body counts for that is valid as such, whatever else it could be.
+// and then a valid body is read as UTF-8, whatever else it could be.
 func (w Writer) Decoded(isUTF8 bool) string {
 	stated := w.stated
 	if isUTF8 && utf8.Valid(w.in.Body) {

@@ -16,10 +16,10 @@
 //	                   ↘ not written: forgotten
 //
 // Pages of a partition are judged one after another. [Index.Judge] returns a [Flight] that
-// holds the partition until the page is given to its writer, so that the order of judgements is the order of the log.
-// Pages in flight are found like folded pages. So the page that another one is a duplicate
-// of stands before it in the log, whenever the writer dies, and the log alone says which of
-// the two was first.
+// holds the partition until the page is given to its writer. So the order of judgements is the
+// order of the log. Pages in flight are found like folded pages. So the original of a duplicate
+// is before it in the log, whenever the writer dies, and the log alone says which of the two
+// was first.
 //
 // # Invariants
 //
@@ -34,7 +34,7 @@
 //   - A page at distance two or three from its representative is a follower. Pages with
 //     exactly its SimHash are at distance one from it, as a month of a calendar is from
 //     the same month of another year.
-//   - The page that is named is an earlier one: the names lead to a page that is not a
+//   - A duplicate names an earlier page: if you follow the names, you end at a page that is not a
 //     duplicate.
 //
 // # Keys and bands
@@ -55,26 +55,25 @@
 // To search Pebble for bands took 50 µs a page, and 800 µs when its tables did not fit into
 // its cache. So the MinHashes of the process's partitions are in memory, in chains by band,
 // 36 bytes for each representative; they are read from Pebble when a partition is assigned.
-// Pebble is asked only for what was found. It is not asked for new texts, which are most:
-// about 8 bytes of memory for each known text tell which texts are new. To judge and fold a
-// page with a new text takes 4 µs of a core (16 µs when Pebble was asked for it), and 10 µs
-// a page if one of five is a duplicate. A page with a new text takes about 140 bytes of
-// disk. To read 32,500 pages of 30 KiB took 1.3 s on two cores.
+// Pebble is read only for pages that were found. It is not read for new texts, which are
+// most: about 8 bytes of memory for each known text tell which texts are new. To judge and
+// fold a page with a new text takes 4 µs of a core (16 µs when Pebble was read for it), and
+// 10 µs a page if one of five is a duplicate. A page with a new text takes about 140 bytes
+// of disk. To read 32,500 pages of 30 KiB took 1.3 s on two cores.
 //
-// Records of parsed and indexes from before there were MinHashes are read as they are:
-// their pages are found by their texts, and no page is nearly the same as one of them.
+// Records of parsed and indexes of versions before MinHash are read as they are. Their pages are
+// found by equal texts only.
 //
 // # Owners
 //
 // A process that gets a partition calls [Index.OnAssigned]. Before the first judgement, or in
-// [Index.Load], the log is read to its end. If acknowledged offsets have a gap, another
-// process wrote meanwhile, and that part of the log is read, too. A process that loses a
-// partition in good order calls [Index.OnRevoked], which waits for the pages in flight. An
-// owner that was taken for dead and writes late can make two pages duplicates of each
-// other, in records that are there twice for the same reason; the first record of each page
-// is right.
+// [Index.Load], the log is read to its end. If acknowledged offsets have a gap, another process
+// wrote meanwhile, and that part of the log is read, too. A process that hands a partition over
+// calls [Index.OnRevoked], which waits for the pages in flight. An owner that counts as dead
+// and writes late can make two pages duplicates of each other. Their records are then there
+// twice, and the first record of each page is right.
 //
-// A partition that comes back goes on where it was. After [Keep], an hour, a
+// A partition that comes back goes on from its state on disk. After [Keep], an hour, a
 // partition of another process is removed from disk; if it comes back later, the log is
 // read from its start. The hour of a partition that an earlier life of the process had
 // begins with the process.

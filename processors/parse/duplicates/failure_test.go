@@ -57,7 +57,7 @@ func TestTroubleWithTheLogIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A log that is read in part makes nobody an original.
+// A log that is read in part makes no page an original.
 func TestLogReadInPart(t *testing.T) {
 	log := newMemory()
 	for i, id := range []string{"a", "b", "c"} {

@@ -12,10 +12,10 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/simhash"
 )
 
-// Whoever writes, whenever processes end, and wherever partitions go, the index is
-// the fold of the log: each text is found, no page is its own duplicate, names lead
-// to earlier records, a repeat is answered as the first time, and who reads nothing but
-// the log knows the same, to the byte.
+// Whatever process writes, whenever processes end, and wherever partitions go, the index is the
+// fold of the log: each text is found, no page is its own duplicate, names lead to earlier
+// records, a repeat is answered as the first time, and who reads nothing but the log knows the
+// same, to the byte.
 func TestFoldOfTheLog(t *testing.T) {
 	base := t.TempDir()
 	var run int

@@ -7,9 +7,8 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/simhash"
 )
 
-// known is what is in memory of a partition: its representatives, and which texts it may
-// have. Most pages have a new text, for which Pebble need not be asked, neither to judge
-// nor to fold them.
+// known is what is in memory of a partition: its representatives, and which texts it may have.
+// Most pages have a new text. For these Pebble is not read, to judge them or to fold them.
 type known struct {
 	near  near
 	texts texts

@@ -1,5 +1,5 @@
-// Package extract is what the readers of files (office, pdf) make of a file, and how texts are
-// kept within bounds.
+// Package extract has the result of the readers of files (office, pdf), and keeps texts within
+// bounds.
 package extract
 
 import (
@@ -11,19 +11,19 @@ import (
 // Outcome says why a file was not read whole.
 type Outcome string
 
-// Outcomes. For which files they are is in the docs of the readers.
+// Outcomes. The documentation of each reader says which files have them.
 const (
 	Whole Outcome = ""
 	// Encrypted: it cannot be read without a password or a licence.
 	Encrypted Outcome = "encrypted"
-	// Damaged: a part is missing or broken. What could be read is there.
+	// Damaged: a part is missing or broken. The Document has what could be read.
 	Damaged Outcome = "damaged"
-	// TooCostly: to read it takes more than the reader's options permit. What was read until
-	// then is there.
+	// TooCostly: to read the file takes more than the reader's options permit. The Document has
+	// what was read before.
 	TooCostly Outcome = "too_costly"
 )
 
-// Document is what a file says. All strings are valid UTF-8, and fields are on one line.
+// Document has the contents of a file. All strings are valid UTF-8, and fields are on one line.
 type Document struct {
 	Outcome Outcome
 
@@ -37,7 +37,7 @@ type Document struct {
 	Text          string
 	TextTruncated bool
 	Headings      []Heading
-	// Links are those to the web, each once. LinksOmitted counts those beyond the bounds.
+	// Links are the links to the web, each once. LinksOmitted counts the links beyond the bounds.
 	Links        []Link
 	LinksOmitted int
 }

@@ -85,7 +85,7 @@ func Looks(body []byte) bool {
 
 var roots = map[string]Kind{"rss": RSS, "rdf": RSS, "feed": Atom}
 
-// Read reads a feed. Its kind is None if the text is no feed.
+// Read reads a feed. Its kind is None if the text is not a feed.
 func Read(body []byte, o Options) *Feed {
 	if head := bytes.TrimSpace(body); len(head) > 0 && head[0] == '{' {
 		return readJSON(head, o)
@@ -172,7 +172,7 @@ func (r *reader) start(t markup.Token) {
 	r.collect(t.Prefix, t.Name)
 }
 
-// containers have elements in them that are not those of the entry or the feed.
+// containers have elements in them that do not belong to the entry or the feed.
 var containers = map[string]bool{"image": true, "source": true, "author": true, "textinput": true, "contributor": true, "group": true}
 
 func (r *reader) collect(prefix, field string) {
@@ -189,7 +189,7 @@ func (r *reader) begin(about string) {
 	r.entry = &r.feed.Entries[len(r.feed.Entries)-1]
 }
 
-// link takes an element link of Atom, which RSS has too, or begins that of RSS.
+// link takes an element link of Atom, which RSS has, too, or begins an element link of RSS.
 func (r *reader) link(t markup.Token) {
 	href, rel := r.url(t.Attr("href")), strings.ToLower(t.Attr("rel"))
 	switch {

@@ -33,7 +33,7 @@ func Decoded(r io.Reader) io.Reader {
 	}
 	name := strings.ToLower(Token{attrs: string(declaration)}.Attr("encoding"))
 	encoding, known := charset.Lookup(name)
-	if encoding == nil || known == "utf-8" || strings.HasPrefix(known, "utf-16") { // its bytes are not those of UTF-16
+	if encoding == nil || known == "utf-8" || strings.HasPrefix(known, "utf-16") { // its bytes are not UTF-16
 		return text
 	}
 	return transform.NewReader(text, encoding.NewDecoder())

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// archive is a zip file in memory. It is read by this package and not by archive/zip, which
-// keeps an entry of 200 bytes for each of 46 that a server sends, whatever number the file
-// says that there are, and which reads nothing of a file without its end.
+// archive is a zip file in memory. archive/zip is not used: it keeps 200 bytes for each entry of 46
+// bytes that a server sends, without a limit, and it cannot read a file without its end.
 type archive struct {
 	body  []byte
 	parts map[string]part // by name, in lower case
@@ -38,7 +37,7 @@ const (
 	endBytes       = 22
 	// maxParts bounds the files of an archive that count.
 	maxParts = 20_000
-	// maxNameBytes bounds the name of a part; longer ones have none that counts.
+	// maxNameBytes bounds the name of a part. A longer name is not used.
 	maxNameBytes = 1024
 )
 
@@ -61,8 +60,8 @@ func openArchive(body []byte, unpacked int64) *archive {
 	return a
 }
 
-// directory reads the directory at the end of the file. It is false if there is none, or it
-// is broken.
+// directory reads the directory at the end of the file. It returns false if the directory is
+// missing or broken.
 func (a *archive) directory() bool {
 	tail := a.body[max(len(a.body)-endBytes-1<<16, 0):]
 	at := bytes.LastIndex(tail, []byte(directoryEnd))
@@ -118,7 +117,8 @@ func (a *archive) scan() {
 	}
 }
 
-// add adds a part. says are its flags and what follows them in either header.
+// add adds a part. says has its flags and the fields behind them, which are the same in both
+// headers.
 func (a *archive) add(name, says []byte, packed, offset int64) {
 	if len(name) == 0 || len(name) > maxNameBytes || offset+localBytes > int64(len(a.body)) || string(a.body[offset:offset+4]) != localHeader {
 		return
@@ -153,7 +153,7 @@ func (a *archive) has(name string) bool {
 	return ok
 }
 
-// open unpacks a part, as long as the archive may.
+// open unpacks a part, up to the limit of the archive.
 func (a *archive) open(name string) (io.Reader, error) {
 	p, ok := a.parts[partName(name)]
 	switch {

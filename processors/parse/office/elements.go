@@ -18,7 +18,7 @@ type visitor struct {
 	start func(name string, attrs attributes)
 	end   func(name string)
 	text  func(text []byte)
-	// skip names elements that are passed over with all that is in them.
+	// skip names elements that are skipped with their contents.
 	skip map[string]bool
 }
 
@@ -47,8 +47,8 @@ func (as attributes) with(prefix, name string) string {
 // errStop ends a visit that has seen enough.
 var errStop = errors.New("enough is read")
 
-// visit reads XML without a tree: nesting costs no memory, and entities that a document type
-// defines are not expanded. It goes on until enough is true.
+// visit reads XML without a tree. Nesting costs no memory, and entities of a document type are not
+// expanded. It ends when enough is true.
 func visit(r io.Reader, v visitor, enough func() bool) error {
 	limited := &tokenReader{r: bufio.NewReader(markup.Decoded(r))}
 	d := xml.NewDecoder(limited)

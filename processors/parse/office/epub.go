@@ -10,8 +10,7 @@ import (
 // maxChapterBytes bounds a chapter of a book.
 const maxChapterBytes = 4 << 20
 
-// epub reads a book (EPUB 2 and 3): what its package says of it, and its chapters in reading
-// order.
+// epub reads a book (EPUB 2 and 3): its metadata, and its chapters in reading order.
 func (r *reader) epub() {
 	main := ""
 	r.try("META-INF/container.xml", visitor{start: func(name string, attrs attributes) {
@@ -81,7 +80,7 @@ func (r *reader) book(main string) (chapters []string) {
 	return chapters
 }
 
-// locked are the parts of a book that are encrypted. Fonts often are, in books that can be read.
+// locked are the encrypted parts of a book. Books that can be read often have encrypted fonts.
 func (r *reader) locked() map[string]bool {
 	parts := map[string]bool{}
 	r.try("META-INF/encryption.xml", visitor{start: func(name string, attrs attributes) {

@@ -17,9 +17,9 @@ const (
 	maxFormats = 10_000
 )
 
-// excel reads a file of Excel (ECMA-376 part 1, section 18): each sheet is a page that begins
-// with its name, each row a line. Cells have their values as stored; dates, which are stored
-// as numbers, are written as dates.
+// excel reads a file of Excel (ECMA-376 part 1, section 18): each sheet is a page that begins with
+// its name, and each row is a line. Cells have the stored values. Dates are stored as numbers and
+// written as dates.
 func (r *reader) excel() {
 	r.properties()
 	main := r.main("xl/workbook.xml")
@@ -82,12 +82,12 @@ func (r *reader) sharedStrings(part string) (shared []string) {
 				}
 			}
 		},
-		skip: map[string]bool{"rPh": true}, // how a text is spoken
+		skip: map[string]bool{"rPh": true}, // the pronunciation of a text
 	})
 	return shared
 }
 
-// dateFormats tells which formats of cells are of dates, by their numbers.
+// dateFormats tells which formats of cells are dates, by their numbers.
 func (r *reader) dateFormats(part string) (dates []bool) {
 	custom := map[string]bool{}
 	inCells := false
@@ -136,7 +136,7 @@ func isDateFormat(code string) bool {
 	return false
 }
 
-// cells are those of a sheet.
+// cells are the cells of a sheet.
 type cells struct {
 	*reader
 	shared    []string
@@ -204,8 +204,8 @@ func (c *cells) shown() string {
 	return value
 }
 
-// date writes a number of days as a date (section 18.17.4): the day 60 is February 29, 1900,
-// which has not been.
+// date writes a number of days as a date (section 18.17.4): the day 60 is February 29, 1900, which
+// did not exist.
 func (c *cells) date(value string) string {
 	days, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(days) || days < 0 || days > 2958466 {

@@ -1,11 +1,11 @@
 // Package office reads files of office programs as pages: Word, Excel and PowerPoint since
 // 2007 (docx, xlsx, pptx), OpenDocument (odt, ods, odp), EPUB, and RTF.
 //
-// It is pure and never fails: what can be read of a damaged file counts. A file of any of
-// these formats but RTF is a zip archive of XML. Both can be made to grow without end, so
-// nothing of them is kept but what a page needs: an archive is bytes that are there anyway,
-// with Options.MaxUnpackedBytes for all that is unpacked of it, XML has neither tree nor entities,
-// and a file within a file is not opened. See Document for what becomes of hostile files.
+// It is pure and never fails: it reads what it can of a damaged file. Except RTF, a file is a zip
+// archive of XML. A hostile archive or XML can grow without end, so only what a page needs is kept:
+// the archive is read from the body itself, Options.MaxUnpackedBytes bounds all that is unpacked,
+// XML is read without a tree and without entities, and a file within a file is not opened. Document
+// says what becomes of hostile files.
 package office
 
 import (
@@ -22,7 +22,7 @@ import (
 // Kind is the format of a file.
 type Kind string
 
-// Formats. None is a file that is none of them.
+// Formats. None: the file has another format.
 const (
 	None         Kind = ""
 	Word         Kind = "docx"
@@ -35,8 +35,8 @@ const (
 	RTF          Kind = "rtf"
 )
 
-// Document is what a file says. Dates and links are as written. The text has a line for each
-// paragraph or row, and headings are paragraphs of the style of one. TooCostly is a file that
+// Document has the contents of a file. Dates and links are as written. The text has a line for each
+// paragraph or row. Headings are paragraphs with the style of a heading. A file is TooCostly if it
 // unpacks to more than Options.MaxUnpackedBytes, or has a tag or a text of more than 256 KiB.
 type Document struct {
 	Kind Kind
@@ -54,7 +54,7 @@ type Chapter struct {
 // Options bound a Document.
 type Options struct {
 	extract.Bounds
-	// MaxUnpackedBytes bounds what is unpacked of a file, all in all.
+	// MaxUnpackedBytes bounds the sum of all that is unpacked of a file.
 	MaxUnpackedBytes int64
 	// Chapter reads a file of HTML within a book.
 	Chapter func(html []byte) Chapter
@@ -83,8 +83,8 @@ func Looks(body []byte) Kind {
 	return None
 }
 
-// IsContainer tells whether a file may be of one of the formats, if it is said to be: a zip
-// archive, RTF, or the container in which an encrypted file of Office is.
+// IsContainer tells whether a file that claims to be of one of the formats may be so: it is a zip
+// archive, RTF, or the container of an encrypted file of Office.
 func IsContainer(body []byte) bool {
 	return isZip(body) || isRTF(body) || bytes.HasPrefix(body, []byte(oleMagic))
 }
@@ -102,7 +102,7 @@ func isEncryptedPackage(body []byte) bool {
 	return bytes.HasPrefix(body, []byte(oleMagic)) && bytes.Contains(body, name)
 }
 
-// mimetypes are the contents of the part mimetype, without which a file of these formats is none.
+// mimetypes are the contents of the part mimetype, which every file of these formats has.
 var mimetypes = []struct {
 	prefix string
 	kind   Kind
@@ -144,7 +144,7 @@ func kindOf(a *archive) Kind {
 	return None
 }
 
-// Read reads a file. Its kind is None if it is of none of the formats.
+// Read reads a file. The kind is None if the file has another format.
 func Read(body []byte, o Options) *Document {
 	doc := &Document{}
 	if isRTF(body) {
@@ -197,7 +197,7 @@ func (r *reader) try(name string, v visitor) {
 	}
 }
 
-// note notes what became of a part, and tells whether to go on.
+// note records the result of reading a part, and tells whether to go on.
 func (r *reader) note(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, errStop):

@@ -61,7 +61,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// words are those of a text, without bullets.
+// words are the words of a text, without bullets.
 func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '•' || r == '\ufeff' })
 }

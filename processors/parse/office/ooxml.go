@@ -26,7 +26,7 @@ func readRelations(in io.Reader, of string) (map[string]relation, error) {
 	return found, err
 }
 
-// mainPart is the name of the part that a file of Office begins with; empty: it has none.
+// mainPart is the name of the part that a file of Office begins with; empty: it has no such part.
 func mainPart(a *archive) string {
 	in, err := a.open("_rels/.rels")
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *reader) main(usual string) string {
 	return usual
 }
 
-// properties reads what a file of Office says of itself (ECMA-376 part 2, section 8).
+// properties reads the metadata of a file of Office (ECMA-376 part 2, section 8).
 func (r *reader) properties() {
 	r.fields("docProps/core.xml", func(element, text string) {
 		d := r.doc
@@ -103,12 +103,12 @@ func (r *reader) word() {
 }
 
 var wordSkips = map[string]bool{
-	"Fallback": true, // what a Choice in front of it has in a newer form
+	"Fallback": true, // a Choice in front of it has the same in a newer form
 	"moveFrom": true, "del": true, "delText": true, "rPrChange": true, "pPrChange": true, "tabs": true,
 }
 
-// headingStyles are the levels of the styles that are headings, by their ids, which are of
-// the language of the program.
+// headingStyles are the levels of the styles of headings, by their ids. The ids depend on the
+// language of the program.
 func (r *reader) headingStyles(part string) map[string]int {
 	levels := map[string]int{}
 	style := ""
@@ -127,7 +127,7 @@ func (r *reader) headingStyles(part string) map[string]int {
 	return levels
 }
 
-// paragraphs are what a part of Word has in it.
+// paragraphs reads the paragraphs of a part of Word.
 type paragraphs struct {
 	*reader
 	levels    map[string]int
@@ -200,8 +200,8 @@ func (p *paragraphs) text(text []byte) {
 	}
 }
 
-// hyperlinkField returns the URL of the instruction of a field, HYPERLINK "https://…"; empty:
-// it is another one.
+// hyperlinkField returns the URL of the instruction of a field, HYPERLINK "https://…"; empty: it is
+// another instruction.
 func hyperlinkField(instruction string) string {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(instruction), "HYPERLINK")
 	if !ok {
@@ -220,7 +220,7 @@ func hyperlinkField(instruction string) string {
 }
 
 // powerPoint reads a file of PowerPoint (ECMA-376 part 1, section 19): the text of the slides in
-// their order, without notes and without what their masters repeat.
+// their order, without notes and without the text of their masters.
 func (r *reader) powerPoint() {
 	r.properties()
 	main := r.main("ppt/presentation.xml")

@@ -66,13 +66,14 @@ type flow struct {
 	*reader
 	pages int
 	depth int // of paragraphs
-	// repeat is how often a cell is there, and row how often its row is; from are where they begin.
+	// repeat is how often a cell is repeated, and row how often its row is; from are where they
+	// begin.
 	repeat, row       int
 	cellFrom, rowFrom int
 	inSheet           bool
 }
 
-// maxRepeats bounds how often a cell or row is written that is there often.
+// maxRepeats bounds how often a repeated cell or row is written.
 const maxRepeats = 256
 
 func (f *flow) start(name string, attrs attributes) {
@@ -142,8 +143,7 @@ func (f *flow) end(name string) {
 	}
 }
 
-// again writes the text from a place on as often as it is there. Cells are separate lines of a
-// document, but not of a sheet.
+// again repeats the text from a place on. In a document each cell is a line, in a sheet it is not.
 func (f *flow) again(from, times int, separate func()) {
 	if !f.inSheet || from >= len(f.w.text) {
 		return

@@ -19,8 +19,8 @@ func isRTF(body []byte) bool { return bytes.HasPrefix(body, []byte(rtfMagic)) }
 // maxGroups bounds the groups that are open at a time. Programs write about 20.
 const maxGroups = 1000
 
-// readRTF reads RTF (1.9.1): the text without headers, footers, pictures and what is deleted or
-// hidden.
+// readRTF reads RTF (1.9.1): the text without headers, footers, pictures, and deleted or hidden
+// text.
 func readRTF(body []byte, o *Options, doc *Document) {
 	r := &rtf{body: body, opts: o, doc: doc, w: newWriter(o, doc), page: 1252, fonts: map[int]int{}, group: group{unicodeSkip: 1}}
 	r.read()
@@ -38,10 +38,10 @@ type rtf struct {
 
 	group
 	groups []group
-	// page is the code page of the document, fonts those of its fonts.
+	// page is the code page of the document, fonts are the code pages of its fonts.
 	page  int
 	fonts map[int]int
-	font  int // that is defined
+	font  int // the font that is being defined
 	// raw is text in a code page that is not decoded yet, as text of rawPage.
 	raw     []byte
 	rawPage int
@@ -201,7 +201,7 @@ func (r *rtf) symbol(c byte) {
 	}
 }
 
-// destinations are those that are read, and those without a star that are not.
+// destinations are the destinations that are read, and those without a star that are not read.
 var destinations = map[string]string{
 	"info": "info", "title": "title", "author": "author", "subject": "subject", "keywords": "keywords", "doccomm": "doccomm",
 	"creatim": "creatim", "revtim": "revtim", "fldinst": "fldinst", "fldrslt": "fldrslt", "fonttbl": "fonttbl",
@@ -256,7 +256,7 @@ func (r *rtf) word(word string, number int, has bool) {
 	}
 }
 
-// starred tells whether the group that is skipped began so just now: with \*.
+// starred tells whether the skipped group has just begun, with \*.
 func (r *rtf) starred() bool {
 	return len(r.groups) > 0 && r.groups[len(r.groups)-1].destination != skipped
 }
@@ -388,7 +388,7 @@ func (r *rtf) text(text string) {
 
 const maxInstruction = 8 << 10
 
-// unicode takes a character and passes over what stands for it elsewhere.
+// unicode takes a character, and skips the text that replaces it in programs without Unicode.
 func (r *rtf) unicode(number int) {
 	r.flush()
 	unit := rune(uint16(number))

@@ -49,7 +49,7 @@ func (w *writer) add(text string) {
 	}
 }
 
-// separate writes what is due in front of a letter.
+// separate writes the white space that is due in front of a letter.
 func (w *writer) separate() {
 	due := w.line
 	if due == 0 && w.space {
@@ -105,8 +105,8 @@ func (w *writer) endLink() {
 	w.link = ""
 }
 
-// addLink adds a link to a page of the web. Others, to mail addresses, files or places in the
-// document, are none.
+// addLink adds a link to a page of the web. It ignores links to mail addresses, files and places in
+// the document.
 func (w *writer) addLink(url, text string) {
 	url = strings.TrimSpace(strings.ToValidUTF8(url, ""))
 	if at, hash := strings.IndexByte(url, ':'), strings.IndexAny(url, "/?#"); at >= 0 && (hash < 0 || at < hash) {

@@ -21,8 +21,8 @@ import (
 //go:embed pdfium.wasm.zst
 var pdfium []byte
 
-// engine is PDFium, compiled. It has no file system, no network, no clock but a false one, and
-// nothing of the environment.
+// engine is PDFium, compiled. It has no file system, no network, no environment, and only a false
+// clock.
 type engine struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
@@ -31,8 +31,8 @@ type engine struct {
 // pageBytes is the size of a page of WebAssembly's memory.
 const pageBytes = 64 << 10
 
-// newEngine compiles PDFium, which takes seconds of CPU and some 60 MB for good. memory bounds what
-// a file may take, bytes.
+// newEngine compiles PDFium, which takes seconds of CPU and some 60 MB for good. memory is the
+// largest memory of a file, in bytes.
 func newEngine(ctx context.Context, memory int) (*engine, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -59,7 +59,7 @@ func (e *engine) link(ctx context.Context, code []byte) (err error) {
 	if e.compiled, err = e.runtime.CompileModule(ctx, code); err != nil {
 		return err
 	}
-	// PDFium can call its host back, for forms and files. None of what is used here does.
+	// PDFium can call its host back, for forms and files. The functions that are used here do not.
 	host := e.runtime.NewHostModuleBuilder("env")
 	for _, f := range e.compiled.ImportedFunctions() {
 		if module, name, _ := f.Import(); module == "env" {
@@ -75,8 +75,8 @@ func (e *engine) link(ctx context.Context, code []byte) (err error) {
 
 func (e *engine) close(ctx context.Context) error { return e.runtime.Close(ctx) }
 
-// instance is PDFium with a memory of its own, for one file. After its first error nothing is
-// called any more, and everything is zero.
+// instance is PDFium with its own memory, for one file. After its first error no function is called
+// any more, and every result is zero.
 type instance struct {
 	ctx    context.Context
 	module api.Module

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
-// build makes a PDF of objects, the first of which is the catalog.
+// build makes a PDF of objects. The first one is the catalog.
 func build(objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n")

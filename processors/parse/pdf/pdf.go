@@ -1,16 +1,16 @@
 // Package pdf reads PDF as pages: text in the order of reading, title, author, dates, outline and
 // links.
 //
-// PDFium reads, which is Chromium's reader, as WebAssembly on wazero: without cgo, in a sandbox
-// without files and network, whose memory and time are bounded. Each file has an instance of its
-// own, so that nothing of a file is left for the next, and an instance that a file breaks is
-// thrown away. PDFium is compiled when the first file comes; a program that meets no PDF pays the
-// 2.2 MB that it is larger by, and nothing else.
+// The files are read by PDFium, which is Chromium's reader, as WebAssembly on wazero: without cgo,
+// in a sandbox without files and network, with bounded memory and time. Each file has its own
+// instance, so that nothing of a file is left for the next one, and an instance that a file breaks
+// is thrown away. PDFium is compiled when the first file comes. Without a PDF it costs only 2.2 MB
+// of the binary.
 //
-// What Reader makes of a file: dates in the form of RFC 3339, as far as the file has their parts, or
-// as written; the outline that readers show beside the pages as headings; the links that a reader
-// can click; 0 pages for a file that cannot be opened. Files that are protected without a password
-// are read. TooCostly is a file that takes more time, memory or pages than Options permit.
+// Dates have the form of RFC 3339, with the parts that the file has, or are as written. The
+// headings are the outline that programs show beside the pages. The links are the links that can be
+// clicked. A file that cannot be opened has 0 pages. Files that are protected without a password
+// are read. A file is TooCostly if it takes more time, memory or pages than Options permit.
 //
 // A Reader is safe for concurrent use. Read does not fail: see extract.Outcome.
 package pdf
@@ -30,7 +30,7 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
-// Options bound a Document, and what reading it may take.
+// Options bound a Document, and the cost of reading it.
 type Options struct {
 	extract.Bounds
 
@@ -41,7 +41,7 @@ type Options struct {
 	MaxMemory int
 }
 
-// Defaults of what reading may take.
+// Defaults of the cost of reading.
 const (
 	MaxPages  = 5000
 	MaxTime   = 15 * time.Second
@@ -60,13 +60,13 @@ type Reader struct {
 	engine once
 }
 
-// New returns a Reader. It has nothing to close until it has read.
+// New returns a Reader. It needs Close only after its first Read.
 func New(opts Options) *Reader { return &Reader{opts: opts} }
 
 // Close ends what the Reader holds. Files that are being read end as errors.
 func (r *Reader) Close() error { return r.engine.close() }
 
-// Read reads a file. The error is that of ctx, or that PDFium cannot be made.
+// Read reads a file. It returns an error if ctx ends, or if PDFium cannot be made.
 func (r *Reader) Read(ctx context.Context, body []byte) (*extract.Document, error) {
 	e, err := r.engine.get(context.WithoutCancel(ctx), r.opts.MaxMemory)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Reader) Read(ctx context.Context, body []byte) (*extract.Document, erro
 	switch {
 	case f.err == nil:
 	case errors.Is(f.err, errMemory), limited.Err() != nil, strings.Contains(f.err.Error(), "unreachable"):
-		// PDFium gives itself up, by the instruction unreachable, if it has no memory.
+		// If PDFium has no memory, it ends itself by the instruction unreachable.
 		f.doc.Outcome = extract.TooCostly
 	case f.doc.Outcome == extract.Whole:
 		f.doc.Outcome = extract.Damaged
@@ -151,7 +151,7 @@ func (f *file) read(body []byte) {
 	f.outline(f.call("FPDFBookmark_GetFirstChild", f.document, 0), 1, new(int))
 }
 
-// open opens a file. If it cannot be, it returns why.
+// open opens a file, or returns why it cannot be opened.
 func (f *file) open(body []byte) (cause int) {
 	at := f.put(body)
 	if f.document = f.call("FPDF_LoadMemDocument", uint64(at), uint64(len(body)), 0); f.document != 0 {
@@ -164,8 +164,8 @@ func (f *file) open(body []byte) (cause int) {
 
 var catalogObject = regexp.MustCompile(`(\d{1,10})[ \r\n]+(\d{1,5})[ \r\n]+obj\s*<<[^<>]*/Type\s*/Catalog\b`)
 
-// withTrailer returns a file with a trailer that names its catalog, for one whose end is missing;
-// nil if it has no catalog. PDFium finds the objects of such a file, and not where to begin.
+// withTrailer adds a trailer that names the catalog to a file whose end is missing. It returns nil
+// if the file has no catalog. PDFium finds the objects of such a file, but not the first one.
 func withTrailer(body []byte) []byte {
 	found := catalogObject.FindSubmatch(body)
 	if found == nil {
@@ -223,7 +223,7 @@ func (f *file) pageText(text uint64) {
 	f.text, f.doc.TextTruncated = w.end(), w.full
 }
 
-// maxPageLinks bounds the links of a page that are looked at.
+// maxPageLinks bounds the links of a page that are read.
 const maxPageLinks = 10_000
 
 // links takes the links of a page.
@@ -276,7 +276,7 @@ func (f *file) link(url string, handle, text uint64) {
 	f.doc.Links = append(f.doc.Links, extract.Link{URL: url, Text: under})
 }
 
-// maxBookmarks bounds the entries of an outline that are looked at: it may be a circle.
+// maxBookmarks bounds the entries of an outline that are read: the outline may be a circle.
 const maxBookmarks = 10_000
 
 // outline takes the entries of the outline from one on, and those below them.

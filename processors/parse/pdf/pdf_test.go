@@ -61,7 +61,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// common counts the words of a reference, and those of them that a text has. Ligatures count as
+// common counts the words of a reference, and how many of them a text has. Ligatures count as
 // their letters.
 func common(text, reference string) (found, all int) {
 	fold := func(s string) []string {

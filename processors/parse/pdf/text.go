@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// hyphen is what PDFium puts in the place of a hyphen at which a word was cut at the end of a line.
+// hyphen is what PDFium writes instead of a hyphen that cuts a word at the end of a line.
 const hyphen = '\x02'
 
-// lines folds the text of a page: one space between words, no empty lines, and words whole that a
-// line cut.
+// lines folds the text of a page: one space between words, no empty lines, and no words that a line
+// cuts.
 type lines struct {
 	text []byte
 	from int // where the page begins
@@ -19,7 +19,7 @@ type lines struct {
 	full bool
 
 	due    byte // ' ' or '\n': what is due in front of the next letter
-	hyphen bool // the last character was one at which a word is cut
+	hyphen bool // the last character cuts a word
 }
 
 func (l *lines) add(runes []rune) {
@@ -62,7 +62,7 @@ func (l *lines) end() []byte { return l.text }
 var pdfDate = regexp.MustCompile(`^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(Z|[+-])?(\d\d)?'?(\d\d)?'?`)
 
 // date writes a date of PDF (ISO 32000-1, section 7.9.4), D:20240201102030+01'00', in the form of
-// RFC 3339, as far as it has its parts. Others stay as they are.
+// RFC 3339, with the parts that it has. Other dates stay as they are.
 func date(written string) string {
 	m := pdfDate.FindStringSubmatch(written)
 	if m == nil {

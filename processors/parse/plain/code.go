@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The names of languages are those of GitHub's Linguist. Its port to Go, go-enry, would add 9 MB to
-// the program, chroma 4.5 MB; both tell more than names and the first line do, and are slower.
+// Languages have the names of GitHub's Linguist. Its port to Go, go-enry, would add 9 MB to the
+// program, and chroma 4.5 MB. Both look at more than names and the first line, and are slower.
 
 // languageOfMedia are the media types of source code.
 var languageOfMedia = map[string]string{
@@ -25,8 +25,8 @@ var languageOfMedia = map[string]string{
 	"application/graphql": "GraphQL",
 }
 
-// languageOfSuffix are the ends of names of source files. Left out are those that several
-// languages share evenly, or that are something else as often.
+// languageOfSuffix are the ends of names of source files. It does not have ends that several
+// languages share evenly, or that often mean something else.
 var languageOfSuffix = map[string]string{
 	".go": "Go", ".py": "Python", ".pyi": "Python", ".pyw": "Python", ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".cxx": "C++",
 	".hh": "C++", ".hpp": "C++", ".hxx": "C++", ".java": "Java", ".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript", ".jsx": "JavaScript",
@@ -43,7 +43,7 @@ var languageOfSuffix = map[string]string{
 	".nix": "Nix", ".tf": "HCL", ".vue": "Vue", ".svelte": "Svelte", ".sol": "Solidity", ".wat": "WebAssembly", ".cu": "Cuda", ".coffee": "CoffeeScript",
 }
 
-// languageOfFile are names of files, in lower case, that have no end that tells.
+// languageOfFile are names of files, in lower case, whose end does not tell the language.
 var languageOfFile = map[string]string{
 	"makefile": "Makefile", "gnumakefile": "Makefile", "dockerfile": "Dockerfile", "cmakelists.txt": "CMake", "rakefile": "Ruby", "gemfile": "Ruby",
 	"vagrantfile": "Ruby", "jenkinsfile": "Groovy", "sconstruct": "Python", "go.mod": "Go Module", "go.sum": "Go Checksums", "meson.build": "Meson",

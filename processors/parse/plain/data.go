@@ -10,7 +10,7 @@ import (
 
 // What is wrong with a text, by name. Empty: nothing is.
 const (
-	// BadSyntax: the text is not of its format from some place on.
+	// BadSyntax: from some place on the text breaks the rules of its format.
 	BadSyntax = "bad_syntax"
 	// Cut: the text ends too early.
 	Cut = "cut"
@@ -23,8 +23,8 @@ const (
 // maxDepth is how deep values may be nested. encoding/json reads 10,000 levels.
 const maxDepth = 1000
 
-// ReadJSON reads values, one or, of Lines, many. It calls found with each string in them that is a
-// URL, and returns the number of values on the top level that were read, and what is wrong.
+// ReadJSON reads one value or, for Lines, many. It calls found with each string in them that is a
+// URL. It returns how many values it read on the top level, and what is wrong.
 func ReadJSON(text string, found func(url string)) (values int, wrong string) {
 	d := json.NewDecoder(strings.NewReader(strings.ReplaceAll(text, "\x1e", " "))) // RFC 7464
 	depth := 0
@@ -58,7 +58,7 @@ func ReadJSON(text string, found func(url string)) (values int, wrong string) {
 	}
 }
 
-// ReadLines reads a JSON value a line. A line that is none is passed over: the others count.
+// ReadLines reads one JSON value from each line. It skips a line that is not a JSON value.
 func ReadLines(text string, found func(url string)) (values int, wrong string) {
 	for line := range strings.Lines(text) {
 		if line = strings.Trim(line, "\x1e \t\r\n"); line == "" {
@@ -75,7 +75,7 @@ func ReadLines(text string, found func(url string)) (values int, wrong string) {
 	return values, wrong
 }
 
-// isURL tells whether a whole string is a URL for a crawl.
+// isURL tells whether the whole string is a URL that a crawl can fetch.
 func isURL(s string) bool {
 	scheme, rest, _ := strings.Cut(s, "://")
 	return (scheme == "http" || scheme == "https") && rest != "" && len(s) <= maxURLBytes && !strings.ContainsAny(s, " \t\r\n<>\"")
@@ -83,7 +83,7 @@ func isURL(s string) bool {
 
 const maxURLBytes = 6 << 10
 
-// Table is what is known of a CSV file.
+// Table describes a CSV file.
 type Table struct {
 	// Columns are the cells of the first row, the header in most files.
 	Columns []string
@@ -95,8 +95,8 @@ type Table struct {
 // maxColumns bounds Table.Columns.
 const maxColumns = 256
 
-// ReadCSV reads a table (RFC 4180) whose cells are parted by commas, semicolons, tabs or bars,
-// whichever the first line has most of. It calls found with each cell that is a URL.
+// ReadCSV reads a table (RFC 4180). Commas, semicolons, tabs or bars separate its cells: the one
+// that is most frequent in the first line. It calls found with each cell that is a URL.
 func ReadCSV(text string, found func(url string)) Table {
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = separator(text), true, -1, true
@@ -138,9 +138,9 @@ func separator(text string) rune {
 	return best
 }
 
-// URLs calls found with each URL in a text: what begins with http:// or https:// behind a
-// character that is no letter, up to white space or what parts URLs from the text (RFC 3986,
-// appendix C), without the punctuation and the brackets at its end.
+// URLs calls found with each URL in a text. A URL begins with http:// or https://, not directly
+// behind a letter. It ends at white space or at a delimiter of URLs (RFC 3986, appendix C).
+// Punctuation and brackets at its end do not belong to it.
 func URLs(text string, found func(url string)) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], "://")

@@ -9,13 +9,13 @@ import (
 // Format is the format of a text.
 type Format string
 
-// Formats. None is a body that is none of them, Text one that has no structure.
+// Formats. None: the body has another format. Text: the body has no structure.
 const (
 	None     Format = ""
 	Text     Format = "text"
 	Markdown Format = "markdown"
 	JSON     Format = "json"
-	// Lines is a JSON value a line, or after a record separator (RFC 7464).
+	// Lines has one JSON value in each line, or after each record separator (RFC 7464).
 	Lines Format = "json_lines"
 	CSV   Format = "csv"
 	Code  Format = "code"
@@ -31,16 +31,17 @@ var byMedia = map[string]Format{
 	"text/tab-separated-values": CSV, "text/tsv": CSV,
 }
 
-// bySuffix are the ends of names by which a text is known that its server calls plain, as most do.
+// bySuffix are the ends of names that tell the format of a text. Most servers call such a text
+// plain.
 var bySuffix = map[string]Format{
 	".md": Markdown, ".markdown": Markdown, ".mkd": Markdown, ".mdown": Markdown,
 	".json": JSON, ".geojson": JSON, ".webmanifest": JSON,
 	".jsonl": Lines, ".ndjson": Lines, ".csv": CSV, ".tsv": CSV, ".tab": CSV,
 }
 
-// Kind tells what a body is: its format, and of code the programming language. A type that is
-// stated is believed, but for text/plain and application/octet-stream, which servers send for
-// what they do not know: then the name in the URL counts, if the body is text.
+// Kind tells the format of a body and, for code, the programming language. The stated media type
+// decides. But servers send text/plain and application/octet-stream for files that they do not
+// know. For these types the name in the URL decides, if the body is text.
 func Kind(media, url string, body []byte) (f Format, language string) {
 	if f = byMedia[media]; f != None {
 		return f, ""

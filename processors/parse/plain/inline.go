@@ -9,34 +9,35 @@ import (
 )
 
 // inline reads the text of a paragraph: links, images, code, emphasis, escapes and tags
-// (CommonMark 0.31, chapter 6). It is one pass; what looks back is bounded.
+// (CommonMark 0.31, chapter 6). It makes one pass; each look back is bounded.
 type inline struct {
 	out Output
 	// refs are the URLs of "[label]: URL".
 	refs map[string]string
 
 	src string
-	// text is what a reader sees so far; marks are the places in it of characters that may be
-	// emphasis, those that are have their number taken away at the end.
+	// text is what a reader sees so far. marks are the places in it of characters that may be
+	// emphasis. At the end, the characters that are emphasis are removed.
 	text  []byte
 	marks []mark
-	// open are the places of opening brackets. A link is in the first dead of them, so that
-	// they begin no link.
+	// open are the places of opening brackets. The first dead of them contain a link, so they
+	// cannot begin a link.
 	open []bracket
 	dead int
-	// ticks are the lengths of runs of backticks that are known not to come again behind a place.
+	// ticks are the lengths of runs of backticks that do not occur again behind a place.
 	ticks map[int]bool
 	// anchor is the href of the open tag a, anchorAt where its text begins.
 	anchor   string
 	anchorAt int
-	// level is that of the open heading, a tag; 0: none is open. headingAt is where it begins.
+	// level is the level of the open heading tag; 0: no heading is open. headingAt is where it
+	// begins.
 	level, headingAt int
 }
 
 // mark is a run of characters that may be emphasis.
 type mark struct {
 	at, n int
-	// used are how many of them are.
+	// used is how many of them are emphasis.
 	used int
 }
 
@@ -195,7 +196,7 @@ func (p *inline) angle(i int) int {
 	return i + end + 1
 }
 
-// tag reads a tag. Links, images, headings and what parts words count.
+// tag reads a tag. Links, images, headings and tags that separate words count.
 func (p *inline) tag(tag string) {
 	z := html.NewTokenizer(strings.NewReader(tag))
 	z.Next()
@@ -273,8 +274,8 @@ func (p *inline) closing(i int) int {
 	return end
 }
 
-// cut replaces the text of a link, which is shown without its bracket, and of an image, which is not
-// shown.
+// cut replaces the text of a link or an image. The text of a link is shown without its bracket. The
+// text of an image is not shown.
 func (p *inline) cut(b bracket, text string) {
 	for len(p.marks) > 0 && p.marks[len(p.marks)-1].at >= b.at {
 		p.marks = p.marks[:len(p.marks)-1]
@@ -285,7 +286,8 @@ func (p *inline) cut(b bracket, text string) {
 	}
 }
 
-// target is the URL of the link whose text ends at a place, and where the link ends; 0: it is none.
+// target returns the URL of the link whose text ends at a place, and where the link ends; 0: it is
+// not a link.
 func (p *inline) target(b bracket, i int) (url string, end int) {
 	rest := p.src[i+1:]
 	if strings.HasPrefix(rest, "(") {
@@ -434,7 +436,8 @@ func (p *inline) bare(i int) int {
 	return end
 }
 
-// linked tells whether an open bracket is surely closed as a link: its end is looked for nearby.
+// linked tells whether an open bracket surely becomes a link: it looks for the end of the link
+// nearby.
 func (p *inline) linked(b bracket) bool {
 	near := p.src[b.src:min(len(p.src), b.src+maxLabel)]
 	end := strings.IndexByte(near, ']')
@@ -467,7 +470,7 @@ func definitions(lines []string) map[string]string {
 
 const maxRefs = 10_000
 
-// definition reads "[label]: URL"; nil: the line is none.
+// definition reads "[label]: URL"; nil: the line is not a definition.
 func definition(line string) []string {
 	if !strings.HasPrefix(line, "[") {
 		return nil
@@ -522,7 +525,7 @@ func isPunctuation(c byte) bool { return c > ' ' && c < 0x7f && !isWord(c) }
 
 func isPunct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// isAutolink tells whether what stands in angle brackets is a URI with a scheme (6.5).
+// isAutolink tells whether the text in angle brackets is a URI with a scheme (6.5).
 func isAutolink(s string) bool {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || len(scheme) < 2 || len(scheme) > 32 || strings.ContainsAny(rest, " \t\n<>") {

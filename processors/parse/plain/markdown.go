@@ -2,9 +2,9 @@ package plain
 
 import "strings"
 
-// Output takes what a text says, in its order.
+// Output takes the contents of a text, in their order.
 type Output interface {
-	// Field is a field of the text about itself, such as its title.
+	// Field is a field of the front matter, such as the title.
 	Field(name, value string)
 	// Block begins a line of its own. Fold adds text to it, Verbatim text with its white space.
 	Block()
@@ -15,9 +15,9 @@ type Output interface {
 	Link(url, text string, image bool)
 }
 
-// ReadMarkdown reads CommonMark with the tables, links and strikethrough of GitHub. What it gives to
-// out is what a browser shows of it. Blocks are told by their lines, without a tree: nesting
-// matters only where it makes code of an indented line.
+// ReadMarkdown reads CommonMark with the tables, links and strikethrough of GitHub. It gives out
+// what a browser would show. It recognises blocks by their lines, without a tree. Nesting matters
+// only if it makes code of an indented line.
 func ReadMarkdown(text string, out Output) {
 	m := markdown{out: out, inline: inline{out: out}}
 	lines := strings.SplitAfter(text, "\n")
@@ -38,10 +38,11 @@ type markdown struct {
 	inline inline
 	// paragraph are the lines of the open paragraph.
 	paragraph []string
-	// fence is that of the open code block; empty: none is open. inQuote: it is in a quote.
+	// fence is the fence of the open code block; empty: no code block is open. inQuote: the block
+	// is in a quote.
 	fence   string
 	inQuote bool
-	// hidden is what ends a comment or a script that is open; empty: none is open.
+	// hidden is the text that ends the open comment or script; empty: none is open.
 	hidden string
 	// blank: the last line was empty. list is the column where the text of the open list item
 	// begins; 0: none is open.
@@ -115,7 +116,7 @@ func (m *markdown) line(line, next string) {
 	m.block(body, next)
 }
 
-// block takes a line without what is in front of it.
+// block takes a line without the marks in front of it.
 func (m *markdown) block(body, next string) {
 	level, title := heading(body)
 	switch {
@@ -191,7 +192,8 @@ func (m *markdown) row(body string) {
 	m.out.Block()
 }
 
-// hides tells whether a line begins a comment, a script or a style that the next lines go on with.
+// hides tells whether a line begins a comment, a script or a style that continues in the next
+// lines.
 func (m *markdown) hides(body string) bool {
 	lower := strings.ToLower(body[:min(len(body), 16)])
 	for start, end := range map[string]string{"<!--": "-->", "<script": "</script", "<style": "</style", "<?": "?>"} {
@@ -215,8 +217,8 @@ func (m *markdown) rule(body string) bool {
 	return marks >= 3 && strings.Trim(body, body[:1]+" \t") == ""
 }
 
-// frontMatter reads the fields in front of a text, between lines of "---", as Jekyll and most of its
-// successors have them, and returns the lines behind them.
+// frontMatter reads the fields in front of a text, between lines of "---", as in Jekyll and similar
+// programs. It returns the lines behind them.
 func (m *markdown) frontMatter(lines []string) []string {
 	if len(lines) == 0 || strings.TrimRight(lines[0], " \t\r\n") != "---" {
 		return lines
@@ -251,7 +253,8 @@ func indentation(s string, column int) (int, string) {
 	return column, ""
 }
 
-// marker is the width of the mark of a quote or a list item in front of a text; 0: there is none.
+// marker returns the width of the mark of a quote or a list item in front of a text; 0: there is no
+// mark.
 func marker(s string) (quote bool, width int) {
 	if s == "" {
 		return false, 0
@@ -296,7 +299,8 @@ func heading(s string) (level int, title string) {
 	return level, strings.TrimSpace(title)
 }
 
-// underline is the level of the heading that a line makes of the paragraph above it; 0: of none.
+// underline returns the level of the heading that a line makes of the paragraph above it; 0: it
+// makes no heading.
 func underline(s string) int {
 	s = strings.TrimRight(s, " \t")
 	switch {
@@ -309,7 +313,7 @@ func underline(s string) int {
 	return 0
 }
 
-// isFence returns the fence that a line begins or ends with a block of code; empty: it does not.
+// isFence returns the fence if a line begins or ends a block of code; empty: it does not.
 func isFence(s string) string {
 	if s == "" || s[0] != '`' && s[0] != '~' {
 		return ""
@@ -324,13 +328,13 @@ func isFence(s string) string {
 	return s[:n]
 }
 
-// isDelimiters tells whether a line parts the head of a table from its rows: "|---|:-:|".
+// isDelimiters tells whether a line separates the head of a table from its rows: "|---|:-:|".
 func isDelimiters(s string) bool {
 	s = strings.TrimSpace(s)
 	return strings.Contains(s, "-") && strings.Contains(s, "|") && strings.Trim(s, "|:- \t") == ""
 }
 
-// cells parts a row at bars that are not escaped.
+// cells splits a row at bars that are not escaped.
 func cells(s string) (cells []string) {
 	s = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(s), "|"), "|")
 	from := 0

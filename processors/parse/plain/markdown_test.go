@@ -148,7 +148,7 @@ func within(n *html.Node, is func(*html.Node) bool) bool {
 	return false
 }
 
-// shares is the number of the elements of a that are in b, too, and of those of a.
+// shares is the number of elements of a that are also in b, and the number of elements of a.
 func shares(a, b []string) (both, all int) {
 	left := map[string]int{}
 	for _, s := range b {

@@ -18,10 +18,10 @@
 // SimHash alone does not tell which texts are nearly the same. Long texts of one language
 // converge, because their features are about as frequent in one text as in another. Of
 // 31,838 real pages in one index, with a limit of three bits (Manku, Jain and Das Sarma,
-// Detecting near-duplicates for web crawling, 2007), 1.2 % were called duplicates of pages
-// with which they had next to nothing in common; of those with more than 3,000 words, 13 %.
-// A run of four words that two texts share is hardly ever chance, however long the texts
-// are, and it counts once however often it occurs.
+// Detecting near-duplicates for web crawling, 2007), 1.2 % were called duplicates of
+// pages with almost nothing in common, and 13 % of the pages with more than 3,000 words.
+// Two texts hardly ever share a run of four words by chance, even if they are long. A run
+// counts once, even if it occurs often.
 //
 // # MinHash
 //
@@ -56,33 +56,33 @@
 //	words and pairs                          84 %   1.8 %
 //	words and pairs, long lines double       84 %   0.03 %
 //
-// So the features are words and pairs of neighbouring words, as often as they occur. Those
-// of a line of eight words or more count twice: navigation and other text that pages of a
-// site share comes in short lines, and what a page says comes in long ones. Which lines a
-// site repeats is not asked: that changes with each page of the site, and a fingerprint
-// must not change.
+// So the features are words and pairs of neighbouring words, as often as they occur. Those of a
+// line of eight words or more count twice: navigation and other text that pages of a site share
+// comes in short lines, and what a page says comes in long ones. The fingerprint does not
+// depend on which lines a site repeats: that changes with each page of the site, and a
+// fingerprint must not change.
 //
 // A word is a run of letters and digits. Case is folded for the alphabets of two bytes
 // (Latin, Greek, Cyrillic, Armenian). A run of digits is one letter, so that "page 7" and
 // "page 12" do not differ. A word of digits only does not count. In scripts that do not
 // separate words each character is a word: in Han together with the character before it,
 // and in scripts that have few characters (kana, Thai, Lao, Khmer, Myanmar) together with
-// the three before it. Single characters are soon as frequent in one text as in another: of
-// messages of programs, joined to texts of 4,000 characters, 4 % of the pairs in Japanese
-// and 73 % of those in Thai were called nearly the same without a common sentence. Now no
-// pair is.
+// the three before it. Single characters are equally frequent in most texts. In a test
+// with messages of programs, joined to texts of 4,000 characters, 4 % of the pairs in
+// Japanese and 73 % of the pairs in Thai were called nearly the same without a common
+// sentence. Now no pair is.
 //
 // # Short texts
 //
 // A text of less than [MinWords] words has no useful SimHash and no MinHash, because one
 // word is too large a part of it. It is the same as another text or it is not. The grid of a
-// month, which counts from 1 to 28 at least, is an exception: its words are the month's name
-// and those of weekdays, and months of one name differ in numbers only. Its MinHash is made
+// month, which counts from 1 to 28 at least, is an exception: its words are the names of the
+// month and the weekdays, and months of one name differ only in numbers. Its MinHash is made
 // of all its words, not of runs: one more word makes another month.
 //
 // # Numbers
 //
-// Texts that differ in numbers only are nearly the same. This is right for dates and
-// counters, and wrong for tables: a text with more numbers than words, and with more
-// different numbers than a calendar, has neither SimHash nor MinHash.
+// Texts that differ in numbers only are nearly the same. This is right for dates and counters,
+// and wrong for tables: a text with more numbers than words, and with more different numbers
+// than a calendar, has no SimHash and no MinHash.
 package simhash

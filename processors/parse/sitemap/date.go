@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// layouts are the forms of dates: those of W3C (NOTE-datetime), those of RSS (RFC 822), and
-// those that are often written instead.
+// layouts are the forms of dates: W3C (NOTE-datetime), RSS (RFC 822), and forms that are often
+// written instead.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02", "2006-01", "2006",
 	"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999 Z0700",

@@ -62,7 +62,7 @@ type Options struct {
 func DefaultOptions() Options { return Options{MaxBytes: 50 << 20, MaxEntries: 50_000, Lists: true} }
 
 // Entry is what a sitemap says about a URL, or an index about a sitemap. All strings are valid
-// UTF-8 and as written, but for white space and entities.
+// UTF-8 and as written, except for white space and entities.
 type Entry struct {
 	Loc string
 	// Sitemap: the URL is a sitemap and not a page.
@@ -125,8 +125,8 @@ func (r *reader) outcome(limit *limited) Outcome {
 	return Whole
 }
 
-// Looks tells whether a body may be a sitemap of sitemaps.org by how it begins, packed or
-// not: whether it is XML whose first element is that of a sitemap or an index.
+// Looks tells whether a body may be a sitemap of sitemaps.org by how it begins, packed or not:
+// whether it is XML whose first element is the root of a sitemap or an index.
 func Looks(body []byte) bool {
 	const head = 8 << 10
 	s := markup.NewScanner(markup.Decoded(io.LimitReader(unpacked(body, head), head)))
@@ -166,7 +166,7 @@ type limited struct {
 	r    io.Reader
 	left int64
 	over bool
-	err  error // but for io.EOF
+	err  error // except io.EOF
 }
 
 func (l *limited) Read(p []byte) (int, error) {
@@ -303,8 +303,8 @@ func (r *reader) start(t markup.Token) {
 	}
 }
 
-// link takes an element link: a page in another language, the URL of an entry of Atom, or
-// that of an item of RSS, which is its text.
+// link takes an element link: a page in another language, the URL of an entry of Atom, or the URL
+// of an item of RSS, which is its text.
 func (r *reader) link(t markup.Token) {
 	href, rel := t.Attr("href"), strings.ToLower(t.Attr("rel"))
 	r.field = ""

@@ -10,7 +10,7 @@ import (
 
 // The number of requests to a domain in a day has up to two limits: the limit that people set
 // for this domain or for all domains, and the domain's share of the crawl's budget. The smaller
-// one holds. Days are those of UTC. A request belongs to the day in which it began. A request
+// one holds. Days are days in UTC. A request belongs to the day in which it began. A request
 // that is out counts as if it were made today.
 
 // day counts the requests to a domain in one day.

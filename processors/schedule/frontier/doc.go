@@ -125,8 +125,8 @@
 //     the wait before the next one. Five failures in a row open its breaker. Then it is
 //     down: only probes go out, after waits of up to an hour, and its URLs keep their
 //     places. A probe without an answer is not a failed attempt of its URL.
-//   - A 5xx between other answers is held against its page, which waits alone. The host waits
-//     if the next request to it fails, too, or if more than a fifth of its pages answer 5xx
+//   - A 5xx between other answers counts against its page, which waits alone. The host waits if
+//     the next request to it fails, too, or if more than a fifth of its pages answer 5xx
 //     (politeness.Doubt).
 //   - A request that hangs makes its host wait until the request is over. Its visit does
 //     not count as out, so the domain goes on.

@@ -45,7 +45,7 @@ type fold struct {
 	// back.
 	toComeBack, putBack []*weftpb.Refresh
 	reasons             map[string]uint64 // URLs that ended, by reason
-	// requests are those of visits that were read, by offset and index.
+	// requests are the requests of visits that were read, by offset and index.
 	requests map[visitKey][]*weftpb.Request
 	// origins and hosts are the records that were read, by name. saveOrigins writes the changed
 	// ones.

@@ -11,9 +11,9 @@ import (
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
-// TestFormerRecords holds that records which former versions wrote are read as what they meant,
-// with fields that are new at their zero values. The bytes are those that the commit wrote, and
-// they do not change. A record that grows again gets a line with the bytes of before.
+// TestFormerRecords checks that records of former versions keep their meaning. New fields have
+// their zero values. The bytes are those that the commit wrote, and they do not change. A
+// record that grows again gets a line with the bytes of before.
 func TestFormerRecords(t *testing.T) {
 	read := map[string]func(b []byte) (any, error){
 		"host":    func(b []byte) (any, error) { return decodeHost(b) },

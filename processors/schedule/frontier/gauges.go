@@ -82,7 +82,7 @@ func EndOf(reason string) End {
 // Stores of earlier versions have another number there; see migrate.go.
 const byOrigin = -2
 
-// withBlocked stands there instead if domains are blocked.
+// withBlocked is there instead if domains are blocked.
 const withBlocked = -3
 
 func (g *gauges) fields(f *kv.Fields) {

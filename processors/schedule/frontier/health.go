@@ -141,7 +141,7 @@ func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 }
 
 // failedPage notes that a page of a host answered 5xx, and again that it had failed before. It
-// tells whether that is held against the page alone: the host does not wait then.
+// tells whether that counts against the page alone: the host does not wait then.
 func (p *plan) failedPage(name string, again bool) (alone bool) {
 	h := *p.host(name)
 	if !again {

@@ -38,8 +38,8 @@ type host struct {
 	// silentMS: the host asked for no request before this time (Retry-After). fetch makes none,
 	// even if the host answers other requests.
 	silentMS int64
-	// pageFailed: its last answer was a 5xx that was held against the page alone. doubts are
-	// those of politeness.Doubt.
+	// pageFailed: its last answer was a 5xx that counted against the page alone. doubts is the
+	// number for politeness.Doubt.
 	pageFailed bool
 	doubts     uint32
 	// hangsMS: a request to the host hangs, and no other request goes out before this time.

@@ -45,7 +45,7 @@ func inFlight(t testing.TB) (*Frontier, *memstore.Store, Moment) {
 	return f, store, at
 }
 
-// TestImpossibleEvents holds that an event that does not follow is refused.
+// TestImpossibleEvents checks that an event that does not follow is refused.
 func TestImpossibleEvents(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -104,7 +104,7 @@ func TestImpossibleEvents(t *testing.T) {
 	}
 }
 
-// TestDamagedStore holds that a value that cannot be read is never skipped: the
+// TestDamagedStore checks that a value that cannot be read is never skipped: the
 // decision that needs it says so, and so does the fold.
 func TestDamagedStore(t *testing.T) {
 	v := &weftpb.Visited{Visit: "0-1-0", Done: true, Outcomes: []*weftpb.Outcome{{Status: 200}}}
@@ -133,7 +133,7 @@ func TestDamagedStore(t *testing.T) {
 	}
 }
 
-// TestReport holds that a report tells the gauges and that the fold checks it.
+// TestReport checks that a report tells the gauges and that the fold checks it.
 func TestReport(t *testing.T) {
 	f, store, at := inFlight(t)
 	ev, err := f.Report(at)

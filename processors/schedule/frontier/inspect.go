@@ -148,7 +148,7 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 	return states, nil
 }
 
-// Place is where a URL that is neither out nor settled waits.
+// Place is where a URL waits that is not out and not settled.
 type Place struct {
 	// Origin of the URL.
 	Origin string

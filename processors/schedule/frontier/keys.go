@@ -88,7 +88,7 @@ func (k keys) queue(id uint32, priority int, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(key, byte(priority)), seq)
 }
 
-// retry is the key of a retry; its order is that of time, then of arrival.
+// retry is the key of a retry; retries are ordered by time, then by arrival.
 func (k keys) retry(id uint32, ms int64, seq uint64) []byte {
 	key := binary.BigEndian.AppendUint32(k.make(retryKind, 20), id)
 	key = binary.BigEndian.AppendUint64(key, uint64(ms))

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/test/memstore"
 )
 
-// TestMigrate holds that a store of a former version, with queues of domains, becomes one in
+// TestMigrate checks that a store of a former version, with queues of domains, becomes one in
 // which every URL waits once, in its order, and nothing else is lost.
 func TestMigrate(t *testing.T) {
 	store := &memstore.Store{}

@@ -38,8 +38,8 @@ type Options struct {
 	PerDay, CrawlPerDay int64
 	// SitemapRefresh is the time after which a sitemap is fetched again; 0: never.
 	SitemapRefresh time.Duration
-	// ErrorBlock: a domain of which more than half of at least 100 answers in a day were
-	// errors is blocked for a day.
+	// ErrorBlock: if more than half of at least 100 answers of a domain in a day were errors, the
+	// domain is blocked for a day.
 	ErrorBlock bool
 	// Setting returns the setting of a domain, nil if it has no setting. A nil Setting: no
 	// domain has one.
@@ -78,7 +78,7 @@ func DefaultOptions() Options {
 func (o Options) Validate() error {
 	switch {
 	case o.Partition < 0:
-		return fmt.Errorf("frontier: partition %d", o.Partition)
+		return fmt.Errorf("frontier: partition %d is negative", o.Partition)
 	case o.Delay < 0 || o.Delay > politeness.MaxDelay:
 		return fmt.Errorf("frontier: delay %v is not within 0 and %v", o.Delay, politeness.MaxDelay)
 	case !(o.ResponseFactor >= 0 && o.ResponseFactor <= 1000):
@@ -86,15 +86,15 @@ func (o Options) Validate() error {
 	case o.PerDomain < 1 || o.PerDomain > maxPerDomain:
 		return fmt.Errorf("frontier: %d visits per domain are not within 1 and %d", o.PerDomain, maxPerDomain)
 	case o.Window < 1:
-		return fmt.Errorf("frontier: window of %d visits", o.Window)
+		return fmt.Errorf("frontier: a window of %d visits is not positive", o.Window)
 	case o.MaxOrigins < 1:
-		return fmt.Errorf("frontier: at most %d origins per domain", o.MaxOrigins)
+		return fmt.Errorf("frontier: a limit of %d origins per domain is not positive", o.MaxOrigins)
 	case o.BreakerFailures < 1:
 		return errors.New("frontier: a breaker needs at least one failure")
 	case o.GiveUpAfter < 0:
-		return fmt.Errorf("frontier: hosts are given up after %v", o.GiveUpAfter)
+		return fmt.Errorf("frontier: the time after which hosts are given up, %v, is negative", o.GiveUpAfter)
 	case o.SitemapRefresh < 0:
-		return fmt.Errorf("frontier: sitemaps are fetched again after %v", o.SitemapRefresh)
+		return fmt.Errorf("frontier: the time after which sitemaps are fetched again, %v, is negative", o.SitemapRefresh)
 	case o.PerDay < 0 || o.CrawlPerDay < 0:
 		return fmt.Errorf("frontier: %d requests a day per domain, %d per crawl", o.PerDay, o.CrawlPerDay)
 	case o.Allowed == nil:

@@ -39,7 +39,7 @@ func (s *scarce) apply(domain string, ev *weftpb.Scheduled, err error) *weftpb.S
 	return ev
 }
 
-// admit queues URLs of a priority, of which the name of the domain tells.
+// admit queues URLs of a priority, which the name of the domain tells.
 func (s *scarce) admit(priority, number, urls int) {
 	like := map[int]*weftpb.Target{
 		0: {Via: weftpb.Via_VIA_SEED}, 1: {Via: weftpb.Via_VIA_SITEMAP, Depth: 1},
@@ -77,7 +77,7 @@ func (s *scarce) visit() {
 	s.now = s.now.Add(time.Second)
 }
 
-// TestPrioritiesHoldBetweenDomains holds that visits of different domains, when there is
+// TestPrioritiesHoldBetweenDomains checks that visits of different domains, when there is
 // room for one, go out by the weights of their URLs' priorities.
 func TestPrioritiesHoldBetweenDomains(t *testing.T) {
 	s := newScarce(t, &memstore.Store{})
@@ -94,7 +94,7 @@ func TestPrioritiesHoldBetweenDomains(t *testing.T) {
 	}
 }
 
-// TestUrgentDomainComesSoon holds that a seed does not wait for the domains that waited
+// TestUrgentDomainComesSoon checks that a seed does not wait for the domains that waited
 // before it with less urgent URLs.
 func TestUrgentDomainComesSoon(t *testing.T) {
 	s := newScarce(t, &memstore.Store{})
@@ -111,7 +111,7 @@ func TestUrgentDomainComesSoon(t *testing.T) {
 	}
 }
 
-// TestHostThatIsDownIsNotUrgent holds that URLs of a host that is down do not make their domain
+// TestHostThatIsDownIsNotUrgent checks that URLs of a host that is down do not make their domain
 // urgent, until the host answers.
 func TestHostThatIsDownIsNotUrgent(t *testing.T) {
 	const domain = "a.example"
@@ -155,7 +155,7 @@ func TestHostThatIsDownIsNotUrgent(t *testing.T) {
 	}
 }
 
-// TestFormerRecordIsCountedAnew holds that the record of the former version, which counted URLs
+// TestFormerRecordIsCountedAnew checks that the record of the former version, which counted URLs
 // of hosts that are down, is counted anew when it is read.
 func TestFormerRecordIsCountedAnew(t *testing.T) {
 	const domain = "a.example"
@@ -188,7 +188,7 @@ func TestFormerRecordIsCountedAnew(t *testing.T) {
 	}
 }
 
-// TestRobotsHaveThePriorityOfTheirURL holds that the request for a robots.txt is as urgent as
+// TestRobotsHaveThePriorityOfTheirURL checks that the request for a robots.txt is as urgent as
 // the URL that needs it.
 func TestRobotsHaveThePriorityOfTheirURL(t *testing.T) {
 	for priority := range priorities {

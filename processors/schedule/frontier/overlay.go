@@ -38,7 +38,7 @@ func (o *overlay) Set(key, value []byte) {
 
 func (o *overlay) Delete(key []byte) { o.writes[string(key)] = nil }
 
-// Scan merges the writes in the range, of which there are few, with the base.
+// Scan merges the few writes in the range with the base.
 func (o *overlay) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
 	var over []string
 	for key := range o.writes {

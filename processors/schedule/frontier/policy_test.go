@@ -11,9 +11,9 @@ import (
 	"github.com/weftcrawl/weft/test/memstore"
 )
 
-// TestRulesHoldOn asks for a robots.txt that was had once and cannot be had any
-// more, for longer than the rules may be used: first everything is forbidden,
-// then the rules hold an hour at a time, and after 30 days URLs are refused.
+// TestRulesHoldOn requests a robots.txt that was fetched once and cannot be fetched any more,
+// for longer than the rules may be used: first everything is forbidden, then the rules hold an
+// hour at a time, and after 30 days URLs are refused.
 func TestRulesHoldOn(t *testing.T) {
 	opts := DefaultOptions()
 	opts.Allowed = func(_ *weftpb.Robots, url string) bool { return !strings.HasPrefix(url, "http://a.com/private") }

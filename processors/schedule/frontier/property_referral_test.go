@@ -21,7 +21,7 @@ func (w *world) randomRules() *weftpb.OriginRules {
 	}}
 }
 
-// keeps books rules that hold on, which must have been had within 30 days.
+// keeps books rules that stay in force, which must have been fetched within 30 days.
 func (w *world) keeps(r *weftpb.OriginRules) {
 	until, had := w.ruled[r.Origin]
 	if !had || w.now.Sub(until) > maxKept {

@@ -88,7 +88,7 @@ func (w *world) at() Moment {
 	return Moment{Now: w.now, Offset: w.offset, Paused: w.hold, OwnedSince: w.since}
 }
 
-// decide runs a decision, holds it to being pure, and folds it.
+// decide runs a decision, checks that it is pure, and folds it.
 func (w *world) decide(domain string, decision func() (*weftpb.Scheduled, error)) {
 	before := w.store.Clone()
 	ev, err := decision()
@@ -547,7 +547,7 @@ func TestRandomHistories(t *testing.T) {
 	})
 }
 
-// TestLowestPriorityMoves holds that the deepest pages are served while seeds
+// TestLowestPriorityMoves checks that the deepest pages are served while seeds
 // keep coming.
 func TestLowestPriorityMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -40,8 +40,8 @@ var update = flag.Bool("update", false, "rewrite testdata")
 //	> TIME away                                 nobody held the partition until now
 //	> TIME cut OFFSET                           the ledger begins there: it was repaired
 //
-// VISIT is an id, or "last": the one that was released last. URLs with /private
-// in them are disallowed by rules.
+// VISIT is an id, or "last": the visit that was released last. URLs with /private in them are
+// disallowed by rules.
 func TestTimelines(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.timeline")
 	if err != nil || len(files) == 0 {
@@ -489,7 +489,7 @@ func (l *timeline) host(h *weftpb.HostHealth) string {
 	return text
 }
 
-// notHad is what an event says besides of a robots.txt that is not had.
+// notHad is what an event says about a robots.txt that was not fetched.
 func notHad(r *weftpb.OriginRules) string {
 	switch {
 	case r.Referred:

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/test/memstore"
 )
 
-// TestSickHostsTakeEveryOtherTurn holds that a host that answers has every other visit of its
+// TestSickHostsTakeEveryOtherTurn checks that a host that answers has every other visit of its
 // domain, however many hosts of the domain fail.
 func TestSickHostsTakeEveryOtherTurn(t *testing.T) {
 	const domain, hosts, pages = "a.example", 200, 60

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/test/memstore"
 )
 
-// TestUsageTravelsWithRequests holds that what a robots.txt says about the use of a page is in the
+// TestUsageTravelsWithRequests checks that what a robots.txt says about the use of a page is in the
 // request for it, from the rules that are in force when it is released.
 func TestUsageTravelsWithRequests(t *testing.T) {
 	opts := DefaultOptions()

@@ -180,7 +180,7 @@ func TestValuesRoundTrip(t *testing.T) {
 	})
 }
 
-// TestCutValues holds that a value cut short or with something behind it is
+// TestCutValues checks that a value cut short or with something behind it is
 // damaged, never something else.
 func TestCutValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -219,7 +219,7 @@ func decodeAs(name string, b []byte) (err error) {
 	return err
 }
 
-// FuzzDecode holds that no value makes a decoder panic or allocate without
+// FuzzDecode checks that no value makes a decoder panic or allocate without
 // bound, and that what is read is written the same way.
 func FuzzDecode(f *testing.F) {
 	f.Add((&domain{visits: []visit{{offset: 1, count: 2, open: 3}}}).encode())

@@ -86,7 +86,7 @@ func (c *crowd) turn(domain string) {
 
 func (c *crowd) due() []string { return c.f.Due(Moment{Now: epoch}, 512) }
 
-// TestDisallowedQueueKeepsNobodyWaiting holds that a domain whose URLs are all
+// TestDisallowedQueueKeepsNobodyWaiting checks that a domain whose URLs are all
 // disallowed, by rules that cost much, has one chunk between two turns of others
 // that are due, and that its chunks end by their work.
 func TestDisallowedQueueKeepsNobodyWaiting(t *testing.T) {
@@ -120,7 +120,7 @@ func TestDisallowedQueueKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
-// TestRulesOfManyOrigins holds that an event reads the long rules of two origins at
+// TestRulesOfManyOrigins checks that an event reads the long rules of two origins at
 // most, whether or not they are cached, and short ones of many.
 func TestRulesOfManyOrigins(t *testing.T) {
 	for name, test := range map[string]struct {
