@@ -30,15 +30,15 @@ type handler struct {
 //	format    media types                                    page, text and links by
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
+//	document  text/html, application/xhtml+xml               package document
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
 //	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  office.go, package office
 //	          archives and bytes that are one of these
 //	pdf       application/pdf, and bytes that begin so       pdf.go, package pdf, in a lane beside the loop
 //	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
 //	          source code; by type or, of text/plain, name
-//	document  text/html, application/xhtml+xml;              package document
-//	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, feedHandler, officeHandler, pdfHandler, plainHandler, documentHandler}
+//	others    a page that says unsupported_type              package document
+var handlers = []handler{sitemapHandler, documentHandler, feedHandler, officeHandler, pdfHandler, plainHandler, otherHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
@@ -64,9 +64,13 @@ func (b *body) target() *weftpb.Target { return b.f.GetRequest().GetTarget() }
 
 var documentHandler = handler{
 	name:  "document",
-	takes: func(*body) bool { return true },
-	page:  func(p *parser, b *body) *document.Page { return p.documents.Document(b.Input) },
+	takes: func(b *body) bool { return b.media == "text/html" || b.media == "application/xhtml+xml" },
+	page:  (*parser).document,
 }
+
+var otherHandler = handler{name: "other", takes: func(*body) bool { return true }, page: (*parser).document}
+
+func (p *parser) document(b *body) *document.Page { return p.documents.Document(b.Input) }
 
 // contents asks the handlers in turn. It returns the page of a body, if there is one, and the other
 // things that the body names.

@@ -183,7 +183,9 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 			return made, "", nil
 		}
 		p.page(made, &f, source, page)
-		made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
+		if body.feed != nil {
+			made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
+		}
 		made.record.Structure = body.structure
 		if made.record.Unparsed != "" && body.structure != nil {
 			made.record.Structure = &codecs.ParsedStructure{Format: body.structure.Format, Language: body.structure.Language}
