@@ -16,7 +16,8 @@ type handler struct {
 	name string
 	// takes tells whether it reads a body.
 	takes func(b *body) bool
-	// page makes the page record of a body. Nil: see names.
+	// page makes the page record of a body. Nil: names has what the body names; without names,
+	// package document makes the page.
 	page func(p *parser, b *body) *document.Page
 	// names returns what a body names, for formats that do not make a page. If the URL was asked
 	// for as a page, or if the body is not of the format, ok is false, and the next handler is
@@ -65,29 +66,6 @@ func (b *body) target() *weftpb.Target { return b.f.GetRequest().GetTarget() }
 var documentHandler = handler{
 	name:  "document",
 	takes: func(b *body) bool { return b.media == "text/html" || b.media == "application/xhtml+xml" },
-	page:  (*parser).document,
 }
 
-var otherHandler = handler{name: "other", takes: func(*body) bool { return true }, page: (*parser).document}
-
-func (p *parser) document(b *body) *document.Page { return p.documents.Document(b.Input) }
-
-// contents asks the handlers in turn. It returns the page of a body, if there is one, and the other
-// things that the body names.
-func (p *parser) contents(ctx context.Context, f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
-	b = &body{Input: input(f), f: f, ctx: ctx}
-	b.media = document.MediaType(b.Input)
-	for _, h := range handlers {
-		if !h.takes(b) {
-			continue
-		}
-		if h.page != nil {
-			return b, h.page(p, b), named
-		}
-		more, ok := h.names(p, b)
-		if named = append(named, more...); ok {
-			return b, nil, named
-		}
-	}
-	return b, nil, named // not reached: the last handler takes every body
-}
+var otherHandler = handler{name: "other", takes: func(*body) bool { return true }}
