@@ -33,9 +33,9 @@ type handler struct {
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
 //	document  text/html, application/xhtml+xml               package document
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
-//	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  office.go, package office
+//	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  files.go, package office
 //	          archives and bytes that are one of these
-//	pdf       application/pdf, and bytes that begin so       pdf.go, package pdf, in a lane beside the loop
+//	pdf       application/pdf, and bytes that begin so       files.go, package pdf, in a lane beside the loop
 //	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
 //	          source code; by type or, of text/plain, name
 //	others    a page that says unsupported_type              package document
