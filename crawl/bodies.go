@@ -39,15 +39,16 @@ const probeTimeout = 30 * time.Second
 // openBodies opens the store of large bodies for the stages that write or read them; nil if
 // there is none.
 func (s *session) openBodies(ctx context.Context, d topics.Definition) (blob.Bucket, error) {
-	parses := slices.Contains(s.stages, topics.Parse) || slices.Contains(s.stages, topics.Archive)
+	fetched := s.env.Names.Fetched
+	reads := slices.ContainsFunc(s.stages, func(stage topics.Stage) bool { return slices.Contains(s.env.Names.Inputs(stage), fetched) })
 	fetches := slices.Contains(s.stages, topics.Fetch)
 	location := d.Bodies
 	switch {
-	case location == "" || !parses && !fetches:
+	case location == "" || !reads && !fetches:
 		return nil, nil
 	case location == topics.InData && s.opts.embedded():
 		location = s.opts.bodiesDir()
-	case location == topics.InData && !parses && s.opts.Fetch.For(d).Client.MaxBodyBytes <= topics.LargestInRecord:
+	case location == topics.InData && !reads && s.opts.Fetch.For(d).Client.MaxBodyBytes <= topics.LargestInRecord:
 		return nil, nil // all bodies of this process fit in records
 	case location == topics.InData:
 		return nil, fmt.Errorf("%w: the large bodies of crawl %s are in the data directory of the process that has its broker;"+

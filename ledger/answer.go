@@ -39,11 +39,7 @@ func (p *Partition) Answer(in InputRecord, now time.Time) ([]byte, error) {
 		}
 		in.Value = ev.Body
 	}
-	body, err := p.guard(func() ([]byte, error) {
-		return p.state.Decide(in, now, p.folded+1)
-	}, func(any) error {
-		return &Rejection{Reason: ReasonPanic}
-	}, in.Topic, in.Offset)
+	body, err := p.decide(in, now)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +48,12 @@ func (p *Partition) Answer(in InputRecord, now time.Time) ([]byte, error) {
 		return nil, nil
 	}
 	return p.event(body), nil
+}
+
+// decide calls the stage's decision. A panic rejects the record.
+func (p *Partition) decide(in InputRecord, now time.Time) (body []byte, err error) {
+	defer p.recovered(&err, func(any) error { return &Rejection{Reason: ReasonPanic} }, in.Topic, in.Offset)
+	return p.state.Decide(in, now, p.folded+1)
 }
 
 // Rejected books that the unusable record at offset of topic was rejected.
@@ -100,15 +102,7 @@ func (p *Partition) Tick(key string, now time.Time) ([]byte, error) {
 	if !p.live {
 		return nil, errNotLive
 	}
-	what := "timer of " + key
-	decide := func() ([]byte, error) { return p.state.Tick(key, now, p.folded+1) }
-	if key == carryKey {
-		what = "snapshot"
-		decide = func() ([]byte, error) { return p.state.Snapshot(now, p.folded+1) }
-	}
-	body, err := p.guard(decide, func(cause any) error {
-		return fmt.Errorf("%w: %s: %w: %v", ErrCorrupt, what, ErrPanic, cause)
-	}, "", 0)
+	body, err := p.tick(key, now)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +110,21 @@ func (p *Partition) Tick(key string, now time.Time) ([]byte, error) {
 		return nil, nil
 	}
 	return p.event(body), nil
+}
+
+// tick calls the stage's decision on a key that is due. A panic is fatal.
+func (p *Partition) tick(key string, now time.Time) (body []byte, err error) {
+	what := "timer of " + key
+	if key == carryKey {
+		what = "snapshot"
+	}
+	defer p.recovered(&err, func(cause any) error {
+		return fmt.Errorf("%w: %s: %w: %v", ErrCorrupt, what, ErrPanic, cause)
+	}, "", 0)
+	if key == carryKey {
+		return p.state.Snapshot(now, p.folded+1)
+	}
+	return p.state.Tick(key, now, p.folded+1)
 }
 
 // errNotLive stops a partition whose claim was interrupted: what it decided
@@ -128,7 +137,7 @@ func (p *Partition) event(body []byte) []byte {
 		Epoch: p.reader.Epoch, Offset: p.folded + 1, Body: body,
 		Unacknowledged: p.folded - p.acked, Strangers: p.strangers,
 	}
-	p.carried = nil
+	p.made, p.carried = body, nil
 	for _, in := range p.proc.Inputs {
 		if at, ok := p.moved[in.Topic]; ok {
 			p.carried = append(p.carried, at.record(in.Topic))
@@ -138,14 +147,26 @@ func (p *Partition) event(body []byte) []byte {
 	return encode(ev)
 }
 
-// FoldNext folds the event that is about to be appended.
+// Acknowledged says up to which offset the partition's events are acknowledged.
+// The events that it makes say so in turn.
+func (p *Partition) Acknowledged(offset int64) { p.acked = max(p.acked, offset) }
+
+// Carried are the positions in the event that was made last. They may be committed
+// once that event is acknowledged.
+func (p *Partition) Carried() []*weftpb.Position { return p.carried }
+
+// position is how far an input is folded.
+func (p *Partition) position(topic string) (at Position, known bool) {
+	if at, known = p.moved[topic]; !known {
+		at, known = p.positions[topic]
+	}
+	return at, known
+}
+
+// FoldNext folds the event that was made last, and that is about to be appended as raw.
 func (p *Partition) FoldNext(key string, raw []byte, now time.Time) error {
 	offset := p.folded + 1
-	ev, err := decode(raw, p.proc.Ledger, p.number, offset)
-	if err == nil {
-		err = p.apply(key, ev.Body, offset)
-	}
-	if err != nil {
+	if err := p.apply(key, p.made, offset); err != nil {
 		return err
 	}
 	p.folded, p.record = offset, checksum(raw)
@@ -157,19 +178,17 @@ func (p *Partition) FoldNext(key string, raw []byte, now time.Time) error {
 
 // apply folds the body of an event. A panic of the fold is fatal: the state that
 // it leaves is not known.
-func (p *Partition) apply(key string, body []byte, offset int64) error {
+func (p *Partition) apply(key string, body []byte, offset int64) (err error) {
 	if len(body) == 0 {
 		return nil
 	}
-	_, err := p.guard(func() ([]byte, error) {
-		if err := p.state.Apply(key, body, offset); err != nil {
-			return nil, fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, p.proc.Ledger, p.number, offset, err)
-		}
-		return nil, nil
-	}, func(cause any) error {
+	defer p.recovered(&err, func(cause any) error {
 		return fmt.Errorf("%w: %s/%d at %d: %w: %v", ErrCorrupt, p.proc.Ledger, p.number, offset, ErrPanic, cause)
 	}, "", 0)
-	return err
+	if err := p.state.Apply(key, body, offset); err != nil {
+		return fmt.Errorf("%w: %s/%d at %d: %w", ErrCorrupt, p.proc.Ledger, p.number, offset, err)
+	}
+	return nil
 }
 
 // ReasonPanic is the reason of a record on which a stage's code panicked. The
@@ -181,23 +200,20 @@ const ReasonPanic = "panic"
 // or a snapshot. It is fatal.
 var ErrPanic = errors.New("panicked")
 
-// guard calls code of the stage. It is the one place where a partition recovers
-// from panics: panicked makes an error of the cause. topic and offset are the
-// record's whose decision panicked; an empty topic: there is none.
+// recovered is deferred where code of the stage is called. It is the one place where a
+// partition recovers from panics: panicked makes an error of the cause. topic and offset
+// are the record's whose decision panicked; an empty topic: there is none.
 //
 // An error of the store comes before any other: reads found nothing after it,
 // and the code is not to blame.
-func (p *Partition) guard(code func() ([]byte, error), panicked func(cause any) error, topic string, offset int64) (body []byte, err error) {
-	defer func() {
-		if p.opts.Panicked != nil {
-			if cause := recover(); cause != nil {
-				p.opts.Panicked(cause, topic, offset)
-				body, err = nil, panicked(cause)
-			}
+func (p *Partition) recovered(err *error, panicked func(cause any) error, topic string, offset int64) {
+	if p.opts.Panicked != nil {
+		if cause := recover(); cause != nil {
+			p.opts.Panicked(cause, topic, offset)
+			*err = panicked(cause)
 		}
-		if broken := p.store.Err(); broken != nil {
-			body, err = nil, broken
-		}
-	}()
-	return code()
+	}
+	if broken := p.store.Err(); broken != nil {
+		*err = broken
+	}
 }

@@ -133,20 +133,3 @@ type recovery struct {
 func (r *recovery) Messages() <-chan *sarama.ConsumerMessage { return r.messages }
 func (r *recovery) Errors() <-chan *sarama.ConsumerError     { return r.errors }
 func (r *recovery) AsyncClose()                              { r.cancel() }
-
-// pass passes a record on as goka takes it, and tells whether that was before ctx ended.
-// A record that ends a transaction has no value.
-func pass(ctx context.Context, to chan<- *sarama.ConsumerMessage, r *kgo.Record) bool {
-	msg := &sarama.ConsumerMessage{
-		Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Key: r.Key, Value: r.Value, Timestamp: r.Timestamp,
-	}
-	if r.Attrs.IsControl() {
-		msg.Key, msg.Value = nil, nil
-	}
-	select {
-	case to <- msg:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -35,6 +35,7 @@ type Partition struct {
 	// would commit it, and the janitor would trim records that the ledger still needs.
 	moved     map[string]Position
 	carried   []*weftpb.Position // by the event that was made last
+	made      []byte             // the body of that event
 	acked     int64              // offset of the last event that is acknowledged, as far as is known
 	strangers int64              // records that were skipped, here and in inputs that are ledgers
 	live      bool               // claimed: events may be made
@@ -167,22 +168,6 @@ func (p *Partition) passOver(topic string, offset int64) {
 	p.strangers++
 	p.opts.Observe(IncidentStranger)
 	p.opts.PassedOver(topic, offset)
-}
-
-// Acknowledged says up to which offset the partition's events are acknowledged.
-// The events that it makes say so in turn.
-func (p *Partition) Acknowledged(offset int64) { p.acked = max(p.acked, offset) }
-
-// Carried are the positions in the event that was made last. They may be committed
-// once that event is acknowledged.
-func (p *Partition) Carried() []*weftpb.Position { return p.carried }
-
-// position is how far an input is folded.
-func (p *Partition) position(topic string) (at Position, known bool) {
-	if at, known = p.moved[topic]; !known {
-		at, known = p.positions[topic]
-	}
-	return at, known
 }
 
 // Close tells the state that the process gives the partition up.

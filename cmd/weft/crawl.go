@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/term"
 
-	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/internal/urls"
@@ -155,16 +154,9 @@ func (c *crawlCmd) seeds(in io.Reader) ([][]byte, error) {
 			return nil, usagef("%q is a file and not a URL: --seeds %s reads URLs from it", argument, argument)
 		}
 	}
-	seeds, err := argumentSeeds(c.URLs)
+	seeds, err := argumentSeeds(c.URLs, c.Sitemap)
 	if err != nil {
 		return nil, err
-	}
-	sitemaps, err := argumentSeeds(c.Sitemap)
-	if err != nil {
-		return nil, err
-	}
-	for _, url := range sitemaps {
-		seeds = append(seeds, codecs.EncodeSeed(codecs.Seed{URL: string(url), Sitemap: true}))
 	}
 	if c.Seeds != "" {
 		for seed, err := range seedLines(c.Seeds, in) {

@@ -55,7 +55,7 @@ func (c *runCmd) Run(ctx context.Context, root *cli, eng engine, std streams) er
 		if slices.Contains(c.Stages, string(topics.Archive)) {
 			return usagef("crawl %s has no archive that this process can reach: weft topics create --archive gives it one", c.Crawl)
 		}
-		stages = slices.DeleteFunc(stages, func(s topics.Stage) bool { return s == topics.Archive })
+		stages = slices.DeleteFunc(stages, func(s topics.Stage) bool { return topics.KindOf(s) == topics.Archiver })
 	}
 	defer c.boundMemory(ctx)()
 	registry := prometheus.NewRegistry()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -60,16 +61,9 @@ func (c *seedCmd) seeds(in io.Reader) (iter.Seq2[[]byte, error], error) {
 	if len(urls) > 0 && checkSeed([]byte(urls[0])) != nil && isFile(urls[0]) {
 		file, urls = urls[0], urls[1:]
 	}
-	seeds, err := argumentSeeds(urls)
+	seeds, err := argumentSeeds(urls, c.Sitemap)
 	if err != nil {
 		return nil, err
-	}
-	sitemaps, err := argumentSeeds(c.Sitemap)
-	if err != nil {
-		return nil, err
-	}
-	for _, url := range sitemaps {
-		seeds = append(seeds, codecs.EncodeSeed(codecs.Seed{URL: string(url), Sitemap: true}))
 	}
 	return func(yield func([]byte, error) bool) {
 		for _, seed := range seeds {
@@ -116,14 +110,17 @@ func produce(ctx context.Context, producer *kgo.Client, topic string, seeds iter
 // maxSeedBytes bounds a line of seeds: a URL and its options.
 const maxSeedBytes = 64 << 10
 
-// argumentSeeds makes records for the topic seeds from URLs of the command line.
-func argumentSeeds(arguments []string) ([][]byte, error) {
-	var seeds [][]byte
-	for _, argument := range arguments {
+// argumentSeeds makes records for the topic seeds from URLs and sitemaps of the command line.
+func argumentSeeds(pages, sitemaps []string) (seeds [][]byte, err error) {
+	for i, argument := range slices.Concat(pages, sitemaps) {
 		if _, refusal := urls.Parse(argument); refusal != urls.Accepted {
 			return nil, usagef("%q cannot be crawled: %s", argument, explain(refusal))
 		}
-		seeds = append(seeds, []byte(argument))
+		seed := []byte(argument)
+		if i >= len(pages) {
+			seed = codecs.EncodeSeed(codecs.Seed{URL: argument, Sitemap: true})
+		}
+		seeds = append(seeds, seed)
 	}
 	return seeds, nil
 }

@@ -143,7 +143,7 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 	}
 	heading("STAGE", "LAG", "CONSUMES")
 	for _, stage := range topics.Groups() {
-		if stage == topics.Archive && !slices.ContainsFunc(s.after.Lags, func(l status.Lag) bool { return l.Stage == stage }) {
+		if topics.KindOf(stage) == topics.Archiver && !slices.ContainsFunc(s.after.Lags, func(l status.Lag) bool { return l.Stage == stage }) {
 			continue
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\t\n", stage, progress.Count(s.after.Behind(stage)), rate(consumed(s.after, stage)-consumed(s.before, stage)))

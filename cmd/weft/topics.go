@@ -75,7 +75,7 @@ func (c *openCrawl) readers(ctx context.Context, starts, ends kadm.ListedOffsets
 		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // not found: it has read nothing yet
 			return nil, fmt.Errorf("commits of %s: %w", c.names.Group(stage), err)
 		}
-		if stage == topics.Archive && len(commits) == 0 {
+		if topics.KindOf(stage) == topics.Archiver && len(commits) == 0 {
 			continue // this crawl has no archive, or has not written a file
 		}
 		for _, topic := range c.names.Inputs(stage) {

@@ -51,7 +51,7 @@ func (r Sample) Status(names topics.Names) (Status, error) {
 		}
 	}
 	for _, stage := range topics.Groups() {
-		if stage == topics.Archive && len(r.Commits[stage]) == 0 {
+		if topics.KindOf(stage) == topics.Archiver && len(r.Commits[stage]) == 0 {
 			continue // the crawl has no archive, or none of its files is full yet
 		}
 		for _, topic := range names.Inputs(stage) {

@@ -91,8 +91,8 @@ func (q *Quiet) Ended(s Status, now time.Time) bool {
 	return !q.since.IsZero() && now.Sub(q.since) >= time.Second
 }
 
-// unread describes one thing that a stage of the loop still has to read. archive commits a
-// file at a time, and is behind the loop.
+// unread describes one thing that a stage of the loop still has to read. A follower takes its
+// work from a ledger. An archiver commits a file at a time, and is behind the loop.
 func (s Status) unread() string {
 	if s.Moving > 0 {
 		return fmt.Sprintf("%d partitions of the frontier are moving", s.Moving)
@@ -101,7 +101,7 @@ func (s Status) unread() string {
 		if l.Open > 0 && l.Behind() == l.Open {
 			return l.transaction()
 		}
-		if l.Stage != topics.Fetch && l.Stage != topics.Archive && l.Behind() != 0 {
+		if kind := topics.KindOf(l.Stage); kind != topics.Follower && kind != topics.Archiver && l.Behind() != 0 {
 			return fmt.Sprintf("%s is %d records behind in %s/%d", l.Stage, l.Behind(), l.Topic, l.Partition)
 		}
 	}

@@ -221,13 +221,13 @@ func (e *exporter) unchanged(ctx context.Context) error {
 // workers notes where the stages go on whose position is a commit.
 func (e *exporter) workers(ctx context.Context) error {
 	e.next = map[partitionOf]map[topics.Stage]int64{}
-	for _, stage := range []topics.Stage{topics.Normalize, topics.Parse, topics.Archive} {
+	for _, stage := range topics.StagesOf(topics.Worker, topics.Archiver) {
 		for _, topic := range e.names.Inputs(stage) {
 			commits, err := e.reader.Commits(ctx, e.names.Group(stage), topic)
 			if err != nil {
 				return err
 			}
-			if len(commits) == 0 && stage == topics.Archive {
+			if len(commits) == 0 && topics.KindOf(stage) == topics.Archiver {
 				continue // the crawl has no archive
 			}
 			for partition, log := range e.bounds[topic] {

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -48,7 +49,7 @@ func (e Env) MemberOptions(stage topics.Stage, session, heartbeat time.Duration)
 // worker. Marked offsets are committed in the background and before a rebalance.
 func (w *worker) consumerOptions(e Env) []kgo.Opt {
 	isolation := kgo.ReadUncommitted()
-	if w.Stage == topics.Normalize {
+	if slices.Contains(e.Names.Inputs(w.Stage), e.Names.Seeds) {
 		isolation = kgo.ReadCommitted() // users may write seeds in transactions
 	}
 	return append(e.MemberOptions(w.Stage, e.SessionTimeout, e.Heartbeat),

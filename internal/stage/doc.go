@@ -6,9 +6,9 @@
 //
 //	poll      reads the record. It waits while the worker's [Limit] is reached.
 //	[Task]    The record is a task now, and belongs to the [Progress] of its partition.
-//	handler   A goroutine of the worker calls the stage's [Handler]. Around it are
-//	          recovering, which rejects a record on which the stage panics, and, for
-//	          readers of fetched, [Env.WithBody], which loads the body.
+//	handler   A goroutine of the worker, or of its [Lane], calls the stage's [Handler]. A
+//	          record on which it panics is rejected. For readers of fetched, [Env.WithBody]
+//	          loads the body before.
 //	decision  The handler of a stage that only transforms is its [Transform], a function
 //	          of the record. It returns outputs, or the reason why the record is rejected.
 //	[Outbox]  Task.Finish sends the outputs, or the record itself to rejected.

@@ -119,21 +119,16 @@ func (t *Task) acknowledge(_ *kgo.Record, err error) {
 // reasonTooLarge is the reason of a record whose output its topic does not take.
 const reasonTooLarge = "output_too_large"
 
-// recovering returns a Handler that rejects a record on which h panics. A panic
-// after the answer ends the process: the output may be written in part.
-func recovering(h Handler) Handler {
-	return func(ctx context.Context, t *Task) {
-		defer func() {
-			cause := recover()
-			switch {
-			case cause == nil:
-			case t.isAnswered():
-				panic(cause)
-			default:
-				t.worker.out.logPanic(cause, t.read)
-				t.reject(ctx, ReasonPanic)
-			}
-		}()
-		h(ctx, t)
+// recovered is deferred where a Handler is called. It rejects a record on which the Handler
+// panics. A panic after the answer ends the process: the output may be written in part.
+func (t *Task) recovered(ctx context.Context) {
+	cause := recover()
+	switch {
+	case cause == nil:
+	case t.isAnswered():
+		panic(cause)
+	default:
+		t.worker.out.logPanic(cause, t.read)
+		t.reject(ctx, ReasonPanic)
 	}
 }

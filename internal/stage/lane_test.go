@@ -21,9 +21,9 @@ func TestLane(t *testing.T) {
 	open := make(chan struct{})
 	var inside, most atomic.Int32
 	end := stagetest.During(t, func(ctx context.Context) error {
-		lane := stage.NewLane(2)
+		lane := stage.NewLane(2, func(r *kgo.Record) bool { return strings.HasPrefix(string(r.Value), "slow") })
 		defer lane.Wait()
-		handle := stage.Transform(func(r *kgo.Record) ([]stage.Output, string) {
+		handler := stage.Transform(func(r *kgo.Record) ([]stage.Output, string) {
 			if strings.HasPrefix(string(r.Value), "slow") {
 				defer inside.Add(-1)
 				now := inside.Add(1)
@@ -38,7 +38,7 @@ func TestLane(t *testing.T) {
 		}).Handle
 		return b.RunWorker(ctx, stage.Worker{
 			Stage: topics.Parse, Limit: stage.Limit{Goroutines: 1, Records: 10, Bytes: 1 << 20},
-			Handler: lane.Beside(ctx, func(r *kgo.Record) bool { return strings.HasPrefix(string(r.Value), "slow") }, handle),
+			Handler: handler, Lane: lane,
 		})
 	})
 	if first := strings.Join(b.Read(b.Names.Parsed, 3), " "); strings.Contains(first, "slow") {
@@ -70,15 +70,16 @@ func TestLaneEnds(t *testing.T) {
 	b.Write(b.Names.Fetched, "1", "2", "3")
 	began := make(chan struct{}, 3)
 	end := stagetest.During(t, func(ctx context.Context) error {
-		lane := stage.NewLane(1)
+		lane := stage.NewLane(1, func(*kgo.Record) bool { return true })
 		defer lane.Wait()
 		return b.RunWorker(ctx, stage.Worker{
 			Stage: topics.Parse, Limit: stage.Limit{Goroutines: 1, Records: 10, Bytes: 1 << 20},
-			Handler: lane.Beside(ctx, func(*kgo.Record) bool { return true }, func(working context.Context, task *stage.Task) {
+			Handler: func(working context.Context, task *stage.Task) {
 				began <- struct{}{}
 				<-ctx.Done()
 				task.Finish(working, nil, "")
-			}),
+			},
+			Lane: lane,
 		})
 	})
 	<-began

@@ -20,6 +20,7 @@ type Worker struct {
 	Stage   topics.Stage
 	Limit   Limit
 	Handler Handler
+	Lane    *Lane          // nil: no record is slow
 	State   PartitionState // nil: the stage keeps nothing for a partition
 }
 
@@ -57,7 +58,6 @@ type worker struct {
 	Worker
 	client *kgo.Client
 	out    *Outbox
-	handle Handler
 	loads  sync.WaitGroup // of State
 
 	mu       sync.Mutex
@@ -79,7 +79,7 @@ func newWorker(s Worker, out *Outbox) *worker {
 		s.State.Reset()
 	}
 	return &worker{
-		Worker: s, out: out, handle: recovering(s.Handler), ended: make(chan struct{}),
+		Worker: s, out: out, ended: make(chan struct{}),
 		progress: map[topicPartition]*Progress{}, loading: map[topicPartition]context.CancelFunc{},
 	}
 }
@@ -104,7 +104,7 @@ func (w *worker) run(ctx context.Context) error {
 	for range w.Limit.Goroutines {
 		crew.Go(func() {
 			for t := range tasks {
-				w.handle(drained, t)
+				w.work(drained, ctx, t)
 			}
 		})
 	}
@@ -147,6 +147,16 @@ func (w *worker) poll(ctx context.Context, tasks chan<- *Task) error {
 			}
 		}
 	}
+}
+
+// work calls the Handler, in the lane if the record is slow.
+func (w *worker) work(ctx, ending context.Context, t *Task) {
+	defer t.recovered(ctx)
+	if w.Lane != nil && w.Lane.slow(t.Record) {
+		w.Lane.begin(ctx, ending, t)
+		return
+	}
+	w.Handler(ctx, t)
 }
 
 // PollError returns the first error of a poll that does not mend by itself.

@@ -6,8 +6,8 @@
 //	decides  Decide, with four pure packages:
 //	         seen.Set.Unseen        which URLs were never seen
 //	         variants.Sites.Decide  which of those are merged into a variant
-//	         traps.Templates.Judge  which of the rest are parked, as URLs of a trap
-//	         foreign.Entries        which entries of sitemaps wait for a vouch of their host
+//	         traps.Templates.Decide which of the rest are parked, as URLs of a trap
+//	         foreign.Entries.Decide which entries of sitemaps wait for a vouch of their host
 //
 // A record that changes nothing makes no event. Records of normalized are also how
 // people lift a trap (LiftTrap): the event that answers brings its URLs back.
@@ -17,6 +17,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -100,15 +101,14 @@ func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, err
 		}
 		return nil, nil
 	}
-	vouched, groups := s.foreign.Vouch(n.Vouched)
 	unseen := s.seen.Unseen(n.Targets)
-	groups = append(groups, s.foreign.Place(unseen)...)
+	vouched, groups, recalled := s.foreign.Decide(&n, unseen)
 	pages, aside := apart(unseen)
 	d := s.variants.Decide(s.variantOptions, in.Key, &n, pages, variants.Surroundings{Known: s.seen.Has, InScope: s.inScope})
 	if len(d.Merged) > 0 { // the variant that is kept may be seen
 		d.Targets = s.seen.Unseen(d.Targets)
 	}
-	d.Groups, d.Recalled = append(d.Groups, groups...), append(d.Recalled, s.foreign.Recall(n.Targets)...)
+	d.Groups, d.Recalled = append(d.Groups, groups...), append(d.Recalled, recalled...)
 	fresh := len(d.Targets) + len(d.Restored) + len(aside)
 	s.env.Meter.Deduped(fresh, len(n.Targets)-len(unseen), len(d.Merged))
 	if fresh+len(d.Merged)+len(d.Evidence)+len(d.Groups)+len(d.Recalled)+len(vouched) == 0 {
@@ -119,12 +119,40 @@ func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, err
 		Vouched: vouched,
 	}
 	if len(event.Targets) > 0 {
-		event.Showing, event.Original = showing(in.Key, &n, event.Targets)
-		event.Targets, event.Parked = s.traps.Judge(s.trapOptions, in.Key, event.Showing, event.Targets)
-		s.traps.Group(in.Key, event)
+		s.traps.Decide(s.trapOptions, in.Key, &n, event)
 	}
 	event.Targets = append(append(event.Targets, d.Restored...), aside...)
 	return stage.Encode(event), nil
+}
+
+// ofDomain tells whether every target is a URL of domain, as in each record that
+// normalize wrote. A record of another type may decode as a Normalized whose
+// targets have no URL, and the frontier cannot hold those.
+func ofDomain(domain string, targets []*weftpb.Target) bool {
+	for _, t := range targets {
+		if !isOf(domain, t.GetUrl()) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOf tells whether a canonical URL is of a registrable domain. It looks at the
+// host alone: dedupe sees millions of URLs.
+func isOf(domain, url string) bool {
+	rest, found := strings.CutPrefix(url, "http://")
+	if !found {
+		rest, found = strings.CutPrefix(url, "https://")
+	}
+	host, _, path := strings.Cut(rest, "/")
+	if port := strings.LastIndexByte(host, ':'); port > strings.LastIndexByte(host, ']') {
+		host = host[:port]
+	}
+	if len(host) > 1 {
+		host = strings.TrimSuffix(host, ".") // see urls.Suffixes.Domain
+	}
+	before, same := strings.CutSuffix(host, domain)
+	return found && path && same && (before == "" || before[len(before)-1] == '.')
 }
 
 // apart separates the targets that say nothing about their site: sitemaps, which are not pages, and

@@ -156,8 +156,10 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 			return ctx.Err()
 		}
 		seen := q.outlook()
-		gate := q.gate(v.Domain)
-		gate.Low = seen.low
+		gate := Gate{
+			Leased: seen.leased, Paused: seen.paused, Resting: seen.resting, Low: seen.low,
+			Blocked: q.env.Settings.Of(v.Domain).Blocked,
+		}
 		var ready <-chan struct{} // of the backlog
 		if gate.Opens() && gate.Permits() {
 			var admitted bool

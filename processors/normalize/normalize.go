@@ -92,14 +92,11 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 		Seed: d.SourceVia == weftpb.Via_VIA_SEED, Root: d.ScopeRoot, Via: d.Via, Redirects: d.SourceRedirects,
 	}
 	base := n.form.Document(source, d.Base, d.Charset)
-	out := &batches{source: d.Source}
-	judge := func(_ *weftpb.Link, u urls.URL, domain string) (scope.Standing, scope.Refusal, bool) {
-		standing, refusal := n.policy.Judge(from, u, domain)
-		return standing, refusal, false
-	}
+	by := from
 	if d.Sitemap != nil {
-		judge = n.entryJudge(from, d.Sitemap)
+		by = n.owner(from, d.Sitemap)
 	}
+	out := &batches{source: d.Source}
 	if len(d.Evidence) > 0 {
 		n.evidence(out, from.Domain, d.Evidence)
 	}
@@ -129,17 +126,21 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 			}
 			continue
 		}
-		standing, outside, foreign := judge(link, u, domain)
+		var standing scope.Standing
+		var outside scope.Refusal
+		var entry *weftpb.Entry
+		if link.Entry == nil {
+			standing, outside = n.policy.Judge(by, u, domain)
+		} else {
+			standing, outside, entry = n.entry(link.Entry, by, source, u, domain, d.Sitemap)
+		}
 		if outside != scope.Accepted {
 			n.env.Meter.Normalized(string(outside), 1)
 			continue
 		}
-		target := out.add(domain, u, standing)
-		if link.Entry != nil {
-			target.Entry = entryOf(link.Entry, foreign, source, d.Sitemap)
-		}
+		out.add(domain, u, standing).Entry = entry
 	}
-	if len(d.Evidence) > 0 {
+	if out.split && len(d.Evidence) > 0 {
 		out.repeatContent(from.Domain)
 	}
 	return out, ""
@@ -196,11 +197,15 @@ func (n normalizer) evidence(out *batches, domain string, shown []*weftpb.Eviden
 		if !n.inDomain(domain, url, refusal) {
 			continue
 		}
-		other, refusal := n.form.Parse(e.SameAs)
-		if e.SameAs != "" && !n.inDomain(domain, other, refusal) {
-			continue
+		sameAs := ""
+		if e.SameAs != "" {
+			other, refusal := n.form.Parse(e.SameAs)
+			if !n.inDomain(domain, other, refusal) {
+				continue
+			}
+			sameAs = other.String()
 		}
-		own := &weftpb.Evidence{Kind: e.Kind, Url: url.String(), SameAs: other.String(), Distance: e.Distance, Relative: e.Relative}
+		own := &weftpb.Evidence{Kind: e.Kind, Url: url.String(), SameAs: sameAs, Distance: e.Distance, Relative: e.Relative}
 		to := out.open(domain, len(own.Url)+len(own.SameAs)+16)
 		to.record.Evidence = append(to.record.Evidence, own)
 	}
@@ -216,6 +221,7 @@ type batches struct {
 	source  string
 	list    []*batch
 	targets int
+	split   bool // a domain has more than one record
 }
 
 type batch struct {
@@ -248,6 +254,7 @@ func (b *batches) open(domain string, size int) *batch {
 			last.bytes += size
 			return last
 		}
+		b.split = true
 		break
 	}
 	fresh := &batch{domain: domain, bytes: size, record: weftpb.Normalized{Source: b.source}}

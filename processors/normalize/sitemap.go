@@ -21,35 +21,36 @@ func (n normalizer) sitemap(out *batches, from scope.Referrer, domain string, u 
 	target.Sitemap = proto.CloneOf(told)
 }
 
-// entryJudge returns the function that judges the entries of a sitemap. The function also tells
-// whether the sitemap may speak for the host of an entry.
-//
-// The sitemap belongs to the host whose robots.txt names it. That host is in scope; the sitemap
-// itself may be on another host. Entries are judged as if the first host named them. More hosts
-// of the crawl may name the sitemap, but only the first is known here. So an entry of another
-// host is judged as if its own host named it, and it waits for the robots.txt of its host
-// (package foreign). A host without a URL in the crawl is never asked for its robots.txt. Other
-// URLs of an entry, such as pictures, are judged by scope only.
-func (n normalizer) entryJudge(from scope.Referrer, told *weftpb.Sitemap) func(*weftpb.Link, urls.URL, string) (scope.Standing, scope.Refusal, bool) {
-	source, by := from.URL, from
+// owner returns the referrer by which the URLs of a sitemap are judged. The sitemap belongs to the
+// host whose robots.txt names it. That host is in scope; the sitemap itself may be on another host.
+// So its URLs are judged as if the first host named them.
+func (n normalizer) owner(from scope.Referrer, told *weftpb.Sitemap) scope.Referrer {
 	if told.Host != "" {
-		if named, refusal := urls.Parse(source.Scheme() + "://" + told.Host + "/"); refusal == urls.Accepted {
-			by.URL, by.Domain = named, n.suffixes.Domain(named.Hostname())
+		if named, refusal := urls.Parse(from.URL.Scheme() + "://" + told.Host + "/"); refusal == urls.Accepted {
+			from.URL, from.Domain = named, n.suffixes.Domain(named.Hostname())
 		}
 	}
-	return func(link *weftpb.Link, u urls.URL, domain string) (scope.Standing, scope.Refusal, bool) {
-		standing, refusal := n.policy.Judge(by, u, domain)
-		if link.Entry == nil {
-			return standing, refusal, false
-		}
-		if refusal == scope.OutOfScope && told.Host != "" && u.Host() != told.Host {
-			own := by
-			own.URL, own.Domain = u, domain
-			standing, refusal = n.policy.Judge(own, u, domain)
-			return standing, refusal, true
-		}
-		return standing, refusal, foreign(source, u, told)
+	return from
+}
+
+// entry judges an entry of a sitemap, and returns what the sitemap says about it.
+//
+// More hosts of the crawl than its owner may name the sitemap, but only the owner is known here. So
+// an entry of another host is judged as if its own host named it, and it waits for the robots.txt
+// of its host (package foreign). A host without a URL in the crawl is never asked for its
+// robots.txt. Other URLs of an entry, such as pictures, are judged by scope only.
+func (n normalizer) entry(said *weftpb.Entry, owner scope.Referrer, source, u urls.URL, domain string, told *weftpb.Sitemap) (scope.Standing, scope.Refusal, *weftpb.Entry) {
+	standing, refusal := n.policy.Judge(owner, u, domain)
+	waits := foreign(source, u, told)
+	if refusal == scope.OutOfScope && told.GetHost() != "" && u.Host() != told.GetHost() {
+		owner.URL, owner.Domain = u, domain
+		standing, refusal = n.policy.Judge(owner, u, domain)
+		waits = true
 	}
+	if refusal != scope.Accepted {
+		return standing, refusal, nil
+	}
+	return standing, refusal, entryOf(said, waits, source, told)
 }
 
 // entryOf returns what a sitemap says about a URL. It names the sitemap if the sitemap may not

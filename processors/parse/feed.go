@@ -84,9 +84,6 @@ func (l *pageLinks) add(ref, text, rel string, kind document.Kind) {
 
 // resolved makes the URLs in a feed absolute, like the URLs of links.
 func resolved(f *codecs.ParsedFeed, base *urls.Base) *codecs.ParsedFeed {
-	if f == nil {
-		return nil
-	}
 	resolve := func(ref *string) {
 		if u, refusal := base.Resolve(*ref); *ref != "" && refusal == urls.Accepted {
 			*ref = u.String()

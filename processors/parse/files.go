@@ -1,9 +1,101 @@
 package parse
 
 import (
+	"bytes"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/extract"
+	"github.com/weftcrawl/weft/processors/parse/office"
+	"github.com/weftcrawl/weft/processors/parse/pdf"
 )
+
+// Files of office programs and PDF are read by packages of their own, into an extract.Document.
+
+// officeHandler reads files of office programs. If the media type names such a format, and the body
+// may be such a file, this handler reads it. The body tells the kind. Servers that do not know
+// these formats call them archives or bytes.
+var officeHandler = handler{
+	name: "office",
+	takes: func(b *body) bool {
+		switch {
+		case mediatype.IsOffice(b.media):
+			return office.IsContainer(b.Body)
+		case b.media == "application/octet-stream", b.media == "application/zip", b.media == "application/x-zip-compressed", b.media == "text/plain":
+			return office.Looks(b.Body) != office.None
+		}
+		return false
+	},
+	page: (*parser).office,
+}
+
+func (p *parser) office(b *body) *document.Page {
+	read := office.Read(b.Body, office.Options{Bounds: fileBounds(p.follow), MaxUnpackedBytes: office.MaxUnpackedBytes, Chapter: p.chapter})
+	if read.Kind == office.None && read.Outcome == extract.Whole {
+		read.Outcome = extract.Damaged // its media type says that it is one
+	}
+	return p.filePage(b, &read.Document)
+}
+
+// chapter reads a file of HTML within a book.
+func (p *parser) chapter(html []byte) office.Chapter {
+	page := p.documents.Document(document.Input{ContentType: "application/xhtml+xml", Body: html})
+	c := office.Chapter{Text: page.Text, Truncated: page.TextTruncated}
+	for _, h := range page.Headings {
+		c.Headings = append(c.Headings, extract.Heading(h))
+	}
+	for _, l := range page.Links {
+		if l.Kind == document.KindAnchor {
+			c.Links = append(c.Links, extract.Link{URL: l.URL, Text: l.Text})
+		}
+	}
+	return c
+}
+
+// pdfHandler reads PDF.
+var pdfHandler = handler{
+	name: "pdf",
+	takes: func(b *body) bool {
+		switch b.media {
+		case "application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream":
+			return pdf.Looks(b.Body)
+		}
+		return false
+	},
+	page: (*parser).pdf,
+}
+
+// isSlow tells whether a record of fetched is read in a lane beside the loop: its body is a PDF, or
+// its body is elsewhere and its media type is a PDF.
+func isSlow(r *kgo.Record) bool {
+	if !bytes.Contains(r.Value, []byte(pdf.Magic)) && !bytes.Contains(r.Value, []byte("application/pdf")) {
+		return false // all but a few
+	}
+	var f weftpb.Fetched
+	if proto.Unmarshal(r.Value, &f) != nil {
+		return false
+	}
+	b := body{Input: input(&f), f: &f}
+	b.media = document.MediaType(b.Input)
+	return b.media == "application/pdf" || pdfHandler.takes(&b)
+}
+
+// pdfOptions are the bounds of a PDF and of reading it.
+func pdfOptions(o document.Options) pdf.Options {
+	return pdf.Options{Bounds: fileBounds(o), MaxPages: pdf.MaxPages, MaxTime: pdf.MaxTime, MaxMemory: pdf.MaxMemory}
+}
+
+func (p *parser) pdf(b *body) *document.Page {
+	var read *extract.Document
+	if read, b.err = p.pdfs.Read(b.ctx, b.Body); b.err != nil {
+		return p.bare(b)
+	}
+	return p.filePage(b, read)
+}
 
 // fileBounds are the bounds of a document for a file.
 func fileBounds(o document.Options) extract.Bounds {

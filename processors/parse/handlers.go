@@ -16,7 +16,8 @@ type handler struct {
 	name string
 	// takes tells whether it reads a body.
 	takes func(b *body) bool
-	// page makes the page record of a body. If it is nil, names is used.
+	// page makes the page record of a body. If it is nil, names is used; without names, package
+	// document makes the page.
 	page func(p *parser, b *body) *document.Page
 	// names returns what a body names, for formats that do not make a page. If the URL was asked
 	// for as a page, or if the body is not of the format, ok is false, and the next handler is
@@ -30,15 +31,15 @@ type handler struct {
 //	format    media types                                    page, text and links by
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
+//	document  text/html, application/xhtml+xml               package document
 //	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
-//	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  office.go, package office
+//	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  files.go, package office
 //	          archives and bytes that are one of these
-//	pdf       application/pdf, and bytes that begin so       pdf.go, package pdf, in a lane beside the loop
+//	pdf       application/pdf, and bytes that begin so       files.go, package pdf, in a lane beside the loop
 //	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
 //	          source code; by type or, of text/plain, name
-//	document  text/html, application/xhtml+xml;              package document
-//	          all others: a page that says unsupported_type
-var handlers = []handler{sitemapHandler, feedHandler, officeHandler, pdfHandler, plainHandler, documentHandler}
+//	others    a page that says unsupported_type              package document
+var handlers = []handler{sitemapHandler, documentHandler, feedHandler, officeHandler, pdfHandler, plainHandler, otherHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
@@ -64,26 +65,7 @@ func (b *body) target() *weftpb.Target { return b.f.GetRequest().GetTarget() }
 
 var documentHandler = handler{
 	name:  "document",
-	takes: func(*body) bool { return true },
-	page:  func(p *parser, b *body) *document.Page { return p.documents.Document(b.Input) },
+	takes: func(b *body) bool { return b.media == "text/html" || b.media == "application/xhtml+xml" },
 }
 
-// contents asks the handlers in turn. It returns the page of a body, if there is one, and the other
-// things that the body names.
-func (p *parser) contents(ctx context.Context, f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
-	b = &body{Input: input(f), f: f, ctx: ctx}
-	b.media = document.MediaType(b.Input)
-	for _, h := range handlers {
-		if !h.takes(b) {
-			continue
-		}
-		if h.page != nil {
-			return b, h.page(p, b), named
-		}
-		more, ok := h.names(p, b)
-		if named = append(named, more...); ok {
-			return b, nil, named
-		}
-	}
-	return b, nil, named // not reached: the last handler takes every body
-}
+var otherHandler = handler{name: "other", takes: func(*body) bool { return true }}

@@ -42,7 +42,6 @@ func Run(ctx context.Context, env stage.Env) error {
 	defer func() { _ = p.pdfs.Close() }()
 	w := stage.Worker{
 		Stage: topics.Parse, Limit: stage.Limit{Goroutines: runtime.GOMAXPROCS(0), Records: 256, Bytes: 16 << 20},
-		Handler: p.handle,
 	}
 	if env.Definition.Duplicates != topics.IgnoreDuplicates {
 		if p.checker, err = newDuplicateChecker(env); err != nil {
@@ -61,9 +60,9 @@ func Run(ctx context.Context, env stage.Env) error {
 		defer c.start(ctx)()
 		used = c.used
 	}
-	lane := stage.NewLane(max(runtime.GOMAXPROCS(0)/2, 1))
-	defer lane.Wait()
-	w.Handler = lane.Beside(ctx, isSlow, env.WithBody(ctx, used, w.Handler))
+	w.Handler = env.WithBody(ctx, used, p.handle)
+	w.Lane = stage.NewLane(max(runtime.GOMAXPROCS(0)/2, 1), isSlow)
+	defer w.Lane.Wait()
 	return env.RunWorker(ctx, w)
 }
 
@@ -182,7 +181,9 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 			return made, "", nil
 		}
 		p.page(made, &f, source, page)
-		made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
+		if body.feed != nil {
+			made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
+		}
 		made.record.Structure = body.structure
 		if made.record.Unparsed != "" && body.structure != nil {
 			made.record.Structure = &codecs.ParsedStructure{Format: body.structure.Format, Language: body.structure.Language}
@@ -191,6 +192,29 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 		p.env.Meter.Page(len(f.Body))
 	}
 	return made, "", nil
+}
+
+// contents asks the handlers in turn. It returns the page of a body, if there is one, and the other
+// things that the body names.
+func (p *parser) contents(ctx context.Context, f *weftpb.Fetched) (b *body, page *document.Page, named []*weftpb.Discovered) {
+	b = &body{Input: input(f), f: f, ctx: ctx}
+	b.media = document.MediaType(b.Input)
+	for _, h := range handlers {
+		if !h.takes(b) {
+			continue
+		}
+		switch {
+		case h.page != nil:
+			return b, h.page(p, b), named
+		case h.names == nil:
+			return b, p.documents.Document(b.Input), named
+		}
+		more, ok := h.names(p, b)
+		if named = append(named, more...); ok {
+			return b, nil, named
+		}
+	}
+	return b, nil, named // not reached: the last handler takes every body
 }
 
 // input is what package document needs of an exchange.

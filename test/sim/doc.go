@@ -48,7 +48,7 @@
 //	stage.Progress     up to where a worker commits
 //	stage.Pauses       which stages are paused
 //	stage.Settings     what people ask for domains
-//	fetch              takeovers and released visits (TakeOver, Board, Search),
+//	fetch              takeovers and released visits (TakeOver, ReleasedVisits, Search),
 //	                   reports (Report), what exchanges mean (RobotsOf, AnswerOf),
 //	                   whether a request may begin (Gate), how far parse is behind
 //	                   (Backlog)

@@ -59,6 +59,14 @@ func Open(store kv.Store) *Entries {
 // IsGroup tells whether a group with this name holds entries of a sitemap.
 func IsGroup(name string) bool { return strings.HasPrefix(name, groupPrefix) }
 
+// Decide says what a record of normalized changes about entries. unseen are its new targets; those
+// that wait get their groups.
+func (e *Entries) Decide(n *weftpb.Normalized, unseen []*weftpb.Target) (vouched []*weftpb.Vouch, groups []*weftpb.Group, recalled []string) {
+	vouched, groups = e.Vouch(n.Vouched)
+	groups = append(groups, e.Place(unseen)...)
+	return vouched, groups, e.Recall(n.Targets)
+}
+
 // Place puts the targets that are foreign entries into their groups, and returns the groups. If the
 // robots.txt of their host has named the sitemap, they become targets like others.
 func (e *Entries) Place(targets []*weftpb.Target) (groups []*weftpb.Group) {

@@ -47,7 +47,7 @@
 // # Invariants
 //
 //   - A URL that was never seen is either admitted or parked. Seeds are admitted.
-//   - [Templates.Judge] and [Templates.Lift] decide and change no later answer. [Templates.Apply]
+//   - [Templates.Decide] and [Templates.Lift] decide and change no later answer. [Templates.Apply]
 //     folds, is deterministic and knows no options. Options may change, and old events
 //     still fold to the same state. Therefore an event says which template is a trap
 //     (Deduped.parked) and what its source showed (Deduped.showing).

@@ -311,7 +311,7 @@ func (q *Queue) Made(now time.Time, answer Answer, stretch float64) {
 		q.notBefore = now.Add(delay)
 	}
 	host := q.current.visit.Host(q.next)
-	q.hear(host, now, answer)
+	q.noteAnswer(host, now, answer)
 	switch {
 	case answer.Failed && answer.Page && answer.RetryAfter == 0 && !q.page[host]:
 		mark(&q.page, host)
@@ -331,8 +331,8 @@ func mark(hosts *map[string]bool, host string) {
 	(*hosts)[host] = true
 }
 
-// hear notes what a host told, for all queues of its domain.
-func (q *Queue) hear(host string, now time.Time, answer Answer) {
+// noteAnswer notes what a host told, for all queues of its domain.
+func (q *Queue) noteAnswer(host string, now time.Time, answer Answer) {
 	if answer.Rest > 0 {
 		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))
 	}
@@ -376,7 +376,7 @@ func (q *Queue) HungUp(v *Visit, i int, now time.Time, answer Answer) {
 	if !answer.Unreached {
 		answer.Rest = max(answer.Rest, v.delay())
 	}
-	q.hear(v.Host(i), now, answer)
+	q.noteAnswer(v.Host(i), now, answer)
 }
 
 // Skipped notes that the current request is over without having been made.

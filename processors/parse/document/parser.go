@@ -136,6 +136,10 @@ const (
 	mediaPlain
 )
 
+// MediaType is the type by which Document reads a response: the one of its Content-Type,
+// without parameters and in lower case, or else the sniffed one.
+func MediaType(in Input) string { return essenceOf(mediatype.Of(in.ContentType), in.Body) }
+
 // essenceOf returns the type/subtype by which to read a body. Without a usable
 // one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
 // unknown MIME type). A type that is stated is believed.

@@ -1,4 +1,4 @@
-package dedupe
+package traps
 
 import (
 	"slices"
@@ -8,37 +8,15 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/urls"
-	"github.com/weftcrawl/weft/processors/dedupe/traps"
 )
 
-// ofDomain tells whether every target is a URL of domain, as in each record that
-// normalize wrote. A record of another type may decode as a Normalized whose
-// targets have no URL, and the frontier cannot hold those.
-func ofDomain(domain string, targets []*weftpb.Target) bool {
-	for _, t := range targets {
-		if !isOf(domain, t.GetUrl()) {
-			return false
-		}
-	}
-	return true
-}
-
-// isOf tells whether a canonical URL is of a registrable domain. It looks at the
-// host alone: dedupe sees millions of URLs.
-func isOf(domain, url string) bool {
-	rest, found := strings.CutPrefix(url, "http://")
-	if !found {
-		rest, found = strings.CutPrefix(url, "https://")
-	}
-	host, _, path := strings.Cut(rest, "/")
-	if port := strings.LastIndexByte(host, ':'); port > strings.LastIndexByte(host, ']') {
-		host = host[:port]
-	}
-	if len(host) > 1 {
-		host = strings.TrimSuffix(host, ".") // see urls.Suffixes.Domain
-	}
-	before, same := strings.CutSuffix(host, domain)
-	return found && path && same && (before == "" || before[len(before)-1] == '.')
+// Decide completes an event about new URLs, event.Targets, that a record of normalized names:
+// what the page showed that names them, which of them are parked, and in which groups the others
+// are.
+func (b *Templates) Decide(o Options, domain string, n *weftpb.Normalized, event *weftpb.Deduped) {
+	event.Showing, event.Original = showing(domain, n, event.Targets)
+	event.Targets, event.Parked = b.Judge(o, domain, event.Showing, event.Targets)
+	b.Group(domain, event)
 }
 
 // showing tells what the page showed that names these new URLs; original is the
@@ -50,12 +28,12 @@ func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) (sho
 		return weftpb.Showing_SHOWING_UNSPECIFIED, 0
 	}
 	i := slices.IndexFunc(n.Evidence, func(e *weftpb.Evidence) bool {
-		return traps.ShowsNothingNew(e, n.Source) && (e.Kind == weftpb.Evidence_KIND_CONTENT || namesItsLike(n.Source, targets))
+		return ShowsNothingNew(e, n.Source) && (e.Kind == weftpb.Evidence_KIND_CONTENT || namesItsLike(n.Source, targets))
 	})
 	switch {
 	case i < 0:
 		return weftpb.Showing_SHOWING_NEW, 0
-	case traps.Looks(n.Source) == traps.SameContent:
+	case Looks(n.Source) == SameContent:
 		return weftpb.Showing_SHOWING_COPY, xxh3.HashString(n.Evidence[i].SameAs)
 	}
 	return weftpb.Showing_SHOWING_AGAIN, 0
@@ -65,8 +43,8 @@ func showing(domain string, n *weftpb.Normalized, targets []*weftpb.Target) (sho
 // that it names look like its own. A list of pictures has as few words, but names
 // pictures.
 func namesItsLike(source string, targets []*weftpb.Target) bool {
-	looks := traps.Looks(source)
-	return !slices.ContainsFunc(targets, func(t *weftpb.Target) bool { return traps.Looks(t.Url) != looks })
+	looks := Looks(source)
+	return !slices.ContainsFunc(targets, func(t *weftpb.Target) bool { return Looks(t.Url) != looks })
 }
 
 // within tells whether a URL is of a registrable domain.
