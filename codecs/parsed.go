@@ -81,6 +81,13 @@ type Parsed struct {
 	Text     string          `json:"text,omitempty"`
 	// TextTruncated: the text was cut at the limit.
 	TextTruncated bool `json:"text_truncated,omitempty"`
+	// MainText and Markdown are the main text of the page, without navigation, in a crawl that
+	// asks for them. MainTruncated: one of them was cut at the limit. MainUnparsed says why
+	// there is none.
+	MainText      string `json:"main_text,omitempty"`
+	Markdown      string `json:"markdown,omitempty"`
+	MainTruncated bool   `json:"main_truncated,omitempty"`
+	MainUnparsed  string `json:"main_unparsed,omitempty"`
 
 	OpenGraph []ParsedProperty `json:"open_graph,omitempty"`
 	// JSONLD are the scripts of type application/ld+json, as they are in the page,
@@ -275,6 +282,10 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ']')
 	dst = appendMember(dst, `,"text":`, p.Text)
 	dst = appendFlag(dst, `,"text_truncated":true`, p.TextTruncated)
+	dst = appendMember(dst, `,"main_text":`, p.MainText)
+	dst = appendMember(dst, `,"markdown":`, p.Markdown)
+	dst = appendFlag(dst, `,"main_truncated":true`, p.MainTruncated)
+	dst = appendMember(dst, `,"main_unparsed":`, p.MainUnparsed)
 	dst = p.appendMetadata(dst)
 	dst = append(dst, `,"links":[`...)
 	for i, l := range p.Links {

@@ -58,6 +58,10 @@ type Definition struct {
 	// Respect are the uses whose refusal by a site leaves its pages without contents, such as
 	// "train-ai=n" (document.ParsePreference).
 	Respect []string `json:"respect,omitempty"`
+	// MainText and Markdown are whether pages have the article without navigation, as text and
+	// as Markdown.
+	MainText bool `json:"main_text,omitempty"`
+	Markdown bool `json:"markdown,omitempty"`
 	// Sitemaps says whether the crawl reads sitemaps: UseSitemaps, NoSitemaps or OnlySitemaps;
 	// empty: the first.
 	Sitemaps string `json:"sitemaps,omitempty"`

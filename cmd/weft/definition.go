@@ -28,6 +28,8 @@ type definitionFlags struct {
 	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel        []string `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
 	Respect            []string `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
+	MainText           *bool    `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes ten times as long (docs/consume.md)."`
+	Markdown           *bool    `help:"Add the main text of HTML pages to their records as Markdown (CommonMark, with tables), with code blocks and absolute links."`
 	Sitemaps           *string  `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
 	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`

@@ -33,3 +33,16 @@ func TestRespect(t *testing.T) {
 		t.Errorf("without the flag the crawl respects %q", d.Respect)
 	}
 }
+
+// --main-text and --markdown reach the stage parse.
+func TestMainTextFlags(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct{ text, markdown *bool }{{nil, nil}, {&yes, nil}, {nil, &yes}, {&no, &yes}} {
+		was := topics.Definition{MainText: true}
+		d := definitionFlags{MainText: c.text, Markdown: c.markdown}.over(was)
+		got := settings.ArticleOptions(d)
+		if want := c.text == nil || *c.text; got.Text != want || got.Markdown != (c.markdown != nil) || got.MaxBytes == 0 {
+			t.Errorf("%v, %v: %+v", c.text, c.markdown, got)
+		}
+	}
+}

@@ -101,6 +101,19 @@ func TestCountersBeginAtZero(t *testing.T) {
 	}
 }
 
+func TestMainTexts(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	set := metrics.New(registry)
+	set.MainText("")
+	set.MainText("too_deep")
+	got := get(t, serve(t, registry, nil), "/metrics", 200)
+	for _, outcome := range []string{"found", "too_deep"} {
+		if !strings.Contains(got, `weft_main_texts_total{outcome="`+outcome+`"} 1`) {
+			t.Errorf("%s is not counted", outcome)
+		}
+	}
+}
+
 func TestCheckpointHasATime(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	metrics.New(registry).Ledger(topics.Dedupe, ledger.IncidentCheckpoint)

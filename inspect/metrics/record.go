@@ -67,6 +67,14 @@ func (s *Set) Sitemap(outcome string, entries int) {
 	s.sitemapEntries.Add(float64(entries))
 }
 
+// MainText counts a page whose main text was looked for; outcome is empty if it was found.
+func (s *Set) MainText(outcome string) {
+	if outcome == "" {
+		outcome = "found"
+	}
+	s.mainTexts.WithLabelValues(outcome).Inc()
+}
+
 // Duplicate counts a duplicate page by the distance between the two texts; 0 is the same
 // text.
 func (s *Set) Duplicate(distance int) {

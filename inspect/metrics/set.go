@@ -17,6 +17,7 @@ type Set struct {
 	identical, near         prometheus.Counter
 	sitemaps                *prometheus.CounterVec
 	sitemapEntries          prometheus.Counter
+	mainTexts               *prometheus.CounterVec
 	exchanges               *prometheus.CounterVec
 	wireBytes               prometheus.Counter
 	exchangeTime, firstByte prometheus.Histogram
@@ -72,6 +73,7 @@ func New(registry prometheus.Registerer) *Set {
 
 		sitemaps:       counters("weft_sitemaps_total", "Sitemaps that were read, by how that ended.", "outcome"),
 		sitemapEntries: counter("weft_sitemap_entries_total", "Entries of sitemaps."),
+		mainTexts:      counters("weft_main_texts_total", "Pages whose main text was looked for, by what came of that.", "outcome"),
 
 		exchanges: counters("weft_exchanges_total", "HTTP exchanges by class of error, empty when a response was read, and class of status.",
 			"class", "status"),

@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/processors/normalize/scope"
+	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 	"github.com/weftcrawl/weft/topics"
@@ -160,6 +161,13 @@ func ParseOptions(d topics.Definition) document.Options {
 	if len(d.NoFollowRel) > 0 {
 		opts.NoFollow = d.NoFollowRel
 	}
+	return opts
+}
+
+// ArticleOptions is what a crawl's definition asks for of the main text of pages.
+func ArticleOptions(d topics.Definition) article.Options {
+	opts := article.DefaultOptions()
+	opts.Text, opts.Markdown = d.MainText, d.Markdown
 	return opts
 }
 

@@ -87,6 +87,9 @@ type Meter interface {
 	Page(bytes int)
 	// Sitemap counts a sitemap by how its reading ended, and its entries.
 	Sitemap(outcome string, entries int)
+	// MainText counts a page whose main text was looked for, by the outcome: article.Found, or
+	// why it has none.
+	MainText(outcome string)
 	// Duplicate counts a page that is a duplicate of another, at a distance; 0 is the
 	// same text.
 	Duplicate(distance int)
@@ -116,6 +119,7 @@ func (silence) Exchange(string, int, int64, time.Duration, time.Duration) {}
 func (silence) Reached(time.Duration, time.Duration)                      {}
 func (silence) Page(int)                                                  {}
 func (silence) Sitemap(string, int)                                       {}
+func (silence) MainText(string)                                           {}
 func (silence) Duplicate(int)                                             {}
 func (silence) Slots(int)                                                 {}
 func (silence) Hurried(politeness.Violation)                              {}
