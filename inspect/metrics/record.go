@@ -75,6 +75,14 @@ func (s *Set) MainText(outcome string) {
 	s.mainTexts.WithLabelValues(outcome).Inc()
 }
 
+// Extracted counts a page that a rule took fields out of.
+func (s *Set) Extracted(rule string) { s.extracted.WithLabelValues(rule).Inc() }
+
+// FieldFailed counts a field that a page does not have as its rule says.
+func (s *Set) FieldFailed(rule, field, failure string) {
+	s.fieldFailures.WithLabelValues(rule, field, failure).Inc()
+}
+
 // Duplicate counts a duplicate page by the distance between the two texts; 0 is the same
 // text.
 func (s *Set) Duplicate(distance int) {

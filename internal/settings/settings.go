@@ -17,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/processors/normalize/scope"
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/fields"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -26,7 +27,7 @@ func CheckDefinition(d topics.Definition) error {
 	_, err := VariantOptions(d)
 	return cmp.Or(
 		ScopeOptions(d).Validate(), URLOptions(d).Validate(), TrapOptions(d).Validate(), ParseOptions(d).Validate(), err,
-		FrontierOptions(d).Validate(), checkBodies(d), checkArchive(d), checkDuplicates(d), checkSitemaps(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
+		FrontierOptions(d).Validate(), checkBodies(d), checkArchive(d), checkDuplicates(d), checkSitemaps(d), CheckRules(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
 	)
 }
 
@@ -162,6 +163,21 @@ func ParseOptions(d topics.Definition) document.Options {
 		opts.NoFollow = d.NoFollowRel
 	}
 	return opts
+}
+
+// FieldRules are the rules of a crawl by which fields are taken out of pages.
+func FieldRules(d topics.Definition) (*fields.Rules, error) {
+	sources := make([]fields.Source, len(d.Rules))
+	for i, r := range d.Rules {
+		sources[i] = fields.Source(r)
+	}
+	return fields.Load(sources)
+}
+
+// CheckRules reports what is wrong with the rules of a crawl, by file and line.
+func CheckRules(d topics.Definition) error {
+	_, err := FieldRules(d)
+	return err
 }
 
 // ArticleOptions is what a crawl's definition asks for of the main text of pages.

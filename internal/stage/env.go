@@ -90,6 +90,11 @@ type Meter interface {
 	// MainText counts a page whose main text was looked for, by the outcome: article.Found, or
 	// why it has none.
 	MainText(outcome string)
+	// Extracted counts a page that a rule took fields out of. FieldFailed counts a field of a
+	// rule that a page does not have as the rule says; field is empty if it is the whole page.
+	// The definition of the crawl bounds the names.
+	Extracted(rule string)
+	FieldFailed(rule, field, failure string)
 	// Duplicate counts a page that is a duplicate of another, at a distance; 0 is the
 	// same text.
 	Duplicate(distance int)
@@ -120,6 +125,8 @@ func (silence) Reached(time.Duration, time.Duration)                      {}
 func (silence) Page(int)                                                  {}
 func (silence) Sitemap(string, int)                                       {}
 func (silence) MainText(string)                                           {}
+func (silence) Extracted(string)                                          {}
+func (silence) FieldFailed(string, string, string)                        {}
 func (silence) Duplicate(int)                                             {}
 func (silence) Slots(int)                                                 {}
 func (silence) Hurried(politeness.Violation)                              {}

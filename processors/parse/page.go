@@ -39,7 +39,7 @@ func (p *parser) page(made *result, b *body, source urls.URL, read *document.Pag
 	base := p.form.Document(source, read.Base, read.Charset)
 	record := parsed(f, read, source, base, made.domain, p.env.Names.Crawl)
 	made.record, made.named = &record, discovered(f, read)
-	p.article(made, b, read, base)
+	p.beyond(made, b, read, base)
 	if p.env.Definition.Sitemaps == topics.OnlySitemaps {
 		made.named = made.named[:1]
 		made.named[0].Links = nil

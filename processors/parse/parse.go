@@ -29,6 +29,7 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/fields"
 	"github.com/weftcrawl/weft/processors/parse/pdf"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -84,6 +85,7 @@ type parser struct {
 	form      *urls.Form
 	checker   *duplicateChecker // nil: no page is called a duplicate
 	pdfs      *pdf.Reader
+	rules     *fields.Rules
 	articles  *article.Reader // nil: the crawl does not ask for main texts
 }
 
@@ -98,6 +100,9 @@ func newParser(env stage.Env) (*parser, error) {
 		return nil, err
 	}
 	p := &parser{env: env, documents: documents, follow: follow, form: form, pdfs: pdf.New(pdfOptions(follow))}
+	if p.rules, err = settings.FieldRules(env.Definition); err != nil {
+		return nil, err
+	}
 	if opts := settings.ArticleOptions(env.Definition); opts.Wanted() {
 		if p.articles, err = article.New(opts, documents); err != nil {
 			return nil, err

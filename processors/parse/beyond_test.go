@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs"
@@ -124,5 +125,55 @@ func BenchmarkMainText(b *testing.B) {
 				transform(record)
 			}
 		})
+	}
+}
+
+// failures counts fields that fail.
+type failures struct {
+	stage.NoMeter
+	all *[]string
+}
+
+func (m failures) Extracted(rule string) { *m.all = append(*m.all, rule) }
+
+func (m failures) FieldFailed(rule, field, failure string) {
+	*m.all = append(*m.all, rule+" "+field+" "+failure)
+}
+
+// A record has the fields that the rule of its page takes out, and what fails is counted.
+func TestFieldsOfARule(t *testing.T) {
+	rules := []topics.RuleFile{{Name: "a.yaml", Text: "match: {hosts: a.example}\nfields:\n  link: {select: article a, attr: href, type: url}\n" +
+		"  prices: {select: p, type: money, list: true}\n  needed: {select: h6, required: true}\n"}}
+	noMoney := "There are some words here, and there are some more, which say nothing, but link."
+	for name, c := range map[string]struct {
+		url, body, fields string
+		failures          []string
+		errors            []codecs.ParsedFieldError
+	}{
+		"a page": {
+			"https://a.example/x", strings.Replace(story, "There are other words", "EUR 5: there are words", 1),
+			`{"link":"https://a.example/b/c","prices":[{"amount":"5","currency":"EUR"}]}`, []string{"a", "a prices not_money", "a needed missing"},
+			[]codecs.ParsedFieldError{{Field: "prices[0]", Error: "not_money", Value: noMoney}, {Field: "needed", Error: "missing"}},
+		},
+		"another site": {url: "https://b.example/x", body: story},
+		"too deep": {
+			"https://a.example/x", strings.Repeat("<div>", 600) + story, `{}`, []string{"a", "a  too_deep"}, []codecs.ParsedFieldError{{Error: "too_deep"}},
+		},
+	} {
+		var counted []string
+		d := topics.Definition{Rules: rules, MainText: true}
+		page := definedPage(t, file(c.url, "text/html", 200, c.body, nil), d, failures{all: &counted})
+		if string(page.Fields) != c.fields || (page.FieldsBy == "a") != (c.fields != "") {
+			t.Errorf("%s: the fields by %q are %s", name, page.FieldsBy, page.Fields)
+		}
+		if !cmp.Equal(page.FieldErrors, c.errors) || !cmp.Equal(counted, c.failures) {
+			t.Errorf("%s: %+v, counted %q", name, page.FieldErrors, counted)
+		}
+		if (page.MainText == "") != (name == "too deep") {
+			t.Errorf("%s: the main text is %q", name, page.MainText)
+		}
+	}
+	if _, err := New(stage.Env{Names: topics.Loop("test"), Definition: topics.Definition{Crawl: "test", Rules: []topics.RuleFile{{Name: "a.yaml"}}}}); err == nil {
+		t.Error("a crawl with a bad rule runs")
 	}
 }
