@@ -28,7 +28,7 @@ type definitionFlags struct {
 	FollowLinks        []string  `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel        []string  `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
 	Respect            []string  `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
-	MainText           *bool     `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes ten times as long (docs/consume.md)."`
+	MainText           *bool     `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes about seven times as long (docs/consume.md)."`
 	Markdown           *bool     `help:"Add the main text of HTML pages to their records as Markdown (CommonMark, with tables), with code blocks and absolute links."`
 	Rules              ruleFiles `placeholder:"PATH" help:"Take fields out of pages by the rules in a YAML file, or in the YAML files of a folder (docs/extract.md); none: no more."`
 	Sitemaps           *string   `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
