@@ -72,7 +72,9 @@ var neighbours = map[string][]string{
 
 	"processors/fetch/hostqueue":  {"processors/fetch/slots"},
 	"processors/fetch/httpclient": {"processors/fetch/slots"},
+	"processors/parse/article":    {"processors/parse/document", "processors/parse/extract"},
 	"processors/parse/duplicates": {"processors/parse/simhash"},
+	"processors/parse/fields":     {"processors/parse/document", "processors/parse/extract", "processors/parse/sitemap"},
 	"processors/parse/feed":       {"processors/parse/extract", "processors/parse/markup"},
 	"processors/parse/office":     {"processors/parse/extract", "processors/parse/markup"},
 	"processors/parse/pdf":        {"processors/parse/extract"},

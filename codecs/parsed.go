@@ -81,6 +81,19 @@ type Parsed struct {
 	Text     string          `json:"text,omitempty"`
 	// TextTruncated: the text was cut at the limit.
 	TextTruncated bool `json:"text_truncated,omitempty"`
+	// MainText and Markdown are the main text of the page, without navigation, in a crawl that
+	// asks for them. MainTruncated: one of them was cut at the limit. MainUnparsed says why
+	// there is none.
+	MainText      string `json:"main_text,omitempty"`
+	Markdown      string `json:"markdown,omitempty"`
+	MainTruncated bool   `json:"main_truncated,omitempty"`
+	MainUnparsed  string `json:"main_unparsed,omitempty"`
+
+	// Fields is the object of what the rule FieldsBy of the crawl took out of the page, as compact
+	// JSON. FieldErrors are the fields that are not there, or not as the rule wants them.
+	Fields      json.RawMessage    `json:"fields,omitempty"`
+	FieldsBy    string             `json:"fields_by,omitempty"`
+	FieldErrors []ParsedFieldError `json:"field_errors,omitempty"`
 
 	OpenGraph []ParsedProperty `json:"open_graph,omitempty"`
 	// JSONLD are the scripts of type application/ld+json, as they are in the page,
@@ -183,6 +196,15 @@ type ParsedStructure struct {
 	Wrong string `json:"wrong,omitempty"`
 }
 
+// ParsedFieldError is a field that a page does not have as its rule says.
+type ParsedFieldError struct {
+	// Field has the numbers of items, from 0: offers[1].price. Empty: it is about the whole page.
+	Field string `json:"field,omitempty"`
+	Error string `json:"error"`
+	// Value is what is there instead, or its beginning.
+	Value string `json:"value,omitempty"`
+}
+
 // ParsedDirective is one statement about what may be done with a page.
 type ParsedDirective struct {
 	// Source is header, meta or robots.txt. Field is the name of the header field, meta element or
@@ -275,6 +297,11 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = append(dst, ']')
 	dst = appendMember(dst, `,"text":`, p.Text)
 	dst = appendFlag(dst, `,"text_truncated":true`, p.TextTruncated)
+	dst = appendMember(dst, `,"main_text":`, p.MainText)
+	dst = appendMember(dst, `,"markdown":`, p.Markdown)
+	dst = appendFlag(dst, `,"main_truncated":true`, p.MainTruncated)
+	dst = appendMember(dst, `,"main_unparsed":`, p.MainUnparsed)
+	dst = p.appendFields(dst)
 	dst = p.appendMetadata(dst)
 	dst = append(dst, `,"links":[`...)
 	for i, l := range p.Links {
@@ -292,6 +319,26 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 		dst = strconv.AppendInt(append(dst, `,"links_omitted":`...), int64(p.LinksOmitted), 10)
 	}
 	return append(dst, '}')
+}
+
+func (p Parsed) appendFields(dst []byte) []byte {
+	if len(p.Fields) > 0 {
+		dst = append(append(dst, `,"fields":`...), p.Fields...)
+	}
+	dst = appendMember(dst, `,"fields_by":`, p.FieldsBy)
+	if len(p.FieldErrors) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"field_errors":[`...)
+	for i, e := range p.FieldErrors {
+		dst = append(appendComma(dst, i), '{')
+		if e.Field != "" {
+			dst = append(appendString(append(dst, `"field":`...), e.Field), ',')
+		}
+		dst = appendString(append(dst, `"error":`...), e.Error)
+		dst = append(appendMember(dst, `,"value":`, e.Value), '}')
+	}
+	return append(dst, ']')
 }
 
 func (p Parsed) appendMetadata(dst []byte) []byte {

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 )
 
@@ -87,6 +88,17 @@ func withDirectives(p *codecs.Parsed) {
 	p.Usage = map[string]string{"train-ai": "n", "search": "y"}
 }
 
+// withMainText adds the article.
+func withMainText(p *codecs.Parsed) {
+	p.MainText, p.Markdown, p.MainTruncated, p.MainUnparsed = "A", "**A**", true, article.NotFound
+}
+
+// withFields adds what a rule took out.
+func withFields(p *codecs.Parsed) {
+	p.Fields, p.FieldsBy = []byte(`{"title":"A","price":{"amount":"12.50","currency":"EUR"},"tags":["x"]}`), "shop"
+	p.FieldErrors = []codecs.ParsedFieldError{{Field: "offers[1].price", Error: "not_money", Value: "on request"}, {Error: "too_deep"}}
+}
+
 // TestRecordsFollowSchema reads real documents, with generous and with tight
 // bounds, and holds their records against the published schema. Together they
 // must show every property, or the schema is not tried.
@@ -120,6 +132,8 @@ func TestRecordsFollowSchema(t *testing.T) {
 					asFeed(&p)
 					asStructure(&p)
 					withDirectives(&p)
+					withMainText(&p)
+					withFields(&p)
 				}
 				line := p.AppendJSON(nil)
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))

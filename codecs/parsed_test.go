@@ -75,6 +75,11 @@ func drawParsed(t *rapid.T) Parsed {
 			return ParsedHeading{Level: rapid.Int().Draw(t, "level"), Text: s.Draw(t, "text")}
 		}), 0, 3).Draw(t, "headings"),
 		Text: s.Draw(t, "text"), TextTruncated: b.Draw(t, "text truncated"),
+		Fields: json.RawMessage(rapid.SampledFrom([]string{"", "{}", `{"a":[1,"x"]}`}).Draw(t, "fields")), FieldsBy: s.Draw(t, "fields by"),
+		FieldErrors: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedFieldError {
+			return ParsedFieldError{Field: s.Draw(t, "field"), Error: s.Draw(t, "error"), Value: s.Draw(t, "value")}
+		}), 0, 2).Draw(t, "field errors"),
+		MainText: s.Draw(t, "main text"), Markdown: s.Draw(t, "markdown"), MainTruncated: b.Draw(t, "main truncated"), MainUnparsed: s.Draw(t, "main unparsed"),
 		Links: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedLink {
 			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel"), Kind: s.Draw(t, "kind"), Element: s.Draw(t, "element"), Language: s.Draw(t, "hreflang")}
 		}), 0, 3).Draw(t, "links"),

@@ -58,6 +58,12 @@ type Definition struct {
 	// Respect are the uses whose refusal by a site leaves its pages without contents, such as
 	// "train-ai=n" (document.ParsePreference).
 	Respect []string `json:"respect,omitempty"`
+	// MainText and Markdown are whether pages have the article without navigation, as text and
+	// as Markdown.
+	MainText bool `json:"main_text,omitempty"`
+	Markdown bool `json:"markdown,omitempty"`
+	// Rules are files of rules by which fields are taken out of pages (package fields).
+	Rules []RuleFile `json:"rules,omitempty"`
 	// Sitemaps says whether the crawl reads sitemaps: UseSitemaps, NoSitemaps or OnlySitemaps;
 	// empty: the first.
 	Sitemaps string `json:"sitemaps,omitempty"`
@@ -135,6 +141,12 @@ type Definition struct {
 	// AllowNetworks permits the addresses in these networks besides, such as
 	// "10.1.0.0/16".
 	AllowNetworks []string `json:"allow_networks,omitempty"`
+}
+
+// RuleFile is a file of rules: its name, without folders, and its text.
+type RuleFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 // errNewer means that only a newer program can read a definition.

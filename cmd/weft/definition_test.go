@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/settings"
@@ -31,5 +34,61 @@ func TestRespect(t *testing.T) {
 	}
 	if d := (definitionFlags{}).over(topics.Definition{Respect: []string{"tdm=n"}}); !slices.Equal(d.Respect, []string{"tdm=n"}) {
 		t.Errorf("without the flag the crawl respects %q", d.Respect)
+	}
+}
+
+// --main-text and --markdown reach the stage parse.
+func TestMainTextFlags(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct{ text, markdown *bool }{{nil, nil}, {&yes, nil}, {nil, &yes}, {&no, &yes}} {
+		was := topics.Definition{MainText: true}
+		d := definitionFlags{MainText: c.text, Markdown: c.markdown}.over(was)
+		got := settings.ArticleOptions(d)
+		if want := c.text == nil || *c.text; got.Text != want || got.Markdown != (c.markdown != nil) || got.MaxBytes == 0 {
+			t.Errorf("%v, %v: %+v", c.text, c.markdown, got)
+		}
+	}
+}
+
+// --rules reads a file or a folder into the definition of the crawl, and none ends them.
+func TestRulesFlag(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	shop := write("shop.yaml", "fields: {title: h1}")
+	write("blog.yml", "fields: {title: h2}")
+	write("README.md", "not a rule")
+	for path, want := range map[string][]string{shop: {"shop.yaml"}, dir: {"blog.yml", "shop.yaml"}, noRules: nil} {
+		var f definitionFlags
+		if err := f.Rules.UnmarshalText([]byte(path)); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.check(); err != nil {
+			t.Error(err)
+		}
+		var names []string
+		for _, r := range f.over(topics.Definition{Rules: []topics.RuleFile{{Name: "old.yaml"}}}).Rules {
+			names = append(names, r.Name)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("--rules %s: %q", path, names)
+		}
+	}
+	bad := definitionFlags{Rules: ruleFiles{{Name: "bad.yaml", Text: "fields:\n  a: '['"}}}
+	if err := bad.check(); err == nil || !strings.Contains(err.Error(), "--rules: bad.yaml:2: field a: selector") {
+		t.Error(err)
+	}
+	if err := settings.CheckDefinition(bad.over(newDefinition("test"))); err == nil {
+		t.Error("a definition with a bad rule is valid")
+	}
+	for _, path := range []string{filepath.Join(dir, "none.yaml"), t.TempDir()} {
+		if err := new(ruleFiles).UnmarshalText([]byte(path)); err == nil {
+			t.Errorf("--rules %s is taken", path)
+		}
 	}
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/inspect/kept"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 )
 
@@ -20,6 +23,7 @@ type getCmd struct {
 	Headers bool      `xor:"what" help:"Print the head of the response as it came."`
 	Raw     bool      `xor:"what" help:"Print the body with its content coding."`
 	Text    bool      `xor:"what" help:"Print the text of the page."`
+	Article *string   `xor:"what" enum:"text,markdown" placeholder:"FORM" help:"Print the main text of the page, as text or as markdown."`
 	Data    string    `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl: its archive is in DIR/warc."`
 	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, or a bucket as in --checkpoints."`
 }
@@ -74,7 +78,7 @@ func (c *getCmd) part(x kept.Exchange) ([]byte, error) {
 		return x.Payload, nil
 	}
 	body, err := x.Body()
-	if err != nil || !c.Text {
+	if err != nil || !c.Text && c.Article == nil {
 		return body, err
 	}
 	header, err := x.Header()
@@ -85,9 +89,39 @@ func (c *getCmd) part(x kept.Exchange) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := parser.Document(document.Input{URL: x.URL, ContentType: strings.Join(header["Content-Type"], ", "), Body: body})
+	in := document.Input{URL: x.URL, ContentType: strings.Join(header["Content-Type"], ", "), Body: body}
+	page := parser.Document(in)
 	if page.Unparsed != "" {
 		return nil, errors.New("there is no text: " + page.Unparsed)
 	}
+	if c.Article != nil {
+		return mainText(parser, in, page, *c.Article == "markdown")
+	}
 	return []byte(page.Text + "\n"), nil
+}
+
+// mainText is the main text of a page, as text or as Markdown.
+func mainText(parser *document.Parser, in document.Input, page *document.Page, markdown bool) ([]byte, error) {
+	tree, why := parser.Tree(in, page)
+	if tree == nil {
+		return nil, errors.New("there is no main text: " + cmp.Or(why, "the page is "+page.MediaType))
+	}
+	at, err := url.Parse(in.URL)
+	if err != nil {
+		return nil, fmt.Errorf("main text: %w", err)
+	}
+	if base, err := at.Parse(page.Base); err == nil {
+		at = base
+	}
+	opts := article.DefaultOptions()
+	opts.Text, opts.Markdown = !markdown, markdown
+	articles, err := article.New(opts, parser)
+	if err != nil {
+		return nil, err
+	}
+	found := articles.Read(tree.Nodes[0], at)
+	if found.Unread != "" {
+		return nil, errors.New("there is no main text: " + found.Unread)
+	}
+	return []byte(found.Text + found.Markdown + "\n"), nil
 }

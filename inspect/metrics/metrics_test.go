@@ -101,6 +101,26 @@ func TestCountersBeginAtZero(t *testing.T) {
 	}
 }
 
+func TestMainTexts(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	set := metrics.New(registry)
+	set.MainText("")
+	set.MainText("too_deep")
+	set.Extracted("shop")
+	set.FieldFailed("shop", "offers.price", "not_money")
+	got := get(t, serve(t, registry, nil), "/metrics", 200)
+	for _, outcome := range []string{"found", "too_deep"} {
+		if !strings.Contains(got, `weft_main_texts_total{outcome="`+outcome+`"} 1`) {
+			t.Errorf("%s is not counted", outcome)
+		}
+	}
+	for _, line := range []string{`weft_extracted_pages_total{rule="shop"} 1`, `weft_field_failures_total{failure="not_money",field="offers.price",rule="shop"} 1`} {
+		if !strings.Contains(got, line) {
+			t.Errorf("%s is not in /metrics", line)
+		}
+	}
+}
+
 func TestCheckpointHasATime(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	metrics.New(registry).Ledger(topics.Dedupe, ledger.IncidentCheckpoint)

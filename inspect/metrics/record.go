@@ -67,6 +67,22 @@ func (s *Set) Sitemap(outcome string, entries int) {
 	s.sitemapEntries.Add(float64(entries))
 }
 
+// MainText counts a page whose main text was looked for; outcome is empty if it was found.
+func (s *Set) MainText(outcome string) {
+	if outcome == "" {
+		outcome = "found"
+	}
+	s.mainTexts.WithLabelValues(outcome).Inc()
+}
+
+// Extracted counts a page that a rule took fields out of.
+func (s *Set) Extracted(rule string) { s.extracted.WithLabelValues(rule).Inc() }
+
+// FieldFailed counts a field that a page does not have as its rule says.
+func (s *Set) FieldFailed(rule, field, failure string) {
+	s.fieldFailures.WithLabelValues(rule, field, failure).Inc()
+}
+
 // Duplicate counts a duplicate page by the distance between the two texts; 0 is the same
 // text.
 func (s *Set) Duplicate(distance int) {

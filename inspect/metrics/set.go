@@ -17,6 +17,9 @@ type Set struct {
 	identical, near         prometheus.Counter
 	sitemaps                *prometheus.CounterVec
 	sitemapEntries          prometheus.Counter
+	mainTexts               *prometheus.CounterVec
+	extracted               *prometheus.CounterVec
+	fieldFailures           *prometheus.CounterVec
 	exchanges               *prometheus.CounterVec
 	wireBytes               prometheus.Counter
 	exchangeTime, firstByte prometheus.Histogram
@@ -72,6 +75,9 @@ func New(registry prometheus.Registerer) *Set {
 
 		sitemaps:       counters("weft_sitemaps_total", "Sitemaps that were read, by how that ended.", "outcome"),
 		sitemapEntries: counter("weft_sitemap_entries_total", "Entries of sitemaps."),
+		extracted:      counters("weft_extracted_pages_total", "Pages that a rule took fields out of.", "rule"),
+		fieldFailures:  counters("weft_field_failures_total", "Fields that a page does not have as its rule says.", "rule", "field", "failure"),
+		mainTexts:      counters("weft_main_texts_total", "Pages whose main text was looked for, by what came of that.", "outcome"),
 
 		exchanges: counters("weft_exchanges_total", "HTTP exchanges by class of error, empty when a response was read, and class of status.",
 			"class", "status"),

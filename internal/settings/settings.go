@@ -15,7 +15,9 @@ import (
 	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/processors/normalize/scope"
+	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/fields"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -25,7 +27,7 @@ func CheckDefinition(d topics.Definition) error {
 	_, err := VariantOptions(d)
 	return cmp.Or(
 		ScopeOptions(d).Validate(), URLOptions(d).Validate(), TrapOptions(d).Validate(), ParseOptions(d).Validate(), err,
-		FrontierOptions(d).Validate(), checkBodies(d), checkArchive(d), checkDuplicates(d), checkSitemaps(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
+		FrontierOptions(d).Validate(), checkBodies(d), checkArchive(d), checkDuplicates(d), checkSitemaps(d), CheckRules(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
 	)
 }
 
@@ -160,6 +162,28 @@ func ParseOptions(d topics.Definition) document.Options {
 	if len(d.NoFollowRel) > 0 {
 		opts.NoFollow = d.NoFollowRel
 	}
+	return opts
+}
+
+// FieldRules are the rules of a crawl by which fields are taken out of pages.
+func FieldRules(d topics.Definition) (*fields.Rules, error) {
+	sources := make([]fields.Source, len(d.Rules))
+	for i, r := range d.Rules {
+		sources[i] = fields.Source(r)
+	}
+	return fields.Load(sources)
+}
+
+// CheckRules reports what is wrong with the rules of a crawl, by file and line.
+func CheckRules(d topics.Definition) error {
+	_, err := FieldRules(d)
+	return err
+}
+
+// ArticleOptions is what a crawl's definition asks for of the main text of pages.
+func ArticleOptions(d topics.Definition) article.Options {
+	opts := article.DefaultOptions()
+	opts.Text, opts.Markdown = d.MainText, d.Markdown
 	return opts
 }
 

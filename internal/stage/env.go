@@ -87,6 +87,14 @@ type Meter interface {
 	Page(bytes int)
 	// Sitemap counts a sitemap by how its reading ended, and its entries.
 	Sitemap(outcome string, entries int)
+	// MainText counts a page whose main text was looked for, by the outcome: article.Found, or
+	// why it has none.
+	MainText(outcome string)
+	// Extracted counts a page that a rule took fields out of. FieldFailed counts a field of a
+	// rule that a page does not have as the rule says; field is empty if it is the whole page.
+	// The definition of the crawl bounds the names.
+	Extracted(rule string)
+	FieldFailed(rule, field, failure string)
 	// Duplicate counts a page that is a duplicate of another, at a distance; 0 is the
 	// same text.
 	Duplicate(distance int)
@@ -116,6 +124,9 @@ func (silence) Exchange(string, int, int64, time.Duration, time.Duration) {}
 func (silence) Reached(time.Duration, time.Duration)                      {}
 func (silence) Page(int)                                                  {}
 func (silence) Sitemap(string, int)                                       {}
+func (silence) MainText(string)                                           {}
+func (silence) Extracted(string)                                          {}
+func (silence) FieldFailed(string, string, string)                        {}
 func (silence) Duplicate(int)                                             {}
 func (silence) Slots(int)                                                 {}
 func (silence) Hurried(politeness.Violation)                              {}

@@ -34,10 +34,12 @@ type result struct {
 }
 
 // page makes the records of a page that an exchange has.
-func (p *parser) page(made *result, f *weftpb.Fetched, source urls.URL, read *document.Page) {
+func (p *parser) page(made *result, b *body, source urls.URL, read *document.Page) {
+	f := b.f
 	base := p.form.Document(source, read.Base, read.Charset)
 	record := parsed(f, read, source, base, made.domain, p.env.Names.Crawl)
 	made.record, made.named = &record, discovered(f, read)
+	p.beyond(made, b, read, base)
 	if p.env.Definition.Sitemaps == topics.OnlySitemaps {
 		made.named = made.named[:1]
 		made.named[0].Links = nil
@@ -69,7 +71,7 @@ func (made *result) outputs(v duplicates.Verdict) (out []stage.Output) {
 		}
 		out = append(out, stage.Output{
 			Topic: made.env.Names.Parsed, Domain: record.Domain, Key: record.URL,
-			Value:   record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+4096)),
+			Value:   made.value(),
 			Headers: made.exchange.Headers(topics.SchemaParsed, topics.Parse),
 		})
 	}
@@ -90,6 +92,7 @@ func (made *result) duplicates(v duplicates.Verdict) {
 	record.DuplicateOf = &codecs.ParsedOriginal{ID: v.ID, URL: v.URL, Distance: v.Distance}
 	if made.env.Definition.Duplicates == topics.DropDuplicateText {
 		record.Text, record.TextTruncated, record.Unparsed, record.Headings = "", false, codecs.Duplicate, nil
+		made.noMainText("")
 		if record.Feed != nil {
 			record.Feed.Entries = nil
 		}

@@ -26,8 +26,10 @@ import (
 	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/fields"
 	"github.com/weftcrawl/weft/processors/parse/pdf"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -83,6 +85,8 @@ type parser struct {
 	form      *urls.Form
 	checker   *duplicateChecker // nil: no page is called a duplicate
 	pdfs      *pdf.Reader
+	rules     *fields.Rules
+	articles  *article.Reader // nil: the crawl does not ask for main texts
 }
 
 func newParser(env stage.Env) (*parser, error) {
@@ -95,7 +99,16 @@ func newParser(env stage.Env) (*parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parser{env: env, documents: documents, follow: follow, form: form, pdfs: pdf.New(pdfOptions(follow))}, nil
+	p := &parser{env: env, documents: documents, follow: follow, form: form, pdfs: pdf.New(pdfOptions(follow))}
+	if p.rules, err = settings.FieldRules(env.Definition); err != nil {
+		return nil, err
+	}
+	if opts := settings.ArticleOptions(env.Definition); opts.Wanted() {
+		if p.articles, err = article.New(opts, documents); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // handle is the stage's Handler. A page is written when the checker knows what it is a
@@ -180,7 +193,7 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 			made.named = named
 			return made, "", nil
 		}
-		p.page(made, &f, source, page)
+		p.page(made, body, source, page)
 		if body.feed != nil {
 			made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
 		}

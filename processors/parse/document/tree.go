@@ -14,10 +14,16 @@ func (c *collector) tree(body []byte) bool {
 	if err != nil {
 		return false
 	}
-	// There is one walk for everything. A selector goes over all nodes: one query for the
-	// title and for scripts with data took 5 % of the time of a whole page. The walk follows
-	// pointers and does not recurse: adoption can nest trees deeper than the parser's stack.
-	root := doc.Nodes[0]
+	c.walk(doc.Nodes[0])
+	return true
+}
+
+// walk gives the elements below root to the collector, and root itself.
+//
+// There is one walk for everything. A selector goes over all nodes: one query for the
+// title and for scripts with data took 5 % of the time of a whole page. The walk follows
+// pointers and does not recurse: adoption can nest trees deeper than the parser's stack.
+func (c *collector) walk(root *html.Node) {
 	var muting *html.Node // the outermost
 	for n := root; ; {
 		inside := n.Type == html.DocumentNode
@@ -36,7 +42,7 @@ func (c *collector) tree(body []byte) bool {
 		}
 		for {
 			if n == root {
-				return true
+				return
 			}
 			if n.Type == html.ElementNode {
 				if n == muting {

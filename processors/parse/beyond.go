@@ -1,0 +1,82 @@
+package parse
+
+import (
+	"net/url"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/parse/article"
+	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/fields"
+)
+
+// maxParsedBytes is the largest record of parsed with a main text: the largest record, but for
+// the frame of its batch.
+const maxParsedBytes = 15 << 20
+
+// beyond adds to the record of a page what is made of its tree, if the crawl asks for that: the
+// fields of its rule, and the main text.
+func (p *parser) beyond(made *result, b *body, page *document.Page, base *urls.Base) {
+	rule := p.rules.For(made.record.URL)
+	if p.articles == nil && rule == nil {
+		return
+	}
+	tree, why := p.documents.Tree(b.Input, page)
+	if tree == nil && why == "" {
+		return // there is no text, or it is of a format that has neither
+	}
+	if rule != nil {
+		p.fields(made.record, rule, tree, why, base)
+	}
+	if p.articles != nil {
+		p.article(made.record, tree, why, base)
+	}
+}
+
+// article adds the main text. It changes the tree.
+func (p *parser) article(record *codecs.Parsed, tree *goquery.Document, why string, base *urls.Base) {
+	record.MainUnparsed = why
+	if tree != nil {
+		found := article.Article{Unread: article.Failed}
+		if at, err := url.Parse(base.URL().String()); err == nil {
+			found = p.articles.Read(tree.Nodes[0], at)
+		}
+		record.MainText, record.Markdown, record.MainTruncated, record.MainUnparsed = found.Text, found.Markdown, found.Truncated, found.Unread
+	}
+	p.env.Meter.MainText(record.MainUnparsed)
+}
+
+// fields adds what the rule of a page takes out of it.
+func (p *parser) fields(record *codecs.Parsed, rule *fields.Rule, tree *goquery.Document, why string, base *urls.Base) {
+	taken := fields.Result{JSON: []byte("{}"), Errors: []fields.Error{{Outcome: why}}}
+	if tree != nil {
+		taken = rule.Apply(tree.Nodes[0], func(ref string) (string, bool) {
+			u, refusal := base.Resolve(ref)
+			return u.String(), refusal == urls.Accepted
+		}, false)
+	}
+	record.Fields, record.FieldsBy = taken.JSON, rule.Name
+	p.env.Meter.Extracted(rule.Name)
+	for _, e := range taken.Errors {
+		record.FieldErrors = append(record.FieldErrors, codecs.ParsedFieldError{Field: e.Path, Error: e.Outcome, Value: e.Value})
+		p.env.Meter.FieldFailed(rule.Name, e.Field, e.Outcome)
+	}
+}
+
+// noMainText leaves the main text out of the record.
+func (made *result) noMainText(why string) {
+	made.record.MainText, made.record.Markdown, made.record.MainTruncated, made.record.MainUnparsed = "", "", false, why
+}
+
+// value is the record of the page as bytes.
+func (made *result) value() []byte {
+	record := made.record
+	value := record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+len(record.MainText)+len(record.Markdown)+4096))
+	if len(value) > maxParsedBytes && len(record.MainText)+len(record.Markdown) > 0 {
+		made.noMainText(article.NoRoom)
+		value = record.AppendJSON(value[:0])
+	}
+	return value
+}
