@@ -57,7 +57,17 @@ type Parsed struct {
 	// page or its links ask for that.
 	Unfollowed string `json:"unfollowed,omitempty"`
 
-	Language    string `json:"language,omitempty"`
+	// Language is as declared.
+	Language string `json:"language,omitempty"`
+	// Detected is the language that the text shows, and Confidence, between 0 and 1, how likely it is in
+	// view of other languages; empty and 0: the text is too short, or not in one language that is known.
+	Detected   string  `json:"detected_language,omitempty"`
+	Confidence float64 `json:"language_confidence,omitempty"`
+	// Script is the script of most letters of the text (ISO 15924), and Direction, ltr or rtl, the one that
+	// the page declares, or else the direction of the script.
+	Script    string `json:"script,omitempty"`
+	Direction string `json:"direction,omitempty"`
+
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	Keywords    string `json:"keywords,omitempty"`
@@ -270,6 +280,12 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = appendMember(dst, `,"unfollowed":`, p.Unfollowed)
 
 	dst = appendMember(dst, `,"language":`, p.Language)
+	dst = appendMember(dst, `,"detected_language":`, p.Detected)
+	if p.Confidence != 0 {
+		dst = strconv.AppendFloat(append(dst, `,"language_confidence":`...), p.Confidence, 'f', -1, 64)
+	}
+	dst = appendMember(dst, `,"script":`, p.Script)
+	dst = appendMember(dst, `,"direction":`, p.Direction)
 	dst = appendMember(dst, `,"title":`, p.Title)
 	dst = appendMember(dst, `,"description":`, p.Description)
 	dst = appendMember(dst, `,"keywords":`, p.Keywords)

@@ -2,6 +2,7 @@ package codecs_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -44,7 +45,7 @@ func record(page *document.Page, body []byte) codecs.Parsed {
 		Status: 200, FetchedAt: time.UnixMilli(1_790_000_000_123).UTC(), Depth: 1,
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: int64(len(body)),
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
-		Language: page.Language, Title: page.Title, Description: page.Description, Canonical: page.Canonical,
+		Language: page.Language, Detected: "en", Confidence: 0.97, Script: "Latn", Direction: cmp.Or(page.Direction, "ltr"), Title: page.Title, Description: page.Description, Canonical: page.Canonical,
 		Keywords: page.Keywords, Author: page.Author, Date: page.Date, Modified: "2026-01-02", Pages: 12, CanonicalConflict: page.CanonicalConflict,
 		JSONLD: page.JSONLD, JSONLDOmitted: page.JSONLDOmitted,
 		Robots: codecs.ParsedRobots(page.Robots),

@@ -61,6 +61,8 @@ func drawParsed(t *rapid.T) Parsed {
 		DuplicateOf: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedOriginal {
 			return ParsedOriginal{ID: s.Draw(t, "id"), URL: s.Draw(t, "url"), Distance: rapid.Int().Draw(t, "distance")}
 		}), true).Draw(t, "original"),
+		Detected: s.Draw(t, "detected"), Confidence: float64(rapid.IntRange(0, 100).Draw(t, "confidence")) / 100,
+		Script: s.Draw(t, "script"), Direction: s.Draw(t, "direction"),
 		Language: s.Draw(t, "language"), Title: s.Draw(t, "title"), Description: s.Draw(t, "description"), Canonical: s.Draw(t, "canonical"),
 		Keywords: s.Draw(t, "keywords"), Author: s.Draw(t, "author"), Date: s.Draw(t, "date"), Modified: s.Draw(t, "modified"), Pages: rapid.IntRange(0, 100).Draw(t, "pages"), CanonicalConflict: b.Draw(t, "conflict"),
 		OpenGraph: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedProperty {

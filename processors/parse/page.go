@@ -1,7 +1,9 @@
 package parse
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/processors/dedupe/variants"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/duplicates"
+	"github.com/weftcrawl/weft/processors/parse/language"
 	"github.com/weftcrawl/weft/processors/parse/simhash"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -202,6 +205,9 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 			out.Usage[p.Label] = "n"
 		}
 	}
+	guess := language.Detect(page.Text)
+	out.Detected, out.Script, out.Confidence = guess.Language, guess.Script, hundredths(guess.Confidence)
+	out.Direction = cmp.Or(page.Direction, language.Direction(guess.Script))
 	for i, h := range page.Headings {
 		out.Headings[i] = codecs.ParsedHeading(h)
 	}
@@ -217,6 +223,9 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 	}
 	return out
 }
+
+// hundredths rounds a share to two digits, down: a share is 1 only if it is 1.
+func hundredths(share float64) float64 { return math.Floor(share*100) / 100 }
 
 // evidentWords is the least number of words of a text that shows that two URLs of
 // a domain name the same page.

@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/language"
 )
 
 // exchange is one of a seed two links away from where it began.
@@ -101,8 +102,8 @@ func TestLinksAreDiscovered(t *testing.T) {
 func TestPageRecord(t *testing.T) {
 	source, _ := urls.Parse("https://www.example.org/dir/page")
 	page := &document.Page{
-		MediaType: "text/html", Charset: "utf-8", Title: "A title", Language: "en", Base: "/base/", Canonical: "page",
-		Text: "A heading\nand text", Headings: []document.Heading{{Level: 1, Text: "A heading"}},
+		MediaType: "text/html", Charset: "utf-8", Title: "A title", Language: "de", Base: "/base/", Canonical: "page",
+		Text: "A heading\nand a text that is long enough to show its language", Direction: language.RightToLeft, Headings: []document.Heading{{Level: 1, Text: "A heading"}},
 		Keywords: "a, b", Author: "An author", Date: "2026-01-02", CanonicalConflict: true,
 		OpenGraph: []document.Property{{Name: "og:title", Content: "A title"}}, JSONLD: []string{"{}"}, JSONLDOmitted: 1,
 		Links: []document.Link{
@@ -114,9 +115,9 @@ func TestPageRecord(t *testing.T) {
 		ID: "page-1", URL: "https://www.example.org/dir/page", Domain: "example.org", Crawl: "test",
 		Status: 200, FetchedAt: time.UnixMilli(1_790_000_000_123).UTC(), Depth: 2,
 		ContentType: "text/html", Charset: "utf-8", BodyBytes: 77, Truncated: true,
-		Language: "en", Title: "A title", Canonical: "https://www.example.org/base/page",
+		Language: "de", Detected: "en", Confidence: 0.99, Script: "Latn", Direction: "rtl", Title: "A title", Canonical: "https://www.example.org/base/page",
 		Robots:   codecs.ParsedRobots{NoIndex: true},
-		Headings: []codecs.ParsedHeading{{Level: 1, Text: "A heading"}}, Text: "A heading\nand text",
+		Headings: []codecs.ParsedHeading{{Level: 1, Text: "A heading"}}, Text: page.Text,
 		Links: []codecs.ParsedLink{
 			{URL: "https://www.example.org/base/next", Text: "on", Rel: "next", Kind: "next", Language: "de"}, {URL: "mailto:x@example.org"},
 		},

@@ -34,6 +34,8 @@ func TestDecode(t *testing.T) {
 		{name: "cut, no charset named", body: strings.Repeat(" ", 1024) + "é\xe2\x80", truncated: true, text: strings.Repeat(" ", 1024) + "é", charset: "utf-8"},
 		{name: "odd UTF-16", body: "\xff\xfea\x00b", text: "a\uFFFD", charset: "utf-16le"},
 		{name: "escape in ASCII", body: "\x1b$B$\"\x1b(B", contentType: "text/html; charset=iso-2022-jp", text: "あ", charset: "iso-2022-jp"},
+		{name: "escapes that nothing declares", body: "<p>\x1b$B$\"$$$&$(\x1b(B</p>", contentType: "text/html", text: "<p>あいうえ</p>", charset: "iso-2022-jp"},
+		{name: "an escape that is none of Japanese", body: "\x1b[1mbold\x1b[0m", contentType: "text/html", text: "\x1b[1mbold\x1b[0m", charset: "windows-1252"},
 		{name: "backslash in the Roman state", body: "\x1b(J\x5c\x7e\x1b(B", contentType: "text/html; charset=iso-2022-jp", text: `\~`, charset: "iso-2022-jp"},
 		{name: "GBK is read as GB18030", body: "\x94\x39\xfc\x36", contentType: "text/html; charset=gb2312", text: "😀", charset: "gbk"},
 		{name: "controls of windows-1252", body: "a\x81\x8d\x80", contentType: "text/html; charset=latin1", text: "a\u0081\u008d€", charset: "windows-1252"},

@@ -131,7 +131,11 @@ func isMacCyrillic(sample []byte) bool {
 // are four of them, and one in four of the characters beyond ASCII. Kana of half width do not
 // count.
 func encodingOfKana(sample []byte, cut bool) string {
-	for _, name := range []string{"shift_jis", "euc-jp"} {
+	names := []string{"shift_jis", "euc-jp"}
+	if len(sample) > 0 && sample[0] == escape { // the sample begins at the first byte that is not plain ASCII
+		names = []string{"iso-2022-jp"}
+	}
+	for _, name := range names {
 		if !fits(name, sample, cut) {
 			continue
 		}

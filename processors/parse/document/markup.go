@@ -137,7 +137,7 @@ func wanted(key string, all bool) (string, bool) {
 	case "hidden", "popover":
 		return key, true
 	case "href", "rel", "hreflang", "src", "alt", "title", "srcset", "poster", "action", "method", "type", "content", "name",
-		"property", "http-equiv", "lang", "xml:lang", "xlink:href", "open", "encoding", "color", "face", "size":
+		"property", "http-equiv", "lang", "dir", "xml:lang", "xlink:href", "open", "encoding", "color", "face", "size":
 		return key, all
 	}
 	return "", false

@@ -52,6 +52,8 @@ type Page struct {
 	Pages    int
 	// Language is the document's language as declared (BCP 47 in most cases).
 	Language string
+	// Direction is that of the text as the html element declares it, ltr or rtl; empty: it does not.
+	Direction string `json:",omitempty"`
 	// Canonical is the canonical URL that the page states, in a header field Link or in a
 	// link element, as written. It is empty if there is none, or if two differ:
 	// CanonicalConflict.

@@ -199,11 +199,21 @@ func (c *collector) base(attrs []html.Attribute) {
 	}
 }
 
-// root reads the language. It comes before any pragma, so that it wins over pragmas.
+// root reads the language and the direction. It comes before any pragma, so that its language wins
+// over those of pragmas.
 func (c *collector) root(attrs []html.Attribute) {
 	lang := trimSpace(cmp.Or(attribute(attrs, "lang"), attribute(attrs, "xml:lang")))
 	if lang != "" && c.page.Language == "" {
 		c.page.Language = c.links.kept.keep(cut(lang, c.opts.MaxFieldBytes))
+	}
+	if c.page.Direction != "" {
+		return
+	}
+	switch dir := attribute(attrs, "dir"); {
+	case strings.EqualFold(dir, "ltr"):
+		c.page.Direction = "ltr"
+	case strings.EqualFold(dir, "rtl"):
+		c.page.Direction = "rtl"
 	}
 }
 
