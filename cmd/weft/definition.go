@@ -28,6 +28,8 @@ type definitionFlags struct {
 	FollowLinks        []string `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel        []string `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
 	Respect            []string `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
+	Accept             []string `placeholder:"TYPE" help:"Fetch bodies of these media types too, for their metadata and for the archive: image/png, audio/*, */*. By default a body is fetched if it may have text or links; image/* also if --follow-links has image, audio/* and video/* if it has media."`
+	ImagePlace         *bool    `help:"Let records of images say where they were taken, if the image has that."`
 	Sitemaps           *string  `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
 	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
 	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
@@ -64,6 +66,7 @@ type definitionFlags struct {
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of a page whose text an earlier page had: follow (default) or ignore."`
 
 	MaxBody       *byteSize `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
+	MaxBodyOf     map[string]byteSize `placeholder:"TYPE=SIZE" help:"Size at which bodies of a media type are cut, instead of --max-body: image/*=2MiB. The type that says most holds."`
 	MinRate       *byteSize `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
 	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
 	Bodies        *location `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
@@ -117,10 +120,16 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 			d.Archive = ""
 		}
 	}
+	if f.MaxBodyOf != nil {
+		d.MaxBodyOf = make(map[string]int64, len(f.MaxBodyOf))
+		for media, size := range f.MaxBodyOf {
+			d.MaxBodyOf[media] = int64(size)
+		}
+	}
 	flags, fields := reflect.ValueOf(f), reflect.ValueOf(&d).Elem()
 	for i := range flags.NumField() {
 		name, given := flags.Type().Field(i).Name, flags.Field(i)
-		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive"}, name) {
+		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive", "MaxBodyOf"}, name) {
 			continue
 		}
 		if given.Kind() == reflect.Pointer {
@@ -169,6 +178,16 @@ func (f definitionFlags) check() error {
 	for _, kind := range f.FollowLinks {
 		if !slices.Contains(document.Kinds(), document.Kind(kind)) {
 			return usagef("--follow-links: %q is not a kind of link", kind)
+		}
+	}
+	for _, pattern := range slices.Concat(f.Accept, slices.Sorted(maps.Keys(f.MaxBodyOf))) {
+		if !mediatype.IsPattern(pattern) {
+			return usagef("%q is not a media type: want type/subtype, type/* or */*", pattern)
+		}
+	}
+	for media, size := range f.MaxBodyOf {
+		if int64(size) > settings.MaxBody {
+			return usagef("--max-body-of %s=%d is above 256MiB", media, size)
 		}
 	}
 	for _, use := range f.Respect {
