@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/internal/urls"

@@ -45,7 +45,7 @@ type Image struct {
 	Outcome extract.Outcome
 	// Width and Height are in pixels, before Orientation is applied; 0: not known. Of an SVG they
 	// are the width and height of its root in CSS pixels, or of its view box. Of an icon they are
-	// those of the largest picture.
+	// those of the largest picture. Of AVIF and HEIF they are those of the picture as it is shown.
 	Width, Height int
 	// Hash is the perceptual hash: hashes of the same picture differ in few of 64 bits. Hashed is
 	// false if the format has no hash, or the picture is beyond the bounds.
