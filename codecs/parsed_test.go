@@ -94,7 +94,7 @@ func drawParsed(t *rapid.T) Parsed {
 		Directives: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedDirective {
 			return ParsedDirective{Source: s.Draw(t, "source"), Field: s.Draw(t, "field"), Agent: s.Draw(t, "agent"), Value: s.Draw(t, "value")}
 		}), 0, 2).Draw(t, "directives"),
-		Usage: rapid.MapOfN(rapid.StringMatching(`[a-z-]{0,8}`), s, 0, 3).Draw(t, "usage"),
+		Usage:    rapid.MapOfN(rapid.StringMatching(`[a-z-]{0,8}`), s, 0, 3).Draw(t, "usage"),
 		BodyHash: s.Draw(t, "body hash"),
 		Image: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedImage {
 			return ParsedImage{

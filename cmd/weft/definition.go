@@ -67,11 +67,11 @@ type definitionFlags struct {
 	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What to do with a page whose text an earlier page had: keep (default) names the earlier page, drop-text also leaves out the text, off does not look for duplicates and so finds no traps by content."`
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of a page whose text an earlier page had: follow (default) or ignore."`
 
-	MaxBody       *byteSize `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
+	MaxBody       *byteSize           `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
 	MaxBodyOf     map[string]byteSize `placeholder:"TYPE=SIZE" help:"Size at which bodies of a media type are cut, instead of --max-body: image/*=2MiB. The type that says most holds."`
-	MinRate       *byteSize `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
-	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
-	Bodies        *location `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
+	MinRate       *byteSize           `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
+	BodyThreshold *byteSize           `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
+	Bodies        *location           `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
 
 	Archive         *location `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
 	ArchiveFile     *byteSize `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`

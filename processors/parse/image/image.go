@@ -119,7 +119,7 @@ func Read(body []byte, svg bool, o Options) Image {
 	case ICO:
 		i.Width, i.Height = icon(body)
 	case AVIF, HEIF:
-		i.Width, i.Height = i.Exif.read(body, i.Format, o)
+		i.Width, i.Height = i.read(body, i.Format, o)
 	default:
 		i.raster(body, o)
 	}
@@ -131,7 +131,7 @@ func Read(body []byte, svg bool, o Options) Image {
 
 // raster reads what Go decodes.
 func (i *Image) raster(body []byte, o Options) {
-	i.Exif.read(body, i.Format, o)
+	i.read(body, i.Format, o)
 	config, _, err := image.DecodeConfig(bytes.NewReader(body))
 	if err != nil {
 		return
