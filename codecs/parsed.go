@@ -37,6 +37,9 @@ type Parsed struct {
 	Charset     string `json:"charset,omitempty"`
 	// BodyBytes is the size of the body without its Content-Encoding.
 	BodyBytes int64 `json:"body_bytes"`
+	// BodyHash is the SHA-256 of these bytes in hexadecimal, of images and of bodies that are not
+	// read; empty: the body is read as a text, or cut.
+	BodyHash string `json:"body_sha256,omitempty"`
 	// Truncated: the body was cut at the limit.
 	Truncated bool `json:"truncated,omitempty"`
 	// Unparsed and Fallback are the reasons of the same names in document.Page: why there is no
@@ -117,6 +120,9 @@ type Parsed struct {
 	// Structure describes a text that has a format: Markdown, JSON, CSV, source code; nil: it
 	// has another format.
 	Structure *ParsedStructure `json:"structure,omitempty"`
+
+	// Image is what an image says; nil: the page is not an image.
+	Image *ParsedImage `json:"image,omitempty"`
 
 	// Directives are what the site says about what may be done with the page, one by one.
 	Directives []ParsedDirective `json:"directives,omitempty"`
@@ -215,6 +221,30 @@ type ParsedFieldError struct {
 	Value string `json:"value,omitempty"`
 }
 
+// ParsedImage is what an image says besides title, description, author and date of its page.
+type ParsedImage struct {
+	// Format is one of package image: jpeg, png, gif, webp, bmp, tiff, avif, heif, ico or svg.
+	Format string `json:"format"`
+	// Width and Height are in pixels, before Orientation is applied; 0: not known.
+	Width  int `json:"width"`
+	Height int `json:"height"`
+	// Orientation is that of EXIF, 1 to 8; 0: it does not say.
+	Orientation int    `json:"orientation,omitempty"`
+	Camera      string `json:"camera,omitempty"`
+	Copyright   string `json:"copyright,omitempty"`
+	// Place is where it was taken, if the crawl asks for that.
+	Place *ParsedPlace `json:"place,omitempty"`
+	// PerceptualHash has 16 hexadecimal digits (pHash). Hashes of the same picture in another size or
+	// format differ in few bits. Empty: the format has none, or the image is too large.
+	PerceptualHash string `json:"perceptual_hash,omitempty"`
+}
+
+// ParsedPlace is in degrees, north and east.
+type ParsedPlace struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
+
 // ParsedDirective is one statement about what may be done with a page.
 type ParsedDirective struct {
 	// Source is header, meta or robots.txt. Field is the name of the header field, meta element or
@@ -264,6 +294,7 @@ func (p Parsed) AppendJSON(dst []byte) []byte {
 	dst = appendMember(dst, `,"content_type":`, p.ContentType)
 	dst = appendMember(dst, `,"charset":`, p.Charset)
 	dst = strconv.AppendInt(append(dst, `,"body_bytes":`...), p.BodyBytes, 10)
+	dst = appendMember(dst, `,"body_sha256":`, p.BodyHash)
 	dst = appendFlag(dst, `,"truncated":true`, p.Truncated)
 	dst = appendMember(dst, `,"unparsed":`, p.Unparsed)
 	dst = appendMember(dst, `,"fallback":`, p.Fallback)
@@ -384,6 +415,9 @@ func (p Parsed) appendMetadata(dst []byte) []byte {
 	if p.Structure != nil {
 		dst = p.Structure.append(append(dst, `,"structure":`...))
 	}
+	if p.Image != nil {
+		dst = p.Image.append(append(dst, `,"image":`...))
+	}
 	return p.appendDirectives(dst)
 }
 
@@ -408,6 +442,23 @@ func (p Parsed) appendDirectives(dst []byte) []byte {
 		dst = append(dst, '}')
 	}
 	return dst
+}
+
+func (i *ParsedImage) append(dst []byte) []byte {
+	dst = appendString(append(dst, `{"format":`...), i.Format)
+	dst = strconv.AppendInt(append(dst, `,"width":`...), int64(i.Width), 10)
+	dst = strconv.AppendInt(append(dst, `,"height":`...), int64(i.Height), 10)
+	if i.Orientation != 0 {
+		dst = strconv.AppendInt(append(dst, `,"orientation":`...), int64(i.Orientation), 10)
+	}
+	dst = appendMember(dst, `,"camera":`, i.Camera)
+	dst = appendMember(dst, `,"copyright":`, i.Copyright)
+	if i.Place != nil {
+		place, _ := json.Marshal(i.Place) // degrees are numbers
+		dst = append(append(dst, `,"place":`...), place...)
+	}
+	dst = appendMember(dst, `,"perceptual_hash":`, i.PerceptualHash)
+	return append(dst, '}')
 }
 
 func (s *ParsedStructure) append(dst []byte) []byte {

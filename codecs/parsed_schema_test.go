@@ -83,6 +83,15 @@ func asStructure(p *codecs.Parsed) {
 	p.Structure = &codecs.ParsedStructure{Format: "csv", Columns: []string{"a", ""}, Values: 3, Wrong: "uneven"}
 }
 
+// asImage makes a record that of an image.
+func asImage(p *codecs.Parsed) {
+	p.BodyHash = strings.Repeat("0f", 32)
+	p.Image = &codecs.ParsedImage{
+		Format: "jpeg", Width: 640, Height: 480, Orientation: 6, Camera: "Maker Model", Copyright: "A", PerceptualHash: strings.Repeat("a0", 8),
+		Place: &codecs.ParsedPlace{Latitude: 47.5, Longitude: -8.25},
+	}
+}
+
 // withDirectives adds what headers and robots.txt say.
 func withDirectives(p *codecs.Parsed) {
 	p.Directives = []codecs.ParsedDirective{{Source: "header", Field: "x-robots-tag", Agent: "otherbot", Value: "noai"}, {Source: "robots.txt", Field: "content-usage", Value: "train-ai=n"}}
@@ -132,6 +141,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 					duplicated(&p)
 					asFeed(&p)
 					asStructure(&p)
+					asImage(&p)
 					withDirectives(&p)
 					withMainText(&p)
 					withFields(&p)
@@ -202,6 +212,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{[]string{"properties", "open_graph", "items"}, codecs.ParsedProperty{}},
 		{[]string{"properties", "links", "items"}, codecs.ParsedLink{}},
 		{[]string{"properties", "structure"}, codecs.ParsedStructure{}},
+		{[]string{"properties", "image"}, codecs.ParsedImage{}},
 		{[]string{"properties", "directives", "items"}, codecs.ParsedDirective{}},
 	} {
 		var fields, required []string

@@ -101,7 +101,17 @@ func drawParsed(t *rapid.T) Parsed {
 		Directives: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedDirective {
 			return ParsedDirective{Source: s.Draw(t, "source"), Field: s.Draw(t, "field"), Agent: s.Draw(t, "agent"), Value: s.Draw(t, "value")}
 		}), 0, 2).Draw(t, "directives"),
-		Usage: rapid.MapOfN(rapid.StringMatching(`[a-z-]{0,8}`), s, 0, 3).Draw(t, "usage"),
+		Usage:    rapid.MapOfN(rapid.StringMatching(`[a-z-]{0,8}`), s, 0, 3).Draw(t, "usage"),
+		BodyHash: s.Draw(t, "body hash"),
+		Image: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedImage {
+			return ParsedImage{
+				Format: s.Draw(t, "format"), Width: rapid.Int().Draw(t, "width"), Height: rapid.Int().Draw(t, "height"), Orientation: rapid.IntRange(0, 8).Draw(t, "orientation"),
+				Camera: s.Draw(t, "camera"), Copyright: s.Draw(t, "copyright"), PerceptualHash: s.Draw(t, "perceptual hash"),
+				Place: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedPlace {
+					return ParsedPlace{Latitude: rapid.Float64Range(-90, 90).Draw(t, "latitude"), Longitude: rapid.Float64Range(-180, 180).Draw(t, "longitude")}
+				}), true).Draw(t, "place"),
+			}
+		}), true).Draw(t, "image"),
 		Structure: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedStructure {
 			return ParsedStructure{
 				Format: s.Draw(t, "format"), Language: s.Draw(t, "language"), Columns: rapid.SliceOfN(s, 0, 2).Draw(t, "columns"),

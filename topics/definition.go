@@ -67,6 +67,11 @@ type Definition struct {
 	// Sitemaps says whether the crawl reads sitemaps: UseSitemaps, NoSitemaps or OnlySitemaps;
 	// empty: the first.
 	Sitemaps string `json:"sitemaps,omitempty"`
+	// Accept are media types whose bodies are fetched besides those with text or links, such as
+	// "image/png", "audio/*" or "*/*".
+	Accept []string `json:"accept,omitempty"`
+	// ImagePlace: records of images say where they were taken.
+	ImagePlace bool `json:"image_place,omitempty"`
 	// MaxPages ends the crawl after so many pages; 0: no limit.
 	MaxPages int64 `json:"max_pages,omitempty"`
 
@@ -115,6 +120,9 @@ type Definition struct {
 
 	// MaxBody is the size in bytes at which bodies are cut; 0: the default of fetch.
 	MaxBody int64 `json:"max_body,omitempty"`
+	// MaxBodyOf is the same for bodies of some media types, which are written as in Accept. The
+	// entry that says most about a type holds.
+	MaxBodyOf map[string]int64 `json:"max_body_of,omitempty"`
 	// Bodies is where bodies of more than BodyThreshold bytes are stored, instead of
 	// in their records: a location of package blob, or InData. Empty: all bodies are
 	// in records. Once it is set it is pinned, because records refer to it.

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/internal/urls"
@@ -28,6 +30,8 @@ type definitionFlags struct {
 	FollowLinks        []string  `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel        []string  `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
 	Respect            []string  `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
+	Accept             []string  `placeholder:"TYPE" help:"Fetch bodies of these media types too, for their metadata and for the archive: image/png, audio/*, */*. By default a body is fetched if it may have text or links; image/* also if --follow-links has image, audio/* and video/* if it has media."`
+	ImagePlace         *bool     `help:"Let records of images say where they were taken, if the image has that."`
 	MainText           *bool     `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes about seven times as long (docs/consume.md)."`
 	Markdown           *bool     `help:"Add the main text of HTML pages to their records as Markdown (CommonMark, with tables), with code blocks and absolute links."`
 	Rules              ruleFiles `placeholder:"PATH" help:"Take fields out of pages by the rules in a YAML file, or in the YAML files of a folder (docs/extract.md); none: no more."`
@@ -66,10 +70,11 @@ type definitionFlags struct {
 	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What to do with a page whose text an earlier page had: keep (default) names the earlier page, drop-text also leaves out the text, off does not look for duplicates and so finds no traps by content."`
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of a page whose text an earlier page had: follow (default) or ignore."`
 
-	MaxBody       *byteSize `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
-	MinRate       *byteSize `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
-	BodyThreshold *byteSize `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
-	Bodies        *location `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
+	MaxBody       *byteSize           `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
+	MaxBodyOf     map[string]byteSize `placeholder:"TYPE=SIZE" help:"Size at which bodies of a media type are cut, instead of --max-body: image/*=2MiB. The type that says most holds."`
+	MinRate       *byteSize           `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
+	BodyThreshold *byteSize           `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
+	Bodies        *location           `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
 
 	Archive         *location `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
 	ArchiveFile     *byteSize `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`
@@ -120,10 +125,16 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 			d.Archive = ""
 		}
 	}
+	if f.MaxBodyOf != nil {
+		d.MaxBodyOf = make(map[string]int64, len(f.MaxBodyOf))
+		for media, size := range f.MaxBodyOf {
+			d.MaxBodyOf[media] = int64(size)
+		}
+	}
 	flags, fields := reflect.ValueOf(f), reflect.ValueOf(&d).Elem()
 	for i := range flags.NumField() {
 		name, given := flags.Type().Field(i).Name, flags.Field(i)
-		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive"}, name) {
+		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive", "MaxBodyOf"}, name) {
 			continue
 		}
 		if given.Kind() == reflect.Pointer {
@@ -176,6 +187,16 @@ func (f definitionFlags) check() error {
 	}
 	if err := settings.CheckRules(topics.Definition{Rules: f.Rules}); err != nil {
 		return usagef("--rules: %w", err)
+	}
+	for _, pattern := range slices.Concat(f.Accept, slices.Sorted(maps.Keys(f.MaxBodyOf))) {
+		if !mediatype.IsPattern(pattern) {
+			return usagef("%q is not a media type: want type/subtype, type/* or */*", pattern)
+		}
+	}
+	for media, size := range f.MaxBodyOf {
+		if int64(size) > settings.MaxBody {
+			return usagef("--max-body-of %s=%d is above 256MiB", media, size)
+		}
 	}
 	for _, use := range f.Respect {
 		if p, ok := document.ParsePreference(use); !ok || !p.Refused {

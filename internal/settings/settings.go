@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/dedupe/traps"
@@ -27,7 +28,7 @@ func CheckDefinition(d topics.Definition) error {
 	_, err := VariantOptions(d)
 	return cmp.Or(
 		ScopeOptions(d).Validate(), URLOptions(d).Validate(), TrapOptions(d).Validate(), ParseOptions(d).Validate(), err,
-		FrontierOptions(d).Validate(), checkBodies(d), checkArchive(d), checkDuplicates(d), checkSitemaps(d), CheckRules(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
+		FrontierOptions(d).Validate(), checkBodies(d), checkAccept(d), checkArchive(d), checkDuplicates(d), checkSitemaps(d), CheckRules(d), checkAddresses(d), ClientOptions(httpclient.DefaultOptions(), d).Validate(),
 	)
 }
 
@@ -41,12 +42,37 @@ func checkBodies(d topics.Definition) error {
 	switch {
 	case d.MaxBody < 0 || d.MaxBody > MaxBody:
 		return fmt.Errorf("the largest body of %d bytes is not between 1 and %d", d.MaxBody, MaxBody)
+	case d.Bodies == "" && largestOf(d) > topics.LargestInRecord:
+		return fmt.Errorf("bodies up to %d bytes do not fit in records, %d at most: they need a place of their own", largestOf(d), topics.LargestInRecord)
 	case d.BodyThreshold < 0 || d.BodyThreshold > topics.LargestInRecord:
 		return fmt.Errorf("bodies up to %d bytes in records are not between 1 and %d", d.BodyThreshold, topics.LargestInRecord)
 	case d.Bodies == "" && most > topics.LargestInRecord:
 		return fmt.Errorf("bodies up to %d bytes do not fit in records, %d at most: they need a place of their own", most, topics.LargestInRecord)
 	}
 	return nil
+}
+
+// checkAccept reports what is not a media type.
+func checkAccept(d topics.Definition) error {
+	for _, pattern := range d.Accept {
+		if !mediatype.IsPattern(pattern) {
+			return fmt.Errorf("accepted media type %q: want type/subtype, type/* or */*", pattern)
+		}
+	}
+	for pattern, size := range d.MaxBodyOf {
+		if !mediatype.IsPattern(pattern) || size < 1 || size > MaxBody {
+			return fmt.Errorf("bodies of %q up to %d bytes: want type/subtype, type/* or */*, and 1 to %d", pattern, size, MaxBody)
+		}
+	}
+	return nil
+}
+
+// largestOf is the size in bytes of the largest body that MaxBodyOf permits.
+func largestOf(d topics.Definition) (most int64) {
+	for _, size := range d.MaxBodyOf {
+		most = max(most, size)
+	}
+	return most
 }
 
 // keepCoded is the size in bytes up to which an archive gets bodies as they came. A record
@@ -196,6 +222,9 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 		o.MaxBodyBytes, o.FileBytes = d.MaxBody, d.MaxBody
 		o.LargeBodyBytes = max(o.LargeBodyBytes, d.MaxBody)
 	}
+	o.MaxBodyOf = d.MaxBodyOf
+	o.LargeBodyBytes = max(o.LargeBodyBytes, largestOf(d))
+	o.WantBody = wantBody(d)
 	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestBody(d)))
 	o.FileBytes = min(o.FileBytes, largestBody(d))
 	o.Insecure = d.Insecure
@@ -207,6 +236,20 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 		o.MinBodyRate = d.MinRate
 	}
 	return o
+}
+
+// wantBody is httpclient.Documents, and what the definition asks for besides.
+func wantBody(d topics.Definition) func(media string) bool {
+	accept := slices.Clone(d.Accept)
+	if slices.Contains(d.FollowLinks, string(document.KindImage)) {
+		accept = append(accept, "image/*")
+	}
+	if slices.Contains(d.FollowLinks, string(document.KindMedia)) {
+		accept = append(accept, "audio/*", "video/*")
+	}
+	return func(media string) bool {
+		return httpclient.Documents(media) || slices.ContainsFunc(accept, func(pattern string) bool { return mediatype.Match(pattern, media) })
+	}
 }
 
 // largestBody is the size in bytes of the largest body that the crawl has a place for.

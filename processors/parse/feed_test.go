@@ -19,7 +19,14 @@ import (
 // pageOf is the record in parsed of an exchange, and its size.
 func pageOf(t *testing.T, f *weftpb.Fetched) (page codecs.Parsed, bytes int) {
 	t.Helper()
-	transform, err := New(stage.Env{Names: topics.Loop("test"), Definition: topics.Definition{Crawl: "test"}, Meter: stage.NoMeter{}})
+	return pageUnder(t, topics.Definition{}, f)
+}
+
+// pageUnder is pageOf in a crawl with a definition.
+func pageUnder(t *testing.T, d topics.Definition, f *weftpb.Fetched) (page codecs.Parsed, bytes int) {
+	t.Helper()
+	d.Crawl = "test"
+	transform, err := New(stage.Env{Names: topics.Loop("test"), Definition: d, Meter: stage.NoMeter{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,9 @@ type handler struct {
 //	pdf       application/pdf, and bytes that begin so       files.go, package pdf, in a lane beside the loop
 //	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
 //	          source code; by type or, of text/plain, name
+//	image     image/*, and bytes that begin so               image.go, package image
 //	others    a page that says unsupported_type              package document
-var handlers = []handler{sitemapHandler, documentHandler, feedHandler, officeHandler, pdfHandler, plainHandler, otherHandler}
+var handlers = []handler{sitemapHandler, documentHandler, feedHandler, officeHandler, pdfHandler, plainHandler, imageHandler, otherHandler}
 
 // body is one response on its way through the handlers.
 type body struct {
@@ -54,6 +55,7 @@ type body struct {
 	plain     plain.Format
 	language  string
 	structure *codecs.ParsedStructure
+	image     *codecs.ParsedImage // what an image says besides its page
 	// ctx bounds slow readers. err says why the body could not be read, if the body is not the
 	// cause.
 	ctx context.Context

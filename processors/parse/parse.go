@@ -197,7 +197,7 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 		if body.feed != nil {
 			made.record.Feed = resolved(body.feed, p.form.Document(source, page.Base, page.Charset))
 		}
-		made.record.Structure = body.structure
+		made.record.Structure, made.record.Image, made.record.BodyHash = body.structure, body.image, body.bodyHash(page)
 		if made.record.Unparsed != "" && body.structure != nil {
 			made.record.Structure = &codecs.ParsedStructure{Format: body.structure.Format, Language: body.structure.Language}
 		}

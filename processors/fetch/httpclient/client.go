@@ -179,9 +179,12 @@ func (c *Client) wants(kind Kind, status int, media string) bool {
 
 // bodyLimit is where a body of a media type is cut; "": it is not known yet.
 func (c *Client) bodyLimit(kind Kind, media string) int64 {
+	of, named := mediatype.Lookup(c.options.MaxBodyOf, media)
 	switch {
 	case kind == KindRobots:
 		return RobotsBytes
+	case kind == KindPage && named:
+		return min(of, c.options.LargeBodyBytes)
 	case kind == KindPage && mediatype.IsFile(media):
 		return min(c.options.FileBytes, c.options.LargeBodyBytes)
 	case kind == KindSitemap:

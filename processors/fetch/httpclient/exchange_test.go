@@ -282,6 +282,23 @@ func TestFilesAreLargerOverHTTP2(t *testing.T) {
 	}
 }
 
+// The limit of a media type holds instead of the others, and its most exact pattern wins.
+func TestBodiesOfATypeHaveALimit(t *testing.T) {
+	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+		_, _ = w.Write(make([]byte, 10_000))
+	})
+	c := newClient(t, func(o *Options) {
+		o.MaxBodyBytes, o.WantBody = 5000, nil
+		o.MaxBodyOf = map[string]int64{"image/*": 100, "image/png": 9000, "application/pdf": 200}
+	})
+	for media, bytes := range map[string]int{"image/gif": 100, "image/png": 9000, "application/pdf": 200, "text/html": 5000} {
+		if x := get(t, c, s.URL+"/?type="+media); len(x.Body) != bytes || !x.Truncated {
+			t.Errorf("%s: %d bytes, cut: %v", media, len(x.Body), x.Truncated)
+		}
+	}
+}
+
 func TestUnwantedType(t *testing.T) {
 	s := newServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "Video/MP4; codecs=x")

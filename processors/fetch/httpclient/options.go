@@ -54,6 +54,8 @@ type Options struct {
 	SitemapBytes int64
 	// FileBytes is the same for PDF and files of office programs, which can only be read whole.
 	FileBytes int64
+	// MaxBodyOf is the same for bodies of pages by their media type, as mediatype.Lookup finds it.
+	MaxBodyOf map[string]int64
 	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges together,
 	// from their reading to Exchange.Release. It is at least MaxBodyBytes. The buffer
 	// of a body that is being read may for a moment be twice as large. A body that is
