@@ -14,7 +14,9 @@
 //	run sick     the crawler against 60 healthy hosts whose pages link to 40 sick
 //	             hosts and 600 dead names of the same domains, and against the
 //	             same web without these links: pages reached, and the ratio of
-//	             the times until the last healthy page
+//	             the times until the last healthy page. Besides, the ratio to a
+//	             web in which these links lead to healthy hosts, because each
+//	             link costs time, wherever it leads
 //	run addresses  several processes on Apache Kafka against ten thousand names of
 //	             one address: the rate of its requests, and how much of the
 //	             address's budget they use

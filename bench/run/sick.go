@@ -23,7 +23,18 @@ const maxSickRatio = 1.1
 // inside is the flag of a process that has namespaces of its own.
 const inside = "-inside"
 
-// sick crawls a web twice: once without links to sick hosts and dead names, once with them.
+// The webs of `run sick`.
+const (
+	withoutLinks = "without"
+	withOthers   = "with others in their place"
+	withSick     = "with"
+)
+
+// sickWebs are the webs, in the order of the first round.
+var sickWebs = []string{withoutLinks, withOthers, withSick}
+
+// sick crawls a web without links to sick hosts and dead names, with links to healthy hosts in
+// their place, and with them, a few times each.
 func sick(ctx context.Context, args []string, out io.Writer) error {
 	if !slices.Contains(args, inside) && !slices.Contains(args, "-h") {
 		return inNamespace(ctx, append([]string{"sick", inside}, args...), out)
@@ -43,6 +54,7 @@ func sick(ctx context.Context, args []string, out io.Writer) error {
 	b.DurationVar(&o.OutageUntil, "outage-until", 20*time.Second, "`time` after the start at which they come back")
 	b.DurationVar(&o.BusyUntil, "busy-until", 20*time.Second, "`time` after the start until which hosts of the kind busy-503-retry-after are busy")
 	crawl := b.String("crawl", "{bin}/weft crawl --sitemaps off --scope any --delay 0 --allow-private --seeds {seeds} --data {data}", "`command` of the crawler")
+	rounds := b.Int("rounds", 3, "`rounds` of crawls of all webs; the verdict is about the median of their ratios")
 	limit := b.Duration("limit", 5*time.Minute, "a crawl that has not all pages after this `time` has failed")
 	quiet := b.Duration("quiet", 3*time.Second, "stop a crawl that has all pages and asked no healthy host for this `time`")
 	return b.run(args, func() error {
@@ -50,18 +62,23 @@ func sick(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		o.Port, o.NameServer = 80, "127.0.0.1:53"
-		var reports [2]sickReport
-		for i, name := range []string{"without", "with"} {
-			o.Unlinked = name == "without"
-			r := sickRun{name: name, dir: filepath.Join(b.dir, name), line: *crawl, bin: b.bin, limit: *limit, quiet: *quiet, options: o}
-			report, err := r.run(ctx)
-			if err != nil {
-				return fmt.Errorf("crawl %s sick hosts: %w", name, err)
+		var all []sickRound
+		for n := range *rounds {
+			round := sickRound{}
+			for i := range sickWebs {
+				web := sickWebs[(n+i)%len(sickWebs)] // none has an advantage by its place
+				o.Unlinked, o.Replaced = web == withoutLinks, web == withOthers
+				r := sickRun{name: web, dir: filepath.Join(b.dir, fmt.Sprint(n+1, web)), line: *crawl, bin: b.bin, limit: *limit, quiet: *quiet, options: o}
+				report, err := r.run(ctx)
+				if err != nil {
+					return fmt.Errorf("crawl %s: %w", web, err)
+				}
+				fmt.Fprint(out, report)
+				round[web] = report
 			}
-			fmt.Fprint(out, report)
-			reports[i] = report
+			all = append(all, round)
 		}
-		b.missed = sickVerdict(out, reports[0], reports[1])
+		b.missed = sickVerdict(out, all)
 		return nil
 	})
 }
@@ -94,12 +111,18 @@ func (r sickRun) run(ctx context.Context) (report sickReport, err error) {
 	if err != nil {
 		return report, err
 	}
-	ended, err := r.watch(ctx, c, site, wanted, started)
+	own, err := processCPU(os.Getpid())
+	if err != nil {
+		c.Kill()
+		return report, err
+	}
+	ended, took, err := r.watch(ctx, c, site, wanted, started)
 	if err != nil {
 		return report, fmt.Errorf("%w%s", err, lastLines(log))
 	}
 	report = judgeSick(site.Hosts(), wanted, site.Entries(), started)
 	report.name, report.ended, report.took = r.name, ended, time.Since(started)
+	report.cpu, report.webCPU = took.crawler, took.web-own
 	for _, h := range site.Hosts() {
 		report.kinds[h.Kind].lookUps += site.LookUps(h)
 		if h.Kind != "" {
@@ -110,8 +133,11 @@ func (r sickRun) run(ctx context.Context) (report sickReport, err error) {
 }
 
 // watch waits until the crawler ends, or stops it: when it has all pages and asks healthy
-// hosts no more, or at the limit. It returns how the crawl ended.
-func (r sickRun) watch(ctx context.Context, c *child.Process, site *webserver.SickServer, wanted wantedPages, started time.Time) (string, error) {
+// hosts no more, or at the limit. It returns how the crawl ended, and the processor time until it
+// had all pages.
+func (r sickRun) watch(
+	ctx context.Context, c *child.Process, site *webserver.SickServer, wanted wantedPages, started time.Time,
+) (ended string, took sickCPU, err error) {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	var p sickProgress
@@ -119,18 +145,34 @@ func (r sickRun) watch(ctx context.Context, c *child.Process, site *webserver.Si
 		select {
 		case <-ctx.Done():
 			c.Kill()
-			return "", context.Cause(ctx)
+			return "", took, context.Cause(ctx)
 		case <-c.Ended:
-			return "the crawl ended by itself", c.Err
+			return "the crawl ended by itself", took, c.Err
 		case <-tick.C:
+		}
+		if len(p.had) < len(wanted.documents) {
+			took.read(c.Process.Pid)
 		}
 		p.read(site.Entries(), wanted, func(name string) bool { h := site.Host(name); return h != nil && h.Healthy() })
 		if len(p.had) == len(wanted.documents) && time.Since(time.Unix(0, p.lastAsked)) > r.quiet {
-			return "stopped with all pages", interrupt(c)
+			return "stopped with all pages", took, interrupt(c)
 		}
 		if time.Since(started) > r.limit {
-			return "stopped at the limit", interrupt(c)
+			return "stopped at the limit", took, interrupt(c)
 		}
+	}
+}
+
+// sickCPU is the processor time of the crawler, and of this process, which serves the web.
+type sickCPU struct{ crawler, web time.Duration }
+
+// read reads both. A process that has ended keeps its time.
+func (s *sickCPU) read(pid int) {
+	if crawler, err := processCPU(pid); err == nil {
+		s.crawler = crawler
+	}
+	if web, err := processCPU(os.Getpid()); err == nil {
+		s.web = web
 	}
 }
 

@@ -47,7 +47,7 @@ func TestJudgeSick(t *testing.T) {
 			at(0, 1, "a.d.test", "/robots.txt", 404), at(0, 1, "b.e.test", "/robots.txt", 404), at(2, 3, "a.d.test", "/index.html", 200),
 			at(2, 3, "127.0.0.1", "/", 421), at(8, 9, "a.d.test", "/x", 200), at(5, 20, "b.e.test", "/", 200), at(30, 31, "a.d.test", "/other", 404),
 		},
-		want: sickReport{fetched: 3, last: 20 * ms, lastAsked: 30 * ms},
+		want: sickReport{fetched: 3, last: 20 * ms, lastAsked: 30 * ms, after: [3]time.Duration{9 * ms, 20 * ms, 20 * ms}},
 	}, {
 		name: "an error is not a page, its repeat is none; what was answered is repeated, before robots.txt",
 		log: []webserver.Entry{
@@ -55,6 +55,7 @@ func TestJudgeSick(t *testing.T) {
 		},
 		want: sickReport{
 			fetched: 1, missing: []string{"a.d.test/", "b.e.test/"}, last: 3 * ms, lastAsked: 4 * ms, repeats: 1, before: 3,
+			after: [3]time.Duration{3 * ms, 3 * ms, 3 * ms},
 		},
 	}, {
 		name: "requests of a domain meet: two that are answered, and one beside a host that does not answer",
@@ -65,6 +66,7 @@ func TestJudgeSick(t *testing.T) {
 		},
 		want: sickReport{
 			fetched: 2, missing: []string{"b.e.test/"}, last: 31 * ms, lastAsked: 100 * ms, overlaps: 2, held: 1,
+			after: [3]time.Duration{6 * ms, 31 * ms, 31 * ms},
 		},
 	}}
 	for _, tt := range tests {
@@ -91,25 +93,33 @@ func TestJudgeSick(t *testing.T) {
 }
 
 func TestSickVerdict(t *testing.T) {
-	good := func(name string, last time.Duration) sickReport {
-		return sickReport{name: name, wanted: 10, fetched: 10, last: last, overlaps: 2, held: 2}
+	good := func(last time.Duration) sickReport {
+		return sickReport{name: "with", wanted: 10, fetched: 10, last: last, cpu: time.Second, overlaps: 2, held: 2}
 	}
-	lossy, rude := good("with", time.Second), good("with", time.Second)
+	lossy, rude, slow := good(time.Second), good(time.Second), good(1101*time.Millisecond)
 	lossy.fetched = 9
 	rude.repeats, rude.before, rude.overlaps = 1, 1, 3
 	tests := []struct {
 		name   string
-		with   sickReport
+		with   []sickReport
 		missed int
 	}{
-		{"good", good("with", 1100*time.Millisecond), 0},
-		{"slow", good("with", 1101*time.Millisecond), 1},
-		{"lossy", lossy, 2}, // pages, and the time has no meaning
-		{"rude", rude, 3},
+		{"good", []sickReport{good(1100 * time.Millisecond)}, 0},
+		{"slow", []sickReport{slow}, 1},
+		{"slow once in three times", []sickReport{good(time.Second), slow, good(time.Second)}, 0},
+		{"slow twice", []sickReport{slow, good(time.Second), slow}, 1},
+		{"the mean of two", []sickReport{good(900 * time.Millisecond), good(1310 * time.Millisecond)}, 1},
+		{"lossy", []sickReport{lossy}, 2}, // pages, and the time has no meaning
+		{"lossy once in three times", []sickReport{good(time.Second), good(time.Second), lossy}, 2},
+		{"rude", []sickReport{rude}, 3},
 	}
 	for _, tt := range tests {
 		var out bytes.Buffer
-		if got := sickVerdict(&out, good("without", time.Second), tt.with); got != tt.missed {
+		var rounds []sickRound
+		for _, with := range tt.with {
+			rounds = append(rounds, sickRound{withoutLinks: good(time.Second), withOthers: good(1050 * time.Millisecond), withSick: with})
+		}
+		if got := sickVerdict(&out, rounds); got != tt.missed {
 			t.Errorf("%s: %d bars missed, want %d\n%s", tt.name, got, tt.missed, &out)
 		}
 	}
@@ -126,7 +136,7 @@ func TestSickPrograms(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(args ...string) string {
-		args = append([]string{"sick", "-bars", "-bin", bin, "-healthy", "3", "-dead", "4", "-domains", "2", "-limit", "2s", "-crawl", "{bin}/limit -urls {seeds}"}, args...)
+		args = append([]string{"sick", "-bars", "-rounds", "1", "-bin", bin, "-healthy", "3", "-dead", "4", "-domains", "2", "-limit", "2s", "-crawl", "{bin}/limit -urls {seeds}"}, args...)
 		out, err := exec.Command(bin+"/run", args...).CombinedOutput()
 		if strings.Contains(string(out), errNoNamespace.Error()) {
 			t.Skip(errNoNamespace)

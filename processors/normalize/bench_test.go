@@ -23,7 +23,7 @@ func BenchmarkNormalize(b *testing.B) {
 		b.Fatal(err)
 	}
 	n := normalizer{
-		env: stage.Env{Names: topics.Loop("bench"), Meter: stage.NoMeter{}}, policy: policy, form: form, suffixes: urls.BundledSuffixes(),
+		env: stage.Env{Names: topics.Loop("bench"), Meter: stage.NoMeter{}}, policy: policy, form: form, suffixes: urls.BundledSuffixes(), passed: new(passed),
 	}
 	page := &weftpb.Discovered{Source: "https://docs.example.org/library/os.path.html", Via: weftpb.Via_VIA_LINK}
 	for i := range 40 {

@@ -5,7 +5,8 @@
 //	         seeds names, a record for each registrable domain
 //	decides  package urls, what a URL is; package scope, which URLs belong to the crawl
 //
-// A URL that either of them refuses is counted by the reason.
+// A URL that either of them refuses is counted by the reason. A link to another domain that was
+// passed on before is only counted (passed).
 package normalize
 
 import (
@@ -47,7 +48,7 @@ func New(env stage.Env) (stage.Transform, error) {
 	if err != nil {
 		return nil, err
 	}
-	return normalizer{env: env, policy: policy, form: form, suffixes: urls.BundledSuffixes()}.transform, nil
+	return normalizer{env: env, policy: policy, form: form, suffixes: urls.BundledSuffixes(), passed: new(passed)}.transform, nil
 }
 
 type normalizer struct {
@@ -55,6 +56,7 @@ type normalizer struct {
 	policy   *scope.Policy
 	form     *urls.Form
 	suffixes *urls.Suffixes
+	passed   *passed
 }
 
 func (n normalizer) transform(r *kgo.Record) ([]stage.Output, string) {
@@ -65,13 +67,20 @@ func (n normalizer) transform(r *kgo.Record) ([]stage.Output, string) {
 	} else {
 		b, reason = n.discovered(r.Value)
 	}
-	if reason != "" || len(b.list) == 0 {
+	if reason != "" || len(b.list)+b.targets == 0 {
 		return nil, reason
 	}
 	n.env.Meter.Normalized("accepted", b.targets)
 	out := make([]stage.Output, len(b.list))
 	for i, batch := range b.list {
 		out[i] = stage.Output{Topic: n.env.Names.Normalized, Domain: batch.domain, Key: batch.domain, Value: stage.Encode(&batch.record)}
+		if links := b.leading(batch); len(links) > 0 {
+			out[i].Acknowledged = func(_ *kgo.Record, err error) {
+				if err == nil {
+					n.passed.add(links)
+				}
+			}
+		}
 	}
 	return out, ""
 }
@@ -96,7 +105,7 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 	if d.Sitemap != nil {
 		by = n.owner(from, d.Sitemap)
 	}
-	out := &batches{source: d.Source}
+	out := &batches{source: d.Source, domain: from.Domain}
 	if len(d.Evidence) > 0 {
 		n.evidence(out, from.Domain, d.Evidence)
 	}
@@ -136,6 +145,10 @@ func (n normalizer) discovered(value []byte) (*batches, string) {
 		}
 		if outside != scope.Accepted {
 			n.env.Meter.Normalized(string(outside), 1)
+			continue
+		}
+		if entry == nil && out.leads(domain, standing.Via) && n.passed.has(u.String()) {
+			out.targets++
 			continue
 		}
 		out.add(domain, u, standing).Entry = entry
@@ -219,6 +232,7 @@ func (n normalizer) inDomain(domain string, u urls.URL, refusal urls.Refusal) bo
 // maxTargets targets and maxTargetBytes of them, so that a ledger event stays small.
 type batches struct {
 	source  string
+	domain  string // of the source; empty: seeds have none
 	list    []*batch
 	targets int
 	split   bool // a domain has more than one record

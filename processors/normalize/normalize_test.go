@@ -24,7 +24,7 @@ func newNormalizer(t *testing.T, o scope.Options) normalizer {
 		t.Fatal(err)
 	}
 	return normalizer{
-		env: stage.Env{Names: topics.Loop("test"), Meter: stage.NoMeter{}}, policy: policy, suffixes: urls.BundledSuffixes(),
+		env: stage.Env{Names: topics.Loop("test"), Meter: stage.NoMeter{}}, policy: policy, suffixes: urls.BundledSuffixes(), passed: new(passed),
 	}
 }
 

@@ -353,11 +353,16 @@ func TestSickWebIsLinked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var expected [2]map[string]bool
-			for i, unlinked := range []bool{false, true} {
+			var expected [3]map[string]bool
+			var named [3]int
+			for i := range expected {
 				o := tt.o
-				o.Unlinked = unlinked
+				o.Unlinked, o.Replaced = i == 1, i == 2
+				unlinked := i > 0
 				s := serveSick(t, o)
+				for _, h := range s.Hosts()[:o.Healthy] {
+					named[i] += len(s.web.links(h, 80, "/"))
+				}
 				expected[i] = map[string]bool{}
 				for host, path := range s.Pages() {
 					expected[i][host+path] = true
@@ -378,9 +383,12 @@ func TestSickWebIsLinked(t *testing.T) {
 				}
 			}
 			for page := range expected[0] {
-				if !expected[1][page] {
+				if !expected[1][page] || !expected[2][page] {
 					t.Errorf("%s is only reached with links to sick hosts", page)
 				}
+			}
+			if named[1] >= named[0] || named[2] != named[0] {
+				t.Errorf("with sick hosts, without, and with others in their place, the roots have %d links", named)
 			}
 		})
 	}

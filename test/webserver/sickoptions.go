@@ -27,6 +27,9 @@ type SickOptions struct {
 	Docs string
 	// Unlinked leaves the links to sick hosts and dead names out. All else is the same.
 	Unlinked bool
+	// Replaced makes each link to a sick host or a dead name lead to one page of a healthy host,
+	// so that pages have as many links as with sick hosts. Other hosts get other pages.
+	Replaced bool
 
 	// Port of all hosts; 0 picks a free one. Hosts with TLS have the same port at addresses
 	// of their own, or 443 if Port is 80.

@@ -209,20 +209,36 @@ func (w *sickWeb) links(h *Host, port int, path string) (links []string) {
 	if w.options.Unlinked {
 		return links
 	}
+	link := func(to *Host, path string) {
+		if w.options.Replaced {
+			to, path = w.insteadOf(to)
+		}
+		links = append(links, to.url(port, path))
+	}
 	if path == "/" {
 		for _, other := range w.in[h.Domain] {
 			if !other.Healthy() {
-				links = append(links, other.url(port, "/"))
+				link(other, "/")
 			}
 		}
 	}
 	from := w.options.Healthy
 	sick := w.hosts[from+next(w.options.Sick)]
-	links = append(links, sick.url(port, w.sickPath(sick, next(w.options.SickPages))))
+	link(sick, w.sickPath(sick, next(w.options.SickPages)))
 	for range 2 {
-		links = append(links, w.hosts[from+w.options.Sick+next(w.options.Dead)].url(port, fmt.Sprintf("/%d.html", next(8))))
+		link(w.hosts[from+w.options.Sick+next(w.options.Dead)], fmt.Sprintf("/%d.html", next(8)))
 	}
 	return links
+}
+
+// insteadOf returns the page of a healthy host that is linked in the place of a host.
+func (w *sickWeb) insteadOf(h *Host) (healthy *Host, path string) {
+	n := int(mix(h.Name) % uint64(w.options.Healthy))
+	healthy = w.hosts[n]
+	if pages, ok := healthy.site.(*Generated); ok {
+		return healthy, pages.path(n, int(mix(h.Name+"/")%uint64(pages.pages(n))))
+	}
+	return healthy, "/"
 }
 
 // sickPath is the path of page n of a sick host.

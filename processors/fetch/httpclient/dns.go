@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +57,25 @@ func (o observed) LookupTTL(ctx context.Context, network, name string) ([]netip.
 type ttls struct {
 	mu                 sync.Mutex
 	positive, negative time.Duration
+	// none has the questions to which a server answered that there is no address.
+	none []dnsmessage.Question
+}
+
+// saidNone tells whether servers answered both questions about a name, and neither answer has an
+// address. So no server failed.
+func saidNone(ctx context.Context, name string) bool {
+	seen, _ := ctx.Value(ttlsKey{}).(*ttls)
+	if seen == nil {
+		return false
+	}
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	said := func(family dnsmessage.Type) bool {
+		return slices.ContainsFunc(seen.none, func(q dnsmessage.Question) bool {
+			return q.Type == family && strings.EqualFold(strings.TrimSuffix(q.Name.String(), "."), strings.TrimSuffix(name, "."))
+		})
+	}
+	return said(dnsmessage.TypeA) && said(dnsmessage.TypeAAAA)
 }
 
 type ttlsKey struct{}
@@ -165,6 +185,11 @@ func (t *ttls) read(asked, message []byte, whole bool) {
 			ttl = min(ttl, chain)
 		}
 		t.see(false, ttl)
+		if h.Authoritative || h.RecursionAvailable { // others know nothing of the name
+			t.mu.Lock()
+			t.none = append(t.none, question)
+			t.mu.Unlock()
+		}
 	}
 }
 

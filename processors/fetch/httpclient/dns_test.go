@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -194,6 +195,36 @@ func TestTTLsAreRead(t *testing.T) {
 			got, ttl, err := newObserved(newNameServer(t, c.zone)).LookupTTL(t.Context(), "ip", "a.test.")
 			if len(got) != c.addrs || ttl != c.ttl || Classify(err) != c.class {
 				t.Errorf("%d addresses for %v, %v; want %d for %v", len(got), ttl, err, c.addrs, c.ttl)
+			}
+		})
+	}
+}
+
+// Two questions tell that a name does not exist. More are asked only if a server failed, or if
+// it knows nothing of the name.
+func TestQuestionsForAMissingName(t *testing.T) {
+	none, missing := reply{authority: []record{soa(700, 60)}}, reply{code: dnsmessage.RCodeNameError, authority: []record{soa(700, 60)}}
+	failed := reply{code: dnsmessage.RCodeServerFailure}
+	for name, c := range map[string]struct {
+		zone  zone
+		class Class
+		more  bool
+	}{
+		"no name":            {both(missing, missing), ClassDNSNotFound, false},
+		"no addresses":       {both(none, none), ClassDNSNotFound, false},
+		"no answer for IPv6": {both(missing, failed), ClassDNSError, true},
+		"no answer for IPv4": {both(failed, none), ClassDNSError, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			dial := newNameServer(t, func(q dnsmessage.Question, tcp bool) reply {
+				asked.Add(1)
+				return c.zone(q, tcp)
+			})
+			_, _, err := newObserved(dial).LookupTTL(t.Context(), "ip", "a.test.")
+			if Classify(err) != c.class || (asked.Load() > 2) != c.more {
+				t.Errorf("%v after %d questions", err, asked.Load())
 			}
 		})
 	}

@@ -207,12 +207,13 @@ func (a *answer) confirmedBy(now time.Time) bool {
 // families asks a Resolver that may answer "does not exist" for a name whose server is broken.
 // Go's resolver asks for IPv4 and for IPv6 addresses. It answers so when one question has no
 // address and the other one fails. So families asks each question alone when a name is not
-// found. The name does not exist only if both answers say so.
+// found, unless it has seen both answers (observed). The name does not exist only if both
+// answers say so.
 type families struct{ Resolver }
 
 func (f families) LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error) {
 	addrs, err := f.Resolver.LookupNetIP(ctx, network, name)
-	if !isNotFound(err) {
+	if !isNotFound(err) || saidNone(ctx, name) {
 		return addrs, err
 	}
 	for _, family := range []string{"ip4", "ip6"} {
