@@ -138,6 +138,9 @@ func (r *runner) newClient() (*kgo.Client, error) {
 		kgo.RecordDeliveryTimeout(time.Minute),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 		kgo.DisableFetchSessions(),
+		// Each partition has a client, which keeps as much for each of its inputs. A broker keeps
+		// buffers of this size, too.
+		kgo.FetchMaxBytes(1<<20), kgo.FetchMaxPartitionBytes(1<<18),
 	}
 	if r.opts.Writer != nil {
 		opts = append(opts, r.opts.Writer()...)

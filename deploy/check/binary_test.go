@@ -5,7 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -60,6 +63,29 @@ func TestBinaryIsStatic(t *testing.T) {
 	for _, program := range file.Progs {
 		if program.Type == elf.PT_INTERP {
 			t.Error("it needs a loader")
+		}
+	}
+}
+
+// The program sets up what it needs when it needs it. So a short command does not wait for texts,
+// tables and engines of others. What packages allocate before main does not depend on how busy the
+// machine is.
+func TestStartSetsUpLittle(t *testing.T) {
+	command := exec.Command(weft(t), "--help")
+	command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	var trace strings.Builder
+	command.Stderr = &trace
+	if err := command.Run(); err != nil {
+		t.Fatal(err)
+	}
+	const most = 128 << 10
+	own := regexp.MustCompile(`init (github\.com/weftcrawl/\S+) .* (\d+) bytes, \d+ allocs`).FindAllStringSubmatch(trace.String(), -1)
+	if len(own) == 0 {
+		t.Fatalf("no package of weft in the trace:\n%s", trace.String())
+	}
+	for _, each := range own {
+		if bytes, err := strconv.Atoi(each[2]); err != nil || bytes > most {
+			t.Errorf("%s allocates %s bytes before main, of at most %d", each[1], each[2], most)
 		}
 	}
 }

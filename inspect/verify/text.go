@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -25,14 +26,19 @@ func (r *Report) WriteText(to io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if err := details.Execute(&b, r); err != nil {
+	if err := details().Execute(&b, r); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	_, err := io.WriteString(to, b.String())
 	return err
 }
 
-var details = template.Must(template.New("report").Parse(`
+// details is parsed when it is used first, so that the program starts quickly.
+var details = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Parse(detailsText))
+})
+
+const detailsText = `
 {{- range .Proofs}}{{$claim := .Claim}}{{range .Unproven}}not proven of {{$claim}}: {{.}}
 {{end}}{{end}}
 
@@ -48,7 +54,7 @@ var details = template.Must(template.New("report").Parse(`
 {{end}}{{end}}
 
 {{- with .More}}and {{.}} more
-{{end}}`))
+{{end}}`
 
 // More is the number of violations that are not listed.
 func (r *Report) More() int64 { return r.Found - int64(len(r.Violations)) }

@@ -166,7 +166,7 @@ func (a *Asker) Domain(ctx context.Context, given, host string, now time.Time, z
 	if err = errors.Join(err, f.remove()); err != nil {
 		return nil, err
 	}
-	s.Summary, err = say(domainText, s.State, s)
+	s.Summary, err = say(domainText(), s.State, s)
 	return s, err
 }
 

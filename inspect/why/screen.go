@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"text/template"
 	"time"
@@ -19,14 +20,19 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// The texts of the stories: what is said, and in which case.
+// The texts of the stories: what is said, and in which case. They are parsed when they are used
+// first, since that takes as long as the start of the program.
 var (
 	//go:embed *.tmpl
 	texts      embed.FS
-	urlText    = parseText("url.tmpl")
-	domainText = parseText("domain.tmpl")
-	crawlText  = parseText("crawl.tmpl")
+	urlText    = lazyText("url.tmpl")
+	domainText = lazyText("domain.tmpl")
+	crawlText  = lazyText("crawl.tmpl")
 )
+
+func lazyText(file string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template { return parseText(file) })
+}
 
 func parseText(file string) *template.Template {
 	return template.Must(template.New(file).Funcs(template.FuncMap{
@@ -80,15 +86,15 @@ func writeScreen(w io.Writer, text *template.Template, story any) error {
 }
 
 // WriteText prints the story as one screen.
-func (s *URLStory) WriteText(w io.Writer) error { return writeScreen(w, urlText, s) }
+func (s *URLStory) WriteText(w io.Writer) error { return writeScreen(w, urlText(), s) }
 
 // WriteText prints the story as one screen.
-func (s *DomainStory) WriteText(w io.Writer) error { return writeScreen(w, domainText, s) }
+func (s *DomainStory) WriteText(w io.Writer) error { return writeScreen(w, domainText(), s) }
 
 // WriteText prints the story as one screen.
 func (s *CrawlStory) WriteText(w io.Writer) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if err := crawlText.Execute(columns, s); err != nil {
+	if err := crawlText().Execute(columns, s); err != nil {
 		return err
 	}
 	return columns.Flush()
@@ -204,7 +210,7 @@ func (s *URLStory) sentence(around loop) (string, error) {
 	case StateDeduped:
 		about.Behind = around.behind(topics.Schedule, s.Partition)
 	}
-	return say(urlText, s.State, about)
+	return say(urlText(), s.State, about)
 }
 
 // settled counts the settled URLs. Withdrawn URLs are not settled.

@@ -86,7 +86,7 @@ func TestEveryStoryHasAText(t *testing.T) {
 		summaries := [2]string{}
 		var errs [5]error
 		summaries[0], errs[0] = url.sentence(loop{})
-		summaries[1], errs[1] = say(domainText, domain.State, &domain)
+		summaries[1], errs[1] = say(domainText(), domain.State, &domain)
 		errs[2], errs[3], errs[4] = url.WriteText(io.Discard), domain.WriteText(io.Discard), crawl.WriteText(io.Discard)
 		for _, err := range errs {
 			if err != nil {

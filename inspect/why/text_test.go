@@ -137,7 +137,7 @@ func TestAttemptTellsItsTimes(t *testing.T) {
 		"dns_error after 10 s (look-up 10 s)":                             {TotalUs: 10_000_000, ErrorClass: "dns_error", DnsMs: 10_000},
 		"500 with body_truncated after 1 s (look-up 1 s, connection 2 s)": {TotalUs: 1_000_000, Status: 500, ErrorClass: "body_truncated", DnsMs: 1000, ConnectMs: 2000},
 	} {
-		if got, err := say(urlText, "attempt", attemptOf(a)); err != nil || got != want {
+		if got, err := say(urlText(), "attempt", attemptOf(a)); err != nil || got != want {
 			t.Errorf("%q, want %q: %v", got, want, err)
 		}
 	}

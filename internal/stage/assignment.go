@@ -74,8 +74,8 @@ func (w *worker) consumerOptions(e Env) []kgo.Opt {
 		// Without it a batch could come back after the partition was lost and assigned
 		// again, and its old offsets would be marked before the ones read again.
 		kgo.BlockRebalanceOnPoll(),
-		kgo.FetchMaxBytes(2<<20),
-		kgo.FetchMaxPartitionBytes(1<<20),
+		kgo.FetchMaxBytes(1<<20),
+		kgo.FetchMaxPartitionBytes(1<<19),
 		kgo.FetchMaxWait(500*time.Millisecond),
 	)
 }

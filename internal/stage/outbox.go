@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs"
@@ -28,11 +29,21 @@ type Output struct {
 
 // Outbox writes what a stage makes, and what it cannot use. It is safe for
 // concurrent use.
+//
+// It bounds the bytes that are on their way to the broker. The producer's own buffer must hold the
+// largest record, 16 MiB, so it cannot be small. When the broker is busy the buffer fills with
+// ordinary records. They become requests of 16 MiB, which producer, broker and consumers copy
+// several times. More bytes on their way than it takes to keep the broker busy make no stage faster.
 type Outbox struct {
-	Env    Env
-	Stage  topics.Stage
-	Client *kgo.Client
+	Env      Env
+	Stage    topics.Stage
+	Client   *kgo.Client
+	inFlight *semaphore.Weighted // bytes, of maxInFlight
 }
+
+// maxInFlight bounds the records of an Outbox that are not acknowledged, bytes. A larger record is
+// on its way alone.
+const maxInFlight = 4 << 20
 
 // NewOutbox returns an Outbox with a producer of its own. The caller closes it.
 func (e Env) NewOutbox(stage topics.Stage) (*Outbox, error) {
@@ -40,21 +51,37 @@ func (e Env) NewOutbox(stage topics.Stage) (*Outbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Outbox{Env: e, Stage: stage, Client: producer}, nil
+	return &Outbox{Env: e, Stage: stage, Client: producer, inFlight: semaphore.NewWeighted(maxInFlight)}, nil
 }
 
 // Close ends the producer. What is not acknowledged is lost.
 func (o *Outbox) Close() { o.Client.Close() }
 
-// Flush waits until everything that was sent is acknowledged or lost.
-func (o *Outbox) Flush(ctx context.Context) error { return o.Client.Flush(ctx) }
+// Flush waits until everything that was sent is acknowledged or lost, also what waits in Send.
+func (o *Outbox) Flush(ctx context.Context) error {
+	if err := o.inFlight.Acquire(ctx, maxInFlight); err != nil { // which are in order
+		return err
+	}
+	o.inFlight.Release(maxInFlight)
+	return o.Client.Flush(ctx)
+}
 
-// Send writes a record. It calls then when the record is acknowledged or lost.
+// Send writes a record. It calls then when the record is acknowledged or lost. It waits while too
+// many bytes are on their way.
 func (o *Outbox) Send(ctx context.Context, out Output, then func(*kgo.Record, error)) {
-	o.Client.Produce(ctx, &kgo.Record{
+	r := &kgo.Record{
 		Topic: out.Topic, Partition: topics.Partition(out.Domain, o.Env.Definition.Partitions),
 		Key: []byte(out.Key), Value: out.Value, Headers: out.Headers, Timestamp: o.Env.now(),
-	}, then)
+	}
+	size := min(int64(len(r.Key)+len(r.Value)), maxInFlight)
+	if err := o.inFlight.Acquire(ctx, size); err != nil {
+		go then(r, err) // a caller may hold what then needs
+		return
+	}
+	o.Client.Produce(ctx, r, func(r *kgo.Record, err error) {
+		o.inFlight.Release(size)
+		then(r, err)
+	})
 }
 
 // SendProto writes a protobuf record, whose key is the domain.

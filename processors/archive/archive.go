@@ -78,7 +78,7 @@ func open(env stage.Env, o Options) (*archiver, error) {
 		kgo.BlockRebalanceOnPoll(),
 		kgo.OnPartitionsRevoked(a.onLost),
 		kgo.OnPartitionsLost(a.onLost),
-		kgo.FetchMaxBytes(2<<20), kgo.FetchMaxPartitionBytes(1<<20), kgo.FetchMaxWait(500*time.Millisecond),
+		kgo.FetchMaxBytes(1<<20), kgo.FetchMaxPartitionBytes(1<<19), kgo.FetchMaxWait(500*time.Millisecond),
 	)...)
 	if err != nil {
 		a.rejects.Close()

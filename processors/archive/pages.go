@@ -81,7 +81,7 @@ func (s *PageSink) Run(ctx context.Context) error {
 	}
 	client, err := s.env.Cluster.NewClient(
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{s.env.Names.Parsed: start}),
-		kgo.FetchMaxBytes(2<<20), kgo.FetchMaxPartitionBytes(1<<20),
+		kgo.FetchMaxBytes(1<<20), kgo.FetchMaxPartitionBytes(1<<19),
 	)
 	if err != nil {
 		return err

@@ -194,16 +194,20 @@ type backpressure struct {
 	light, heavy list.List // of *turn
 }
 
-// turn is a visit that waits, or one that is admitted and has reserved memory for an
-// expected body. The reservation lasts until the body is there, and no longer than
-// the request keeps its slot (see hostqueue.Options): a slow body delays no others.
+// turn is a visit that waits at the gate, or one that is admitted and has a reservation for an
+// expected body. The reservation lasts until the body is there. It lasts no longer than the
+// patience (see hostqueue.Options) after the admission while the request waits in the line of its
+// address, and no longer than the patience after the start of the request: a long line and a slow
+// body delay no others. While the request waits for a slot the reservation stays, however long that
+// is. Otherwise the gate would admit more requests while those in front of it wait, and all
+// of them would bring their bodies at once.
 type turn struct {
 	visit    *hostqueue.Visit
 	queue    *list.List // nil: it does not wait any more
 	place    *list.Element
 	ready    chan struct{} // closed when it does not wait any more
 	expected Expected
-	late     *time.Timer
+	late     *time.Timer // ends the reservation; nil: it stays
 }
 
 func newBackpressure(logs *topiclog.Reader, group, topic string, opts Options) *backpressure {
@@ -232,9 +236,6 @@ func (b *backpressure) admit(v *hostqueue.Visit) (admitted bool, ready <-chan st
 		t.queue, t.place = queue, queue.PushBack(t)
 	}
 	b.serve()
-	if t.queue == nil && t.expected.bytes == 0 {
-		delete(b.turns, v)
-	}
 	return t.queue == nil, t.ready
 }
 
@@ -249,16 +250,39 @@ func (b *backpressure) serve() {
 			queue.Remove(t.place)
 			t.queue = nil
 			close(t.ready)
-			if t.expected = b.backlog.Expect(t.visit.Domain); t.expected.bytes > 0 {
-				t.late = time.AfterFunc(b.patience, func() {
-					b.update(func(*Backlog) {
-						if b.turns[t.visit] == t {
-							b.endTurn(t.visit)
-						}
-					})
-				})
-			}
+			t.expected = b.backlog.Expect(t.visit.Domain)
+			b.bound(t)
 		}
+	}
+}
+
+// bound ends a reservation when the patience has passed; mu is held.
+func (b *backpressure) bound(t *turn) {
+	t.late = time.AfterFunc(b.patience, func() {
+		b.update(func(*Backlog) {
+			if b.turns[t.visit] == t {
+				b.endTurn(t.visit)
+			}
+		})
+	})
+}
+
+// keep keeps the reservation of v, whose request waits for nothing but a slot. A visit that
+// waited longer than the patience for its address gets another reservation. The caller calls
+// release.
+func (b *backpressure) keep(v *hostqueue.Visit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.endTurn(v)
+	b.turns[v] = &turn{visit: v, expected: b.backlog.Expect(v.Domain)}
+}
+
+// begin notes that the request of v begins.
+func (b *backpressure) begin(v *hostqueue.Visit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.turns[v]; t != nil && t.late == nil {
+		b.bound(t)
 	}
 }
 
@@ -271,11 +295,12 @@ func (b *backpressure) endTurn(v *hostqueue.Visit) {
 	delete(b.turns, v)
 	if t.queue != nil {
 		t.queue.Remove(t.place)
+		return
 	}
-	if t.expected.bytes > 0 {
+	if t.late != nil {
 		t.late.Stop()
-		b.backlog.Cancel(t.expected)
 	}
+	b.backlog.Cancel(t.expected)
 }
 
 // update changes the backlog, and then serves the visits that wait.

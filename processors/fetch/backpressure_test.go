@@ -21,7 +21,8 @@ type crowd struct {
 	*requester
 	opts  Options
 	size  func(domain string) int
-	delay time.Duration // of each domain
+	takes func() time.Duration // a request
+	delay time.Duration        // of each domain
 	began time.Time
 
 	mu       sync.Mutex
@@ -38,17 +39,17 @@ func newCrowd(opts Options, size func(domain string) int) *crowd {
 		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), look: opts.Heartbeat / 2,
 	}
 	q.lease.Extend(0)
-	return &crowd{requester: q, opts: opts, size: size, asked: map[string]int{}, delay: time.Second, bySecond: map[int]int{}}
+	return &crowd{requester: q, opts: opts, size: size, takes: func() time.Duration { return 10 * time.Millisecond }, asked: map[string]int{}, delay: time.Second, bySecond: map[int]int{}}
 }
 
 func (c *crowd) Request(_ context.Context, v *hostqueue.Visit, _ int) hostqueue.Answer {
-	defer c.backlog.release(v)
+	c.backlog.begin(v)
 	c.mu.Lock()
 	c.asked[v.Domain]++
 	c.bySecond[int(time.Since(c.began).Seconds())]++
 	c.most = max(c.most, c.behind)
 	c.mu.Unlock()
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(c.takes())
 	size := c.size(v.Domain)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,7 +196,37 @@ func TestPaceIsEven(t *testing.T) {
 	})
 }
 
-// What is expected of a request counts until it is over, and no longer than patience.
+// For half a minute requests take so long that most wait for a slot, longer than patience; then
+// they are quick. The gate has not admitted more meanwhile than parse can read.
+func TestPaceIsEvenAfterAWaitForSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size, pace, slow, seconds = 30 << 10, 20 << 20, 30, 60
+		opts := DefaultOptions()
+		opts.Queues.Slots = 64
+		c := newCrowd(opts, func(string) int { return size })
+		c.delay = 0
+		c.takes = func() time.Duration {
+			if time.Since(c.began) < slow*time.Second {
+				return time.Second
+			}
+			return 10 * time.Millisecond
+		}
+		c.run(t, names("d", 10_000), pace, seconds*time.Second)
+		for second := slow + 5; second < seconds; second++ {
+			if n := c.bySecond[second]; n < pace/size*9/10 || n > pace/size*11/10 {
+				t.Errorf("second %d: %d requests, and parse reads %d pages", second, n, pace/size)
+			}
+		}
+		// The first requests were admitted when no body was known.
+		if most := opts.BacklogBytes * size / firstOrdinary; c.most > most {
+			t.Errorf("a request began with %d bytes behind, of at most %d", c.most, most)
+		}
+	})
+}
+
+// What is expected of a request counts until it is over, and no longer than patience in the line
+// of its address, and no longer than patience after its start. It counts while the request waits
+// for a slot.
 func TestExpectedBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opts := DefaultOptions()
@@ -226,6 +257,22 @@ func TestExpectedBodies(t *testing.T) {
 		if !admit(first) {
 			t.Error("a request that is slow counts")
 		}
+		b.release(first)
+		if !admit(first) {
+			t.Fatal("a visit waits because of nothing")
+		}
+		time.Sleep(opts.Queues.Patience + 1) // for its address
+		b.keep(first)
+		time.Sleep(opts.Queues.Patience + 1) // for a slot
+		if admit(second) {
+			t.Error("a request that waits for a slot does not count")
+		}
+		b.begin(first)
+		time.Sleep(opts.Queues.Patience + 1)
+		if !admit(second) {
+			t.Error("a request that is slow counts after its wait for a slot")
+		}
+		b.release(second)
 		b.send(first, 0)
 		if len(b.turns) > 0 || b.backlog.heavy != 0 {
 			t.Errorf("%d bytes of %d visits are expected of nothing", b.backlog.heavy, len(b.turns))

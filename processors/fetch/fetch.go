@@ -190,7 +190,7 @@ func (l *life) join() (*kgo.Client, error) {
 		kgo.AdjustFetchOffsetsFn(l.assignment.onAssigned),
 		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { l.assignment.onRevoked(lost) }),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { l.assignment.onLost(lost) }),
-		kgo.FetchMaxBytes(2<<20),
+		kgo.FetchMaxBytes(1<<20),
 	)...)
 }
 

@@ -131,6 +131,24 @@ func TestGateThatIsShutForAMoment(t *testing.T) {
 	})
 }
 
+// A visit that has passed the gate and its address, and makes no request, reserves nothing.
+func TestRequestThatIsNotMadeReservesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, v := newGate(func() time.Duration { return 0 }), visitTo("a.example")
+		if err := q.Gate(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+		leave, _ := q.Enter(t.Context(), v, 0)
+		if q.backlog.backlog.light == 0 {
+			t.Error("a request that waits for a slot reserves nothing")
+		}
+		leave()
+		if q.backlog.backlog.light != 0 || len(q.backlog.turns) > 0 {
+			t.Errorf("%d bytes of %d visits are expected of nothing", q.backlog.backlog.light, len(q.backlog.turns))
+		}
+	})
+}
+
 // BenchmarkGate measures the CPU that visits cost while they wait at the gate: an operation is
 // a second in which so many of them wait.
 func BenchmarkGate(b *testing.B) {

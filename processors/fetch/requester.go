@@ -251,7 +251,11 @@ func (q *requester) Enter(ctx context.Context, v *hostqueue.Visit, _ int) (leave
 		return nil, wait > 0
 	}
 	q.charge(v, leave)
-	return v.Exit, false
+	q.backlog.keep(v)
+	return func() {
+		v.Exit()
+		q.backlog.release(v) // if no request was made after all
+	}, false
 }
 
 // charge notes that a request of a visit has its turn at its address.
@@ -286,6 +290,7 @@ func (q *requester) Request(ctx context.Context, v *hostqueue.Visit, i int) host
 	q.env.Meter.Slots(1)
 	defer q.env.Meter.Slots(-1)
 	q.witness.begin(v, i)
+	q.backlog.begin(v)
 	answer := q.deliver(f, q.make(f))
 	v.LookedUp, v.Charged = 0, netip.Addr{}
 	q.witness.end(v, i, answer)

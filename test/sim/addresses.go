@@ -44,9 +44,10 @@ func (c Case) budget() addresses.Options {
 
 // line is a request that waits in line for its address.
 type inLine struct {
-	queue  *queue
-	step   hostqueue.Step
-	ticket *addresses.Ticket
+	queue    *queue
+	step     hostqueue.Step
+	ticket   *addresses.Ticket
+	reserved *reservation
 }
 
 // part is the fetcher's part of the budgets.
@@ -59,14 +60,14 @@ func (f *fetcher) part() (mine, all int) {
 
 // enter waits until the address of a request may get another request, and makes it. If the line
 // is too long, the rest of the visit is given back.
-func (q *queue) enter(step hostqueue.Step) {
+func (q *queue) enter(step hostqueue.Step, reserved *reservation) {
 	url := step.Visit.Requests[step.Index].Target.Url
 	a := q.w.bugs.charged(url)
 	if !q.w.budget.Limits(a) {
-		q.ask(step, func() {})
+		q.ask(step, reserved.cancel)
 		return
 	}
-	in := &inLine{queue: q, step: step}
+	in := &inLine{queue: q, step: step, reserved: reserved}
 	ticket, wait := q.lines.Join(a, q.instance.proc.mono(), func() {
 		q.instance.after(0, func() { q.takeTurn(in, a) })
 	})
@@ -75,6 +76,7 @@ func (q *queue) enter(step hostqueue.Step) {
 		q.w.count("crowded")
 		q.noteCrowd(step.Visit, wait)
 		q.w.bugs.crowd(q.report(step.Visit), wait+q.w.between(0, wait))
+		reserved.cancel()
 		q.GiveBack()
 		q.wake(0)
 		return
@@ -116,11 +118,16 @@ func (q *queue) takeTurn(in *inLine, a netip.Addr) {
 	q.asking = false
 	if q.Next(q.instance.proc.mono()) != in.step {
 		leave()
+		in.reserved.cancel()
 		q.wake(0)
 		return
 	}
 	in.step.Visit.Charged = a
-	q.ask(in.step, leave)
+	in.reserved.renew()
+	q.ask(in.step, func() {
+		leave()
+		in.reserved.cancel()
+	})
 }
 
 func (f *fetcher) stopWaiting(in *inLine) {
@@ -136,6 +143,7 @@ func (f *fetcher) leaveLines() {
 		f.stopWaiting(in)
 		f.lines.Leave(in.ticket)
 		in.ticket = nil
+		in.reserved.cancel()
 		f.advance(f.w.bugs.charged(in.step.Visit.Requests[in.step.Index].Target.Url))
 		in.queue.asking = false
 		in.queue.wake(0)

@@ -66,6 +66,7 @@ var plantable = map[Bug]string{
 	"pause-ignored":          "a fetcher that is paused goes on",
 	"block-overlooked":       "a fetcher goes on with a domain that people have blocked",
 	"backlog-ignored":        "a fetcher does not wait for parse",
+	"reservation-kept":       "a request that is over keeps its reservation of what it may bring",
 	"dead-names-fail":        "a host name that does not exist counts as a host that is down",
 	"names-remembered":       "a host name that was not found once is never looked up again",
 	"hanging-forgotten":      "a request that hangs is given back, although it goes on",

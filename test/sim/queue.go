@@ -174,18 +174,45 @@ func (q *queue) awaitGate(step hostqueue.Step) {
 		q.wake(heartbeat / 2)
 		return
 	}
+	reserved := &reservation{fetcher: q.fetcher, domain: step.Visit.Domain}
 	if gate.Permits() {
 		q.checkBacklog()
+		reserved.renew()
 	}
 	q.asking = true
 	q.instance.after(q.w.between(0, 3*time.Millisecond), func() {
 		q.asking = false
 		if q.Next(q.instance.proc.mono()) != step {
+			reserved.cancel()
 			q.wake(0)
 			return
 		}
-		q.enter(step)
+		q.enter(step, reserved)
 	})
+}
+
+// reservation is what a request is likely to bring, from the gate until the end of the request,
+// but no longer than the patience after each of its steps. Production's is in package fetch,
+// backpressure.
+type reservation struct {
+	fetcher  *fetcher
+	domain   string
+	expected fetch.Expected
+	held     bool
+}
+
+// renew reserves anew.
+func (r *reservation) renew() {
+	r.cancel()
+	r.expected, r.held = r.fetcher.backlog.Expect(r.domain), true
+	r.fetcher.instance.after(requestPatience.Patience, r.cancel)
+}
+
+func (r *reservation) cancel() {
+	if r.held && !r.fetcher.w.bug("reservation-kept") {
+		r.fetcher.backlog.Cancel(r.expected)
+		r.held = false
+	}
 }
 
 type request struct {

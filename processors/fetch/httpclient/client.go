@@ -58,6 +58,7 @@ func New(o Options) (*Client, error) {
 		MaxIdleConnsPerHost:    o.MaxIdleConnsPerHost,
 		IdleConnTimeout:        o.IdleTimeout,
 		MaxResponseHeaderBytes: o.MaxHeaderBytes,
+		WriteBufferSize:        1 << 10, // of each connection; a request has some 300 bytes
 	}
 	fresh := transport.Clone()
 	fresh.DisableKeepAlives = true
