@@ -100,8 +100,15 @@ func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, err
 		}
 		return nil, nil
 	}
-	vouched, groups := s.foreign.Vouch(n.Vouched)
 	unseen := s.seen.Unseen(n.Targets)
+	differed, ok := canonize(in.Key, unseen)
+	if !ok {
+		return nil, stage.Undecodable()
+	}
+	if differed { // and may be seen
+		unseen = s.seen.Unseen(n.Targets)
+	}
+	vouched, groups := s.foreign.Vouch(n.Vouched)
 	groups = append(groups, s.foreign.Place(unseen)...)
 	pages, aside := apart(unseen)
 	d := s.variants.Decide(s.variantOptions, in.Key, &n, pages, variants.Surroundings{Known: s.seen.Has, InScope: s.inScope})

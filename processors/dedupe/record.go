@@ -41,6 +41,23 @@ func isOf(domain, url string) bool {
 	return found && path && same && (before == "" || before[len(before)-1] == '.')
 }
 
+// canonize writes the URLs of targets as normalize does, and tells whether one differed.
+// ok is false if one is not a URL of domain. Only another program, which changed a
+// record, or another version writes others. This costs more than isOf, so only new URLs
+// are asked about: what dedupe has seen was canonical.
+func canonize(domain string, unseen []*weftpb.Target) (differed, ok bool) {
+	for _, t := range unseen {
+		u, refusal := urls.Parse(t.GetUrl())
+		if refusal != urls.Accepted || !isOf(domain, u.String()) {
+			return false, false
+		}
+		if u.String() != t.Url {
+			t.Url, differed = u.String(), true
+		}
+	}
+	return differed, true
+}
+
 // showing tells what the page showed that names these new URLs; original is the
 // hash of the URL of the page that it copies. Pages of other domains are unknown
 // here, a redirect shows nothing, and neither seeds nor sitemaps are pages.
