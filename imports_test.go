@@ -76,6 +76,7 @@ var neighbours = map[string][]string{
 	"processors/parse/duplicates": {"processors/parse/simhash"},
 	"processors/parse/fields":     {"processors/parse/document", "processors/parse/extract", "processors/parse/sitemap"},
 	"processors/parse/feed":       {"processors/parse/extract", "processors/parse/markup"},
+	"processors/parse/image":      {"processors/parse/extract"},
 	"processors/parse/office":     {"processors/parse/extract", "processors/parse/markup"},
 	"processors/parse/pdf":        {"processors/parse/extract"},
 	"processors/parse/sitemap":    {"processors/parse/markup"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/scratch"
+	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/processors/dedupe/variants"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 )
@@ -125,7 +126,10 @@ type Origin struct {
 	Ref     *Ref      `json:"ref,omitempty"`
 	// Rules is the number of Allow and Disallow lines for our agent. They hold until
 	// EndAt, when robots.txt is fetched again.
-	Rules        int       `json:"rules"`
+	Rules int `json:"rules"`
+	// Unheld tells that the file has more rules than are kept, or is not UTF-8, which
+	// forbids everything.
+	Unheld       bool      `json:"unheld,omitempty"`
 	EndAt        time.Time `json:"end_at,omitzero"`
 	CrawlDelayMS int64     `json:"crawl_delay_ms,omitempty"`
 	// Failures in a row to fetch it. It is fetched again at RetryAt; until then URLs wait
@@ -226,6 +230,9 @@ func (f *folded) origin(o frontier.OriginState) Origin {
 	origin.Origin, origin.Standing, origin.CrawlDelayMS, origin.EndAt = o.Name, o.Standing, o.CrawlDelay.Milliseconds(), o.EndAt.UTC()
 	origin.Failures, origin.RetryAt, origin.Refuse = o.Failures, o.RetryAt.UTC(), o.Refuse
 	origin.Failing, origin.WaitAt = o.Failing, o.WaitAt.UTC()
+	if origin.Unheld = robots.Unheld(o.Rules); origin.Unheld {
+		return origin
+	}
 	for line := range strings.Lines(o.Rules.GetRules()) {
 		if !strings.HasPrefix(line, "User-agent:") { // as in records of earlier versions
 			origin.Rules++

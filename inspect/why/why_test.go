@@ -95,6 +95,17 @@ var stories = []struct {
 		w.consumed()
 		w.pass(time.Second)
 	}},
+	{name: "robots-unheld", questions: []question{site + "a", "example.com"}, happens: func(w *world) {
+		var text strings.Builder
+		text.WriteString("User-agent: *\nCrawl-delay: 2\n")
+		for i := range 5000 {
+			fmt.Fprintf(&text, "Disallow: /*%d$\n", i)
+		}
+		w.seeds(site + "a")
+		w.robots("example.com", 200, text.String())
+		w.consumed()
+		w.pass(time.Second)
+	}},
 	{name: "robots-unreachable", questions: []question{site, "example.com", ""}, happens: func(w *world) {
 		w.seeds(site)
 		w.robots("example.com", 0, "")

@@ -102,6 +102,13 @@ func (s *state) Decide(in ledger.InputRecord, _ time.Time, _ int64) ([]byte, err
 		return nil, nil
 	}
 	unseen := s.seen.Unseen(n.Targets)
+	differed, ok := canonize(in.Key, unseen)
+	if !ok {
+		return nil, stage.Undecodable()
+	}
+	if differed { // and may be seen
+		unseen = s.seen.Unseen(n.Targets)
+	}
 	vouched, groups, recalled := s.foreign.Decide(&n, unseen)
 	pages, aside := apart(unseen)
 	d := s.variants.Decide(s.variantOptions, in.Key, &n, pages, variants.Surroundings{Known: s.seen.Has, InScope: s.inScope})
@@ -153,6 +160,23 @@ func isOf(domain, url string) bool {
 	}
 	before, same := strings.CutSuffix(host, domain)
 	return found && path && same && (before == "" || before[len(before)-1] == '.')
+}
+
+// canonize writes the URLs of targets as normalize does, and tells whether one differed.
+// ok is false if one is not a URL of domain. Only another program, which changed a
+// record, or another version writes others. This costs more than isOf, so only new URLs
+// are asked about: what dedupe has seen was canonical.
+func canonize(domain string, unseen []*weftpb.Target) (differed, ok bool) {
+	for _, t := range unseen {
+		u, refusal := urls.Parse(t.GetUrl())
+		if refusal != urls.Accepted || !isOf(domain, u.String()) {
+			return false, false
+		}
+		if u.String() != t.Url {
+			t.Url, differed = u.String(), true
+		}
+	}
+	return differed, true
 }
 
 // apart separates the targets that say nothing about their site: sitemaps, which are not pages, and

@@ -52,6 +52,8 @@ func TestRecordsOfAnotherTypeAreNoTargets(t *testing.T) {
 		"no URL":       stage.Encode(&weftpb.Normalized{Targets: []*weftpb.Target{{}}}),
 		"another one":  stage.Encode(&weftpb.Normalized{Targets: []*weftpb.Target{{Url: "http://a.example/"}, {Url: "http://b.example/"}}}),
 		"not absolute": stage.Encode(&weftpb.Normalized{Targets: []*weftpb.Target{{Url: "/a.example/"}}}),
+		"no port":      stage.Encode(&weftpb.Normalized{Targets: []*weftpb.Target{{Url: "http://a.example:80l/"}}}),
+		"two hosts":    stage.Encode(&weftpb.Normalized{Targets: []*weftpb.Target{{Url: "http://b.example\\.a.example/"}}}),
 	} {
 		p, err := ledger.NewPartition(Define(env), 0, &memstore.Store{}, ledger.Nothing(), ledger.PartitionOptions{})
 		if err != nil {
@@ -63,5 +65,18 @@ func TestRecordsOfAnotherTypeAreNoTargets(t *testing.T) {
 		if !errors.As(err, &rejected) || rejected.Reason != "undecodable" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Another program may change a copy of a record, and another version may write a URL
+// in another way. It enters the crawl as this one writes it, once.
+func TestURLsEnterAsNormalizeWritesThem(t *testing.T) {
+	d := newDeduper(t, topics.Definition{Scope: "any", MaxDepth: -1})
+	ev := d.take("a.example", named("http://a.example/", "http://a.example:80/x y", "http://a.example/./x%20y"))
+	if len(ev.GetTargets()) != 1 || ev.Targets[0].Url != "http://a.example/x%20y" {
+		t.Fatalf("%v", ev)
+	}
+	if ev := d.take("a.example", named("http://a.example/", "http://a.example/x y")); len(ev.GetTargets()) != 0 {
+		t.Errorf("it enters again: %v", ev)
 	}
 }
