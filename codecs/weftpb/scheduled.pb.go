@@ -585,7 +585,7 @@ type HostHealth struct {
 	// milliseconds since 1970.
 	HangsUntilMs int64 `protobuf:"varint,13,opt,name=hangs_until_ms,json=hangsUntilMs,proto3" json:"hangs_until_ms,omitempty"`
 	// How many requests it has answered since it asked for fewer the last time, while it has
-	// a learnt delay.
+	// a learnt delay. Until it answers for the first time: about how many it answered before.
 	Answers uint32 `protobuf:"varint,14,opt,name=answers,proto3" json:"answers,omitempty"`
 	// It asks for fewer requests at the moment, and means all requests to it.
 	Paced bool `protobuf:"varint,15,opt,name=paced,proto3" json:"paced,omitempty"`
@@ -596,7 +596,16 @@ type HostHealth struct {
 	PageFailed bool `protobuf:"varint,17,opt,name=page_failed,json=pageFailed,proto3" json:"page_failed,omitempty"`
 	// How much speaks for it that its 5xx are not those of single pages. Each page that
 	// answers 5xx adds four, once, and each other answer takes one away.
-	Doubts        uint32 `protobuf:"varint,18,opt,name=doubts,proto3" json:"doubts,omitempty"`
+	Doubts uint32 `protobuf:"varint,18,opt,name=doubts,proto3" json:"doubts,omitempty"`
+	// About how many requests it answers, with its learnt delay, before it asks for fewer. The
+	// delay shrinks the more slowly, the more these are.
+	SteadyAnswers uint32 `protobuf:"varint,19,opt,name=steady_answers,json=steadyAnswers,proto3" json:"steady_answers,omitempty"`
+	// Its learnt delay has become longer since its last answer.
+	Slowed bool `protobuf:"varint,20,opt,name=slowed,proto3" json:"slowed,omitempty"`
+	// The page, as a hash of its URL, that was answered with 503 last since the host has its
+	// learnt delay, if that was held against the page alone. If the page is fetched, the delay
+	// becomes longer. 0: none.
+	RefusedPage   uint64 `protobuf:"fixed64,21,opt,name=refused_page,json=refusedPage,proto3" json:"refused_page,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -753,6 +762,27 @@ func (x *HostHealth) GetPageFailed() bool {
 func (x *HostHealth) GetDoubts() uint32 {
 	if x != nil {
 		return x.Doubts
+	}
+	return 0
+}
+
+func (x *HostHealth) GetSteadyAnswers() uint32 {
+	if x != nil {
+		return x.SteadyAnswers
+	}
+	return 0
+}
+
+func (x *HostHealth) GetSlowed() bool {
+	if x != nil {
+		return x.Slowed
+	}
+	return false
+}
+
+func (x *HostHealth) GetRefusedPage() uint64 {
+	if x != nil {
+		return x.RefusedPage
 	}
 	return 0
 }
@@ -2137,7 +2167,7 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x05Block\x12\x19\n" +
 	"\buntil_ms\x18\x01 \x01(\x03R\auntilMs\x12\x1a\n" +
 	"\brequests\x18\x02 \x01(\x03R\brequests\x12\x16\n" +
-	"\x06errors\x18\x03 \x01(\x03R\x06errors\"\xbe\x04\n" +
+	"\x06errors\x18\x03 \x01(\x03R\x06errors\"\xa0\x05\n" +
 	"\n" +
 	"HostHealth\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x1a\n" +
@@ -2159,7 +2189,10 @@ const file_weft_v1_scheduled_proto_rawDesc = "" +
 	"\x0fsilent_until_ms\x18\x10 \x01(\x03R\rsilentUntilMs\x12\x1f\n" +
 	"\vpage_failed\x18\x11 \x01(\bR\n" +
 	"pageFailed\x12\x16\n" +
-	"\x06doubts\x18\x12 \x01(\rR\x06doubts\"0\n" +
+	"\x06doubts\x18\x12 \x01(\rR\x06doubts\x12%\n" +
+	"\x0esteady_answers\x18\x13 \x01(\rR\rsteadyAnswers\x12\x16\n" +
+	"\x06slowed\x18\x14 \x01(\bR\x06slowed\x12!\n" +
+	"\frefused_page\x18\x15 \x01(\x06R\vrefusedPage\"0\n" +
 	"\x06Recall\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\"\x84\x02\n" +

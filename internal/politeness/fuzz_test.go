@@ -57,8 +57,12 @@ func FuzzWaits(f *testing.F) {
 		if wait := RetryRobots(failures, after); wait <= 0 || wait > MaxRetryAfter {
 			t.Fatalf("robots.txt after %v", wait)
 		}
-		if learnt := AfterThrottle(failures, delay); time.Duration(learnt)*time.Millisecond > mostLearnt || AfterAnswer(learnt) >= learnt {
-			t.Fatalf("a delay of %d ms was learnt", learnt)
+		pace := Pace{LearntMS: failures, Answers: status, Steady: failures ^ status} // as a store may hold it
+		refused := pace.Refused(delay, uint64(failures))
+		resumed := refused.Resumed(after)
+		answered := resumed.Answered(set)
+		if refused.Delay() > mostLearnt || resumed.Delay() > mostLearnt || resumed.Delay() < refused.Delay() || answered.Delay() > resumed.Delay() {
+			t.Fatalf("%+v, %+v, %+v, %+v", pace, refused, resumed, answered)
 		}
 
 		v := Judge(status, class)

@@ -112,10 +112,10 @@ func TestRetries(t *testing.T) {
 			}
 			return wait.String()
 		}
-		learnt := time.Duration(AfterThrottle(0, time.Second)) * time.Millisecond
+		pace := Pace{}.Refused(time.Second, 0)
 		for n := uint32(1); n <= 13; n++ {
-			fmt.Fprintf(out, row, n, cell(Retry(n, 0)), cell(Retry(n, 20*time.Second)), RetryRobots(n, 0), ThrottleWait(n), learnt)
-			learnt = time.Duration(AfterThrottle(uint32(learnt.Milliseconds()), 0)) * time.Millisecond
+			fmt.Fprintf(out, row, n, cell(Retry(n, 0)), cell(Retry(n, 20*time.Second)), RetryRobots(n, 0), ThrottleWait(n), pace.Delay())
+			pace = pace.Resumed(0).Refused(0, 0)
 		}
 	})
 }
@@ -128,38 +128,6 @@ func TestNextRelease(t *testing.T) {
 		if got := NextRelease(end, delay).Sub(end); got != want {
 			t.Errorf("delay %v: next release after %v, want %v", delay, got, want)
 		}
-	}
-}
-
-// TestLearntDelay plays a server that permits ten requests a minute, and answers 429 to the
-// others: the delay that is learnt comes near to it.
-func TestLearntDelay(t *testing.T) {
-	var clock, minute time.Duration
-	var learnt, throttled, answers uint32
-	var since time.Duration
-	asked, fetched := 0, 0
-	for clock < time.Hour {
-		if clock >= minute {
-			minute, asked = minute+time.Minute, 0
-		}
-		if asked++; asked <= 10 {
-			fetched++
-			if throttled > 0 {
-				learnt, answers, throttled = AfterRefusals(learnt, answers, clock-since), 0, 0
-			} else {
-				learnt = AfterAnswer(learnt)
-			}
-			answers++
-			clock += time.Duration(learnt) * time.Millisecond
-			continue
-		}
-		if throttled++; throttled == 1 {
-			learnt, since = AfterThrottle(learnt, 0), clock
-		}
-		clock += max(ThrottleWait(throttled), time.Duration(learnt)*time.Millisecond)
-	}
-	if fetched < 520 || fetched > 600 {
-		t.Errorf("%d pages in an hour of ten a minute", fetched)
 	}
 }
 

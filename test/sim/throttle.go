@@ -15,12 +15,45 @@ import (
 // all while a storm lasts. It answers the others with 429.
 type throttle struct {
 	host      string
-	status    int  // with which it refuses; 0: 429
-	perMinute int  // 0: any number
+	status    int // with which it refuses; 0: 429
+	perMinute int // 0: any number
+	counts    countedBy
 	tells     bool // Retry-After
 	storm     time.Duration
 	served    []time.Duration // when the requests came that were answered
 	refused   int
+	// fullAt is when the bucket is full again.
+	fullAt time.Duration
+}
+
+// countedBy is how a host counts the requests of a minute.
+type countedBy string
+
+const (
+	lastMinute  countedBy = ""             // those of the minute before
+	fixedMinute countedBy = "fixed window" // those of the minute of its clock
+	bucket      countedBy = "bucket"       // those that a bucket of as many tokens had, which is refilled
+)
+
+// lacks is how long it takes until the host may answer a request.
+func (t *throttle) lacks(now time.Duration) time.Duration {
+	switch {
+	case t.perMinute == 0:
+		return 0
+	case t.counts == bucket:
+		return t.fullAt + time.Minute/time.Duration(t.perMinute) - time.Minute - now
+	}
+	n := len(t.served) - t.perMinute
+	switch {
+	case n < 0:
+		return 0
+	case t.counts == fixedMinute:
+		if window := now.Truncate(time.Minute); t.served[n] >= window {
+			return window + time.Minute - now
+		}
+		return 0
+	}
+	return t.served[n] + time.Minute - now
 }
 
 // silence is a time in which a host asked for no request. skips visits came back because of
@@ -51,12 +84,12 @@ func (b *web) throttleOf(host string) *throttle {
 
 // refuses tells whether a host answers a request with 429, and fills that in.
 func (t *throttle) refuses(now time.Duration, x *httpclient.Exchange) bool {
-	wait := t.storm - now
-	if n := len(t.served) - t.perMinute; wait <= 0 && t.perMinute > 0 && n >= 0 {
-		wait = t.served[n] + time.Minute - now
-	}
+	wait := max(t.storm-now, t.lacks(now))
 	if wait <= 0 {
 		t.served = append(t.served, now)
+		if t.perMinute > 0 {
+			t.fullAt = max(t.fullAt, now) + time.Minute/time.Duration(t.perMinute)
+		}
 		return false
 	}
 	t.refused++
@@ -107,7 +140,7 @@ func (w *world) checkThrottles() {
 		w.trace("%s permits %d a minute: %d served, %d refused", host, t.perMinute, n, t.refused)
 		most := 50 + 13*n
 		if t.tells {
-			most = 20 + 2*n
+			most = 50 + 2*n
 		}
 		if 10*t.refused > most {
 			w.violate("throttled", "%s, which permits %d requests a minute, refused %d and answered %d", host, t.perMinute, t.refused, n)

@@ -34,12 +34,12 @@ func TestFormerRecords(t *testing.T) {
 		want                  any
 	}{
 		{"host", "a901aa4", "05b06d001368747470733a2f2f612e6578616d706c652f700602f02e0301f403", &host{
-			waitMS: 7000, answeredURL: "https://a.example/p", brokenPages: 1, learntMS: 500, sinceMS: 3000, throttled: 3,
+			waitMS: 7000, answeredURL: "https://a.example/p", brokenPages: 1, pace: politeness.Pace{LearntMS: 500}, sinceMS: 3000, throttled: 3,
 			breaker: politeness.Breaker{Failures: 6, Cycles: 2, Open: true},
 		}},
 		{"host", "a901aa4", "02b06d0d646e735f6e6f745f666f756e64000000", &host{waitMS: 7000, missing: true, refuse: "dns_not_found"}},
 		{"host", "1467852", "7cb06d001368747470733a2f2f612e6578616d706c652f700100f02e0100f403d08c010c807d", &host{
-			waitMS: 7000, answeredURL: "https://a.example/p", learntMS: 500, answers: 12, silentMS: 8000, hangsMS: 9000, paced: true,
+			waitMS: 7000, answeredURL: "https://a.example/p", pace: politeness.Pace{LearntMS: 500, Answers: 12}, silentMS: 8000, hangsMS: 9000, paced: true,
 			breaker: politeness.Breaker{Failures: 1}, sinceMS: 3000, throttled: 1,
 		}},
 		{"origin", "a901aa4", "c2030300000000040500000400c80180bab703d00f016802904e0702647800050101140a5000", &origin{

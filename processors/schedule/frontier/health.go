@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -70,36 +71,42 @@ func (p *plan) setHealth(name string, h health) {
 	p.changeHealth(h.record(name))
 }
 
-// answered notes that an origin answered. page is the URL of the page that was fetched; it is
-// empty if the answer was not a page.
-func (p *plan) answered(name, page string, check bool) {
+// answer is what an origin answered.
+type answer struct {
+	// url is the URL of the crawl that was answered; it is empty if the request was for something
+	// else. It was answered with 429 or 503 before, so many times. fetched: the answer was a page.
+	url      string
+	refusals uint32
+	fetched  bool
+	check    bool
+	// startedMS is when the request was made.
+	startedMS int64
+}
+
+// answered notes that an origin answered.
+func (p *plan) answered(name string, a answer) {
 	host := urls.HostOf(name)
 	before := p.host(host)
 	after := *before
 	after.breaker, after.waitMS, after.sinceMS = before.breaker.Answered(), 0, 0
-	after.missing, after.refuse, after.throttled, after.paced = false, "", 0, false
+	after.missing, after.refuse, after.throttled, after.paced, after.slowed = false, "", 0, false, false
 	after.pageFailed, after.doubts = false, politeness.Trust(before.doubts)
-	if before.paced {
-		refused := time.Duration(p.nowMS-before.sinceMS) * time.Millisecond
-		after.learntMS, after.answers = politeness.AfterRefusals(before.learntMS, before.answers, refused), 1
-	} else if after.learntMS = politeness.AfterAnswer(before.learntMS); after.learntMS > 0 {
-		after.answers = min(before.answers, 1<<20) + 1
-	} else {
-		after.answers = 0
+	if after.pace = p.paceAfter(before, a); after.pace != (politeness.Pace{}) {
+		after.waitMS = a.startedMS + int64(after.pace.LearntMS)
 	}
-	if after.learntMS > 0 {
-		after.waitMS = p.nowMS + int64(after.learntMS)
+	if after.pace == (politeness.Pace{}) || before.refused(a) {
+		after.refusedPage = 0
 	}
 	if !waits(before.silentMS, p.nowMS) {
 		after.silentMS = 0
 	}
-	if after.answeredURL == "" {
-		after.answeredURL = page
+	if a.fetched && after.answeredURL == "" {
+		after.answeredURL = a.url
 	}
 	switch {
-	case check && before.failing():
+	case a.check && before.failing():
 		after.brokenPages++
-	case page != "":
+	case a.fetched:
 		after.brokenPages = 0
 	}
 	if after != *before {
@@ -109,6 +116,37 @@ func (p *plan) answered(name, page string, check bool) {
 		p.setHealth(name, health{})
 	}
 }
+
+// paceAfter returns the pace of a host after it answered.
+func (p *plan) paceAfter(h *host, a answer) politeness.Pace {
+	switch since := time.Duration(p.nowMS-h.sinceMS) * time.Millisecond; {
+	case !h.slowed && !h.paced:
+		if h.refused(a) {
+			return h.pace.Proved(a.refusals)
+		}
+		return h.pace.Answered(p.domainDelay())
+	case !h.paced && since > longestUnsaid:
+		return h.pace.Resumed(0)
+	default:
+		return h.pace.Resumed(politeness.Refusal(since, max(h.wait(0), h.pace.Delay()), h.silentMS > h.sinceMS))
+	}
+}
+
+// refused tells whether an answer proves that the host refused a request for the same page before.
+func (h *host) refused(a answer) bool {
+	return h.refusedPage != 0 && a.url != "" && h.refusedPage == hashOf(a.url)
+}
+
+// hashOf is a hash of a URL, which is not 0.
+func hashOf(url string) uint64 {
+	sum := fnv.New64a()
+	sum.Write([]byte(url))
+	return max(sum.Sum64(), 1)
+}
+
+// longestUnsaid is how long a host that answers 503 may do so because of the pace, if it does not
+// say so. After longer times it was out of order.
+const longestUnsaid = 3 * time.Minute
 
 // silence notes that a host asked for no request for some time (Retry-After). It holds for all
 // its origins, and no answer ends it: fetch remembers it, too.
@@ -141,14 +179,18 @@ func (p *plan) failedOrigin(name string, probe bool, delay time.Duration) {
 }
 
 // failedPage notes that a page of a host answered 5xx, and again that it had failed before. It
-// tells whether that counts against the page alone: the host does not wait then.
-func (p *plan) failedPage(name string, again bool) (alone bool) {
+// tells whether that counts against the page alone: the host does not wait then. throttled: the
+// answer was 503.
+func (p *plan) failedPage(name, url string, again, throttled bool) (alone bool) {
 	h := *p.host(name)
 	if !again {
 		h.doubts = politeness.Doubt(h.doubts)
 	}
 	alone = !h.pageFailed && !h.failing() && !politeness.Doubtful(h.doubts)
 	h.pageFailed = h.pageFailed || alone
+	if alone && throttled && h.pace != (politeness.Pace{}) {
+		h.refusedPage = hashOf(url)
+	}
 	p.setHost(name, h)
 	return alone
 }
@@ -165,7 +207,7 @@ func (h *host) countPage() {
 func (p *plan) failedHost(name string, probe, check bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	told := h.throttled > 0
-	h.throttled, h.paced = 0, false
+	h.throttled, h.paced, h.slowed = 0, false, false
 	h.countPage()
 	if check {
 		h.brokenPages = 0
@@ -180,7 +222,7 @@ func (p *plan) hostWaits(name string, h host, told bool, wait time.Duration) {
 	if h.sinceMS == 0 {
 		h.sinceMS = p.nowMS
 	}
-	until := p.nowMS + max(wait, milliseconds(h.learntMS)).Milliseconds()
+	until := p.nowMS + max(wait, h.pace.Delay()).Milliseconds()
 	if told {
 		until = max(until, h.waitMS)
 	}
@@ -220,25 +262,38 @@ func (h *host) checked() bool {
 }
 
 // throttle notes that a host asked for fewer requests. paced: the host means all requests, and
-// it said so. Then the learnt delay grows, but only once until the host answers again.
-// Such a host is there. It is given up only if it has refused as many requests in a row as make
-// one URL end.
-func (p *plan) throttle(name string, probe, check, paced bool, delay, retryAfter time.Duration) {
+// it said so. Such a host is there. It is given up only if it has refused as many requests in a
+// row as make one URL end. teaches: the pace becomes slower, but only once until the host answers
+// again.
+func (p *plan) throttle(name string, probe, check, paced, teaches bool, delay, retryAfter time.Duration) {
 	h := *p.host(name)
 	if check {
 		h.brokenPages = 0
 	}
 	h.throttled = min(h.throttled, 1<<20) + 1
 	h.countPage()
-	if paced && !h.paced {
-		h.paced, h.learntMS = true, politeness.AfterThrottle(h.learntMS, delay)
+	if teaches && !h.slowed && !h.paced {
+		h.pace, h.slowed, h.refusedPage = h.pace.Refused(delay, p.asked()), true, 0
 	}
+	h.paced = h.paced || paced
 	limit := h.limit(p.f.opts.BreakerFailures)
 	if h.paced {
 		limit = max(limit, politeness.ThrottledDown)
 	}
 	h.breaker = h.breaker.Failed(probe, limit)
 	p.hostWaits(name, h, h.throttled > 1, max(h.wait(delay), retryAfter))
+}
+
+// asked is the number of requests to the domain on this day, with those whose outcomes the event
+// has.
+func (p *plan) asked() uint64 {
+	n := p.d.day.today(p.nowMS).asked
+	for _, s := range p.ev.Settled {
+		if s.Attempt != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // nameMissing notes that the name of a host was not found. The name is looked up once more. If
@@ -252,6 +307,7 @@ func (p *plan) nameMissing(name, reason string) {
 		h.refuse, h.waitMS = reason, p.nowMS+politeness.RefusedFor.Milliseconds()
 	default:
 		h.breaker, h.sinceMS, h.throttled, h.pageFailed = politeness.Breaker{}, 0, 0, false
+		h.paced, h.slowed = false, false
 		h.missing, h.refuse, h.waitMS = true, "", p.nowMS+politeness.ConfirmAfter.Milliseconds()
 	}
 	p.setHost(name, h)
@@ -270,7 +326,7 @@ func (p *plan) givesUp(b politeness.Breaker, sinceMS int64) string {
 // asked for fewer requests. Until this request is settled, the next one waits as if it had
 // failed.
 func (p *plan) probed(name string, delay time.Duration) {
-	if h := *p.host(urls.HostOf(name)); h.failing() || h.learntMS > 0 {
+	if h := *p.host(urls.HostOf(name)); h.failing() || h.pace.LearntMS > 0 {
 		h.waitMS, h.refuse = p.nowMS+h.probeWait(delay).Milliseconds(), ""
 		p.setHost(urls.HostOf(name), h)
 	}
@@ -289,21 +345,23 @@ func (h *host) probeWait(delay time.Duration) time.Duration {
 	if h.checks() {
 		wait = h.breaker.Wait(delay)
 	}
-	return max(wait, milliseconds(h.learntMS)+politeness.FirstBackoff)
+	return max(wait, h.pace.Delay()+politeness.FirstBackoff)
 }
 
 func (h *health) probeWait(delay time.Duration) time.Duration {
 	return max(h.breaker.Wait(delay), politeness.FirstBackoff)
 }
 
-// unprobed notes that a probe was not made. The next request waits for the outcome of the probe
-// (see probed), so this wait now ends soon. Waits for another reason go on.
-func (p *plan) unprobed(name string, v visit) {
+// unprobed notes that a probe was not made, or that it was cut off. The next request waits for the
+// outcome of the probe (see probed), so this wait now ends soon. Waits for another reason go on.
+func (p *plan) unprobed(name string, v visit, cutOff bool) {
 	delay := milliseconds(v.delayMS)
 	releasedMS := v.leaseMS - politeness.Lease(int(v.count), delay).Milliseconds()
 	soonMS := p.nowMS + politeness.FirstBackoff.Milliseconds()
 	if h := *p.host(urls.HostOf(name)); h.waitMS == releasedMS+h.probeWait(delay).Milliseconds() && h.waitMS > soonMS {
-		h.waitMS = max(soonMS, p.nowMS+int64(h.learntMS))
+		if h.waitMS = soonMS; cutOff { // the server may have seen it
+			h.waitMS = max(soonMS, p.nowMS+int64(h.pace.LearntMS))
+		}
 		p.setHost(urls.HostOf(name), h)
 	}
 	o, _ := p.origin(name)

@@ -28,13 +28,17 @@ type host struct {
 	answeredURL string
 	// brokenPages counts checks in a row that were answered although pages had failed.
 	brokenPages uint32
-	// throttled counts how often in a row the host asked for fewer requests. learntMS is the
-	// delay that was learnt from that.
-	throttled, learntMS uint32
+	// throttled counts how often in a row the host asked for fewer requests. pace is what was
+	// learnt from that.
+	throttled uint32
+	pace      politeness.Pace
 	// paced: the host asked for fewer requests of all kinds (see throttle), and has not answered
-	// since. answers counts the answers since then, while the host has a learnt delay.
-	paced   bool
-	answers uint32
+	// since. slowed: the pace has become slower since its last answer.
+	paced, slowed bool
+	// refusedPage is the hash of the URL of the page that was answered with 503 last since the host
+	// has a pace, if that was held against the page alone; 0: none. If the page is fetched, it is
+	// not broken: the host refused the request.
+	refusedPage uint64
 	// silentMS: the host asked for no request before this time (Retry-After). fetch makes none,
 	// even if the host answers other requests.
 	silentMS int64
@@ -66,9 +70,9 @@ func (h *host) record(name string) *weftpb.HostHealth {
 	return &weftpb.HostHealth{
 		Host: name, Failures: h.breaker.Failures, BreakerCycles: h.breaker.Cycles, BreakerOpen: h.breaker.Open,
 		WaitMs: h.waitMS, FailingSinceMs: h.sinceMS, Missing: h.missing, Refuse: h.refuse,
-		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled, LearntDelayMs: h.learntMS,
-		HangsUntilMs: h.hangsMS, Answers: h.answers, Paced: h.paced, SilentUntilMs: h.silentMS,
-		PageFailed: h.pageFailed, Doubts: h.doubts,
+		AnsweredUrl: h.answeredURL, BrokenPages: h.brokenPages, Throttled: h.throttled, LearntDelayMs: h.pace.LearntMS,
+		HangsUntilMs: h.hangsMS, Answers: h.pace.Answers, Paced: h.paced, SilentUntilMs: h.silentMS,
+		PageFailed: h.pageFailed, Doubts: h.doubts, SteadyAnswers: h.pace.Steady, Slowed: h.slowed, RefusedPage: h.refusedPage,
 	}
 }
 
@@ -76,16 +80,18 @@ func hostOfRecord(r *weftpb.HostHealth) host {
 	return host{
 		breaker: politeness.Breaker{Failures: r.Failures, Cycles: r.BreakerCycles, Open: r.BreakerOpen},
 		waitMS:  r.WaitMs, sinceMS: r.FailingSinceMs, missing: r.Missing, refuse: r.Refuse,
-		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled, learntMS: r.LearntDelayMs,
-		hangsMS: r.HangsUntilMs, answers: r.Answers, paced: r.Paced, silentMS: r.SilentUntilMs,
-		pageFailed: r.PageFailed, doubts: r.Doubts,
+		answeredURL: r.AnsweredUrl, brokenPages: r.BrokenPages, throttled: r.Throttled,
+		pace:    politeness.Pace{LearntMS: r.LearntDelayMs, Answers: r.Answers, Steady: r.SteadyAnswers},
+		hangsMS: r.HangsUntilMs, paced: r.Paced, slowed: r.Slowed, silentMS: r.SilentUntilMs,
+		pageFailed: r.PageFailed, doubts: r.Doubts, refusedPage: r.RefusedPage,
 	}
 }
 
 func (h *host) fields(f *kv.Fields) {
 	failing := h.breaker.Failures > 0
-	hangs, counted, silent, doubted := h.hangsMS != 0, h.answers != 0, h.silentMS != 0, h.doubts != 0
-	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs, &h.paced, &counted, &silent, &h.pageFailed, &doubted)
+	hangs, counted, silent, doubted := h.hangsMS != 0, h.pace.Answers != 0, h.silentMS != 0, h.doubts != 0
+	steady, refused := h.pace.Steady != 0, h.refusedPage != 0
+	f.Bools(&h.breaker.Open, &h.missing, &failing, &hangs, &h.paced, &counted, &silent, &h.pageFailed, &doubted, &steady, &h.slowed, &refused)
 	f.Int(&h.waitMS)
 	f.String(&h.refuse)
 	f.String(&h.answeredURL)
@@ -96,18 +102,24 @@ func (h *host) fields(f *kv.Fields) {
 		f.Uint32(&h.throttled)
 	}
 	f.Uint32(&h.brokenPages)
-	f.Uint32(&h.learntMS)
+	f.Uint32(&h.pace.LearntMS)
 	if hangs {
 		f.Int(&h.hangsMS)
 	}
 	if counted {
-		f.Uint32(&h.answers)
+		f.Uint32(&h.pace.Answers)
 	}
 	if silent {
 		f.Int(&h.silentMS)
 	}
 	if doubted {
 		f.Uint32(&h.doubts)
+	}
+	if steady {
+		f.Uint32(&h.pace.Steady)
+	}
+	if refused {
+		f.Uint64(&h.refusedPage)
 	}
 }
 
@@ -223,7 +235,7 @@ func (f *Frontier) Hosts(domain string, now time.Time) ([]HostState, error) {
 		if s == nil {
 			s = &HostState{
 				Host: urls.HostOf(name), Failures: h.breaker.Failures, Since: moment(h.sinceMS), WaitAt: moment(max(h.waitMS, h.hangsMS, h.silentMS)),
-				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, Learnt: milliseconds(h.learntMS), BrokenPages: h.brokenPages > 0,
+				Refuse: h.refuse, Missing: h.missing, Throttled: h.throttled, Learnt: h.pace.Delay(), BrokenPages: h.brokenPages > 0,
 				HangsUntil: moment(h.hangsMS), SilentUntil: moment(h.silentMS),
 			}
 			byName[s.Host] = s

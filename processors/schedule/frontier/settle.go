@@ -84,7 +84,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		s.learn(name, verdict, o, request)
 		switch {
 		case verdict.Unmade:
-			s.unprobed(name, s.visit)
+			s.unprobed(name, s.visit, attempt(o) != nil)
 			s.settled(o.Index, o, "", -1)
 		case isReferral(request):
 			// The Crawl-delay of this origin may have been learned after the visit went out. Then
@@ -131,7 +131,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 	for i := range s.visit.count {
 		if s.visit.isOpen(i) {
 			name, _ := originOf(s.requests[i].Target.GetUrl())
-			s.unprobed(name, s.visit)
+			s.unprobed(name, s.visit, false)
 			s.settled(i, nil, "", -1)
 		}
 	}
@@ -205,7 +205,7 @@ func (s *settling) check(v *weftpb.Visited) {
 	}
 	name, _ := originOf(s.requests[0].Target.GetUrl())
 	if len(v.Outcomes) == 0 || judge(v.Outcomes[0]).Unmade {
-		s.unprobed(name, s.visit)
+		s.unprobed(name, s.visit, len(v.Outcomes) > 0 && attempt(v.Outcomes[0]) != nil)
 		s.settled(0, nil, ReasonCheck, -1)
 		return
 	}
@@ -227,7 +227,7 @@ func (s *settling) robots(v *weftpb.Visited) {
 	verdict := judge(outcome)
 	name, _ := originOf(s.requests[0].Target.GetUrl())
 	if outcome == nil && rules == nil || verdict.Unmade {
-		s.unprobed(name, s.visit)
+		s.unprobed(name, s.visit, attempt(outcome) != nil)
 		s.settled(0, outcome, ReasonRobots, -1)
 		return
 	}
@@ -321,20 +321,25 @@ func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, r
 	case v.Missing:
 		s.nameMissing(host, v.Reason)
 	case v.Health == politeness.Answered:
-		url := ""
-		if o.GetStatus() >= 200 && o.GetStatus() <= 299 && o.GetErrorClass() == "" {
-			url = page(request)
-		}
-		s.answered(name, url, check)
+		fetched := o.GetStatus() >= 200 && o.GetStatus() <= 299 && o.GetErrorClass() == "" && page(request) != ""
+		s.answered(name, answer{url: page(request), refusals: request.GetThrottled(), fetched: fetched, check: check, startedMS: s.startedMS(o)})
 	case v.Health != politeness.Failed:
-	case v.Page && page(request) != "" && (again || after == 0) && s.failedPage(host, again):
+	case v.Page && page(request) != "" && (again || after == 0) && s.failedPage(host, page(request), again, v.Throttled > 0):
 	case v.Throttled > 0:
-		s.throttle(host, probe, check, after > 0 || o.GetStatus() == 429, s.delay, after)
+		paced := after > 0 || o.GetStatus() == 429
+		s.throttle(host, probe, check, paced, paced || page(request) != "" && !again, s.delay, after)
 	case v.Unit == politeness.Origin:
 		s.failedOrigin(name, probe, s.delay)
 	default:
 		s.failedHost(host, probe, check, s.delay, after)
 	}
+}
+
+// startedMS is when a request was made, by the clock of the scheduler as far as it can tell: the
+// clock of the fetcher may differ.
+func (s *settling) startedMS(o *weftpb.Outcome) int64 {
+	releasedMS := s.visit.leaseMS - politeness.Lease(int(s.visit.count), milliseconds(s.visit.delayMS)).Milliseconds()
+	return min(max(o.GetStartedMs(), releasedMS), s.nowMS-max(o.GetTotalUs(), 0)/1000)
 }
 
 // rest makes the domain wait for longer than its delay.

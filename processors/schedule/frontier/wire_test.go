@@ -124,10 +124,13 @@ func drawHost(t *rapid.T) *host {
 	ms := rapid.Int64()
 	h := &host{
 		waitMS: ms.Draw(t, "wait"), missing: rapid.Bool().Draw(t, "missing"), refuse: rapid.String().Draw(t, "refuse"),
-		learntMS: rapid.Uint32().Draw(t, "learnt"), answeredURL: rapid.String().Draw(t, "answered"), brokenPages: rapid.Uint32().Draw(t, "broken"),
+		pace: politeness.Pace{
+			LearntMS: rapid.Uint32().Draw(t, "learnt"), Answers: rapid.Uint32().Draw(t, "answers"), Steady: rapid.Uint32().Draw(t, "steady"),
+		},
+		slowed: rapid.Bool().Draw(t, "slowed"), refusedPage: rapid.Uint64().Draw(t, "refused page"), answeredURL: rapid.String().Draw(t, "answered"), brokenPages: rapid.Uint32().Draw(t, "broken"),
 	}
 	h.hangsMS, h.silentMS = ms.Draw(t, "hangs"), ms.Draw(t, "silent")
-	h.answers, h.paced = rapid.Uint32().Draw(t, "answers"), rapid.Bool().Draw(t, "paced")
+	h.paced = rapid.Bool().Draw(t, "paced")
 	h.doubts, h.pageFailed = rapid.Uint32().Draw(t, "doubts"), rapid.Bool().Draw(t, "page failed")
 	if rapid.Bool().Draw(t, "failing") {
 		h.breaker = politeness.Breaker{Failures: rapid.Uint32Range(1, 9).Draw(t, "failures"), Cycles: rapid.Uint32().Draw(t, "cycles"), Open: true}
