@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/andybalholm/cascadia"
 )
@@ -121,12 +123,16 @@ func (r *Rule) isFor(of string) bool {
 	return len(r.urls) == 0 || slices.ContainsFunc(r.urls, func(re *regexp.Regexp) bool { return re.MatchString(of) })
 }
 
-// ruleName is what names of rules and fields look like: they are labels of metrics.
-var ruleName = regexp.MustCompile(`^[\pL\pN_.-]{1,64}$`)
+// isName tells whether a rule or a field may have a name: names are labels of metrics.
+func isName(name string) bool {
+	return name != "" && utf8.RuneCountInString(name) <= 64 && !strings.ContainsFunc(name, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsNumber(c) && !strings.ContainsRune("_.-", c)
+	})
+}
 
 func load(s Source) (*Rule, error) {
 	rule := &Rule{Name: strings.TrimSuffix(s.Name, path.Ext(s.Name))}
-	if !ruleName.MatchString(rule.Name) {
+	if !isName(rule.Name) {
 		return nil, fmt.Errorf("%s: the name of a rule has letters, digits, and any of _.-, at most 64", s.Name)
 	}
 	root, err := read(s.Name, s.Text)
@@ -191,7 +197,7 @@ func loadFields(n node, around string, nested int, left *int) ([]*field, error) 
 	}
 	var all []*field
 	for _, m := range members {
-		if !ruleName.MatchString(m.key) {
+		if !isName(m.key) {
 			return nil, m.fail("the name of field %q has other characters than letters, digits and _.-", m.key)
 		}
 		if *left--; *left < 0 {
