@@ -70,7 +70,7 @@ GOTEST     = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --hide-summar
 .PHONY: check
 check: build $(GOTESTSUM) ## What to run while you work: build, lint, the short tests
 	$(MAKE) --no-print-directory lint
-	$(GOTEST) -vet=off -short -parallel 16 ./...
+	$(GOTEST) -vet=off -short -p 4 -parallel 16 ./...
 
 # The long tests wait more than they compute. Beside the tests runs, at the lowest
 # priority, what computes and has no clock: the compiler for the race tests and for the S3
