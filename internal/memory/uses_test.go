@@ -25,6 +25,7 @@ func TestOwner(t *testing.T) {
 		{Frontier, []string{"github.com/weftcrawl/weft/processors/schedule/frontier.(*Frontier).Apply"}},
 		{Broker, []string{"github.com/twmb/franz-go/pkg/kmsg.(*FetchResponse).AppendTo", "github.com/twmb/franz-go/pkg/kfake.(*clientConn).write"}},
 		{Outbox, []string{"google.golang.org/protobuf/proto.Marshal", "github.com/weftcrawl/weft/codecs.EncodeFetched", "github.com/weftcrawl/weft/processors/fetch.(*outbox).put"}},
+		{Outbox, []string{"github.com/twmb/franz-go/pkg/kbin.AppendVarintBytes", "github.com/twmb/franz-go/pkg/kgo.promisedRec.appendTo", "github.com/twmb/franz-go/pkg/kgo.(*broker).handleReqs"}},
 		{ReadAhead, []string{"github.com/twmb/franz-go/pkg/kgo.(*brokerCxn).readSizeAndBody"}},
 	} {
 		if got := owner(tc.stack); got != tc.want {
