@@ -266,7 +266,7 @@ func (q *requester) charge(v *hostqueue.Visit, leave func()) {
 // crowd reports how long the line for the address of a request is, if it is too long.
 func (q *requester) crowd(ctx context.Context, v *hostqueue.Visit, wait time.Duration) {
 	if wait > 0 {
-		q.reporter.of(ctx, v).crowd(wait + rand.N(wait))
+		q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Crowd(wait + rand.N(wait)); return nil })
 	}
 }
 
@@ -379,7 +379,7 @@ func (q *requester) panicked(url string, began time.Time, cause any) *httpclient
 
 // Skip reports that a request is not made, because its host must not be asked.
 func (q *requester) Skip(ctx context.Context, v *hostqueue.Visit, i int, silent time.Time) {
-	q.reporter.of(ctx, v).add(SkipUntil(i, silent, time.Now()))
+	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Add(SkipUntil(i, silent, time.Now())); return nil })
 }
 
 // Hang reports that request i of a visit hangs, and that its domain goes on without it.
