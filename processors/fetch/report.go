@@ -260,7 +260,8 @@ func (r *openReport) update(change func(*Report) *weftpb.Visited) {
 	if part.Done {
 		r.reports.Delete(r.visit)
 	}
-	r.visited.SendProto(r.life, r.visited.Env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
+	out := stage.Output{Topic: r.visited.Env.Names.Visited, Domain: r.visit.Domain, Key: r.visit.Domain, Value: stage.Encode(part)}
+	r.visited.Send(r.life, out, func(_ *kgo.Record, err error) {
 		if err != nil {
 			r.fail(err)
 		}

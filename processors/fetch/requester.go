@@ -137,7 +137,7 @@ func (q *requester) lookUp(ctx context.Context, url string) (address netip.Addr,
 // gate says what is known of a request to a domain, but for Full and Low.
 func (q *requester) gate(domain string) Gate {
 	return Gate{
-		Leased: q.lease.Holds(), Paused: q.env.Pauses.Paused(topics.Fetch), Resting: q.resting.Load(),
+		Leased: q.lease.Holds(), Paused: q.env.Pauses.Control().Pauses(topics.Fetch), Resting: q.resting.Load(),
 		Blocked: q.env.Settings.Of(domain).Blocked,
 	}
 }
