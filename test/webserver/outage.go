@@ -28,13 +28,13 @@ func listenWithOutage(s *SickServer, _ *Host, address string) error {
 		if !up || !s.wait(time.Until(s.started.Add(s.options.OutageUntil))) {
 			return
 		}
-		defer after.Close()
+		defer func() { _ = after.Close() }() // as before
 		for listen(after) != nil { // the port is in use
 			if !s.wait(10 * time.Millisecond) {
 				return
 			}
 		}
-		<-s.closing
+		<-s.open.Done()
 	})
 	return nil
 }
@@ -42,7 +42,7 @@ func listenWithOutage(s *SickServer, _ *Host, address string) error {
 // wait returns false if the web was closed meanwhile.
 func (s *SickServer) wait(d time.Duration) bool {
 	select {
-	case <-s.closing:
+	case <-s.open.Done():
 		return false
 	case <-time.After(d):
 		return true
