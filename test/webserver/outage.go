@@ -29,7 +29,7 @@ func listenWithOutage(s *SickServer, _ *Host, address string) error {
 			return
 		}
 		defer func() { _ = after.Close() }() // as before
-		for listen(after) != nil { // the port is in use
+		for listen(after) != nil {           // the port is in use
 			if !s.wait(10 * time.Millisecond) {
 				return
 			}
