@@ -284,9 +284,10 @@ func (p Parsed) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 // a fraction of the time of encoding/json.
 func (p Parsed) AppendJSON(dst []byte) []byte {
 	if year := p.FetchedAt.Year(); year < 0 || year > 9999 { // of another program; RFC 3339 has no such year
+		const member = `"fetched_at":"` // stands in no string: its quotes would be escaped there
 		at := p.FetchedAt.Format(time.RFC3339Nano)
 		p.FetchedAt = time.Time{}
-		return append(dst, bytes.Replace(p.AppendJSON(nil), []byte("0001-01-01T00:00:00Z"), []byte(at), 1)...)
+		return append(dst, bytes.Replace(p.AppendJSON(nil), []byte(member+"0001-01-01T00:00:00Z"), []byte(member+at), 1)...)
 	}
 	if p.Headings == nil {
 		p.Headings = []ParsedHeading{}
