@@ -126,8 +126,9 @@ func (s *session) waits(status status.Status) string {
 
 func (s *session) result(ended string, sink *archive.PageSink) Result {
 	outcomes, down := s.meter.total()
+	last := s.meter.gauges()
 	return Result{
-		Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: outcomes, Pending: s.meter.pending(), Down: down, Blocked: s.meter.blocked(),
+		Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: outcomes, Pending: last.GetPending(), Down: down, Blocked: last.GetBlocked(),
 	}
 }
 
