@@ -58,7 +58,7 @@ func record(page *document.Page, body []byte) codecs.Parsed {
 		p.OpenGraph = append(p.OpenGraph, codecs.ParsedProperty(property))
 	}
 	for _, l := range page.Links {
-		p.Links = append(p.Links, codecs.ParsedLink{URL: l.URL, Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language})
+		p.Links = append(p.Links, codecs.ParsedLink{URL: l.URL, Text: l.Text, Caption: l.Caption, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language})
 	}
 	return p
 }
