@@ -152,7 +152,7 @@ func TestTables(t *testing.T) {
 		}
 		known += len(table.languages)
 		for at, row := range table.slots {
-			if row != 0 && table.row(uint64(at)<<table.shift|uint64(table.checks[at])) < 0 {
+			if row != 0 && table.row(uint64(at)<<table.shift|uint64(table.slots[at])) < 0 {
 				t.Errorf("table %d: row %d is not found", s, row)
 			}
 		}
