@@ -268,3 +268,60 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// loopingPDF is a PDF whose form shows itself, until PDFium has no more memory. Each number makes
+// another file.
+func loopingPDF(number int) string {
+	form := "/Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</X 4 0 R>>>>"
+	return fmt.Sprintf("%%PDF-1.7\n%%%d\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n"+
+		"3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 5 0 R/Resources<</XObject<</X 4 0 R>>>>>>\nendobj\n"+
+		"4 0 obj\n<<%s/Length 11>>\nstream\n/X Do /X Do\nendstream\nendobj\n5 0 obj\n<</Length 5>>\nstream\n/X Do\nendstream\nendobj\ntrailer\n<</Root 1 0 R>>\nstartxref\n0\n%%%%EOF\n", number, form)
+}
+
+// TestBadFilesBesideGoodPages crawls files that are made to hurt, and then pages. Each bad file has
+// its named outcome. The pages are all there, in front of the last of the files that take long.
+func TestBadFilesBesideGoodPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PDFium, and reads files that take seconds")
+	}
+	t.Parallel()
+	const slow, good = 2, 30
+	var files []webFile
+	for i := range slow {
+		files = append(files, webFile{path: fmt.Sprintf("/slow/%d.pdf", i), media: "application/pdf", body: loopingPDF(i), want: `{"unparsed":"too_costly"}`})
+	}
+	docx, png := fromDisk(t, "office/testdata/report.docx"), fromDisk(t, "image/testdata/picture.png")
+	files = append(files,
+		webFile{path: "/bad/deep.html", media: "text/html", body: strings.Repeat("<div>", 100_000), want: `{"fallback":"too_deep"}`},
+		webFile{path: "/bad/deep.json", media: "application/json", body: strings.Repeat("[", 100_000), want: `{"structure":{"format":"json","wrong":"too_deep"}}`},
+		webFile{path: "/bad/endless.csv", media: "text/csv", body: "a,b\n" + strings.Repeat("x,", 1<<20), want: `{"structure":{"format":"csv","wrong":"cut"}}`},
+		webFile{path: "/bad/half.docx", media: openxml + "wordprocessingml.document", body: docx[:len(docx)/2], want: `{"fallback":"damaged"}`},
+		webFile{path: "/bad/none.docx", media: openxml + "wordprocessingml.document", body: "<html>", want: `{"unparsed":"unsupported_type"}`},
+		webFile{path: "/bad/half.png", media: "image/png", body: png[:100], want: `{"unparsed":"damaged"}`},
+		webFile{path: "/bad/bomb.rss", media: "application/rss+xml", body: `<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><rss><channel><title>&b;</title></channel></rss>`, want: `{"title":"&b;","feed":{"kind":"rss"}}`},
+	)
+	for i := range good {
+		files = append(files, webFile{path: fmt.Sprintf("/good/%d.html", i), media: "text/html", body: fmt.Sprintf("<title>Page %d</title>", i), want: fmt.Sprintf(`{"title":"Page %d","unparsed":null,"fallback":null}`, i)})
+	}
+	var home strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&home, "<a href=%s>x</a> ", f.path)
+	}
+	web := serveFiles(t, append(files, webFile{path: "/", media: "text/html", body: home.String()}))
+	records, members := web.crawlFiles(t, "--partitions", "1", "--sitemaps", "off", "--accept", "image/*")
+	for _, f := range files {
+		web.check(t, f, members[f.path])
+	}
+	place := map[string]int{} // of the last record whose path begins so
+	for i, r := range records {
+		folder, _, _ := strings.Cut(strings.TrimPrefix(r.URL, web.origin+"/"), "/")
+		place[folder] = i
+	}
+	if place["good"] > place["slow"] {
+		t.Errorf("record %d is that of a page, and the last of the slow files is record %d: pages waited for them", place["good"], place["slow"])
+	}
+	last := slices.Index(web.asked, fmt.Sprintf("/slow/%d.pdf", slow-1))
+	if first := slices.IndexFunc(web.asked, func(path string) bool { return strings.HasPrefix(path, "/good/") }); first < last {
+		t.Errorf("a page was asked for in front of a slow file, so the order of the records shows nothing: %v", web.asked)
+	}
+}

@@ -26,6 +26,7 @@ var pdfium []byte
 type engine struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
+	memories memories
 }
 
 // pageBytes is the size of a page of WebAssembly's memory.
@@ -90,6 +91,9 @@ const scratchBytes = 64 << 10
 
 func (e *engine) instance(ctx context.Context) *instance {
 	in := &instance{ctx: ctx, calls: map[string]api.Function{}}
+	if allocator := e.memories.allocator(); allocator != nil {
+		ctx = experimental.WithMemoryAllocator(ctx, allocator)
+	}
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
 	if in.module, in.err = e.runtime.InstantiateModule(ctx, e.compiled, config); in.err != nil {
 		return in
