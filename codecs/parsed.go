@@ -221,30 +221,6 @@ type ParsedFieldError struct {
 	Value string `json:"value,omitempty"`
 }
 
-// ParsedImage is what an image says besides title, description, author and date of its page.
-type ParsedImage struct {
-	// Format is one of package image: jpeg, png, gif, webp, bmp, tiff, avif, heif, ico or svg.
-	Format string `json:"format"`
-	// Width and Height are in pixels, before Orientation is applied; 0: not known.
-	Width  int `json:"width"`
-	Height int `json:"height"`
-	// Orientation is that of EXIF, 1 to 8; 0: it does not say.
-	Orientation int    `json:"orientation,omitempty"`
-	Camera      string `json:"camera,omitempty"`
-	Copyright   string `json:"copyright,omitempty"`
-	// Place is where it was taken, if the crawl asks for that.
-	Place *ParsedPlace `json:"place,omitempty"`
-	// PerceptualHash has 16 hexadecimal digits (pHash). Hashes of the same picture in another size or
-	// format differ in few bits. Empty: the format has none, or the image is too large.
-	PerceptualHash string `json:"perceptual_hash,omitempty"`
-}
-
-// ParsedPlace is in degrees, north and east.
-type ParsedPlace struct {
-	Latitude  float64 `json:"latitude"`
-	Longitude float64 `json:"longitude"`
-}
-
 // ParsedDirective is one statement about what may be done with a page.
 type ParsedDirective struct {
 	// Source is header, meta or robots.txt. Field is the name of the header field, meta element or
@@ -261,7 +237,9 @@ type ParsedLink struct {
 	// URL is canonical; if it was refused, it is as written.
 	URL  string `json:"url"`
 	Text string `json:"text,omitempty"`
-	Rel  string `json:"rel,omitempty"`
+	// Caption is that of the figure that shows an image or other media.
+	Caption string `json:"caption,omitempty"`
+	Rel     string `json:"rel,omitempty"`
 	// Kind is one of document.Kind.
 	Kind string `json:"kind,omitempty"`
 	// Element is the kind of the element, of links within a noscript element.

@@ -58,7 +58,7 @@ func record(page *document.Page, body []byte) codecs.Parsed {
 		p.OpenGraph = append(p.OpenGraph, codecs.ParsedProperty(property))
 	}
 	for _, l := range page.Links {
-		p.Links = append(p.Links, codecs.ParsedLink{URL: l.URL, Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language})
+		p.Links = append(p.Links, codecs.ParsedLink{URL: l.URL, Text: l.Text, Caption: l.Caption, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language})
 	}
 	return p
 }
@@ -167,6 +167,44 @@ func TestRecordsFollowSchema(t *testing.T) {
 	}
 }
 
+// TestExamplesFollowSchema holds the records that docs/consume.md shows against the schema: one of
+// each kind.
+func TestExamplesFollowSchema(t *testing.T) {
+	page, err := os.ReadFile("../docs/consume.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## A record of each kind\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	schema := compileSchema(t)
+	kinds := map[string]bool{}
+	for _, block := range strings.Split(section, "```json\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		if strings.HasPrefix(block, `{"format"`) {
+			continue // the structures, a line each
+		}
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(block))
+		if err != nil {
+			t.Fatalf("%s: %v", block, err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", block, err)
+		}
+		var record codecs.Parsed
+		decoder := json.NewDecoder(strings.NewReader(block))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&record); err != nil {
+			t.Errorf("%s: %v", block, err)
+		}
+		kinds[record.ContentType] = true
+	}
+	for _, kind := range []string{"text/html", "application/xml", "application/atom+xml", "application/pdf", "application/vnd.oasis.opendocument.text", "image/jpeg", "text/csv", "audio/ogg"} {
+		if !kinds[kind] {
+			t.Errorf("there is no example of %s", kind)
+		}
+	}
+}
+
 // TestSchemaRefuses checks that the schema can refuse a record.
 func TestSchemaRefuses(t *testing.T) {
 	schema := compileSchema(t)
@@ -213,6 +251,10 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{[]string{"properties", "links", "items"}, codecs.ParsedLink{}},
 		{[]string{"properties", "structure"}, codecs.ParsedStructure{}},
 		{[]string{"properties", "image"}, codecs.ParsedImage{}},
+		{[]string{"properties", "image", "properties", "place"}, codecs.ParsedPlace{}},
+		{[]string{"properties", "feed"}, codecs.ParsedFeed{}},
+		{[]string{"properties", "feed", "properties", "entries", "items"}, codecs.ParsedEntry{}},
+		{[]string{"properties", "field_errors", "items"}, codecs.ParsedFieldError{}},
 		{[]string{"properties", "directives", "items"}, codecs.ParsedDirective{}},
 	} {
 		var fields, required []string
@@ -231,7 +273,8 @@ func TestSchemaNamesEveryField(t *testing.T) {
 			}
 		}
 		var inSchema []string
-		for _, name := range node["required"].([]any) {
+		names, _ := node["required"].([]any)
+		for _, name := range names {
 			inSchema = append(inSchema, name.(string))
 		}
 		named := propertiesOf(t, append(slices.Clone(object.path), "properties")...)

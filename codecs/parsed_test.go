@@ -83,7 +83,7 @@ func drawParsed(t *rapid.T) Parsed {
 		}), 0, 2).Draw(t, "field errors"),
 		MainText: s.Draw(t, "main text"), Markdown: s.Draw(t, "markdown"), MainTruncated: b.Draw(t, "main truncated"), MainUnparsed: s.Draw(t, "main unparsed"),
 		Links: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedLink {
-			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Rel: s.Draw(t, "rel"), Kind: s.Draw(t, "kind"), Element: s.Draw(t, "element"), Language: s.Draw(t, "hreflang")}
+			return ParsedLink{URL: s.Draw(t, "url"), Text: s.Draw(t, "text"), Caption: s.Draw(t, "caption"), Rel: s.Draw(t, "rel"), Kind: s.Draw(t, "kind"), Element: s.Draw(t, "element"), Language: s.Draw(t, "hreflang")}
 		}), 0, 3).Draw(t, "links"),
 		LinksOmitted: rapid.IntRange(0, 5).Draw(t, "omitted"),
 		Feed: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedFeed {

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
@@ -92,6 +94,38 @@ func show(w io.Writer, rule string, taken fields.Result) error {
 	return err
 }
 
+// maxRobotsRedirects is how many redirects of a robots.txt are followed (RFC 9309 section 2.3.1.2).
+const maxRobotsRedirects = 5
+
+// permitted asks the robots.txt of an origin about a URL. It returns an error if the robots.txt
+// forbids the request, or cannot be read.
+func permitted(ctx context.Context, client *httpclient.Client, source urls.URL, agent string) error {
+	at := source.Origin() + "/robots.txt"
+	x := client.Do(ctx, httpclient.Request{URL: at, Kind: httpclient.KindRobots})
+	for range maxRobotsRedirects {
+		to, refusal := urls.Parse(x.Location)
+		if x.Location == "" || refusal != urls.Accepted {
+			break
+		}
+		x = client.Do(ctx, httpclient.Request{URL: to.String(), Kind: httpclient.KindRobots})
+	}
+	status := x.Status
+	switch {
+	case x.Status == 0 && x.Error != "":
+		return errors.New(x.Error)
+	case x.Location != "":
+		status = http.StatusNotFound // there is none
+	}
+	line, allowed := robots.Compile(robots.Parse(status, x.Body, agent)).Rule(source.PathAndQuery())
+	switch {
+	case allowed:
+		return nil
+	case line == "":
+		return fmt.Errorf("%s has the status %d, so nothing of this origin may be fetched now", at, status)
+	}
+	return fmt.Errorf("%s forbids to fetch %s: %s", at, source, line)
+}
+
 // input reads the page.
 func (c *extractCmd) input(ctx context.Context, stdin io.Reader) (document.Input, error) {
 	in := document.Input{URL: c.URL}
@@ -112,19 +146,22 @@ func (c *extractCmd) input(ctx context.Context, stdin io.Reader) (document.Input
 	return in, err
 }
 
-// fetch makes one request.
+// fetch asks for the page, if the robots.txt of its origin permits that.
 func (c *extractCmd) fetch(ctx context.Context) (document.Input, error) {
 	source, refusal := urls.Parse(c.Page)
 	if refusal != urls.Accepted {
 		return document.Input{}, usagef("%s is not a URL of a crawl: %s", c.Page, refusal)
 	}
 	options := httpclient.DefaultOptions()
-	options.AllowPrivate = c.AllowPrivate
+	options.AllowPrivate, options.Version = c.AllowPrivate, version()
 	client, err := httpclient.New(options)
 	if err != nil {
 		return document.Input{}, err
 	}
 	defer client.Close()
+	if err := permitted(ctx, client, source, options.Agent()); err != nil {
+		return document.Input{}, err
+	}
 	x := client.Do(ctx, httpclient.Request{URL: source.String()})
 	switch {
 	case x.Error != "":

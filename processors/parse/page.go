@@ -140,7 +140,7 @@ func discovered(f *weftpb.Fetched, page *document.Page) (records []*weftpb.Disco
 		if !page.Follow(link) {
 			continue
 		}
-		size := len(link.URL) + len(link.Text) + len(link.Rel) + 16
+		size := len(link.URL) + len(link.Text) + len(link.Caption) + len(link.Rel) + 16
 		if bytes+size > maxDiscoveredBytes {
 			begin()
 		}
@@ -213,7 +213,7 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 	}
 	bytes := 0
 	for i, l := range page.Links {
-		link := codecs.ParsedLink{URL: resolve(l.URL), Text: l.Text, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language}
+		link := codecs.ParsedLink{URL: resolve(l.URL), Text: l.Text, Caption: l.Caption, Rel: l.Rel, Kind: string(l.Kind), Element: string(l.Element), Language: l.Language}
 		if bytes += len(link.URL) + len(link.Text) + len(link.Rel) + len(link.Kind) + len(link.Element) + len(link.Language); bytes > maxParsedLinkBytes {
 			out.LinksOmitted += len(page.Links) - i
 			out.Links = out.Links[:i]

@@ -18,6 +18,7 @@ type collector struct {
 	// anchor is the text of the open a element, heading is the text of the open heading, and
 	// label is the text of a link that is not an a element.
 	anchor, heading, label prose
+	figures                figures
 	// data is the text of an open script with data.
 	data []byte
 
@@ -75,7 +76,7 @@ func newCollector(opts *Options) *collector {
 	c.title = prose{limit: opts.MaxFieldBytes, oneLine: true}
 	c.heading = prose{limit: opts.MaxFieldBytes, oneLine: true}
 	c.anchor = prose{limit: opts.MaxAnchorBytes, oneLine: true}
-	c.label = c.anchor
+	c.label, c.figures.text = c.anchor, c.anchor
 	return c
 }
 
@@ -85,6 +86,7 @@ func (c *collector) begin(page *Page, self string) {
 		text.reset()
 	}
 	c.data = c.data[:0]
+	c.figures.begin()
 }
 
 func (c *collector) finish() {
@@ -92,6 +94,9 @@ func (c *collector) finish() {
 	c.endHeading()
 	c.endTitle()
 	c.endScript()
+	for len(c.figures.open) > 0 {
+		c.endFigure()
+	}
 	c.settleCanonical()
 	c.page.TextTruncated = c.prose.full
 	c.page.Text = c.prose.String()
@@ -123,6 +128,12 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 	case formRole:
 		c.line()
 		c.reference(name, role, attrs)
+	case figureRole:
+		c.line()
+		c.startFigure()
+	case captionRole:
+		c.line()
+		c.startCaption()
 	case cellRole:
 		c.space()
 	case imageRole:
@@ -203,6 +214,12 @@ func (c *collector) close(role role) {
 	switch role {
 	case blockRole, formRole:
 		c.line()
+	case figureRole:
+		c.endFigure()
+		c.line()
+	case captionRole:
+		c.endCaption()
+		c.line()
 	case cellRole:
 		c.space()
 	case scriptRole:
@@ -260,18 +277,23 @@ func (c *collector) text(s string) {
 	if c.level > 0 {
 		c.heading.fold(s)
 	}
+	if c.figures.within > 0 {
+		c.figures.text.fold(s)
+	}
 }
 
 func (c *collector) line() {
 	c.prose.line()
 	c.anchor.space()
 	c.heading.space()
+	c.figures.text.space()
 }
 
 func (c *collector) space() {
 	c.prose.space()
 	c.anchor.space()
 	c.heading.space()
+	c.figures.text.space()
 }
 
 func (c *collector) endTitle() {
@@ -310,7 +332,7 @@ func (c *collector) noscript(contents string) {
 // openInNoscript is open for the elements in a noscript element.
 func (c *collector) openInNoscript(name atom.Atom, role role, attrs []html.Attribute) bool {
 	switch role {
-	case blockRole, cellRole, breakRole, headingRole, preRole:
+	case blockRole, figureRole, captionRole, cellRole, breakRole, headingRole, preRole:
 		c.anchor.space()
 	case skippedRole, scriptRole:
 		return false

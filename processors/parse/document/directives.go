@@ -188,7 +188,7 @@ func (p *Parser) Leave(page *Page) {
 		page.Title, page.Keywords, page.Author, page.Date, page.Modified = "", "", "", "", ""
 		page.OpenGraph, page.JSONLD = nil, nil
 		for i := range page.Links {
-			page.Links[i].Text = ""
+			page.Links[i].Text, page.Links[i].Caption = "", ""
 		}
 	case page.Robots.NoIndex && p.opts.OmitNoIndex && page.Unparsed == "":
 		page.Unparsed = NoIndex

@@ -70,8 +70,9 @@
 //
 // Blocks, line breaks and table rows begin a new line. Table cells are separated by a space.
 // White space, U+00A0 included, is folded to one space, except in pre, whose lines are kept.
-// The alt of an image is text of the link around it, and is not text elsewhere. Style sheets
-// are not evaluated.
+// The alt of an image is text of the link around it, and is not text elsewhere. It is the text of
+// the image's own link, too, which also has the caption of the figure that shows the image. Style
+// sheets are not evaluated.
 //
 // # What counts as a link
 //

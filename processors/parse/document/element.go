@@ -12,6 +12,9 @@ const (
 	blockRole
 	// cellRole is parted from its neighbours by a space.
 	cellRole
+	// figureRole and captionRole are blocks, too.
+	figureRole
+	captionRole
 	breakRole
 	preRole
 	headingRole
@@ -46,12 +49,16 @@ func roleOf(name atom.Atom) role {
 		return anchorRole
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body,
 		atom.Caption, atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir,
-		atom.Div, atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure,
+		atom.Div, atom.Dl, atom.Dt, atom.Fieldset,
 		atom.Footer, atom.Header, atom.Hgroup, atom.Hr, atom.Legend,
 		atom.Li, atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup,
 		atom.Option, atom.P, atom.Search, atom.Section, atom.Select, atom.Summary, atom.Table,
 		atom.Tbody, atom.Tfoot, atom.Thead, atom.Tr, atom.Ul:
 		return blockRole
+	case atom.Figure:
+		return figureRole
+	case atom.Figcaption:
+		return captionRole
 	case atom.Td, atom.Th:
 		return cellRole
 	case atom.Br:

@@ -107,6 +107,7 @@ func assertBounded(t *testing.T, page *Page, opts Options) {
 		}
 		check("href", l.URL, opts.MaxHrefBytes)
 		check("anchor text", l.Text, opts.MaxAnchorBytes)
+		check("caption", l.Caption, opts.MaxAnchorBytes)
 		check("rel", l.Rel, maxRelBytes)
 		check("hreflang", l.Language, opts.MaxFieldBytes)
 		if !slices.Contains(Kinds(), l.Kind) {
@@ -153,7 +154,7 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 	}
 	kinds := inline
 	if block {
-		kinds = append(kinds, "div", "p", "ul", "dl", "table", "pre", "h2", "h3", "iframe", "section", "select", "textarea", "form", "dialog")
+		kinds = append(kinds, "div", "p", "ul", "dl", "table", "pre", "h2", "h3", "iframe", "section", "select", "textarea", "form", "dialog", "figure")
 	}
 	switch kind := rapid.SampledFrom(kinds).Draw(t, "kind"); kind {
 	case "text":
@@ -210,6 +211,23 @@ func drawElement(t *rapid.T, b *strings.Builder, depth int, block, inAnchor bool
 			}).Draw(t, "part"))
 		}
 		b.WriteString("</noscript>")
+	case "figure":
+		caption := func() {
+			b.WriteString("<figcaption" + hidden() + ">")
+			children(true, inAnchor)
+			b.WriteString("</figcaption>")
+		}
+		b.WriteString("<figure" + hidden() + ">")
+		before := rapid.Bool().Draw(t, "before")
+		if before {
+			caption()
+		}
+		b.WriteString(`<img src="` + href() + `"><noscript><img src="/lazy"></noscript>`)
+		children(true, inAnchor)
+		if !before || rapid.Bool().Draw(t, "twice") {
+			caption()
+		}
+		b.WriteString("</figure>")
 	case "template":
 		b.WriteString(`<template><p><a href="/template">stamp</a><template>x</template>y</template>`)
 	case "shadow":

@@ -45,6 +45,7 @@ func hostile(size int) map[string]string {
 		"nul": fill("\x00"), "nul in tags": fill("<a\x00 href\x00=/\x00>"), "less-than signs": fill("<"), "ampersands": fill("&"),
 		"entities": fill("&CounterClockwiseContourIntegra"), "white space": fill(" "), "line breaks": fill("<br>"), "pre": "<pre>" + fill("\r\n"),
 		"framesets": fill("<frameset>"), "select": "<select>" + fill("<option>x"), "ruby": "<ruby>" + fill("<rt>x"), "hidden": fill("<div hidden>x"),
+		"figures": fill("<figure><figcaption>x<img src=/x>"), "images of a figure": "<figure>" + numbered("<img src=/%d>"), "captions": "<figure><img src=/x>" + fill("<figcaption>x</figcaption>"),
 		"noscript": fill("<noscript>x"), "images in headings": fill("<h2><image src=x>"), "declared encodings": fill("<meta charset=x>"),
 		"items in depth": deep + fill("<span><li>"), "ends in depth": deep + fill("</ul>"), "text in depth": "<p><b>" + deep + fill("x<i></i>"),
 		"forms in depth": deep + fill("<form><q></form></q>"), "tables in depth": deep + fill("<table><td></table>"), "paragraphs in depth": "<p>" + deep + fill("<button><p></button>"),

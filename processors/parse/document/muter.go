@@ -62,7 +62,7 @@ func impliesEnd(open, start atom.Atom, role role) bool {
 	switch open {
 	case atom.P:
 		switch role {
-		case blockRole, headingRole, preRole, formRole:
+		case blockRole, figureRole, captionRole, headingRole, preRole, formRole:
 			return start != atom.Select
 		}
 	case atom.Li, atom.Optgroup:

@@ -42,7 +42,7 @@ type Options struct {
 	// MaxHrefBytes bounds an href as written; links with longer ones are
 	// skipped. Canonical URLs are bounded further on, at 2,048 bytes.
 	MaxHrefBytes int
-	// MaxAnchorBytes bounds the text of a link.
+	// MaxAnchorBytes bounds the text of a link, and the caption of an image.
 	MaxAnchorBytes int
 	// MaxHeadings bounds the headings of a document.
 	MaxHeadings int

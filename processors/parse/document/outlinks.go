@@ -11,6 +11,8 @@ type Link struct {
 	// Text is the text between the tags, with the alt texts of images, on one line. For
 	// elements without text it is their alt or title.
 	Text string
+	// Caption is the caption of the figure that shows an image or other media, on one line.
+	Caption string `json:",omitempty"`
 	// Rel is the rel attribute in lower case. For elements that have no rel it is their
 	// name: "frame", "iframe", "refresh".
 	Rel  string
@@ -49,6 +51,8 @@ type outlink struct {
 	Link
 	// text is texts[from:to].
 	from, to int
+	// caption is texts[captionFrom:captionTo].
+	captionFrom, captionTo int
 }
 
 // keptIndex is the largest index that is kept for the next document: clearing a map takes
@@ -114,9 +118,21 @@ func (o *outlinks) keepRel(rel string) string {
 // setText gives link i its text unless it has one.
 func (o *outlinks) setText(i int, text []byte) {
 	if l := &o.found[i]; l.from == l.to && len(text) > 0 {
-		l.from = len(o.texts)
-		o.texts = append(o.texts, text...)
-		l.to = len(o.texts)
+		l.from, l.to = o.addText(text)
+	}
+}
+
+// addText returns where the text is in texts.
+func (o *outlinks) addText(text []byte) (from, to int) {
+	from = len(o.texts)
+	o.texts = append(o.texts, text...)
+	return from, len(o.texts)
+}
+
+// setCaption gives link i its caption, texts[from:to], unless it has one.
+func (o *outlinks) setCaption(i, from, to int) {
+	if l := &o.found[i]; l.captionFrom == l.captionTo {
+		l.captionFrom, l.captionTo = from, to
 	}
 }
 
@@ -128,7 +144,7 @@ func (o *outlinks) links() []Link {
 	links := make([]Link, len(o.found))
 	for i, l := range o.found {
 		links[i] = l.Link
-		links[i].Text = texts[l.from:l.to]
+		links[i].Text, links[i].Caption = texts[l.from:l.to], texts[l.captionFrom:l.captionTo]
 	}
 	return links
 }

@@ -29,6 +29,7 @@ func (c *collector) add(link Link) int {
 		c.page.Skipped.Long++
 		return -1
 	}
+	kind := link.Kind
 	if c.inNoscript {
 		link.Element, link.Kind = link.Kind, KindNoscript
 	}
@@ -40,6 +41,7 @@ func (c *collector) add(link Link) int {
 	if i < 0 {
 		c.page.Skipped.Many++
 	}
+	c.inFigure(i, kind)
 	return i
 }
 

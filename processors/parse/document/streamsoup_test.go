@@ -43,6 +43,7 @@ var soupThemes = [][]string{
 	{"svg", "math", "foreignObject", "desc", "title", "mi", "mglyph", "annotation-xml", "font", "p", "a", "g", "div", "li"},
 	{"html", "head", "body", "title", "meta", "link", "base", "script", "style", "noscript", "noframes", "p"},
 	{"form", "div", "p", "form", "table", "td", "span", "input"},
+	{"figure", "figcaption", "img", "figure", "p", "noscript", "video", "span"},
 }
 
 // tagSoup is a document of n random pieces, of few elements so that these meet. Many are hidden,

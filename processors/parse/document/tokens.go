@@ -107,7 +107,7 @@ func (s *skipper) end(name atom.Atom) {
 // around it (WHATWG HTML, the rules for parsing tokens in foreign content).
 func endsForeign(r role) bool {
 	switch r {
-	case blockRole, headingRole, preRole, breakRole, imageRole, metaRole:
+	case blockRole, figureRole, captionRole, headingRole, preRole, breakRole, imageRole, metaRole:
 		return true
 	}
 	return false

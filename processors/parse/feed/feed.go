@@ -13,7 +13,6 @@ import (
 
 	"github.com/weftcrawl/weft/processors/parse/extract"
 	"github.com/weftcrawl/weft/processors/parse/markup"
-	"golang.org/x/net/html"
 )
 
 // Kind is the format of a feed.
@@ -342,32 +341,9 @@ func absolute(ref string) bool {
 // plain returns a text on one line, without the HTML that it may contain.
 func (r *reader) plain(raw string) string {
 	if strings.ContainsRune(raw, '<') {
-		raw = withoutTags(raw)
+		raw = extract.WithoutTags(raw)
 	}
 	return r.bounded(strings.Join(strings.Fields(raw), " "))
-}
-
-// withoutTags is the text of HTML.
-func withoutTags(raw string) string {
-	var b strings.Builder
-	z := html.NewTokenizer(strings.NewReader(raw))
-	hidden := false
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return b.String()
-		case html.TextToken:
-			if !hidden {
-				b.Write(z.Text())
-			}
-		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			t := z.Token()
-			if t.Data == "script" || t.Data == "style" {
-				hidden = t.Type == html.StartTagToken
-			}
-			b.WriteByte(' ')
-		}
-	}
 }
 
 func (r *reader) bounded(text string) string { return extract.Bound(text, r.opts.MaxFieldBytes) }

@@ -114,7 +114,7 @@ func readJSON(body []byte, o Options) *Feed {
 		first(&e.Date, r.bounded(item.Modified))
 		first(&e.Summary, r.plain(item.Summary))
 		first(&e.Summary, r.plain(extract.Bound(item.Text, 8*o.MaxFieldBytes)))
-		first(&e.Summary, r.plain(withoutTags(extract.Bound(item.HTML, 8*o.MaxFieldBytes))))
+		first(&e.Summary, r.plain(extract.WithoutTags(extract.Bound(item.HTML, 8*o.MaxFieldBytes))))
 		if len(item.Attachments) > 0 {
 			e.Enclosure = r.url(item.Attachments[0].URL)
 		}

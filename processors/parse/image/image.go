@@ -164,6 +164,9 @@ func within(c image.Config, most int64) bool {
 // icon returns the size of the largest picture of an icon or cursor. The size 0 stands for 256.
 func icon(body []byte) (width, height int) {
 	const header, entry = 6, 16
+	if len(body) < header {
+		return 0, 0
+	}
 	count := int(binary.LittleEndian.Uint16(body[4:]))
 	for n := 0; n < count && header+(n+1)*entry <= len(body); n++ {
 		at := body[header+n*entry:]

@@ -142,6 +142,7 @@ func TestHostileImages(t *testing.T) {
 		{"cut in the pixels", jpeg[:len(jpeg)-200], JPEG, extract.Damaged, false},
 		{"cut in EXIF", jpeg[:60], JPEG, extract.Damaged, false},
 		{"magic alone", []byte("GIF89a"), GIF, extract.Damaged, false},
+		{"an icon of its magic alone", []byte("\x00\x00\x01\x00"), ICO, extract.Damaged, false},
 		{"an icon without pictures", []byte("\x00\x00\x01\x00\x05\x00"), ICO, extract.Damaged, false},
 		{"a box without end", []byte("\xff\xff\xff\xffftypavif"), AVIF, extract.Damaged, false},
 		{"text", []byte("hello, world"), "", extract.Whole, false},

@@ -151,9 +151,9 @@ func TestTables(t *testing.T) {
 			continue
 		}
 		known += len(table.languages)
-		for at, row := range table.slots {
-			if row != 0 && table.row(uint64(at)<<table.shift|uint64(table.checks[at])) < 0 {
-				t.Errorf("table %d: row %d is not found", s, row)
+		for at, slot := range table.slots {
+			if slot != 0 && table.row(uint64(at)<<table.shift|uint64(slot>>16)) < 0 {
+				t.Errorf("table %d: slot %d is not found", s, at)
 			}
 		}
 	}

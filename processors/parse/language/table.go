@@ -37,12 +37,12 @@ type table struct {
 	// that they are like have a cost.
 	rare  []int
 	words int // numbers of 64 bits in a row
-	// slots has, at the hash of a feature, the number of its row plus one; checks what tells it
-	// from other features with that hash.
-	slots  []uint16
-	checks []uint16
-	rows   []uint64
-	shift  uint
+	// slots has, at the hash of a feature, what tells the feature from others with that hash, and in the
+	// low 16 bits the number of its row plus one. To find both in one place matters: most look-ups
+	// wait for memory.
+	slots []uint32
+	rows  []uint64
+	shift uint
 }
 
 var tables = sync.OnceValue(func() *[scripts]*table {
@@ -136,7 +136,7 @@ func (t *table) build(features []string, costs [][]byte) {
 		bits++
 	}
 	t.shift = 64 - bits
-	t.slots, t.checks = make([]uint16, 1<<bits), make([]uint16, 1<<bits)
+	t.slots = make([]uint32, 1<<bits)
 	t.rows = make([]uint64, t.words*len(features))
 	for i, feature := range features {
 		h := hashOf(feature)
@@ -144,7 +144,7 @@ func (t *table) build(features []string, costs [][]byte) {
 		for t.slots[at] != 0 {
 			at = (at + 1) & (1<<bits - 1)
 		}
-		t.slots[at], t.checks[at] = uint16(i+1), uint16(h) //nolint:gosec // fewer than 65,536 features, and a part of the hash
+		t.slots[at] = uint32(h)<<16 | uint32(i+1) //nolint:gosec // a part of the hash, and fewer than 65,536 features
 		for l, digit := range costs[i] {
 			cost := uint64(digit - '0')
 			if digit >= 'a' {
@@ -174,13 +174,14 @@ func hash(key uint64) uint64 {
 // row returns the number of a feature's row, or -1.
 func (t *table) row(h uint64) int {
 	mask := uint64(len(t.slots) - 1)
-	check := uint16(h) //nolint:gosec // a part of it
-	for at := h >> t.shift; t.slots[at] != 0; at = (at + 1) & mask {
-		if t.checks[at] == check {
-			return int(t.slots[at]) - 1
+	for at := h >> t.shift; ; at = (at + 1) & mask {
+		switch slot := t.slots[at]; {
+		case slot == 0:
+			return -1
+		case slot>>16 == uint32(h)&0xFFFF: //nolint:gosec // a part of it
+			return int(slot&0xFFFF) - 1
 		}
 	}
-	return -1
 }
 
 // sums are the costs of features in the languages of a table.

@@ -66,7 +66,7 @@ func (r *reader) book(main string) (chapters []string) {
 		case "creator":
 			r.join(&d.Author, text)
 		case "description":
-			first(&d.Description, extract.OneLine(withoutTags(text), r.opts.MaxFieldBytes))
+			first(&d.Description, extract.OneLine(extract.WithoutTags(text), r.opts.MaxFieldBytes))
 		case "subject":
 			r.join(&d.Keywords, text)
 		case "language":
@@ -108,22 +108,4 @@ func (r *reader) chapter(c Chapter) {
 			r.w.addLink(l.URL, l.Text)
 		}
 	}
-}
-
-// withoutTags leaves out the markup that some descriptions have.
-func withoutTags(text string) string {
-	var b strings.Builder
-	inTag := false
-	for _, c := range text {
-		switch {
-		case c == '<':
-			inTag = true
-			b.WriteByte(' ')
-		case c == '>' && inTag:
-			inTag = false
-		case !inTag:
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
 }

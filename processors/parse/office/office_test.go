@@ -18,7 +18,7 @@ func options() Options {
 		Bounds:           extract.Bounds{MaxTextBytes: 1 << 20, MaxLinks: 1000, MaxHrefBytes: 8 << 10, MaxAnchorBytes: 256, MaxHeadings: 256, MaxFieldBytes: 1024},
 		MaxUnpackedBytes: MaxUnpackedBytes,
 		Chapter: func(html []byte) Chapter { // a rough one: its real one is of another package
-			c := Chapter{Text: withoutTags(string(html))}
+			c := Chapter{Text: extract.WithoutTags(string(html))}
 			if _, after, ok := strings.Cut(string(html), `href="https://`); ok {
 				url, _, _ := strings.Cut(after, `"`)
 				c.Links = []extract.Link{{URL: "https://" + url}}

@@ -126,3 +126,23 @@ func TestTimeIsBounded(t *testing.T) {
 		t.Errorf("outcome %q", got.Outcome)
 	}
 }
+
+// Time that other work has the cores does not count, and the time of the file does.
+func TestCPUTimeCounts(t *testing.T) {
+	const most = 200 * time.Millisecond
+	limited, end := timed(t.Context(), most)
+	defer end()
+	clock := threadTime()
+	begun, ok := clock()
+	if !ok {
+		t.Fatal("the clock cannot be read")
+	}
+	for limited.Err() == nil { // work
+	}
+	if now, _ := clock(); now-begun < most*9/10 {
+		t.Errorf("it ended after %v of CPU time", now-begun)
+	}
+	if errors.Is(limited.Err(), context.DeadlineExceeded) {
+		t.Skip("this goroutine had an eighth of a core or less")
+	}
+}

@@ -34,8 +34,8 @@ import (
 type Options struct {
 	extract.Bounds
 
-	// MaxPages is how many pages are read, MaxTime how long that may take, and MaxMemory how many
-	// bytes of memory a file may take, itself included.
+	// MaxPages is how many pages are read, MaxTime how much CPU time that may take, and MaxMemory how
+	// many bytes of memory a file may take, itself included.
 	MaxPages  int
 	MaxTime   time.Duration
 	MaxMemory int
@@ -72,8 +72,8 @@ func (r *Reader) Read(ctx context.Context, body []byte) (*extract.Document, erro
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeout(ctx, r.opts.MaxTime)
-	defer cancel()
+	limited, end := timed(ctx, r.opts.MaxTime)
+	defer end()
 	f := file{instance: e.instance(limited), opts: &r.opts, doc: &extract.Document{}, seen: map[string]bool{}}
 	defer f.close()
 	f.read(body)
