@@ -9,9 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/processors/archive/warc"
@@ -66,8 +64,10 @@ func Run(ctx context.Context, env stage.Env, o Options) error {
 
 // open begins a life of the stage: it joins the group.
 func open(env stage.Env, o Options) (*archiver, error) {
-	a := newArchiver(env, o.withDefaults())
-	var err error
+	a, err := newArchiver(env, o.withDefaults())
+	if err != nil {
+		return nil, err
+	}
 	if a.rejects, err = env.NewOutbox(topics.Archive); err != nil {
 		return nil, err
 	}
@@ -103,6 +103,7 @@ type archiver struct {
 	client  *kgo.Client
 	rejects *stage.Outbox
 	files   publisher
+	packer  *warc.Packer
 	parts   map[int32]*part
 	done    chan answer // has room for the answers of all jobs
 	jobs    sync.WaitGroup
@@ -115,11 +116,15 @@ type archiver struct {
 	wake context.CancelFunc // ends the poll that waits
 }
 
-func newArchiver(env stage.Env, o Options) *archiver {
+func newArchiver(env stage.Env, o Options) (*archiver, error) {
+	packer, err := warc.NewPacker(o.WARC)
+	if err != nil {
+		return nil, err
+	}
 	return &archiver{
 		env: env, options: o, parts: map[int32]*part{}, done: make(chan answer, env.Definition.Partitions+1), wake: func() {},
-		files: publisher{bucket: o.Bucket, options: o, env: env},
-	}
+		files: publisher{bucket: o.Bucket, options: o, env: env}, packer: packer,
+	}, nil
 }
 
 // pollFor is the longest wait for records. Drafts are checked after each wait.
@@ -236,11 +241,11 @@ func (a *archiver) add(ctx context.Context, d *draft, r *kgo.Record) error {
 	case reason != "":
 		return a.rejects.Reject(ctx, r, reason)
 	}
-	var x weftpb.Fetched
-	if proto.Unmarshal(whole.Value, &x) != nil {
+	x, err := decode(whole.Value)
+	if err != nil {
 		return nil // parse sends it to rejected
 	}
-	_, err = a.rejects.RejectOnPanic(ctx, r, func() error { return d.warc.Add(&x) })
+	_, err = a.rejects.RejectOnPanic(ctx, r, func() error { return d.warc.Add(x) })
 	return err
 }
 
@@ -254,7 +259,7 @@ func (a *archiver) begin(life context.Context, number int32, p *part, r *kgo.Rec
 		if found {
 			return func(bool) { p.next, p.commit = head.Next, head.Next }, nil
 		}
-		d, err := newDraft(head, a.options.WARC, a.env.Dir)
+		d, err := newDraft(head, a.packer, a.env.Dir)
 		return func(owned bool) {
 			if p.draft = d; !owned {
 				p.drop()

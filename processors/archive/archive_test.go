@@ -427,7 +427,7 @@ func TestOddRecords(t *testing.T) {
 // Draft files have no name that a killed process could leave.
 func TestDraftsHaveNoNames(t *testing.T) {
 	dir := t.TempDir()
-	d, err := newDraft(warc.Head{Name: "a"}, warc.Options{}, dir)
+	d, err := newDraft(warc.Head{Name: "a"}, nil, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

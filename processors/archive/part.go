@@ -57,16 +57,14 @@ type draft struct {
 	out   *bufio.Writer
 }
 
-func newDraft(head warc.Head, o warc.Options, dir string) (*draft, error) {
+func newDraft(head warc.Head, p *warc.Packer, dir string) (*draft, error) {
 	file, err := os.CreateTemp(dir, "archive-*")
 	if err != nil {
 		return nil, fmt.Errorf("begin a draft of %s: %w", head.Name, err)
 	}
 	d := &draft{head: head, begun: time.Now(), file: file, out: bufio.NewWriterSize(file, 256<<10)}
-	if err = os.Remove(file.Name()); err == nil {
-		d.warc, err = warc.NewFile(d.out, o)
-	}
-	if err != nil {
+	d.warc = warc.NewFile(d.out, p)
+	if err = os.Remove(file.Name()); err != nil {
 		return nil, errors.Join(fmt.Errorf("begin a draft of %s: %w", head.Name, err), file.Close())
 	}
 	return d, nil

@@ -12,6 +12,9 @@
 //	request    as it was sent
 //	metadata   of an exchange without a response: the class of its error
 //
+// A payload with a content coding is stored in its member and not compressed again. The digest
+// of a record with a payload is that of the payload. Other records have a block digest.
+//
 // The bytes are a function of the head and of the exchanges: there is no clock and no random
 // id. The head is written last, when the end of the file is known. It is stored and not
 // compressed, and its numbers have a fixed width, so that its length does not depend on them.

@@ -23,6 +23,7 @@ type record struct {
 	fields  []Field
 	head    []byte
 	payload []byte
+	coded   bool   // the payload has a content coding
 	entry   *Entry // in the index; nil: it has no entry
 }
 
@@ -53,7 +54,7 @@ func (f *File) records(x *weftpb.Fetched) []record {
 	if strings.HasPrefix(x.GetProto(), "HTTP/2") {
 		common = append(common, Field{"WARC-Protocol", "h2"})
 	}
-	response := record{head: responseHead(x), payload: payload(x)}
+	response := record{head: responseHead(x), payload: payload(x), coded: len(x.GetCodedBody()) > 0}
 	responseID := recordID(x, "response")
 	sum := digest(response.payload)
 	typed := Field{"Content-Type", "application/http;msgtype=response"}
@@ -118,22 +119,21 @@ func mediaType(x *weftpb.Fetched) string {
 	return "unk"
 }
 
-// parts are the bytes of the record.
-func (r *record) parts() [][]byte { return [][]byte{r.finish(), r.head, r.payload, []byte("\r\n\r\n")} }
+// recordEnd is what follows the block of a record.
+var recordEnd = []byte("\r\n\r\n")
 
-// finish adds the fields that depend on the block and returns the record's
-// header.
-func (r *record) finish() []byte {
-	fields := append(slices.Clip(r.fields), Field{"WARC-Block-Digest", digest(r.head, r.payload)},
-		Field{"Content-Length", strconv.Itoa(len(r.head) + len(r.payload))})
-	return appendFields([]byte("WARC/1.1\r\n"), fields)
-}
-
-// appendFields writes fields and the empty line after them.
-func appendFields(b []byte, fields []Field) []byte {
-	for _, f := range fields {
+// appendHeader appends the fields of the record, with those that depend on its block. A block with
+// a payload has no digest of its own: it would be a second pass over the payload, which has its
+// digest. The checksum of the member is of the whole record.
+func (r *record) appendHeader(b []byte) []byte {
+	b = append(b, "WARC/1.1\r\n"...)
+	for _, f := range r.fields {
 		b = appendField(b, f.Name, f.Value)
 	}
+	if len(r.payload) == 0 {
+		b = appendField(b, "WARC-Block-Digest", digest(r.head))
+	}
+	b = appendField(b, "Content-Length", strconv.Itoa(len(r.head)+len(r.payload)))
 	return append(b, '\r', '\n')
 }
 
@@ -154,12 +154,9 @@ func oneLine(s string) string {
 }
 
 // digest is the labelled SHA-1 in base 32, which all readers know.
-func digest(parts ...[]byte) string {
-	h := sha1.New()
-	for _, p := range parts {
-		h.Write(p)
-	}
-	return "sha1:" + base32.StdEncoding.EncodeToString(h.Sum(nil))
+func digest(text []byte) string {
+	sum := sha1.Sum(text)
+	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
 }
 
 // recordID is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
