@@ -95,7 +95,7 @@ func generated(b *testing.B, coded bool) (records []*kgo.Record, total int) {
 func fileOf(b *testing.B, a *archiver, records []*kgo.Record, first int64) int64 {
 	r := *records[0]
 	r.Offset = first
-	head, _, err := a.files.find(b.Context(), 0, &r)
+	head, _, err := a.files.find(b.Context(), source{}, &r)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,7 +14,16 @@ import (
 	"github.com/weftcrawl/weft/processors/archive/warc"
 )
 
-// part is what the archiver does in one partition.
+// source is a partition of a topic that the archiver reads.
+type source struct {
+	topic     string
+	partition int32
+}
+
+// set is the source in the form that clients take.
+func (s source) set() map[string][]int32 { return map[string][]int32{s.topic: {s.partition}} }
+
+// part is what the archiver does in one source.
 type part struct {
 	// waiting are records that were read and are not archived yet.
 	waiting []*kgo.Record
@@ -42,10 +51,10 @@ func (p *part) drop() {
 
 // answer is the result of a job.
 type answer struct {
-	number int32
-	part   *part
-	then   func(owned bool)
-	err    error
+	from source
+	part *part
+	then func(owned bool)
+	err  error
 }
 
 // draft is a file that is not published. It has no name in the file system.

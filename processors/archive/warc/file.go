@@ -42,11 +42,7 @@ func (f *File) Add(x *weftpb.Fetched) error {
 	for i := range records {
 		r := &records[i]
 		at := f.out.n
-		member, err := f.packer.member(r)
-		if err == nil {
-			_, err = f.out.Write(member)
-		}
-		if err != nil {
+		if err := f.write(r); err != nil {
 			return fmt.Errorf("write WARC: %w", err)
 		}
 		if r.entry != nil {
@@ -55,6 +51,14 @@ func (f *File) Add(x *weftpb.Fetched) error {
 		}
 	}
 	return nil
+}
+
+func (f *File) write(r *record) error {
+	member, err := f.packer.member(r)
+	if err == nil {
+		_, err = f.out.Write(member)
+	}
+	return err
 }
 
 // Size is the length of what was written.

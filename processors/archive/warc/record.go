@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha1"
 	"encoding/base32"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -100,6 +101,35 @@ func failure(x *weftpb.Fetched, common []Field) record {
 	}
 }
 
+// Metadata is what is known of a page.
+type Metadata struct {
+	// ID and Date are those of the page's exchange: the id of Fetched and the time of its request.
+	ID   string
+	URL  string
+	Date time.Time
+	// JSON is one object.
+	JSON []byte
+}
+
+// AddMetadata adds a record that refers to the response of a page. The response is in another
+// file, or not archived yet.
+func (f *File) AddMetadata(m Metadata) error {
+	if err := f.write(&record{fields: metadataFields(m), head: m.JSON}); err != nil {
+		return fmt.Errorf("write WARC: %w", err)
+	}
+	return nil
+}
+
+func metadataFields(m Metadata) []Field {
+	date := m.Date.UTC().Format(dateFormat)
+	return []Field{
+		{"WARC-Type", "metadata"}, {"WARC-Record-ID", idOf(m.ID, m.URL, m.Date.UnixMilli(), "parsed")},
+		{"WARC-Target-URI", m.URL}, {"WARC-Date", date}, {"Content-Type", "application/json"},
+		{"WARC-Refers-To", idOf(m.ID, m.URL, m.Date.UnixMilli(), "response")},
+		{"WARC-Refers-To-Target-URI", m.URL}, {"WARC-Refers-To-Date", date},
+	}
+}
+
 // payload is the body as it came, after any transfer coding, or else without its codings.
 func payload(x *weftpb.Fetched) []byte {
 	if coded := x.GetCodedBody(); len(coded) > 0 {
@@ -159,9 +189,14 @@ func digest(text []byte) string {
 	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
 }
 
-// recordID is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
+// recordID is the id of a record of an exchange.
 func recordID(f *weftpb.Fetched, kind string) string {
-	name := cmp.Or(f.GetId(), f.GetRequest().GetTarget().GetUrl()) + "\x00" + strconv.FormatInt(f.GetOutcome().GetStartedMs(), 10) + "\x00" + kind
+	return idOf(f.GetId(), f.GetRequest().GetTarget().GetUrl(), f.GetOutcome().GetStartedMs(), kind)
+}
+
+// idOf is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
+func idOf(id, target string, startedMs int64, kind string) string {
+	name := cmp.Or(id, target) + "\x00" + strconv.FormatInt(startedMs, 10) + "\x00" + kind
 	return "<urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String() + ">"
 }
 
