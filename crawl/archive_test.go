@@ -10,8 +10,8 @@ import (
 
 	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/internal/broker"
-	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/processors/archive"
+	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
 )
 
