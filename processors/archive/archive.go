@@ -201,7 +201,8 @@ func (a *archiver) round(ctx, life context.Context, wait time.Duration, settle b
 		if err := a.work(ctx, life, from, p); err != nil {
 			return err
 		}
-		if p.draft != nil && p.job == nil && (settle && time.Since(p.heard) >= pollFor || time.Since(p.draft.begun) >= a.options.FileAge) {
+		idle := time.Since(p.heard) >= pollFor
+		if p.draft != nil && p.job == nil && (settle && idle || p.draft.old(a.options.FileAge, idle)) {
 			a.publish(life, from, p)
 		}
 	}
@@ -221,7 +222,7 @@ func (a *archiver) work(ctx, life context.Context, from source, p *part) error {
 			if err := a.add(ctx, p.draft, r); err != nil {
 				return err
 			}
-			p.next = r.Offset + 1
+			p.next, p.draft.last = r.Offset+1, r.Timestamp
 			if p.draft.warc.Size() >= a.options.FileBytes {
 				a.publish(life, from, p)
 			}
@@ -275,11 +276,15 @@ func (a *archiver) begin(life context.Context, from source, p *part, r *kgo.Reco
 			return func(bool) { p.next, p.commit = head.Next, head.Next }, nil
 		}
 		d, err := newDraft(head, a.packer, a.env.Dir)
+		if err != nil {
+			return nil, err
+		}
+		d.first, d.last = r.Timestamp, r.Timestamp
 		return func(owned bool) {
 			if p.draft = d; !owned {
 				p.drop()
 			}
-		}, err
+		}, nil
 	})
 }
 

@@ -57,13 +57,21 @@ type answer struct {
 	err  error
 }
 
+// old tells whether a draft spans an age, or exists for so long. If no more records come, the
+// age counts from the first record, which may have waited in the topic.
+func (d *draft) old(age time.Duration, idle bool) bool {
+	return time.Since(d.begun) >= age || d.last.Sub(d.first) >= age || idle && time.Since(d.first) >= age
+}
+
 // draft is a file that is not published. It has no name in the file system.
 type draft struct {
 	head  warc.Head
 	begun time.Time
-	warc  *warc.File
-	file  *os.File
-	out   *bufio.Writer
+	// first and last are the times of the first and the last record.
+	first, last time.Time
+	warc        *warc.File
+	file        *os.File
+	out         *bufio.Writer
 }
 
 func newDraft(head warc.Head, p *warc.Packer, dir string) (*draft, error) {
