@@ -312,7 +312,16 @@ func (b bench) diesAt(died context.Context, o Options, done func() bool) {
 
 // Two processes that both believe to own the partition write each exchange once.
 func TestTwoOwners(t *testing.T) {
-	b := newBench(t, t.TempDir())
+	t.Run("folder", func(t *testing.T) { twoOwners(t, t.TempDir()) })
+	t.Run("slow s3", func(t *testing.T) {
+		var server faultyServer
+		server.fault.Store(&fault{wait: 5 * time.Millisecond})
+		twoOwners(t, server.inFrontOf(t, s3server.Gateway(t, "archive")))
+	})
+}
+
+func twoOwners(t *testing.T, location string) {
+	b := newBench(t, location)
 	b.fill(0, 40)
 	life, end := context.WithCancel(t.Context())
 	defer end()
