@@ -92,7 +92,8 @@ func TestMetadata(t *testing.T) {
 	for n, r := range metadata {
 		want := pageOf(n)
 		var got codecs.Parsed
-		if err := json.Unmarshal(r.Block, &got); err != nil {
+		block, ok := strings.CutPrefix(string(r.Block), warc.ParsedField+": ")
+		if err := json.Unmarshal([]byte(block), &got); err != nil || !ok {
 			t.Fatal(err)
 		}
 		if r.Field("WARC-Type") != "metadata" || r.Field("WARC-Refers-To") != responses[want.URL] || r.Field("WARC-Target-URI") != want.URL {

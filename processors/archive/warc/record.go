@@ -63,7 +63,7 @@ func (f *File) records(x *weftpb.Fetched) []record {
 	at, known := f.payloads[sum]
 	switch {
 	case x.GetOutcome().GetStatus() == http.StatusNotModified:
-		response.payload, mime = nil, "warc/revisit"
+		response.payload, mime, sum = nil, "warc/revisit", ""
 		response.fields = slices.Concat([]Field{{"WARC-Type", "revisit"}, {"WARC-Record-ID", responseID}}, common, []Field{
 			typed, {"WARC-Profile", notModified}, {"WARC-Refers-To-Target-URI", target},
 		})
@@ -111,10 +111,14 @@ type Metadata struct {
 	JSON []byte
 }
 
+// ParsedField is the field of a metadata record that has the JSON. A block that is JSON would be a
+// page to programs that index and replay files: they leave out metadata only in the form of fields.
+const ParsedField = "weft-parsed"
+
 // AddMetadata adds a record that refers to the response of a page. The response is in another
 // file, or not archived yet.
 func (f *File) AddMetadata(m Metadata) error {
-	if err := f.write(&record{fields: metadataFields(m), head: m.JSON}); err != nil {
+	if err := f.write(&record{fields: metadataFields(m), head: appendField(nil, ParsedField, string(m.JSON))}); err != nil {
 		return fmt.Errorf("write WARC: %w", err)
 	}
 	return nil
@@ -124,7 +128,7 @@ func metadataFields(m Metadata) []Field {
 	date := m.Date.UTC().Format(dateFormat)
 	return []Field{
 		{"WARC-Type", "metadata"}, {"WARC-Record-ID", idOf(m.ID, m.URL, m.Date.UnixMilli(), "parsed")},
-		{"WARC-Target-URI", m.URL}, {"WARC-Date", date}, {"Content-Type", "application/json"},
+		{"WARC-Target-URI", m.URL}, {"WARC-Date", date}, {"Content-Type", "application/warc-fields"},
 		{"WARC-Refers-To", idOf(m.ID, m.URL, m.Date.UnixMilli(), "response")},
 		{"WARC-Refers-To-Target-URI", m.URL}, {"WARC-Refers-To-Date", date},
 	}
@@ -138,7 +142,7 @@ func payload(x *weftpb.Fetched) []byte {
 	return x.GetBody()
 }
 
-// mediaType is the type in the response's Content-Type, as it is in indexes.
+// mediaType is the type in the response's Content-Type, as it is in indexes; empty: there is none.
 func mediaType(x *weftpb.Fetched) string {
 	for _, h := range x.GetHeaders() {
 		if strings.EqualFold(h.GetName(), "Content-Type") {
@@ -146,7 +150,7 @@ func mediaType(x *weftpb.Fetched) string {
 			return strings.ToLower(strings.TrimSpace(essence))
 		}
 	}
-	return "unk"
+	return ""
 }
 
 // recordEnd is what follows the block of a record.
