@@ -51,6 +51,7 @@ func FuzzParsed(f *testing.F) {
 	f.Add([]byte(`{"fetched_at":"0000-01-01T00:00:00+01:00","body_bytes":-1,"ID":"two","id":"one","title":"\ud800"}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		_, _ = DecodeParsedFingerprints(value) // whatever it is, nothing panics
+		_, _ = DecodeParsedMetadata(value)
 		var p Parsed
 		if json.Unmarshal(value, &p) != nil {
 			return

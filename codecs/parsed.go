@@ -7,6 +7,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -59,6 +60,9 @@ type Parsed struct {
 	// Unfollowed says why the crawl did not follow the links of the page, unless the
 	// page or its links ask for that.
 	Unfollowed string `json:"unfollowed,omitempty"`
+	// Archived says where the archive has the exchange of the page; nil: the crawl had no archive
+	// when the page was parsed.
+	Archived *ParsedArchived `json:"archived,omitempty"`
 
 	// Language is as declared.
 	Language string `json:"language,omitempty"`
@@ -290,6 +294,44 @@ func appendValue(dst []byte, value any) []byte {
 		panic("codecs: encode JSON: " + err.Error()) // numbers are finite, and a RawMessage is valid
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// ParsedArchived is the record of fetched that has an exchange. It names the file of an archive:
+// that of the partition with the largest first offset that is not above Offset.
+type ParsedArchived struct {
+	Partition int32 `json:"partition"`
+	Offset    int64 `json:"offset"`
+}
+
+// ParsedMetadata is a record of parsed without its contents.
+type ParsedMetadata struct {
+	ID        string    `json:"id"`
+	URL       string    `json:"url"`
+	FetchedAt time.Time `json:"fetched_at"`
+	// JSON is the record without headings, texts and what else stands between "headings" and
+	// "links": a JSON object on one line.
+	JSON []byte `json:"-"`
+}
+
+// DecodeParsedMetadata reads the metadata of a record that AppendJSON wrote. It looks for the
+// places of members and decodes only the beginning: to decode a whole record takes ten times as
+// long.
+func DecodeParsedMetadata(value []byte) (ParsedMetadata, error) {
+	// Within a string the quotes would be escaped. Only "fields", between the two, may have
+	// members of any name.
+	head, rest, ok := bytes.Cut(value, []byte(`,"headings":[`))
+	links := bytes.LastIndex(rest, []byte(`,"links":[`))
+	if !ok || links < 0 {
+		return ParsedMetadata{}, errors.New("read a record of parsed: it has no headings or links")
+	}
+	p := ParsedMetadata{JSON: slices.Concat(head, rest[links:])}
+	if err := json.Unmarshal(append(slices.Clip(head), '}'), &p); err != nil {
+		return ParsedMetadata{}, fmt.Errorf("read a record of parsed: %w", err)
+	}
+	if p.ID == "" || p.URL == "" || !json.Valid(p.JSON) {
+		return ParsedMetadata{}, errors.New("read a record of parsed: it is not a page")
+	}
+	return p, nil
 }
 
 // ParsedFingerprints has the fields of Parsed that name the page and are the fingerprints of

@@ -68,6 +68,7 @@ func duplicated(p *codecs.Parsed) {
 	p.ContentHash, p.SimHash, p.MinHash = strings.Repeat("0a", 16), strings.Repeat("f1", 8), strings.Repeat("3c", 16)
 	p.DuplicateOf = &codecs.ParsedOriginal{ID: "page-0", URL: "https://www.example.org/", Distance: 3}
 	p.Unfollowed = codecs.Duplicate
+	p.Archived = &codecs.ParsedArchived{Partition: 3, Offset: 41_207}
 }
 
 // asFeed makes a record the record of a feed, which package document does not know.

@@ -42,7 +42,11 @@ func (s *session) openArchive(ctx context.Context) error {
 	if err := bucket.Sweep(ctx, "", time.Now().Add(-age)); err != nil {
 		s.log.Warn("removing the remains of killed processes from the archive failed", "error", err)
 	}
-	id, err := s.topicID(ctx, s.env.Names.Fetched)
+	fetched, err := s.topicID(ctx, s.env.Names.Fetched)
+	if err != nil {
+		return err
+	}
+	parsed, err := s.topicID(ctx, s.env.Names.Parsed)
 	if err != nil {
 		return err
 	}
@@ -51,7 +55,7 @@ func (s *session) openArchive(ctx context.Context) error {
 		return err
 	}
 	s.archive = archive.Options{
-		Bucket: bucket, Topic: id, Info: info, Settle: s.settle,
+		Bucket: bucket, Topic: fetched, Parsed: parsed, Info: info, Settle: s.settle,
 		FileBytes: d.ArchiveFile, WARC: warc.Options{Compression: warc.Compression(d.ArchiveCompress)},
 	}
 	return s.adoptFormer(ctx)

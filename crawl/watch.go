@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,18 +195,32 @@ func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string 
 	case s.archive.Bucket == nil:
 		return ""
 	}
-	fetched := s.env.Names.Fetched
-	ends, err := s.ends(ctx, fetched)
+	for _, topic := range s.env.Names.Inputs(topics.Archive) {
+		if why := s.unarchived(ctx, topic); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unarchived says which records of a topic the archive lacks; it is empty if it has all.
+func (s *session) unarchived(ctx context.Context, topic string) string {
+	ends, err := s.ends(ctx, topic)
 	if err != nil {
 		return err.Error()
 	}
-	commits, err := s.admin.FetchOffsetsForTopics(ctx, s.env.Names.Group(topics.Archive), fetched)
+	starts, err := s.admin.ListStartOffsets(ctx, topic) // records of parsed have an age
+	if err := cmp.Or(err, starts.Error()); err != nil {
+		return err.Error()
+	}
+	commits, err := s.admin.FetchOffsetsForTopics(ctx, s.env.Names.Group(topics.Archive), topic)
 	if err != nil {
 		return err.Error()
 	}
 	for partition, end := range ends {
-		if o, ok := commits.Lookup(fetched, partition); end > 0 && (!ok || o.At < end) {
-			return fmt.Sprintf("exchanges of %s/%d before offset %d; the archive has those before %d", fetched, partition, end, o.At)
+		start, _ := starts.Lookup(topic, partition)
+		if o, ok := commits.Lookup(topic, partition); end > start.Offset && (!ok || o.At < end) {
+			return fmt.Sprintf("records of %s/%d before offset %d; the archive has those before %d", topic, partition, end, o.At)
 		}
 	}
 	return ""

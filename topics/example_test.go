@@ -32,7 +32,7 @@ func ExampleNames_Steps() {
 	// fetch     [news.scheduled] → [news.fetched news.visited]
 	// parse     [news.fetched] → [news.parsed news.discovered]
 	// pages     [news.parsed] → []
-	// archive   [news.fetched] → []
+	// archive   [news.fetched news.parsed] → []
 }
 
 // How long the records of each topic stay.

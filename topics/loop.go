@@ -17,7 +17,8 @@ const (
 	Parse     Stage = "parse"
 	// Pages writes the records of parsed to files.
 	Pages Stage = "pages"
-	// Archive writes the records of fetched to WARC files, if the crawl has an archive.
+	// Archive writes the records of fetched and the metadata of parsed to WARC files, if the
+	// crawl has an archive.
 	Archive Stage = "archive"
 	// FormerWARC did that in weft crawl of earlier versions. Its name is in rejected, in
 	// exports, and in the name of a group.
@@ -94,7 +95,7 @@ func (n Names) Steps() []Step {
 			},
 		},
 		{Stage: Pages, Kind: Sink, Inputs: []string{n.Parsed}},
-		{Stage: Archive, Kind: Archiver, Inputs: []string{n.Fetched}},
+		{Stage: Archive, Kind: Archiver, Inputs: []string{n.Fetched, n.Parsed}},
 	}
 }
 

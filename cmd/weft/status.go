@@ -160,7 +160,7 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 // state describes the crawl in one or a few words.
 func (s crawlStatus) state() string {
 	var failing, idle []string
-	disk := false
+	disk, behind := false, false
 	for _, stage := range topics.Stages() {
 		fails := slices.ContainsFunc(s.troubles, func(t trouble.Trouble) bool { return t.Kind == trouble.Fails && t.Stage == stage })
 		switch {
@@ -171,7 +171,7 @@ func (s crawlStatus) state() string {
 		}
 	}
 	for _, t := range s.troubles {
-		disk = disk || t.Kind == trouble.Disk
+		disk, behind = disk || t.Kind == trouble.Disk, behind || t.Kind == trouble.Archive
 	}
 	switch asked := s.control.String(); {
 	case len(s.after.Damaged) > 0:
@@ -188,6 +188,8 @@ func (s crawlStatus) state() string {
 		return "stopped: no process runs " + strings.Join(idle, " ")
 	case disk:
 		return "waiting for free disk"
+	case behind:
+		return "waiting for the archive"
 	}
 	return "running"
 }

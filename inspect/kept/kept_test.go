@@ -31,7 +31,8 @@ func exchange(url, body string, at time.Time) *weftpb.Fetched {
 func keep(t *testing.T, b blob.Bucket, c warc.Compression, stem string, all ...*weftpb.Fetched) {
 	t.Helper()
 	var body bytes.Buffer
-	f, err := warc.NewFile(&body, warc.Options{Compression: c})
+	p, err := warc.NewPacker(warc.Options{Compression: c})
+	f := warc.NewFile(&body, p)
 	for _, x := range all {
 		err = errors.Join(err, f.Add(x))
 	}

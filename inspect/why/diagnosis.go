@@ -42,6 +42,9 @@ func diagnose(s *CrawlStory, around loop) (d diagnoses) {
 		d.add("disk", "Make room, and the crawl goes on by itself; or begin it again with a smaller --disk-reserve.",
 			"Nothing is released: %s.", says)
 	}
+	if says, is := around.unarchived(); is {
+		d.add("archive", "weft status says what keeps the stage archive. When it has caught up, the crawl goes on by itself.", "Nothing is released: %s.", says)
+	}
 	d.furthestBehind(s)
 	d.slowestDomain(s)
 	for _, w := range s.Waits {

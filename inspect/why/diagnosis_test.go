@@ -51,6 +51,9 @@ func TestFindings(t *testing.T) {
 		{"a disk that is full", func(_ *CrawlStory, l *loop) {
 			l.troubles = []trouble.Trouble{{Stage: topics.Schedule, Kind: trouble.Disk, Says: "disk: 1 MiB free, below --disk-reserve 1024 MiB"}}
 		}, "[disk delay rate]"},
+		{"an archive that is behind", func(_ *CrawlStory, l *loop) {
+			l.troubles = []trouble.Trouble{{Stage: topics.Schedule, Kind: trouble.Archive, Says: "archive: it lacks 7 exchanges that are older than 2 h"}}
+		}, "[archive delay rate]"},
 		{"a stage that fails", func(s *CrawlStory, l *loop) {
 			s.State, s.stage(topics.Dedupe).Members = StateFailing, 0
 			l.troubles = []trouble.Trouble{{Stage: topics.Dedupe, Kind: trouble.Fails, Says: "no such file", Times: 7, At: noon}}

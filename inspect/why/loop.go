@@ -31,9 +31,14 @@ type loop struct {
 }
 
 // disk returns what a scheduler says that releases nothing because of the free disk.
-func (l loop) disk() (says string, full bool) {
+func (l loop) disk() (says string, full bool) { return l.held(trouble.Disk) }
+
+// unarchived returns what a scheduler says that releases nothing because of the archive.
+func (l loop) unarchived() (says string, is bool) { return l.held(trouble.Archive) }
+
+func (l loop) held(kind trouble.Kind) (says string, holds bool) {
 	for _, t := range l.troubles {
-		if t.Kind == trouble.Disk {
+		if t.Kind == kind {
 			return t.Says, true
 		}
 	}

@@ -39,6 +39,8 @@ const (
 	Window Cause = "window"
 	// Disk means that less disk is free than the reserve.
 	Disk Cause = "disk"
+	// Archive means that the archive is behind.
+	Archive Cause = "archive"
 	// Schedule means that the scheduler has not come to the domain.
 	Schedule Cause = "schedule"
 	// Fetch means that a visit is out and the fetcher has not come to it.
@@ -323,9 +325,12 @@ func (h domainView) reasonOf(name string) WaitReason {
 func (h domainView) overdue() WaitReason {
 	late := h.now.Sub(h.state.DueAt)
 	disk, full := h.loop.disk()
+	lacks, behind := h.loop.unarchived()
 	switch {
 	case full:
 		return because(Disk, "nothing is released: %s", disk)
+	case behind:
+		return because(Archive, "nothing is released: %s", lacks)
 	case h.visitsOut >= h.window:
 		return because(Window, "due for %s, but %s of its partition are out already, as many as allowed",
 			span(late), plural(h.visitsOut, "visit"))

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -20,18 +21,20 @@ const reserveEvery = 2 * time.Second
 // Reserve is the free disk of Env.Dir below which nothing is released. The stages that
 // watch it share what they saw last. It is safe for concurrent use.
 type Reserve struct {
-	bytes int64
-	below atomic.Value // string
+	bytes  int64
+	below  atomic.Value // string
+	behind atomic.Value // string: what the archive lacks
 }
 
 // NewReserve returns a reserve of a number of bytes.
 func NewReserve(bytes int64) *Reserve { return &Reserve{bytes: bytes} }
 
-// Below says in words that less than the reserve was free when a stage last looked. It is
-// empty if there was more, or if no stage has looked.
+// Below says in words that less than the reserve was free when a stage last looked, or that the
+// archive was behind. It is empty if neither was so, or if no stage has looked.
 func (r *Reserve) Below() string {
 	below, _ := r.below.Load().(string)
-	return below
+	behind, _ := r.behind.Load().(string)
+	return cmp.Or(below, behind)
 }
 
 // look looks at the disk of dir. A file system that does not answer does not stop the
@@ -56,9 +59,10 @@ func belowReserve(free, reserve uint64) string {
 }
 
 // WatchReserve keeps low up to date until ctx ends or stop is called: whether less than
-// env.Reserve is free on the disk of env.Dir. A full disk is the one deadlock of a loop of
-// logs, because topics give no backpressure. The first look is made before WatchReserve
-// returns. reporter is the stage that reports it to the users; empty: no stage does.
+// env.Reserve is free on the disk of env.Dir, or the archive of the crawl is behind. A full disk
+// is the one deadlock of a loop of logs, because topics give no backpressure. The first look at
+// the disk is made before WatchReserve returns. reporter is the stage that looks at the archive
+// and reports to the users; empty: it does not.
 func WatchReserve(ctx context.Context, env Env, reporter topics.Stage) (low *atomic.Bool, stop func()) {
 	low = new(atomic.Bool)
 	below := env.Reserve.look(env.Dir)
@@ -66,12 +70,15 @@ func WatchReserve(ctx context.Context, env Env, reporter topics.Stage) (low *ato
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		report := reserveReport{env: env, stage: reporter}
-		report.look(ctx, below, time.Now())
+		disk := holdReport{env: env, stage: reporter, kind: trouble.Disk, until: "there is room", log: "too little disk is free"}
+		disk.look(ctx, below, time.Now())
+		backlog := newBacklog(env, reporter)
+		defer backlog.close()
 		_ = supervise.Every(ctx, reserveEvery, func() error {
 			below := env.Reserve.look(env.Dir)
-			low.Store(below != "")
-			report.look(ctx, below, time.Now())
+			behind := backlog.look(ctx, time.Now())
+			low.Store(below+behind != "")
+			disk.look(ctx, below, time.Now())
 			return nil
 		})
 	})
@@ -81,29 +88,35 @@ func WatchReserve(ctx context.Context, env Env, reporter topics.Stage) (low *ato
 	}
 }
 
-// reserveReport reports to the users that less than the reserve is free.
-type reserveReport struct {
+// holdReport reports to the users that nothing is released.
+type holdReport struct {
 	env         Env
 	stage       topics.Stage
-	since, told time.Time // zero: it is not below
+	kind        trouble.Kind
+	until, log  string    // what ends it, and what it is
+	since, told time.Time // zero: it does not hold
 }
 
-func (r *reserveReport) look(ctx context.Context, below string, now time.Time) {
+func (r *holdReport) look(ctx context.Context, because string, now time.Time) {
 	switch {
 	case r.stage == "":
-	case below == "" && r.since.IsZero():
-	case below == "":
-		r.env.Logger.Warn("the disk has room again: the crawl goes on")
-		r.env.Troubles.End(ctx, r.stage, trouble.Disk)
+	case because == "" && r.since.IsZero():
+	case because == "":
+		r.env.Logger.Warn("the crawl goes on: " + r.until)
+		r.env.Troubles.End(ctx, r.stage, r.kind)
 		r.since = time.Time{}
 	case r.since.IsZero() || now.Sub(r.told) >= trouble.Again:
 		if r.since.IsZero() {
-			r.env.Logger.Warn("too little disk is free: nothing is fetched until there is room", "because", below)
+			r.env.Logger.Warn(r.log+": nothing is fetched until "+r.until, "because", because)
 			r.since = now
 		}
 		r.told = now
+		says := because
+		if r.kind == trouble.Disk {
+			says += ", in " + r.env.Dir
+		}
 		r.env.Troubles.Report(ctx, r.stage, trouble.Trouble{
-			Kind: trouble.Disk, Says: below + ", in " + r.env.Dir + ": nothing is fetched until there is room", Since: r.since, At: now,
+			Kind: r.kind, Says: says + ": nothing is fetched until " + r.until, Since: r.since, At: now,
 		})
 	}
 }

@@ -43,6 +43,8 @@ const (
 	Fails Kind = "fails"
 	// Disk: less disk is free than the reserve.
 	Disk Kind = "disk"
+	// Archive: the archive is so far behind that nothing is fetched.
+	Archive Kind = "archive"
 )
 
 // Trouble is what keeps one stage of one process from working.

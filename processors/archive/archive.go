@@ -9,9 +9,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/processors/archive/warc"
@@ -22,8 +21,9 @@ import (
 type Options struct {
 	// Bucket gets the files.
 	Bucket blob.Bucket
-	// Topic is the id of fetched: another topic of the same name begins at offset 0 again.
-	Topic kadm.TopicID
+	// Topic and Parsed are the ids of fetched and parsed: another topic of the same name begins
+	// at offset 0 again.
+	Topic, Parsed kadm.TopicID
 	// WARC are the options of the files.
 	WARC warc.Options
 	// Info are further fields of warcinfo.
@@ -49,7 +49,7 @@ const (
 	DefaultFileAge         = time.Hour
 )
 
-// Run archives the exchanges of fetched until ctx ends. Then it publishes what it has read.
+// Run archives the exchanges of fetched and the metadata of parsed until ctx ends. Then it publishes what it has read.
 func Run(ctx context.Context, env stage.Env, o Options) error {
 	if o.Bucket == nil {
 		return fmt.Errorf("%w: the crawl has no archive", stage.ErrFatal)
@@ -66,8 +66,10 @@ func Run(ctx context.Context, env stage.Env, o Options) error {
 
 // open begins a life of the stage: it joins the group.
 func open(env stage.Env, o Options) (*archiver, error) {
-	a := newArchiver(env, o.withDefaults())
-	var err error
+	a, err := newArchiver(env, o.withDefaults())
+	if err != nil {
+		return nil, err
+	}
 	if a.rejects, err = env.NewOutbox(topics.Archive); err != nil {
 		return nil, err
 	}
@@ -103,7 +105,8 @@ type archiver struct {
 	client  *kgo.Client
 	rejects *stage.Outbox
 	files   publisher
-	parts   map[int32]*part
+	packer  *warc.Packer
+	parts   map[source]*part
 	done    chan answer // has room for the answers of all jobs
 	jobs    sync.WaitGroup
 	running int
@@ -111,15 +114,19 @@ type archiver struct {
 	unfollow func()
 
 	mu   sync.Mutex
-	lost []int32            // partitions that the group took away
+	lost []source           // that the group took away
 	wake context.CancelFunc // ends the poll that waits
 }
 
-func newArchiver(env stage.Env, o Options) *archiver {
-	return &archiver{
-		env: env, options: o, parts: map[int32]*part{}, done: make(chan answer, env.Definition.Partitions+1), wake: func() {},
-		files: publisher{bucket: o.Bucket, options: o, env: env},
+func newArchiver(env stage.Env, o Options) (*archiver, error) {
+	packer, err := warc.NewPacker(o.WARC)
+	if err != nil {
+		return nil, err
 	}
+	return &archiver{
+		env: env, options: o, parts: map[source]*part{}, done: make(chan answer, 2*env.Definition.Partitions+1), wake: func() {},
+		files: publisher{bucket: o.Bucket, options: o, env: env}, packer: packer,
+	}, nil
 }
 
 // pollFor is the longest wait for records. Drafts are checked after each wait.
@@ -176,46 +183,48 @@ func (a *archiver) round(ctx, life context.Context, wait time.Duration, settle b
 	}
 	for it := fetches.RecordIter(); !it.Done(); {
 		r := it.Next()
-		p := a.parts[r.Partition]
+		from := source{r.Topic, r.Partition}
+		p := a.parts[from]
 		if p == nil {
 			p = &part{}
-			a.parts[r.Partition] = p
+			a.parts[from] = p
 		}
 		p.heard = time.Now()
 		p.waiting = append(p.waiting, r)
 		p.bytes += len(r.Value)
 		if p.job != nil && p.bytes >= waitingBytes && !p.paused {
 			p.paused = true
-			a.client.PauseFetchPartitions(map[string][]int32{a.env.Names.Fetched: {r.Partition}})
+			a.client.PauseFetchPartitions(from.set())
 		}
 	}
-	for number, p := range a.parts {
-		if err := a.work(ctx, life, number, p); err != nil {
+	for from, p := range a.parts {
+		if err := a.work(ctx, life, from, p); err != nil {
 			return err
 		}
-		if p.draft != nil && p.job == nil && (settle && time.Since(p.heard) >= pollFor || time.Since(p.draft.begun) >= a.options.FileAge) {
-			a.publish(life, number, p)
+		idle := time.Since(p.heard) >= pollFor
+		if p.draft != nil && p.job == nil && (settle && idle || p.draft.old(a.options.FileAge, idle)) {
+			a.publish(life, from, p)
 		}
 	}
 	return a.answers(ctx)
 }
 
 // work archives the records of a partition that wait, unless a job runs.
-func (a *archiver) work(ctx, life context.Context, number int32, p *part) error {
+func (a *archiver) work(ctx, life context.Context, from source, p *part) error {
 	for p.job == nil && len(p.waiting) > 0 {
 		r := p.waiting[0]
 		switch {
 		case r.Offset < p.next: // it is in a file that was found
 		case p.draft == nil:
-			a.begin(life, number, p, r)
+			a.begin(life, from, p, r)
 			return nil
 		default:
 			if err := a.add(ctx, p.draft, r); err != nil {
 				return err
 			}
-			p.next = r.Offset + 1
+			p.next, p.draft.last = r.Offset+1, r.Timestamp
 			if p.draft.warc.Size() >= a.options.FileBytes {
-				a.publish(life, number, p)
+				a.publish(life, from, p)
 			}
 		}
 		p.waiting = p.waiting[1:]
@@ -227,8 +236,11 @@ func (a *archiver) work(ctx, life context.Context, number int32, p *part) error 
 	return nil
 }
 
-// add adds one exchange to a draft. A record that cannot be archived is rejected.
+// add adds a record to a draft. A record that cannot be archived is rejected.
 func (a *archiver) add(ctx context.Context, d *draft, r *kgo.Record) error {
+	if r.Topic == a.env.Names.Parsed {
+		return a.addMetadata(ctx, d, r)
+	}
 	whole, reason, err := a.env.LoadBody(ctx, r)
 	switch {
 	case err != nil:
@@ -236,46 +248,59 @@ func (a *archiver) add(ctx context.Context, d *draft, r *kgo.Record) error {
 	case reason != "":
 		return a.rejects.Reject(ctx, r, reason)
 	}
-	var x weftpb.Fetched
-	if proto.Unmarshal(whole.Value, &x) != nil {
+	x, err := decode(whole.Value)
+	if err != nil {
 		return nil // parse sends it to rejected
 	}
-	_, err = a.rejects.RejectOnPanic(ctx, r, func() error { return d.warc.Add(&x) })
+	_, err = a.rejects.RejectOnPanic(ctx, r, func() error { return d.warc.Add(x) })
 	return err
 }
 
+// addMetadata adds the metadata of a page.
+func (a *archiver) addMetadata(ctx context.Context, d *draft, r *kgo.Record) error {
+	page, err := codecs.DecodeParsedMetadata(r.Value)
+	if err != nil {
+		return a.rejects.Reject(ctx, r, reasonNoPage)
+	}
+	return d.warc.AddMetadata(warc.Metadata{ID: page.ID, URL: page.URL, Date: page.FetchedAt, JSON: page.JSON})
+}
+
 // begin asks for a file that begins with r, and begins a draft if there is none.
-func (a *archiver) begin(life context.Context, number int32, p *part, r *kgo.Record) {
-	a.start(life, number, p, func(ctx context.Context) (func(owned bool), error) {
-		head, found, err := a.files.find(ctx, number, r)
+func (a *archiver) begin(life context.Context, from source, p *part, r *kgo.Record) {
+	a.start(life, from, p, func(ctx context.Context) (func(owned bool), error) {
+		head, found, err := a.files.find(ctx, from, r)
 		if err != nil {
 			return nil, err
 		}
 		if found {
 			return func(bool) { p.next, p.commit = head.Next, head.Next }, nil
 		}
-		d, err := newDraft(head, a.options.WARC, a.env.Dir)
+		d, err := newDraft(head, a.packer, a.env.Dir)
+		if err != nil {
+			return nil, err
+		}
+		d.first, d.last = r.Timestamp, r.Timestamp
 		return func(owned bool) {
 			if p.draft = d; !owned {
 				p.drop()
 			}
-		}, err
+		}, nil
 	})
 }
 
 // publish publishes the draft of a partition.
-func (a *archiver) publish(life context.Context, number int32, p *part) {
+func (a *archiver) publish(life context.Context, from source, p *part) {
 	d := p.draft
 	p.draft = nil
 	d.head.Next = p.next
-	a.start(life, number, p, func(ctx context.Context) (func(owned bool), error) {
+	a.start(life, from, p, func(ctx context.Context) (func(owned bool), error) {
 		defer d.close()
 		next, err := a.files.publish(ctx, d)
 		return func(owned bool) {
 			p.commit = next
 			if next < p.next && owned { // another process published less: the rest is read again
 				p.waiting, p.bytes = nil, 0
-				a.client.SetOffsets(map[string]map[int32]kgo.EpochOffset{a.env.Names.Fetched: {number: {Epoch: -1, Offset: next}}})
+				a.client.SetOffsets(map[string]map[int32]kgo.EpochOffset{from.topic: {from.partition: {Epoch: -1, Offset: next}}})
 			}
 			p.next = next
 		}, err
@@ -284,14 +309,14 @@ func (a *archiver) publish(life context.Context, number int32, p *part) {
 
 // start runs a job of a partition, whose records wait meanwhile. The job returns a function. The
 // archiver's goroutine calls it, and tells it whether the archiver still owns the partition.
-func (a *archiver) start(life context.Context, number int32, p *part, job func(context.Context) (then func(owned bool), err error)) {
+func (a *archiver) start(life context.Context, from source, p *part, job func(context.Context) (then func(owned bool), err error)) {
 	ctx, cancel := context.WithCancel(life)
 	p.job = cancel
 	a.running++
 	a.jobs.Go(func() {
 		defer cancel()
 		then, err := job(ctx)
-		a.done <- answer{number, p, then, err}
+		a.done <- answer{from, p, then, err}
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.wake()
@@ -314,7 +339,7 @@ func (a *archiver) answers(ctx context.Context) error {
 
 func (a *archiver) answered(one answer) error {
 	a.running--
-	owned := a.parts[one.number] == one.part
+	owned := a.parts[one.from] == one.part
 	if one.err == nil {
 		one.part.job = nil
 		one.then(owned)
@@ -327,7 +352,7 @@ func (a *archiver) answered(one answer) error {
 	}
 	if one.part.paused {
 		one.part.paused = false
-		a.client.ResumeFetchPartitions(map[string][]int32{a.env.Names.Fetched: {one.number}})
+		a.client.ResumeFetchPartitions(one.from.set())
 	}
 	return nil
 }
@@ -336,9 +361,9 @@ func (a *archiver) answered(one answer) error {
 // process ends before, the next owner finds the files.
 func (a *archiver) commit(ctx context.Context) error {
 	var records []*kgo.Record
-	for number, p := range a.parts {
+	for from, p := range a.parts {
 		if p.commit > 0 {
-			records = append(records, &kgo.Record{Topic: a.env.Names.Fetched, Partition: number, Offset: p.commit - 1, LeaderEpoch: -1})
+			records = append(records, &kgo.Record{Topic: from.topic, Partition: from.partition, Offset: p.commit - 1, LeaderEpoch: -1})
 		}
 	}
 	if len(records) == 0 {
@@ -351,7 +376,7 @@ func (a *archiver) commit(ctx context.Context) error {
 		return nil
 	}
 	for _, r := range records {
-		a.parts[r.Partition].commit = 0
+		a.parts[source{r.Topic, r.Partition}].commit = 0
 	}
 	return nil
 }
@@ -361,10 +386,10 @@ const commitTimeout = 5 * time.Second
 // finish publishes all drafts, until ctx ends.
 func (a *archiver) finish(ctx context.Context) error {
 	for ctx.Err() == nil {
-		for number, p := range a.parts {
+		for from, p := range a.parts {
 			p.waiting, p.bytes = nil, 0
 			if p.draft != nil && p.job == nil {
-				a.publish(ctx, number, p)
+				a.publish(ctx, from, p)
 			}
 		}
 		if a.running == 0 {
@@ -386,7 +411,11 @@ func (a *archiver) finish(ctx context.Context) error {
 func (a *archiver) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lost = append(a.lost, lost[a.env.Names.Fetched]...)
+	for topic, partitions := range lost {
+		for _, partition := range partitions {
+			a.lost = append(a.lost, source{topic, partition})
+		}
+	}
 }
 
 // forget drops what belongs to partitions that were lost.
@@ -395,12 +424,12 @@ func (a *archiver) forget() {
 	lost := a.lost
 	a.lost = nil
 	a.mu.Unlock()
-	for _, number := range lost {
-		if p := a.parts[number]; p != nil {
+	for _, from := range lost {
+		if p := a.parts[from]; p != nil {
 			p.drop()
-			delete(a.parts, number)
+			delete(a.parts, from)
 			if p.paused { // it may come back
-				a.client.ResumeFetchPartitions(map[string][]int32{a.env.Names.Fetched: {number}})
+				a.client.ResumeFetchPartitions(from.set())
 			}
 		}
 	}

@@ -73,11 +73,15 @@ func closed() <-chan struct{} {
 }
 
 // finish runs the stage until everything before end is committed.
-func (b bench) finish(o Options, end int64) {
+func (b bench) finish(o Options, end int64) { b.finishBoth(o, end, 0) }
+
+// finishBoth runs the stage until everything before end in fetched and before parsed in parsed is
+// committed.
+func (b bench) finishBoth(o Options, end, parsed int64) {
 	b.T.Helper()
 	o.Settle = closed()
 	stop := stagetest.During(b.T, func(ctx context.Context) error { return Run(ctx, b.Env, o) })
-	for began := time.Now(); b.committed() < end; time.Sleep(5 * time.Millisecond) {
+	for began := time.Now(); b.committed() < end || b.committedIn(b.Names.Parsed) < parsed; time.Sleep(5 * time.Millisecond) {
 		if time.Since(began) > stagetest.Bound {
 			b.T.Fatalf("committed %d of %d; %s", b.committed(), end, b.Log)
 		}
@@ -87,13 +91,15 @@ func (b bench) finish(o Options, end int64) {
 	}
 }
 
-func (b bench) committed() int64 {
+func (b bench) committed() int64 { return b.committedIn(b.Names.Fetched) }
+
+func (b bench) committedIn(topic string) int64 {
 	b.T.Helper()
 	commits, err := b.Admin.FetchOffsets(b.T.Context(), b.Names.Group(topics.Archive))
 	if err != nil && !strings.Contains(err.Error(), "GROUP_ID_NOT_FOUND") {
 		b.T.Fatal(err)
 	}
-	at, _ := commits.Lookup(b.Names.Fetched, 0)
+	at, _ := commits.Lookup(topic, 0)
 	return at.At
 }
 
@@ -284,7 +290,12 @@ func TestKilledAtEachStep(t *testing.T) {
 // published or committed at its end.
 func (b bench) dies(died context.Context, bucket blob.Bucket) {
 	b.T.Helper()
-	a, err := open(b.Env, b.options(bucket).withDefaults())
+	b.diesAt(died, b.options(bucket), func() bool { return b.committed() >= 4 })
+}
+
+func (b bench) diesAt(died context.Context, o Options, done func() bool) {
+	b.T.Helper()
+	a, err := open(b.Env, o.withDefaults())
 	if err != nil {
 		b.T.Fatal(err)
 	}
@@ -292,7 +303,7 @@ func (b bench) dies(died context.Context, bucket blob.Bucket) {
 	defer a.leave()
 	defer a.close()
 	defer end()
-	for died.Err() == nil && b.committed() < 4 {
+	for died.Err() == nil && !done() {
 		if err := a.round(died, life, 5*time.Millisecond, true); err != nil && died.Err() == nil {
 			b.T.Fatal(err)
 		}
@@ -301,7 +312,16 @@ func (b bench) dies(died context.Context, bucket blob.Bucket) {
 
 // Two processes that both believe to own the partition write each exchange once.
 func TestTwoOwners(t *testing.T) {
-	b := newBench(t, t.TempDir())
+	t.Run("folder", func(t *testing.T) { twoOwners(t, t.TempDir()) })
+	t.Run("slow s3", func(t *testing.T) {
+		var server faultyServer
+		server.fault.Store(&fault{wait: 5 * time.Millisecond})
+		twoOwners(t, server.inFrontOf(t, s3server.Gateway(t, "archive")))
+	})
+}
+
+func twoOwners(t *testing.T, location string) {
+	b := newBench(t, location)
 	b.fill(0, 40)
 	life, end := context.WithCancel(t.Context())
 	defer end()
@@ -329,7 +349,7 @@ func TestTwoOwners(t *testing.T) {
 			if err := a.round(t.Context(), life, 5*time.Millisecond, true); err != nil {
 				t.Fatal(err)
 			}
-			p := a.parts[0]
+			p := a.parts[source{b.Names.Fetched, 0}]
 			both = both && p != nil && p.next == 40 && p.job == nil && p.draft == nil
 		}
 		if both {
@@ -427,7 +447,7 @@ func TestOddRecords(t *testing.T) {
 // Draft files have no name that a killed process could leave.
 func TestDraftsHaveNoNames(t *testing.T) {
 	dir := t.TempDir()
-	d, err := newDraft(warc.Head{Name: "a"}, warc.Options{}, dir)
+	d, err := newDraft(warc.Head{Name: "a"}, nil, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

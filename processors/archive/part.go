@@ -14,7 +14,16 @@ import (
 	"github.com/weftcrawl/weft/processors/archive/warc"
 )
 
-// part is what the archiver does in one partition.
+// source is a partition of a topic that the archiver reads.
+type source struct {
+	topic     string
+	partition int32
+}
+
+// set is the source in the form that clients take.
+func (s source) set() map[string][]int32 { return map[string][]int32{s.topic: {s.partition}} }
+
+// part is what the archiver does in one source.
 type part struct {
 	// waiting are records that were read and are not archived yet.
 	waiting []*kgo.Record
@@ -42,31 +51,37 @@ func (p *part) drop() {
 
 // answer is the result of a job.
 type answer struct {
-	number int32
-	part   *part
-	then   func(owned bool)
-	err    error
+	from source
+	part *part
+	then func(owned bool)
+	err  error
+}
+
+// old tells whether a draft spans an age, or exists for so long. If no more records come, the
+// age counts from the first record, which may have waited in the topic.
+func (d *draft) old(age time.Duration, idle bool) bool {
+	return time.Since(d.begun) >= age || d.last.Sub(d.first) >= age || idle && time.Since(d.first) >= age
 }
 
 // draft is a file that is not published. It has no name in the file system.
 type draft struct {
 	head  warc.Head
 	begun time.Time
-	warc  *warc.File
-	file  *os.File
-	out   *bufio.Writer
+	// first and last are the times of the first and the last record.
+	first, last time.Time
+	warc        *warc.File
+	file        *os.File
+	out         *bufio.Writer
 }
 
-func newDraft(head warc.Head, o warc.Options, dir string) (*draft, error) {
+func newDraft(head warc.Head, p *warc.Packer, dir string) (*draft, error) {
 	file, err := os.CreateTemp(dir, "archive-*")
 	if err != nil {
 		return nil, fmt.Errorf("begin a draft of %s: %w", head.Name, err)
 	}
 	d := &draft{head: head, begun: time.Now(), file: file, out: bufio.NewWriterSize(file, 256<<10)}
-	if err = os.Remove(file.Name()); err == nil {
-		d.warc, err = warc.NewFile(d.out, o)
-	}
-	if err != nil {
+	d.warc = warc.NewFile(d.out, p)
+	if err = os.Remove(file.Name()); err != nil {
 		return nil, errors.Join(fmt.Errorf("begin a draft of %s: %w", head.Name, err), file.Close())
 	}
 	return d, nil

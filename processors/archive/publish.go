@@ -34,22 +34,28 @@ func Prefix(crawl string, topic [16]byte, partition int32) string {
 	return fmt.Sprintf("%s-%s-%05d-", crawl, hex.EncodeToString(topic[:6]), partition)
 }
 
-// stem is the name of a file without its extension. other counts files of the same name
-// with another first record.
-func (p *publisher) stem(partition int32, first int64, other int) string {
-	stem := fmt.Sprintf("%s%015d", Prefix(p.env.Names.Crawl, p.options.Topic, partition), first)
-	if other > 0 {
-		stem += fmt.Sprintf("-%d", other)
+// metadataPart is in the names of files of metadata.
+const metadataPart = ".meta"
+
+// name is the name of a file. other counts files of the same name with another first record.
+func (p *publisher) name(from source, first int64, other int) string {
+	topic, part := p.options.Topic, ""
+	if from.topic == p.env.Names.Parsed {
+		topic, part = p.options.Parsed, metadataPart
 	}
-	return stem
+	name := fmt.Sprintf("%s%015d", Prefix(p.env.Names.Crawl, topic, from.partition), first)
+	if other > 0 {
+		name += fmt.Sprintf("-%d", other)
+	}
+	return name + part + p.options.WARC.Compression.Extension()
 }
 
 // find looks for the file that begins with a record. If there is no such file, head is the head of
 // the new file.
-func (p *publisher) find(ctx context.Context, partition int32, r *kgo.Record) (head warc.Head, found bool, err error) {
-	want := warc.Head{First: r.Offset, Sum: sumOf(r), Date: dateOf(r), Info: p.options.Info}
+func (p *publisher) find(ctx context.Context, from source, r *kgo.Record) (head warc.Head, found bool, err error) {
+	want := warc.Head{First: r.Offset, Sum: sumOf(r), Date: p.dateOf(r), Info: p.options.Info}
 	for other := 0; ; other++ {
-		want.Name = p.stem(partition, r.Offset, other) + p.options.WARC.Compression.Extension()
+		want.Name = p.name(from, r.Offset, other)
 		have, found, err := p.head(ctx, want.Name)
 		switch {
 		case err != nil:
@@ -93,11 +99,13 @@ func (p *publisher) publish(ctx context.Context, d *draft) (next int64, err erro
 	}
 	head := d.head.Member(p.options.WARC.Compression)
 	index := warc.CDXJ(d.warc.Index(), d.head.Name, int64(len(head)))
-	err = p.persist(ctx, askTimeout, func(ctx context.Context) error {
-		return p.bucket.Put(ctx, indexName(d.head), bytes.NewReader(index), int64(len(index)))
-	})
-	if err != nil {
-		return 0, err
+	if len(index) > 0 { // it is empty for metadata, and if no exchange has a response
+		err = p.persist(ctx, askTimeout, func(ctx context.Context) error {
+			return p.bucket.Put(ctx, indexName(d.head), bytes.NewReader(index), int64(len(index)))
+		})
+		if err != nil {
+			return 0, err
+		}
 	}
 	there := false
 	err = p.persist(ctx, sendTimeout, func(ctx context.Context) error {
@@ -207,9 +215,9 @@ func sumOf(r *kgo.Record) string {
 }
 
 // dateOf is the time of the exchange in a record, or else the time of the record.
-func dateOf(r *kgo.Record) time.Time {
+func (p *publisher) dateOf(r *kgo.Record) time.Time {
 	var x weftpb.Fetched
-	if proto.Unmarshal(r.Value, &x) == nil {
+	if r.Topic != p.env.Names.Parsed && proto.Unmarshal(r.Value, &x) == nil {
 		one := &x
 		if x.GetRobots() != nil {
 			one = x.GetRobots()

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/stage"
@@ -27,6 +29,7 @@ type result struct {
 	env      *stage.Env
 	domain   string
 	exchange topics.Exchange
+	at       *kgo.Record // of fetched, which has the exchange
 	// named is what the exchange names, one record at least. The first one has the evidence.
 	named []*weftpb.Discovered
 
@@ -41,6 +44,9 @@ func (p *parser) page(made *result, b *body, source urls.URL, read *document.Pag
 	f := b.f
 	base := p.form.Document(source, read.Base, read.Charset)
 	record := parsed(f, read, source, base, made.domain, p.env.Names.Crawl)
+	if p.env.Definition.Archive != "" {
+		record.Archived = &codecs.ParsedArchived{Partition: made.at.Partition, Offset: made.at.Offset}
+	}
 	made.record, made.named = &record, discovered(f, read)
 	p.beyond(made, b, read, base)
 	if p.env.Definition.Sitemaps == topics.OnlySitemaps {

@@ -161,7 +161,7 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 	if refusal != urls.Accepted {
 		return nil, "source_" + string(refusal), nil
 	}
-	made = &result{env: &p.env, domain: string(r.Key), exchange: p.env.Names.Exchange(f.Id, f.Outcome.GetStartedMs())}
+	made = &result{env: &p.env, domain: string(r.Key), exchange: p.env.Names.Exchange(f.Id, f.Outcome.GetStartedMs()), at: r}
 	status := f.Outcome.GetStatus()
 	sitemap := f.Request.Target.Sitemap != nil
 	switch {

@@ -10,7 +10,11 @@
 //	warcinfo   the head: which records of fetched are in the file, and the crawl's definition
 //	response   as it came; or revisit, if the payload is in the file already, or for a 304
 //	request    as it was sent
-//	metadata   of an exchange without a response: the class of its error
+//	metadata   of an exchange without a response: the class of its error; or, in files of
+//	           their own, of a page: what parsed says of it
+//
+// A payload with a content coding is stored in its member and not compressed again. The digest
+// of a record with a payload is that of the payload. Other records have a block digest.
 //
 // The bytes are a function of the head and of the exchanges: there is no clock and no random
 // id. The head is written last, when the end of the file is known. It is stored and not

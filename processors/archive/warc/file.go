@@ -4,41 +4,22 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
 // File writes what follows the head of one WARC file. Its bytes are a function of the
 // exchanges that are added. It is not safe for concurrent use.
 type File struct {
-	out  *counter
-	gz   *gzip.Writer
-	zst  *zstd.Encoder
-	text []byte // of a record, before zstd
+	out    *counter
+	packer *Packer
 	// payloads are the payloads in this file, by digest.
 	payloads map[string]int // its entry in index
 	index    []Entry
 }
 
 // NewFile returns a file whose records go to w.
-func NewFile(w io.Writer, o Options) (*File, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	o = o.withDefaults()
-	f := &File{out: &counter{w: w}, payloads: map[string]int{}}
-	var err error
-	if o.Compression == Zstd {
-		f.zst, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevel(o.Level)), zstd.WithLowerEncoderMem(true))
-	} else {
-		f.gz, err = gzip.NewWriterLevel(f.out, o.Level)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("warc: %w", err)
-	}
-	return f, nil
+func NewFile(w io.Writer, p *Packer) *File {
+	return &File{out: &counter{w: w}, packer: p, payloads: map[string]int{}}
 }
 
 type counter struct {
@@ -61,7 +42,7 @@ func (f *File) Add(x *weftpb.Fetched) error {
 	for i := range records {
 		r := &records[i]
 		at := f.out.n
-		if err := f.member(r); err != nil {
+		if err := f.write(r); err != nil {
 			return fmt.Errorf("write WARC: %w", err)
 		}
 		if r.entry != nil {
@@ -72,34 +53,17 @@ func (f *File) Add(x *weftpb.Fetched) error {
 	return nil
 }
 
+func (f *File) write(r *record) error {
+	member, err := f.packer.member(r)
+	if err == nil {
+		_, err = f.out.Write(member)
+	}
+	return err
+}
+
 // Size is the length of what was written.
 func (f *File) Size() int64 { return f.out.n }
 
 // Index has an entry for each response, in the order of the file. Offsets count from the
 // end of the head.
 func (f *File) Index() []Entry { return f.index }
-
-func (f *File) member(r *record) error {
-	if f.gz != nil {
-		f.gz.Reset(f.out)
-		for _, part := range r.parts() {
-			if _, err := f.gz.Write(part); err != nil {
-				return err
-			}
-		}
-		return f.gz.Close()
-	}
-	f.text = f.text[:0]
-	for _, part := range r.parts() {
-		f.text = append(f.text, part...)
-	}
-	frame := f.zst.EncodeAll(f.text, nil)
-	if cap(f.text) > largeText {
-		f.text = nil
-	}
-	_, err := f.out.Write(frame)
-	return err
-}
-
-// largeText is the size of a buffer that is not kept.
-const largeText = 1 << 20

@@ -1,15 +1,12 @@
 package warc
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/google/uuid"
 )
 
@@ -64,7 +61,7 @@ func (h Head) Member(c Compression) []byte {
 		},
 		head: block,
 	}
-	text := bytes.Join(r.parts(), nil)
+	text := slices.Concat(r.appendHeader(nil), r.head, recordEnd)
 	if c == Zstd {
 		return storedZstd(text)
 	}
@@ -84,40 +81,4 @@ func ReadHead(begin []byte) (h Head, ok bool) {
 	next, err2 := strconv.ParseInt(values[nextField], 10, 64)
 	h = Head{Name: values["WARC-Filename"], First: first, Next: next, Sum: values[sumField]}
 	return h, err1 == nil && err2 == nil && next > first && first >= 0 && h.Sum != ""
-}
-
-// most is the length of a stored block of both formats.
-const most = 1<<16 - 1
-
-// storedGzip is a gzip member (RFC 1952) of stored blocks (RFC 1951 section 3.2.4).
-func storedGzip(text []byte) []byte {
-	b := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
-	for rest, last := text, byte(0); last == 0; {
-		block := rest[:min(len(rest), most)]
-		if rest = rest[len(block):]; len(rest) == 0 {
-			last = 1
-		}
-		b = append(b, last)
-		b = binary.LittleEndian.AppendUint16(b, uint16(len(block)))
-		b = binary.LittleEndian.AppendUint16(b, ^uint16(len(block)))
-		b = append(b, block...)
-	}
-	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(text))
-	return binary.LittleEndian.AppendUint32(b, uint32(len(text)))
-}
-
-// storedZstd is a zstd frame (RFC 8878 section 3.1.1) of raw blocks, as a single segment
-// with its size in 4 bytes and a checksum.
-func storedZstd(text []byte) []byte {
-	b := []byte{0x28, 0xb5, 0x2f, 0xfd, 0b1010_0100}
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
-	for rest, last := text, uint32(0); last == 0; {
-		block := rest[:min(len(rest), most)]
-		if rest = rest[len(block):]; len(rest) == 0 {
-			last = 1
-		}
-		header := binary.LittleEndian.AppendUint32(nil, uint32(len(block))<<3|last)
-		b = append(append(b, header[:3]...), block...)
-	}
-	return binary.LittleEndian.AppendUint32(b, uint32(xxhash.Sum64(text)))
 }

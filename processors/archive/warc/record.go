@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha1"
 	"encoding/base32"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,6 +24,7 @@ type record struct {
 	fields  []Field
 	head    []byte
 	payload []byte
+	coded   bool   // the payload has a content coding
 	entry   *Entry // in the index; nil: it has no entry
 }
 
@@ -53,7 +55,7 @@ func (f *File) records(x *weftpb.Fetched) []record {
 	if strings.HasPrefix(x.GetProto(), "HTTP/2") {
 		common = append(common, Field{"WARC-Protocol", "h2"})
 	}
-	response := record{head: responseHead(x), payload: payload(x)}
+	response := record{head: responseHead(x), payload: payload(x), coded: len(x.GetCodedBody()) > 0}
 	responseID := recordID(x, "response")
 	sum := digest(response.payload)
 	typed := Field{"Content-Type", "application/http;msgtype=response"}
@@ -61,7 +63,7 @@ func (f *File) records(x *weftpb.Fetched) []record {
 	at, known := f.payloads[sum]
 	switch {
 	case x.GetOutcome().GetStatus() == http.StatusNotModified:
-		response.payload, mime = nil, "warc/revisit"
+		response.payload, mime, sum = nil, "warc/revisit", ""
 		response.fields = slices.Concat([]Field{{"WARC-Type", "revisit"}, {"WARC-Record-ID", responseID}}, common, []Field{
 			typed, {"WARC-Profile", notModified}, {"WARC-Refers-To-Target-URI", target},
 		})
@@ -99,6 +101,39 @@ func failure(x *weftpb.Fetched, common []Field) record {
 	}
 }
 
+// Metadata is what is known of a page.
+type Metadata struct {
+	// ID and Date are those of the page's exchange: the id of Fetched and the time of its request.
+	ID   string
+	URL  string
+	Date time.Time
+	// JSON is one object.
+	JSON []byte
+}
+
+// ParsedField is the field of a metadata record that has the JSON. A block that is JSON would be a
+// page to programs that index and replay files: they leave out metadata only in the form of fields.
+const ParsedField = "weft-parsed"
+
+// AddMetadata adds a record that refers to the response of a page. The response is in another
+// file, or not archived yet.
+func (f *File) AddMetadata(m Metadata) error {
+	if err := f.write(&record{fields: metadataFields(m), head: appendField(nil, ParsedField, string(m.JSON))}); err != nil {
+		return fmt.Errorf("write WARC: %w", err)
+	}
+	return nil
+}
+
+func metadataFields(m Metadata) []Field {
+	date := m.Date.UTC().Format(dateFormat)
+	return []Field{
+		{"WARC-Type", "metadata"}, {"WARC-Record-ID", idOf(m.ID, m.URL, m.Date.UnixMilli(), "parsed")},
+		{"WARC-Target-URI", m.URL}, {"WARC-Date", date}, {"Content-Type", "application/warc-fields"},
+		{"WARC-Refers-To", idOf(m.ID, m.URL, m.Date.UnixMilli(), "response")},
+		{"WARC-Refers-To-Target-URI", m.URL}, {"WARC-Refers-To-Date", date},
+	}
+}
+
 // payload is the body as it came, after any transfer coding, or else without its codings.
 func payload(x *weftpb.Fetched) []byte {
 	if coded := x.GetCodedBody(); len(coded) > 0 {
@@ -107,7 +142,7 @@ func payload(x *weftpb.Fetched) []byte {
 	return x.GetBody()
 }
 
-// mediaType is the type in the response's Content-Type, as it is in indexes.
+// mediaType is the type in the response's Content-Type, as it is in indexes; empty: there is none.
 func mediaType(x *weftpb.Fetched) string {
 	for _, h := range x.GetHeaders() {
 		if strings.EqualFold(h.GetName(), "Content-Type") {
@@ -115,25 +150,24 @@ func mediaType(x *weftpb.Fetched) string {
 			return strings.ToLower(strings.TrimSpace(essence))
 		}
 	}
-	return "unk"
+	return ""
 }
 
-// parts are the bytes of the record.
-func (r *record) parts() [][]byte { return [][]byte{r.finish(), r.head, r.payload, []byte("\r\n\r\n")} }
+// recordEnd is what follows the block of a record.
+var recordEnd = []byte("\r\n\r\n")
 
-// finish adds the fields that depend on the block and returns the record's
-// header.
-func (r *record) finish() []byte {
-	fields := append(slices.Clip(r.fields), Field{"WARC-Block-Digest", digest(r.head, r.payload)},
-		Field{"Content-Length", strconv.Itoa(len(r.head) + len(r.payload))})
-	return appendFields([]byte("WARC/1.1\r\n"), fields)
-}
-
-// appendFields writes fields and the empty line after them.
-func appendFields(b []byte, fields []Field) []byte {
-	for _, f := range fields {
+// appendHeader appends the fields of the record, with those that depend on its block. A block with
+// a payload has no digest of its own: it would be a second pass over the payload, which has its
+// digest. The checksum of the member is of the whole record.
+func (r *record) appendHeader(b []byte) []byte {
+	b = append(b, "WARC/1.1\r\n"...)
+	for _, f := range r.fields {
 		b = appendField(b, f.Name, f.Value)
 	}
+	if len(r.payload) == 0 {
+		b = appendField(b, "WARC-Block-Digest", digest(r.head))
+	}
+	b = appendField(b, "Content-Length", strconv.Itoa(len(r.head)+len(r.payload)))
 	return append(b, '\r', '\n')
 }
 
@@ -154,17 +188,19 @@ func oneLine(s string) string {
 }
 
 // digest is the labelled SHA-1 in base 32, which all readers know.
-func digest(parts ...[]byte) string {
-	h := sha1.New()
-	for _, p := range parts {
-		h.Write(p)
-	}
-	return "sha1:" + base32.StdEncoding.EncodeToString(h.Sum(nil))
+func digest(text []byte) string {
+	sum := sha1.Sum(text)
+	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
 }
 
-// recordID is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
+// recordID is the id of a record of an exchange.
 func recordID(f *weftpb.Fetched, kind string) string {
-	name := cmp.Or(f.GetId(), f.GetRequest().GetTarget().GetUrl()) + "\x00" + strconv.FormatInt(f.GetOutcome().GetStartedMs(), 10) + "\x00" + kind
+	return idOf(f.GetId(), f.GetRequest().GetTarget().GetUrl(), f.GetOutcome().GetStartedMs(), kind)
+}
+
+// idOf is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
+func idOf(id, target string, startedMs int64, kind string) string {
+	name := cmp.Or(id, target) + "\x00" + strconv.FormatInt(startedMs, 10) + "\x00" + kind
 	return "<urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String() + ">"
 }
 

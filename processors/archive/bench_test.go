@@ -1,0 +1,117 @@
+package archive
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/test/webserver"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// BenchmarkArchive measures what the stage adds to a page: from its record in fetched to its
+// file in a folder, in µs of CPU of all threads. Pages are as long as documentation. They came
+// plain, or coded with gzip as most servers send them.
+func BenchmarkArchive(b *testing.B) {
+	for _, coded := range []bool{false, true} {
+		for _, o := range []warc.Options{{Compression: warc.Gzip}, {Compression: warc.Zstd}} {
+			b.Run(fmt.Sprintf("%s coded=%v", o.Compression, coded), func(b *testing.B) {
+				pages, total := generated(b, coded)
+				bucket, err := blob.Open(b.Context(), b.TempDir())
+				if err != nil {
+					b.Fatal(err)
+				}
+				a, err := newArchiver(stage.Env{Names: topics.Loop("bench"), Dir: b.TempDir()}, Options{Bucket: bucket, WARC: o}.withDefaults())
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				began, bytes := spent(), int64(0)
+				for n := 0; n < b.N; n += len(pages) {
+					size := fileOf(b, a, pages[:min(len(pages), b.N-n)], int64(n))
+					bytes += size
+				}
+				b.ReportMetric(float64((spent()-began).Microseconds())/float64(b.N), "cpu-µs/page")
+				b.ReportMetric(float64(bytes)/float64(b.N), "bytes/page")
+				b.ReportMetric(float64(total)/float64(len(pages)), "body/page")
+			})
+		}
+	}
+}
+
+// spent is the CPU time of all threads of the process.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// generated are the records of 500 pages, and the length of all bodies.
+func generated(b *testing.B, coded bool) (records []*kgo.Record, total int) {
+	web, err := webserver.NewGenerated(webserver.Options{Pages: 500, Domains: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for domain, path := range web.Pages() {
+		body := web.Answer(domain, 80, path, nil).Body
+		x := exchange(len(records))
+		x.Body = body
+		x.RequestHead = []byte("GET " + path + " HTTP/1.1\r\nHost: k.example\r\nUser-Agent: weft/1\r\nAccept: text/html,*/*;q=0.5\r\nAccept-Encoding: gzip, br, zstd\r\n\r\n")
+		head := "HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Tue, 24 Nov 2026 10:00:00 GMT\r\nContent-Type: text/html; charset=utf-8\r\nLast-Modified: Mon, 23 Nov 2026 10:00:00 GMT\r\nETag: \"65a-5f\"\r\nVary: Accept-Encoding\r\nTransfer-Encoding: chunked\r\n"
+		if coded {
+			var packed bytes.Buffer
+			gz := gzip.NewWriter(&packed)
+			_, _ = gz.Write(body)
+			_ = gz.Close()
+			x.CodedBody = packed.Bytes()
+			head += "Content-Encoding: gzip\r\n"
+		}
+		x.ResponseHead = []byte(head + "\r\n")
+		x.Headers = []*weftpb.Header{{Name: "Content-Type", Value: "text/html; charset=utf-8"}, {Name: "Server", Value: "nginx"}, {Name: "Etag", Value: `"65a-5f"`}}
+		total += len(body)
+		value, err := proto.Marshal(x)
+		if err != nil {
+			b.Fatal(err)
+		}
+		records = append(records, &kgo.Record{Value: value})
+	}
+	return records, total
+}
+
+// fileOf archives records as one file, whose first offset is first.
+func fileOf(b *testing.B, a *archiver, records []*kgo.Record, first int64) int64 {
+	r := *records[0]
+	r.Offset = first
+	head, _, err := a.files.find(b.Context(), source{}, &r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := newDraft(head, a.packer, a.env.Dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.close()
+	for _, r := range records {
+		if err := a.add(b.Context(), d, r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	d.head.Next = first + int64(len(records))
+	if _, err := a.files.publish(b.Context(), d); err != nil {
+		b.Fatal(err)
+	}
+	return d.warc.Size()
+}

@@ -1,0 +1,69 @@
+package warc
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/weftcrawl/weft/test/child"
+)
+
+// readers returns the folder with the programs of other people (make examples-fetch).
+func readers(t *testing.T) string {
+	t.Helper()
+	made, err := child.Tool("warc-readers/made-from")
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("%v: make examples-fetch", err)
+	default:
+		t.Skipf("%v: make examples-fetch", err)
+	}
+	return filepath.Join(filepath.Dir(made), "bin")
+}
+
+// warcio finds nothing wrong in files of exchanges and of metadata, and the index by
+// cdxj-indexer is ours.
+func TestOutsidersAgree(t *testing.T) {
+	programs := readers(t)
+	coded := exchange(50, "not looked at")
+	coded.CodedBody = storedGzip([]byte("as it came"))
+	exchanges := all()
+	exchanges[4].Headers = nil // as in its head
+	file, ours := write(t, Options{}, append(exchanges, coded, exchange(51, "a page"), exchange(52, "a page"))...)
+
+	p, err := NewPacker(Options{})
+	must(t, err)
+	var text bytes.Buffer
+	f := NewFile(&text, p)
+	must(t, f.AddMetadata(Metadata{ID: "page-51", URL: "http://example.com/dir/51?q=a%20b", Date: time.UnixMilli(1_790_000_000_174), JSON: []byte(`{"title":"ü"}`)}))
+	metadata := append(head(1).Member(Gzip), text.Bytes()...)
+
+	for _, file := range [][]byte{file, metadata} {
+		out, err := exec.Command(filepath.Join(programs, "warcio"), "check", "-v", stored(t, file, ".warc.gz")).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "digest pass") {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	out, err := exec.Command(filepath.Join(programs, "cdxj-indexer"), "--sort", stored(t, file, ".warc.gz")).Output()
+	must(t, err)
+	var theirs []Line
+	for _, l := range ours {
+		theirs = append(theirs, slices.DeleteFunc(Lines(out, l.URL), func(other Line) bool { return other.Offset != l.Offset })...)
+	}
+	if diff := cmp.Diff(ours, theirs, cmpopts.IgnoreFields(Line{}, "File"), cmpopts.IgnoreUnexported(Entry{})); diff != "" || strings.Count(string(out), "\n") != len(ours) {
+		t.Errorf("the index of cdxj-indexer (-ours +theirs):\n%s\n%s", diff, out)
+	}
+	out, err = exec.Command(filepath.Join(programs, "cdxj-indexer"), stored(t, metadata, ".warc.gz")).Output()
+	if err != nil || len(out) > 0 {
+		t.Errorf("the index of metadata: %v, %s", err, out)
+	}
+}
