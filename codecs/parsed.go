@@ -114,6 +114,9 @@ type Parsed struct {
 	JSONLD []string `json:"json_ld,omitempty"`
 	// JSONLDOmitted counts those beyond the limit for one page.
 	JSONLDOmitted int `json:"json_ld_omitted,omitempty"`
+	// Structured is what JSON-LD, microdata, RDFa and meta elements say, in one shape; nil: the page has
+	// none of them, or the crawl does not ask for it.
+	Structured *ParsedStructuredData `json:"structured_data,omitempty"`
 
 	// Feed has the contents of a feed; nil: the page is not a feed.
 	Feed *ParsedFeed `json:"feed,omitempty"`
@@ -408,6 +411,9 @@ func (p Parsed) appendMetadata(dst []byte) []byte {
 	}
 	if p.JSONLDOmitted != 0 {
 		dst = strconv.AppendInt(append(dst, `,"json_ld_omitted":`...), int64(p.JSONLDOmitted), 10)
+	}
+	if p.Structured != nil {
+		dst = p.Structured.append(append(dst, `,"structured_data":`...))
 	}
 	if p.Feed != nil {
 		dst = p.Feed.append(append(dst, `,"feed":`...))
