@@ -91,8 +91,11 @@ func attribute(n *html.Node, key string) (string, bool) {
 }
 
 // words are the parts of an attribute that has several.
-func words(n *html.Node, key string) []string {
+func (p *page) words(source string, n *html.Node, key string) []string {
 	value, _ := attribute(n, key)
+	if value == "" || !p.step(source, len(value)/bytesPerStep) {
+		return nil
+	}
 	return strings.Fields(value)
 }
 
@@ -102,5 +105,17 @@ func (p *page) textOf(source string, n *html.Node) string {
 	if !p.step(source, visited) {
 		return ""
 	}
-	return extract.OneLine(text, p.opts.MaxValueBytes+1) // which is too large
+	return p.line(source, text)
+}
+
+// bytesPerStep is how many bytes of a text are as much work as a node.
+const bytesPerStep = 16
+
+// line is a text on one line, and not much longer than the bound of a value. A page may have a text that
+// is read for many values.
+func (p *page) line(source, text string) string {
+	if !p.step(source, len(text)/bytesPerStep) {
+		return ""
+	}
+	return extract.OneLine(text[:min(len(text), 4*p.opts.MaxValueBytes)], p.opts.MaxValueBytes+1)
 }

@@ -69,6 +69,11 @@ var hostile = []struct {
 	{"items that multiply", strings.Repeat(`<p itemscope itemref=a></p>`, 500) + `<p id=a>` + strings.Repeat(`<b itemprop=n>text</b>`, 200), []Problem{{Microdata, TooMany}}, 0},
 	{"a text that many properties have", strings.Repeat(`<div itemscope><div itemprop=a>`, 60) + strings.Repeat("text ", 20_000), []Problem{{Microdata, TooLarge}}, 0},
 	{"nodes that many properties have", `<div itemscope>` + strings.Repeat(`<div itemprop=a>`, 400) + strings.Repeat(`<b></b>`, 20_000), []Problem{{Microdata, TooCostly}}, 0},
+	{"a blank text that many items have", strings.Repeat(`<p itemscope itemref=a></p>`, 900) + `<pre id=a itemprop=x>` + strings.Repeat(" ", 500_000), []Problem{{Microdata, TooCostly}}, 0},
+	{"an attribute that many items have", strings.Repeat(`<p itemscope itemref=a></p>`, 900) + `<p id=a itemprop=x content="` + strings.Repeat(" ", 500_000) + `">`, []Problem{{Microdata, TooCostly}}, 0},
+	{"a reference that many items have", strings.Repeat(`<p itemscope itemref=a></p>`, 900) + `<a id=a itemprop=x href="` + strings.Repeat(" ", 500_000) + `">`, []Problem{{Microdata, TooCostly}}, 0},
+	{"names that many items have", strings.Repeat(`<p itemscope itemref=a></p>`, 900) + `<p id=a itemprop="` + strings.Repeat(" ", 500_000) + `">`, []Problem{{Microdata, TooCostly}}, 0},
+	{"a blank text in many properties", `<div vocab=http://schema.org/>` + strings.Repeat(`<div property=x>`, 400) + strings.Repeat(" ", 500_000), []Problem{{RDFa, TooCostly}}, 0},
 	{"a page without a tree", strings.Repeat(`<div>`, 600) + `<p itemscope>`, []Problem{{HTML, document.TooDeep}}, 0},
 	{"a template", `<template><p itemscope><b itemprop=a>x</b></template>`, nil, 0},
 

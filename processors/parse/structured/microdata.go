@@ -9,7 +9,6 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // md reads the microdata of a page (WHATWG HTML section 5, Microdata).
@@ -39,7 +38,7 @@ func (p *page) microdata(items []*html.Node) {
 
 // item is "get the object" of section 5.5.2 (converting to JSON); nil: it is beyond a bound.
 func (m *md) item(n *html.Node) *codecs.ParsedItem {
-	where := strings.Join(words(n, "itemtype"), " ")
+	where := strings.Join(m.p.words(Microdata, n, "itemtype"), " ")
 	if len(m.within) == m.p.opts.MaxDepth {
 		m.p.problem(Microdata, TooDeep, where)
 		return nil
@@ -48,7 +47,7 @@ func (m *md) item(n *html.Node) *codecs.ParsedItem {
 		return nil
 	}
 	item := &codecs.ParsedItem{}
-	for _, name := range words(n, "itemtype") {
+	for _, name := range m.p.words(Microdata, n, "itemtype") {
 		if !strings.Contains(name, ":") { // types are absolute URLs
 			m.p.problem(Microdata, WrongType, name)
 		}
@@ -70,7 +69,7 @@ func (m *md) item(n *html.Node) *codecs.ParsedItem {
 		if !ok {
 			continue
 		}
-		for _, name := range words(property, "itemprop") {
+		for _, name := range m.p.words(Microdata, property, "itemprop") {
 			m.p.add(Microdata, item, short(name), value)
 		}
 	}
@@ -81,7 +80,7 @@ func (m *md) item(n *html.Node) *codecs.ParsedItem {
 // properties are the elements with the properties of an item, in document order (section 5.2.5,
 // associating names with items).
 func (m *md) properties(root *html.Node, where string) (found []*html.Node) {
-	refs := words(root, "itemref")
+	refs := m.p.words(Microdata, root, "itemref")
 	var seen map[*html.Node]bool
 	if len(refs) > 0 {
 		seen = map[*html.Node]bool{}
@@ -163,7 +162,7 @@ func (m *md) index() {
 func (m *md) value(n *html.Node) (v codecs.ParsedValue, ok bool) {
 	if _, ok := attribute(n, "itemscope"); ok {
 		if slices.Contains(m.within, n) {
-			m.p.problem(Microdata, Cycle, strings.Join(words(n, "itemprop"), " "))
+			m.p.problem(Microdata, Cycle, strings.Join(m.p.words(Microdata, n, "itemprop"), " "))
 			return v, false
 		}
 		item := m.item(n)
@@ -185,7 +184,7 @@ func (m *md) value(n *html.Node) (v codecs.ParsedValue, ok bool) {
 	if !ok && from == "" && n.DataAtom != atom.Meta {
 		text = m.p.textOf(Microdata, n)
 	}
-	return m.p.text(Microdata, extract.OneLine(text, m.p.opts.MaxValueBytes+1)), true
+	return m.p.text(Microdata, m.p.line(Microdata, text)), true
 }
 
 // plainValue is the text that an attribute of an element has for programs, if it has one.

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/weftcrawl/weft/codecs"
-	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // rdf reads the RDFa of a page (RDFa Core 1.1 section 7.5, with the rules of HTML+RDFa 1.1).
@@ -221,7 +220,7 @@ func (e *rdfElement) read() {
 			}
 		}
 	}
-	for _, name := range words(e.n, "rel") {
+	for _, name := range e.r.p.words(RDFa, e.n, "rel") {
 		if strings.Contains(name, ":") {
 			if name = e.name(name); name != "" {
 				e.relations = append(e.relations, name)
@@ -286,7 +285,7 @@ func (e *rdfElement) name(name string) string {
 
 // names are the names in an attribute. A meta element with Open Graph properties is read elsewhere.
 func (e *rdfElement) names(key string) (names []string) {
-	for _, name := range words(e.n, key) {
+	for _, name := range e.r.p.words(RDFa, e.n, key) {
 		if e.n.DataAtom == atom.Meta && isOpenGraph(name) {
 			continue
 		}
@@ -431,7 +430,7 @@ func (e *rdfElement) properties() {
 		case plain && e.isLink:
 			p.add(RDFa, &e.subject.item, name, p.url(RDFa, e.link))
 		case e.isContent:
-			p.add(RDFa, &e.subject.item, name, p.text(RDFa, extract.OneLine(e.content, p.opts.MaxValueBytes+1)))
+			p.add(RDFa, &e.subject.item, name, p.text(RDFa, p.line(RDFa, e.content)))
 		default:
 			p.add(RDFa, &e.subject.item, name, p.text(RDFa, p.textOf(RDFa, e.n)))
 		}

@@ -279,7 +279,7 @@ func (p *page) url(source, ref string) codecs.ParsedValue {
 
 // absolute is a reference, absolute if it can be.
 func (p *page) absolute(source, ref string) string {
-	ref = extract.OneLine(ref, p.opts.MaxValueBytes+1)
+	ref = p.line(source, ref)
 	if len(ref) <= maxURLBytes {
 		if url, ok := p.Resolve(ref); ok {
 			return url
