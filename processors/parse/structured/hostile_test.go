@@ -74,6 +74,9 @@ var hostile = []struct {
 	{"a reference that many items have", strings.Repeat(`<p itemscope itemref=a></p>`, 900) + `<a id=a itemprop=x href="` + strings.Repeat(" ", 500_000) + `">`, []Problem{{Microdata, TooCostly}}, 0},
 	{"names that many items have", strings.Repeat(`<p itemscope itemref=a></p>`, 900) + `<p id=a itemprop="` + strings.Repeat(" ", 500_000) + `">`, []Problem{{Microdata, TooCostly}}, 0},
 	{"a blank text in many properties", `<div vocab=http://schema.org/>` + strings.Repeat(`<div property=x>`, 400) + strings.Repeat(" ", 500_000), []Problem{{RDFa, TooCostly}}, 0},
+	{"items under many names", `<div itemscope>` + strings.Repeat(`<div itemscope itemprop="a b c">`, 30) + `<b itemprop=d>x</b>`, []Problem{{Microdata, TooMany}}, 0},
+	{"an item under two names", `<div itemscope><div itemscope itemprop="a b"><b itemprop=d>x</b></div></div>`, nil, 1},
+	{"a thing under two names", `<div vocab=http://schema.org/ typeof=Thing><div property="a b" typeof=Thing><b property=d>x</b></div></div>`, []Problem{{RDFa, Repeated}}, 1},
 	{"a page without a tree", strings.Repeat(`<div>`, 600) + `<p itemscope>`, []Problem{{HTML, document.TooDeep}}, 0},
 	{"a template", `<template><p itemscope><b itemprop=a>x</b></template>`, nil, 0},
 

@@ -69,7 +69,10 @@ func (m *md) item(n *html.Node) *codecs.ParsedItem {
 		if !ok {
 			continue
 		}
-		for _, name := range m.p.words(Microdata, property, "itemprop") {
+		for i, name := range m.p.words(Microdata, property, "itemprop") {
+			if i > 0 && value.Item != nil && !m.p.again(Microdata, value.Item) {
+				break
+			}
 			m.p.add(Microdata, item, short(name), value)
 		}
 	}

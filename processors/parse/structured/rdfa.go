@@ -135,6 +135,7 @@ func (r *rdf) relate(from *subject, name string, to *subject, in bool) {
 	if in && to.in == nil && to != from && !from.isIn(to) {
 		if from.depth() >= r.p.opts.MaxDepth {
 			r.p.problem(RDFa, TooDeep, name)
+			return
 		} else {
 			if r.say(to) {
 				to.in = from
@@ -143,7 +144,8 @@ func (r *rdf) relate(from *subject, name string, to *subject, in bool) {
 			return
 		}
 	}
-	if to.id == "" {
+	if to.id == "" { // there is no way to refer to it
+		r.p.problem(RDFa, Repeated, name)
 		return
 	}
 	r.p.add(RDFa, &from.item, name, codecs.ParsedValue{Item: &codecs.ParsedItem{ID: to.id}})

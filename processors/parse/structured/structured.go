@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/net/html"
 
@@ -43,7 +44,8 @@ const (
 	Unsupported = "unsupported"
 	// Cycle: an item contains itself. That value is left out.
 	Cycle = "cycle"
-	// Repeated: itemref names an element that the item has already. It counts once.
+	// Repeated: itemref names an element that the item has already, or a thing of RDFa without an id
+	// is the value of two properties. It counts once.
 	Repeated = "repeated"
 	// MissingReference: itemref names an element that is not there.
 	MissingReference = "missing_reference"
@@ -211,6 +213,25 @@ func (p *page) newItem(source, where string) bool {
 		p.over(source, TooMany, where)
 	}
 	return p.full == ""
+}
+
+// again takes the room of an item once more: the record has it under each name of a property. It reports
+// whether there is room.
+func (p *page) again(source string, item *codecs.ParsedItem) bool {
+	if !p.newItem(source, "") || !p.room(source, len(item.ID)+len(strings.Join(item.Types, ""))) {
+		return false
+	}
+	for _, name := range sortedNames(item) { // the bound that is named is always the same
+		for _, v := range item.Properties[name] {
+			if p.values++; p.values > p.opts.MaxValues {
+				p.over(source, TooMany, "")
+			}
+			if !p.room(source, len(name)+len(v.Text)+len(v.URL)) || v.Item != nil && !p.again(source, v.Item) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // step looks at n nodes, and reports whether reading goes on.
