@@ -34,13 +34,17 @@ BUF           := $(TOOLS)/buf-$(BUF_VERSION)/buf
 PROTOC_GEN_GO := $(TOOLS)/protoc-gen-go-$(PROTOC_GEN_GO_VERSION)/protoc-gen-go
 VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 
+# Test programs are linked without tables for debuggers, which takes two thirds of the time. Go's
+# own traces do not use these.
+LINK := -ldflags=-w
+
 # A compiler of WebAssembly that no test runs in two goroutines: under the race detector it
 # takes half a minute for PDFium.
 UNRACED  := github.com/tetratelabs/wazero/...
 # The race detector links C; without a compiler the same tests run without it. The tags
 # choose Go where cgo would choose C, as in the program. Without atexit_sleep_ms each
 # test program, and each that a test starts, sleeps a second before it ends.
-RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false '-gcflags=$(UNRACED)=-dwarf=false -race=false')
+RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false $(LINK) '-gcflags=$(UNRACED)=-dwarf=false -race=false')
 RACE_ENV := $(if $(RACE),CGO_ENABLED=1 GORACE=atexit_sleep_ms=0)
 
 # Compilers and linters keep little and live short. Collected seldom, they take a tenth less
@@ -70,7 +74,7 @@ GOTEST     = $(GOTESTSUM) --format pkgname --format-hide-empty-pkg --hide-summar
 .PHONY: check
 check: build $(GOTESTSUM) ## What to run while you work: build, lint, the short tests
 	$(MAKE) --no-print-directory lint
-	$(GOTEST) -vet=off -short -p 4 -parallel 16 ./...
+	$(GOTEST) $(LINK) -vet=off -short -p 4 -parallel 16 ./...
 
 # The long tests wait more than they compute. Beside the tests runs, at the lowest
 # priority, what computes and has no clock: the compiler for the race tests and for the S3
@@ -95,7 +99,7 @@ beside: $(VERSITYGW) race-build lint deploy-check serial
 
 .PHONY: serial
 serial: $(GOTESTSUM) ## The short tests of packages without goroutines
-	$(GOTEST) -vet=off -short -timeout 20m -p 1 $$(.ci/serial)
+	$(GOTEST) $(LINK) -vet=off -short -timeout 20m -p 1 $$(.ci/serial)
 
 .PHONY: race-build
 race-build:
@@ -105,15 +109,15 @@ race-build:
 # tests knows nothing.
 .PHONY: deploy-check
 deploy-check: $(GOTESTSUM) ## Hold the deploy files against what reads them
-	cd deploy/check && $(GOTEST) -count=1 -short ./...
+	cd deploy/check && $(GOTEST) $(LINK) -count=1 -short ./...
 
 .PHONY: tests
 tests: long serial short ## The tests alone, one after another
 
 .PHONY: long
 long: $(GOTESTSUM)
-	$(GOTEST) -vet=off -timeout 20m -p 3 -parallel 4 $$(.ci/long)
-	cd deploy/check && $(GOTEST) -count=1 -timeout 15m $$(../../.ci/long)
+	$(GOTEST) $(LINK) -vet=off -timeout 20m -p 3 -parallel 4 $$(.ci/long)
+	cd deploy/check && $(GOTEST) $(LINK) -count=1 -timeout 15m $$(../../.ci/long)
 
 .PHONY: short
 short: $(GOTESTSUM) $(VERSITYGW)
@@ -121,7 +125,7 @@ short: $(GOTESTSUM) $(VERSITYGW)
 
 .PHONY: unit
 unit: $(GOTESTSUM) ## The short tests only
-	$(GOTEST) -short -parallel 4 ./...
+	$(GOTEST) $(LINK) -short -parallel 4 ./...
 
 .PHONY: vet
 vet: ## go vet

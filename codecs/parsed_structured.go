@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 )
 
 // ParsedStructuredData is what a page says about itself in a form for programs. Package structured
@@ -107,7 +105,26 @@ type ParsedProblem struct {
 
 // MarshalJSON writes a text as a string, a number and a truth value as such, a URL as {"url": …}, a
 // text with its language as {"text": …, "language": …}, and an item as an object of its own.
-func (v ParsedValue) MarshalJSON() ([]byte, error) { return v.append(nil), nil }
+func (v ParsedValue) MarshalJSON() ([]byte, error) {
+	switch {
+	case v.Item != nil:
+		return appendValue(nil, v.Item), nil
+	case v.URL != "":
+		return appendValue(nil, struct {
+			URL string `json:"url"`
+		}{v.URL}), nil
+	case v.Number != "":
+		return []byte(v.Number), nil
+	case v.Bool != nil:
+		return appendValue(nil, *v.Bool), nil
+	case v.Language != "":
+		return appendValue(nil, struct {
+			Text     string `json:"text"`
+			Language string `json:"language"`
+		}{v.Text, v.Language}), nil
+	}
+	return appendValue(nil, v.Text), nil
+}
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (v *ParsedValue) UnmarshalJSON(data []byte) error {
@@ -140,156 +157,4 @@ func (v *ParsedValue) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, v.Item)
 	}
 	return nil
-}
-
-func (v ParsedValue) append(dst []byte) []byte {
-	switch {
-	case v.Item != nil:
-		return v.Item.append(dst)
-	case v.URL != "":
-		return append(appendString(append(dst, `{"url":`...), v.URL), '}')
-	case v.Number != "":
-		return append(dst, v.Number...)
-	case v.Bool != nil && *v.Bool:
-		return append(dst, "true"...)
-	case v.Bool != nil:
-		return append(dst, "false"...)
-	case v.Language != "":
-		dst = appendString(append(dst, `{"text":`...), v.Text)
-		return append(appendMember(dst, `,"language":`, v.Language), '}')
-	}
-	return appendString(dst, v.Text)
-}
-
-// object appends the members of an object, without a comma in front of the first one.
-type object struct {
-	dst   []byte
-	empty bool
-}
-
-func begin(dst []byte) object { return object{dst: append(dst, '{'), empty: true} }
-
-func (o *object) name(name string) {
-	if !o.empty {
-		o.dst = append(o.dst, ',')
-	}
-	o.empty = false
-	o.dst = append(append(append(o.dst, '"'), name...), '"', ':')
-}
-
-func (o *object) text(name, value string) {
-	if value != "" {
-		o.always(name, value)
-	}
-}
-
-func (o *object) always(name, value string) {
-	o.name(name)
-	o.dst = appendString(o.dst, value)
-}
-
-func (o *object) properties(name string, p ParsedProperties) {
-	if len(p) > 0 {
-		o.name(name)
-		o.dst = p.append(o.dst)
-	}
-}
-
-func (o *object) end() []byte { return append(o.dst, '}') }
-
-func list[T any](o *object, name string, values []T, one func([]byte, T) []byte) {
-	if len(values) == 0 {
-		return
-	}
-	o.name(name)
-	o.dst = append(o.dst, '[')
-	for i, value := range values {
-		o.dst = one(appendComma(o.dst, i), value)
-	}
-	o.dst = append(o.dst, ']')
-}
-
-func (p ParsedProperties) append(dst []byte) []byte {
-	dst = append(dst, '{')
-	for i, name := range slices.Sorted(maps.Keys(p)) {
-		dst = append(appendString(appendComma(dst, i), name), ':', '[')
-		for i, value := range p[name] {
-			dst = value.append(appendComma(dst, i))
-		}
-		dst = append(dst, ']')
-	}
-	return append(dst, '}')
-}
-
-func (i *ParsedItem) append(dst []byte) []byte {
-	o := begin(dst)
-	o.text("source", i.Source)
-	list(&o, "types", i.Types, appendString)
-	o.text("id", i.ID)
-	o.properties("properties", i.Properties)
-	return o.end()
-}
-
-func (d *ParsedStructuredData) append(dst []byte) []byte {
-	o := begin(dst)
-	list(&o, "items", d.Items, func(dst []byte, i ParsedItem) []byte { return i.append(dst) })
-	o.properties("open_graph", d.OpenGraph)
-	o.properties("twitter", d.Twitter)
-	o.properties("dublin_core", d.DublinCore)
-	for _, date := range []struct {
-		name string
-		date *ParsedDate
-	}{{"published", d.Published}, {"modified", d.Modified}} {
-		if date.date != nil {
-			o.name(date.name)
-			o.dst = date.date.append(o.dst)
-		}
-	}
-	list(&o, "authors", d.Authors, func(dst []byte, a ParsedAuthor) []byte {
-		o := begin(dst)
-		o.text("name", a.Name)
-		o.text("url", a.URL)
-		o.always("source", a.Source)
-		return o.end()
-	})
-	list(&o, "breadcrumbs", d.Breadcrumbs, func(dst []byte, crumbs []ParsedCrumb) []byte {
-		dst = append(dst, '[')
-		for i, c := range crumbs {
-			o := begin(appendComma(dst, i))
-			o.text("name", c.Name)
-			o.text("url", c.URL)
-			dst = o.end()
-		}
-		return append(dst, ']')
-	})
-	list(&o, "prices", d.Prices, func(dst []byte, p ParsedPrice) []byte {
-		o := begin(dst)
-		o.always("amount", p.Amount)
-		o.text("highest", p.Highest)
-		o.text("currency", p.Currency)
-		o.text("item", p.Item)
-		o.text("availability", p.Availability)
-		o.always("source", p.Source)
-		return o.end()
-	})
-	list(&o, "problems", d.Problems, func(dst []byte, p ParsedProblem) []byte {
-		o := begin(dst)
-		o.always("source", p.Source)
-		o.always("problem", p.Problem)
-		o.text("where", p.Where)
-		return o.end()
-	})
-	if d.ProblemsOmitted != 0 {
-		o.name("problems_omitted")
-		o.dst = fmt.Append(o.dst, d.ProblemsOmitted)
-	}
-	return o.end()
-}
-
-func (d *ParsedDate) append(dst []byte) []byte {
-	o := begin(dst)
-	o.always("date", d.Date)
-	o.always("source", d.Source)
-	o.always("property", d.Property)
-	return o.end()
 }

@@ -71,7 +71,7 @@ func TestStructuredRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		want := drawProperties(rt, 3)
 		var got ParsedProperties
-		if err := json.Unmarshal(want.append(nil), &got); err != nil {
+		if err := json.Unmarshal(appendValue(nil, want), &got); err != nil {
 			rt.Fatal(err)
 		}
 		if diff := cmp.Diff(want, got, cmp.Transformer("empty", func(p ParsedProperties) map[string][]ParsedValue {

@@ -138,6 +138,15 @@ func TestAppendJSONAppends(t *testing.T) {
 	}
 }
 
+// A record that another program wrote may name any time.
+func TestAppendJSONOfAnyYear(t *testing.T) {
+	p := Parsed{FetchedAt: time.UnixMilli(1 << 60).UTC()}
+	want := strings.Replace(string(Parsed{}.AppendJSON(nil)), "0001-01-01T00:00:00Z", p.FetchedAt.Format(time.RFC3339Nano), 1)
+	if got := string(p.AppendJSON(nil)); got != want || !json.Valid([]byte(got)) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestParsedRoundTrip(t *testing.T) {
 	want := sampleParsed()
 	b, err := json.Marshal(want)
@@ -175,7 +184,7 @@ func FuzzAppendString(f *testing.F) {
 		if err := enc.Encode(s); err != nil {
 			t.Fatal(err)
 		}
-		if want, got := strings.TrimSuffix(b.String(), "\n"), string(appendString(nil, s)); got != want {
+		if want, got := strings.TrimSuffix(b.String(), "\n"), string(appendValue(nil, s)); got != want {
 			t.Errorf("%q: got %s, want %s", s, got, want)
 		}
 	})

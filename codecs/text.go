@@ -47,7 +47,7 @@ type Header struct {
 // fails.
 func AppendText(dst []byte, r LogRecord) []byte {
 	dst = append(dst, `{"topic":`...)
-	dst = appendString(dst, r.Topic)
+	dst = appendValue(dst, r.Topic)
 	dst = append(dst, `,"partition":`...)
 	dst = strconv.AppendInt(dst, int64(r.Partition), 10)
 	dst = append(dst, `,"offset":`...)
@@ -60,8 +60,10 @@ func AppendText(dst []byte, r LogRecord) []byte {
 		if i == 0 {
 			dst = append(dst, `,"headers":{`...)
 		}
-		dst = appendComma(dst, i)
-		dst = append(appendString(dst, h.Name), ':')
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendValue(dst, h.Name), ':')
 		dst = appendPlain(dst, h.Value)
 	}
 	if len(r.Headers) > 0 {
@@ -82,7 +84,7 @@ func appendPlain(dst, raw []byte) []byte {
 	case raw == nil:
 		return append(dst, "null"...)
 	case utf8.Valid(raw):
-		return appendString(dst, string(raw))
+		return appendValue(dst, string(raw))
 	}
 	return appendUndecodable(dst, raw)
 }
@@ -101,7 +103,7 @@ func valueText(topic string, value []byte) (text []byte, ok bool) {
 		if !utf8.Valid(value) {
 			return nil, false
 		}
-		return appendString(nil, strings.TrimRight(string(value), "\r\n")), true
+		return appendValue(nil, strings.TrimRight(string(value), "\r\n")), true
 	case "discovered":
 		return protoText(value, &weftpb.Discovered{})
 	case "normalized":

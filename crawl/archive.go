@@ -42,17 +42,16 @@ func (s *session) openArchive(ctx context.Context) error {
 	if err := bucket.Sweep(ctx, "", time.Now().Add(-age)); err != nil {
 		s.log.Warn("removing the remains of killed processes from the archive failed", "error", err)
 	}
-	fetched := s.env.Names.Fetched
-	listed, err := s.admin.ListTopics(ctx, fetched)
-	if err := cmp.Or(err, listed.Error()); err != nil {
-		return fmt.Errorf("describe %s: %w", fetched, err)
+	id, err := s.topicID(ctx, s.env.Names.Fetched)
+	if err != nil {
+		return err
 	}
 	info, err := s.archiveInfo()
 	if err != nil {
 		return err
 	}
 	s.archive = archive.Options{
-		Bucket: bucket, Topic: listed[fetched].ID, Info: info, Settle: s.settle,
+		Bucket: bucket, Topic: id, Info: info, Settle: s.settle,
 		FileBytes: d.ArchiveFile, WARC: warc.Options{Compression: warc.Compression(d.ArchiveCompress)},
 	}
 	return s.adoptFormer(ctx)

@@ -62,13 +62,17 @@ func (s *session) useBodies(ctx context.Context, bucket blob.Bucket) error {
 	if bucket == nil {
 		return nil
 	}
-	fetched := s.env.Names.Fetched
-	listed, err := s.admin.ListTopics(ctx, fetched)
+	id, err := s.topicID(ctx, s.env.Names.Fetched)
+	s.env.Bodies = bodies.New(bucket, id, s.log)
+	return err
+}
+
+func (s *session) topicID(ctx context.Context, topic string) (kadm.TopicID, error) {
+	listed, err := s.admin.ListTopics(ctx, topic)
 	if err := cmp.Or(err, listed.Error()); err != nil {
-		return fmt.Errorf("describe %s: %w", fetched, err)
+		return kadm.TopicID{}, fmt.Errorf("describe %s: %w", topic, err)
 	}
-	s.env.Bodies = bodies.New(bucket, listed[fetched].ID, s.log)
-	return nil
+	return listed[topic].ID, nil
 }
 
 // collectBodies removes unused bodies from the store in the data directory while no stage

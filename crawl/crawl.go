@@ -71,6 +71,7 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	})
 	work.Go(func() error { return s.control.follow(stages) })
 	work.Go(func() error { return s.janitor().Run(stages) })
+	work.Go(func() error { return s.account(stages) })
 	work.Go(func() error { return sink.Run(files) })
 	if s.archive.Bucket != nil {
 		work.Go(func() error { return s.stage(files, topics.Archive) })
@@ -138,6 +139,7 @@ func RunStages(ctx context.Context, o Options, stages []topics.Stage) error {
 		}
 	}
 	work.Go(func() error { return s.observe(ctx) })
+	work.Go(func() error { return s.account(ctx) })
 	return work.Wait()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/metrics"
 	"github.com/weftcrawl/weft/inspect/status"
 	"github.com/weftcrawl/weft/ledger"
@@ -21,7 +22,7 @@ type meter struct {
 	claims atomic.Int64
 
 	mu       sync.Mutex
-	last     status.Status
+	last     *weftpb.Gauges
 	outcomes map[int32]map[string]int64
 	down     map[int32]map[string]int64
 }
@@ -50,7 +51,7 @@ func (m *meter) Ledger(stage topics.Stage, kind string) {
 // Status notes the crawl's status.
 func (m *meter) Status(s status.Status) {
 	m.mu.Lock()
-	m.last = s
+	m.last = s.Gauges
 	m.mu.Unlock()
 	m.Set.Status(s)
 }
@@ -88,20 +89,11 @@ func sum(byPartition map[int32]map[string]int64) map[string]int64 {
 }
 
 // known is the number of URLs of the crawl, 0 before the first status.
-func (m *meter) known() int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return frontier.Known(m.last.Gauges)
-}
+func (m *meter) known() int64 { return frontier.Known(m.gauges()) }
 
-func (m *meter) blocked() int64 {
+// gauges are those of the last status, nil before the first.
+func (m *meter) gauges() *weftpb.Gauges {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.last.Gauges.GetBlocked()
-}
-
-func (m *meter) pending() int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.last.Gauges.GetPending()
+	return m.last
 }

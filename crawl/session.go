@@ -246,11 +246,11 @@ func (s *session) openPages(ctx context.Context) (*jsonl.Pages, error) {
 		// With it a crawl that goes on does not print everything again.
 		o.StateFile = filepath.Join(s.opts.Dir, "stream.state")
 	}
-	listed, err := s.admin.ListTopics(ctx, s.env.Names.Parsed)
+	id, err := s.topicID(ctx, s.env.Names.Parsed)
 	if err != nil {
-		return nil, fmt.Errorf("describe %s: %w", s.env.Names.Parsed, err)
+		return nil, err
 	}
-	o.Topic = listed[s.env.Names.Parsed].ID.String()
+	o.Topic = id.String()
 	pages, err := jsonl.Open(o)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)

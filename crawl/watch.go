@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/memory"
 	"github.com/weftcrawl/weft/internal/supervise"
+	"github.com/weftcrawl/weft/internal/trouble"
 	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -123,8 +126,9 @@ func (s *session) waits(status status.Status) string {
 
 func (s *session) result(ended string, sink *archive.PageSink) Result {
 	outcomes, down := s.meter.total()
+	last := s.meter.gauges()
 	return Result{
-		Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: outcomes, Pending: s.meter.pending(), Down: down, Blocked: s.meter.blocked(),
+		Ended: ended, Pages: sink.Written(), Bytes: s.meter.bytes.Load(), Outcomes: outcomes, Pending: last.GetPending(), Down: down, Blocked: last.GetBlocked(),
 	}
 }
 
@@ -142,6 +146,24 @@ func (s *session) observe(ctx context.Context) error {
 }
 
 const observeEvery = 5 * time.Second
+
+// account says every accountEvery what the memory of this process is used for, until ctx ends.
+func (s *session) account(ctx context.Context) error {
+	var reader memory.Reader
+	account := func() error {
+		usage := reader.Read()
+		s.meter.Memory(usage)
+		uses := map[string]int64{}
+		for use, bytes := range usage {
+			uses[string(use)] = bytes
+		}
+		s.env.Troubles.Memory(ctx, s.stages[0], trouble.Memory{At: time.Now(), Limit: memory.Limit(), Uses: uses})
+		return nil
+	}
+	return errors.Join(account(), supervise.Every(ctx, accountEvery, account))
+}
+
+const accountEvery = 15 * time.Second
 
 // settleFiles waits until the files have everything that is parsed and, with an archive, fetched. It
 // also ends when ctx ends or a writer fails; the next run writes the rest. If the wait is long,

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
@@ -22,7 +23,7 @@ var errStranger = errors.New("not an event")
 // Encode returns the record of ev, with its checksum.
 func Encode(ev *weftpb.Event) ([]byte, error) {
 	ev.Sum = nil
-	raw, err := proto.Marshal(ev)
+	raw, err := proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, proto.Size(ev)+sumBytes), ev)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func encode(ev *weftpb.Event) []byte {
 // later events prove the damage (see EventReader.Read).
 func decode(raw []byte, topic string, partition int32, offset int64) (*weftpb.Event, error) {
 	ev := new(weftpb.Event)
-	err := proto.Unmarshal(raw, ev)
+	err := codecs.UnmarshalEvent(raw, ev)
 	if marked(raw) && checksum(raw[:len(raw)-sumBytes]) != binary.LittleEndian.Uint32(raw[len(raw)-4:]) {
 		if err == nil && ev.Claim == nil && ev.Offset == offset || endsWithOffset(raw, offset) {
 			return nil, fmt.Errorf("%w: %s/%d at %d: its checksum is wrong", ErrCorrupt, topic, partition, offset)
@@ -127,7 +128,7 @@ type EventReader struct {
 	strange bool
 }
 
-// Read decodes the record at offset. It returns nil for a record that does not count:
+// Read decodes the record at offset. The body of the event is a part of raw. It returns nil for a record that does not count:
 //   - a claim;
 //   - an event that an older owner wrote after a newer owner's claim;
 //   - an event that does not stand at the offset that it names, or that comes after

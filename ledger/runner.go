@@ -140,7 +140,7 @@ func (r *runner) newClient() (*kgo.Client, error) {
 		kgo.DisableFetchSessions(),
 		// Each partition has a client, which keeps as much for each of its inputs. A broker keeps
 		// buffers of this size, too.
-		kgo.FetchMaxBytes(1<<20), kgo.FetchMaxPartitionBytes(1<<18),
+		kgo.FetchMaxBytes(1 << 20), kgo.FetchMaxPartitionBytes(1 << 18),
 	}
 	if r.opts.Writer != nil {
 		opts = append(opts, r.opts.Writer()...)

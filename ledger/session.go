@@ -115,25 +115,20 @@ func (s *session) read() error {
 			case <-time.After(unreadablePause):
 			}
 		}
-		s.passInTurns(fetches)
+		// A record of each input in turn: an input with a long backlog does not hold up the others.
+		for i, more := 0, true; more; i++ {
+			more = false
+			fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+				if i < len(p.Records) {
+					more = pass(s.ctx, s.records, p.Records[i])
+				}
+			})
+		}
 	}
 }
 
 // unreadablePause is the time until an input is tried again that this process has no right to read.
 const unreadablePause = 2 * time.Second
-
-// passInTurns passes on a record of each input, then the next of each, so that an
-// input with a long backlog does not hold up the others.
-func (s *session) passInTurns(fetches kgo.Fetches) {
-	for i, more := 0, true; more; i++ {
-		more = false
-		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
-			if i < len(p.Records) {
-				more = pass(s.ctx, s.records, p.Records[i])
-			}
-		})
-	}
-}
 
 // pass passes a record on as goka takes it, and tells whether that was before ctx ended.
 // A record that ends a transaction has no value.

@@ -20,6 +20,9 @@
 //	run addresses  several processes on Apache Kafka against ten thousand names of
 //	             one address: the rate of its requests, and how much of the
 //	             address's budget they use
+//	run pace     no crawl: how even the pace of one was, by the access log of its
+//	             web server. It prints the pages of each 10 s, and their coefficient
+//	             of variation
 //
 // run sick serves its web at port 80 and a name server at port 53, which the crawler
 // finds in /etc/resolv.conf. So it runs in a network and a mount namespace of its
@@ -67,9 +70,10 @@ func main() {
 func dispatch(ctx context.Context, args []string) error {
 	commands := map[string]func(context.Context, []string, io.Writer) error{
 		"speed": speed, "polite": polite, "cluster": compare, "scale": scale, "cost": cost, "sick": sick, "addresses": addresses,
+		"pace": pace,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: run speed|polite|cluster|scale|cost|sick|addresses [flags]; -h after the name lists them")
+		return errors.New("usage: run speed|polite|cluster|scale|cost|sick|addresses|pace [flags]; -h after the name lists them")
 	}
 	return commands[args[0]](ctx, args[1:], os.Stdout)
 }

@@ -1,22 +1,17 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
-	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/weftcrawl/weft/inspect/plan"
+	"github.com/weftcrawl/weft/test/webserver"
 )
 
 // The amounts that measureTLS measures with.
@@ -33,11 +28,13 @@ const (
 func measureTLS() (plan.TLS, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	server, client, err := tlsConfigs()
+	certificate, err := webserver.NewCertificate(certificateIn)
 	if err != nil {
 		return plan.TLS{}, err
 	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", server)
+	client := &tls.Config{RootCAs: x509.NewCertPool(), ServerName: certificateIn}
+	client.RootCAs.AddCert(certificate.Leaf)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
 	if err != nil {
 		return plan.TLS{}, err
 	}
@@ -85,29 +82,6 @@ func serveTLS(l net.Listener) {
 			}
 		}()
 	}
-}
-
-func tlsConfigs() (server, client *tls.Config, err error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: certificateIn}, DNSNames: []string{certificateIn},
-		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a certificate: %w", err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, nil, err
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(leaf)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
-		&tls.Config{RootCAs: roots, ServerName: certificateIn}, nil
 }
 
 func threadCPU() (time.Duration, error) {

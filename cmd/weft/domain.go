@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -144,14 +143,7 @@ func (c *domainsCmd) Run(ctx context.Context, std streams) error {
 		rows = rows[:min(c.Limit, found)]
 	}
 	if c.JSON {
-		encoder := json.NewEncoder(std.out)
-		encoder.SetEscapeHTML(false)
-		for _, row := range rows {
-			if err := encoder.Encode(row); err != nil {
-				return fmt.Errorf("write domain: %w", err)
-			}
-		}
-		return nil
+		return printLines(std.out, "domain", rows)
 	}
 	return listDomains(std.out, rows, found)
 }

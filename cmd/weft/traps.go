@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -48,7 +47,7 @@ func (c *trapsCmd) Run(ctx context.Context, std streams) error {
 	case c.Lift || c.LiftAll:
 		return c.lift(ctx, open, std.out, found)
 	case c.JSON:
-		return eachTrap(json.NewEncoder(std.out), found)
+		return printLines(std.out, "trap", found)
 	}
 	return listTraps(std.out, found)
 }
@@ -59,16 +58,6 @@ func (c *trapsCmd) find(ctx context.Context, open *openCrawl, std streams) ([]*t
 	return slices.DeleteFunc(all, func(t *traps.Trap) bool {
 		return c.Host != "" && c.Host != t.Host && c.Host != t.Domain || c.Template != "" && c.Template != t.Template
 	}), err
-}
-
-func eachTrap(out *json.Encoder, found []*traps.Trap) error {
-	out.SetEscapeHTML(false)
-	for _, t := range found {
-		if err := out.Encode(t); err != nil {
-			return fmt.Errorf("write trap: %w", err)
-		}
-	}
-	return nil
 }
 
 func listTraps(out io.Writer, found []*traps.Trap) error {

@@ -76,6 +76,18 @@ func printJSON(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
+// printLines prints items as JSON, one a line. An error says what could not be written.
+func printLines[T any](out io.Writer, what string, items []T) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for _, item := range items {
+		if err := encoder.Encode(item); err != nil {
+			return fmt.Errorf("write %s: %w", what, err)
+		}
+	}
+	return nil
+}
+
 // hostOf is the canonical name of a domain, a host, an address, or one of these
 // with a port.
 func hostOf(about string) (string, error) {

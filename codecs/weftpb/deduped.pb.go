@@ -26,14 +26,14 @@ const (
 type Showing int32
 
 const (
-	// Nothing is said: seeds, redirects, pages of other domains.
+	// It is not known: the source is a seed, a redirect, or a page of another domain.
 	Showing_SHOWING_UNSPECIFIED Showing = 0
 	// A page unlike all others.
 	Showing_SHOWING_NEW Showing = 1
-	// A page with the content of another, or nearly.
+	// A page with the content of another page, or nearly the same content.
 	Showing_SHOWING_AGAIN Showing = 2
-	// As SHOWING_AGAIN, at a URL that looks like nothing that servers make without
-	// end: it may be of a tree of pages that is a copy of another.
+	// As SHOWING_AGAIN, and its URL does not look like one of an endless series. The page
+	// may belong to a copy of a whole tree of pages.
 	Showing_SHOWING_COPY Showing = 3
 )
 
@@ -93,14 +93,14 @@ type Deduped struct {
 	Merged []*Merged `protobuf:"bytes,4,rep,name=merged,proto3" json:"merged,omitempty"`
 	// URLs of a trap, which are known from now on and not in the crawl.
 	Parked []*Parked `protobuf:"bytes,10,rep,name=parked,proto3" json:"parked,omitempty"`
-	// People lifted a trap: targets are URLs that were parked in it, and no
-	// further ones are.
+	// People lifted a trap. The targets are URLs that were parked in it; from now on
+	// none is parked there.
 	Lifted *Lift `protobuf:"bytes,11,opt,name=lifted,proto3" json:"lifted,omitempty"`
-	// What the naming of new URLs by source says of pages like it.
+	// Whether the page at source showed anything new. Traps are judged by it.
 	Showing Showing `protobuf:"varint,12,opt,name=showing,proto3,enum=weft.v1.Showing" json:"showing,omitempty"`
-	// Of SHOWING_COPY: xxh3 of the URL of the page that source is a copy of.
+	// With SHOWING_COPY: the page that source is a copy of, as xxh3 of its URL.
 	Original uint64 `protobuf:"fixed64,13,opt,name=original,proto3" json:"original,omitempty"`
-	// States of groups from now on: those that change, and those of targets.
+	// New states of groups: of groups that change, and of the groups of targets.
 	Groups []*Group `protobuf:"bytes,14,rep,name=groups,proto3" json:"groups,omitempty"`
 	// URLs that have to be fetched themselves. Those that wait in a group leave it.
 	Recalled []string `protobuf:"bytes,15,rep,name=recalled,proto3" json:"recalled,omitempty"`
@@ -271,15 +271,15 @@ func (x *Vouch) GetSitemap() string {
 	return ""
 }
 
-// Merged is a URL that is taken for another one of its site. It is known from
-// now on and not in the crawl, until it is among targets.
+// Merged is a URL that another URL of its site stands for. It is known from now on, and
+// is not in the crawl until it is among targets.
 type Merged struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Target *Target                `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// The URL that stands for it.
 	Kept string `protobuf:"bytes,2,opt,name=kept,proto3" json:"kept,omitempty"`
-	// Names of the learnt rules by which it does, as in package variants; empty:
-	// by rules of the crawl's definition alone.
+	// Names of the learnt rules that say so, as in package variants. Empty: only rules of
+	// the crawl's definition say so.
 	Rules         []string `protobuf:"bytes,3,rep,name=rules,proto3" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -336,18 +336,18 @@ func (x *Merged) GetRules() []string {
 	return nil
 }
 
-// Parked is URLs that are held back because they look like a trap's.
+// Parked is URLs that are held back because they look like URLs of a trap.
 type Parked struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where the trap is: a host, "*.domain" or the domain; and what its URLs
-	// look like there.
-	Host     string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	// Where the trap is: a host, "*.domain" or the domain.
+	Host string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	// The form of its URLs.
 	Template string `protobuf:"bytes,2,opt,name=template,proto3" json:"template,omitempty"`
 	// Named reason: "calendar", "pagination", "session", ...
 	Reason  string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	Targets []*Target `protobuf:"bytes,4,rep,name=targets,proto3" json:"targets,omitempty"`
-	// Names of the groups that are withdrawn now that it is a trap: of URLs that were
-	// admitted before, and of which some are not fetched yet.
+	// Names of the groups that are withdrawn because this is a trap. Their URLs were
+	// admitted before, and some of them are not fetched yet.
 	Groups        []string `protobuf:"bytes,5,rep,name=groups,proto3" json:"groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

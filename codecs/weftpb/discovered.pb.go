@@ -50,8 +50,8 @@ type Discovered struct {
 	Robots bool `protobuf:"varint,11,opt,name=robots,proto3" json:"robots,omitempty"`
 	// The source is this sitemap.
 	Sitemap *Sitemap `protobuf:"bytes,12,opt,name=sitemap,proto3" json:"sitemap,omitempty"`
-	// With robots: the origin may be none of the crawl. The links are vouched for, and not
-	// asked for.
+	// With robots: the origin may lie outside the crawl. It is known that its robots.txt names
+	// these sitemaps, but they are not fetched.
 	Aside         bool `protobuf:"varint,13,opt,name=aside,proto3" json:"aside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,23 +31,21 @@ const (
 	Evidence_KIND_CANONICAL Evidence_Kind = 2
 	// The page has the content of same_as, or nearly.
 	Evidence_KIND_CONTENT Evidence_Kind = 3
-	// There is nothing for the crawl at url (4xx, but not 429, or a redirect to what
-	// is no variant); same_as is empty.
+	// There is no page for the crawl at url: the status is 4xx other than 429, or it
+	// redirects to a URL that is not a variant. same_as is empty.
 	Evidence_KIND_MISSING Evidence_Kind = 4
-	// url, which was asked for to see whether another URL stands for it (VIA_PROBE),
-	// has a page of its own: it neither redirects to a variant nor names one as
+	// url was fetched to test whether another URL stands for it (VIA_PROBE), and it has
+	// a page of its own: it does not redirect to a variant, and does not name one as
 	// canonical. same_as is empty.
 	Evidence_KIND_OWN Evidence_Kind = 5
-	// The page has the content of same_as, or nearly, but hardly a word: that both
-	// are one page does not follow, and that a calendar or a list has come to its
-	// end may.
+	// As KIND_CONTENT, but the page has hardly any words. So the two need not be one
+	// page. A calendar or a list may have come to its end.
 	Evidence_KIND_EMPTY Evidence_Kind = 6
-	// As KIND_OWN, of a URL that was asked for like any other. The page has a text
-	// of more than a few words.
+	// As KIND_OWN, for a URL that was not fetched as a test. The page has a text of more
+	// than a few words.
 	Evidence_KIND_PAGE Evidence_Kind = 7
-	// As KIND_PAGE, of a text of a few words or none, from which follows that its origin
-	// answers, and what relative says. In records of before there is none unless that is
-	// true.
+	// As KIND_PAGE, with few words or none. It tells that the origin answers, and the
+	// field relative. Former versions wrote it only where relative is true.
 	Evidence_KIND_SHORT Evidence_Kind = 8
 )
 
@@ -111,14 +109,14 @@ type Evidence struct {
 	Kind  Evidence_Kind          `protobuf:"varint,1,opt,name=kind,proto3,enum=weft.v1.Evidence_Kind" json:"kind,omitempty"`
 	// Canonical URL of the exchange.
 	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
-	// Canonical URL of the other.
+	// Canonical URL of the other page.
 	SameAs string `protobuf:"bytes,3,opt,name=same_as,json=sameAs,proto3" json:"same_as,omitempty"`
-	// How far the contents are from each other, in bits of their SimHash: 0, the
-	// same, to 3. Of KIND_CONTENT and KIND_EMPTY only.
+	// Distance of the two contents, in bits of their SimHash: 0 (the same) to 3. Only with
+	// KIND_CONTENT and KIND_EMPTY.
 	Distance uint32 `protobuf:"varint,4,opt,name=distance,proto3" json:"distance,omitempty"`
-	// A link of the page that may be followed names another URL where the page's own
-	// ends otherwise, with a slash or without one: "b" at /a and at /a/. Of what a page
-	// shows only, and false in records of before.
+	// The page has a link that may be followed, and that names another URL if the page's own
+	// URL gains or loses its last slash: "b" at /a and at /a/. Only for pages, and false in
+	// records of former versions.
 	Relative      bool `protobuf:"varint,5,opt,name=relative,proto3" json:"relative,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -29,7 +29,7 @@ const (
 // Only archive reads such a record; the outcome is in Visited.
 type Fetched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the page: the same for a repeat of the same release or retry.
+	// Names the page. A repeat of the same release or retry has the same id.
 	Id      string   `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Request *Request `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
 	Visit   string   `protobuf:"bytes,3,opt,name=visit,proto3" json:"visit,omitempty"`
@@ -43,14 +43,14 @@ type Fetched struct {
 	Body []byte `protobuf:"bytes,8,opt,name=body,proto3" json:"body,omitempty"`
 	// Peer address, "ip:port".
 	Remote string `protobuf:"bytes,9,opt,name=remote,proto3" json:"remote,omitempty"`
-	// Target of a redirect: an absolute http or https URL with its fragment; as
-	// the server wrote it if it is of another scheme, or too long for the crawl.
+	// Target of a redirect: an absolute http or https URL with its fragment. A target with
+	// another scheme, or too long for the crawl, stands here as the server wrote it.
 	Location string `protobuf:"bytes,10,opt,name=location,proto3" json:"location,omitempty"`
 	// Where the body is, if it was too large for a record.
 	Stored *BodyReference `protobuf:"bytes,11,opt,name=stored,proto3" json:"stored,omitempty"`
-	// The heads of response and request, from the first line to the empty one, byte
-	// for byte as they went over the wire. Empty for HTTP/2, which has no such text,
-	// in records of earlier versions, and above 64 KiB.
+	// The heads of response and request, from the first line to the empty line, byte for byte
+	// as on the wire. Empty for HTTP/2, which has no such text, above 64 KiB, and in records
+	// of former versions.
 	ResponseHead []byte `protobuf:"bytes,12,opt,name=response_head,json=responseHead,proto3" json:"response_head,omitempty"`
 	RequestHead  []byte `protobuf:"bytes,13,opt,name=request_head,json=requestHead,proto3" json:"request_head,omitempty"`
 	// The exchange of a robots.txt, or of a check: no visit, and a request with nothing but
@@ -215,7 +215,7 @@ type RobotsOf struct {
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
 	// Target.scope_root of the first of these URLs.
 	ScopeRoot string `protobuf:"bytes,2,opt,name=scope_root,json=scopeRoot,proto3" json:"scope_root,omitempty"`
-	// That URL is a sitemap that another host names: the origin may be none of the crawl.
+	// That URL is a sitemap that another host names: the origin may lie outside the crawl.
 	Aside         bool `protobuf:"varint,3,opt,name=aside,proto3" json:"aside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -401,9 +401,9 @@ type Outcome struct {
 	Error string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	// Wall clock at the start of the request, milliseconds since 1970.
 	StartedMs int64 `protobuf:"varint,5,opt,name=started_ms,json=startedMs,proto3" json:"started_ms,omitempty"`
-	// Microseconds: the wait for the look-up of the host, connect with TLS, from the
-	// connection to the first byte, whole. Names are looked up before the wait for the
-	// domain's delay. So dns_us may lie before started_ms, and is then not in total_us.
+	// Microseconds: the look-up of the host's name; the connection with TLS; the time from
+	// the connection to the first byte; all of it. A name may be looked up before the wait for
+	// the domain's delay. Then dns_us lies before started_ms, and is not in total_us.
 	DnsUs       int64 `protobuf:"varint,6,opt,name=dns_us,json=dnsUs,proto3" json:"dns_us,omitempty"`
 	ConnectUs   int64 `protobuf:"varint,7,opt,name=connect_us,json=connectUs,proto3" json:"connect_us,omitempty"`
 	FirstByteUs int64 `protobuf:"varint,8,opt,name=first_byte_us,json=firstByteUs,proto3" json:"first_byte_us,omitempty"`
@@ -413,20 +413,20 @@ type Outcome struct {
 	BodyBytes int64 `protobuf:"varint,11,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
 	// The decoded body was cut at the limit.
 	Truncated bool `protobuf:"varint,12,opt,name=truncated,proto3" json:"truncated,omitempty"`
-	// Retry-After as a duration, milliseconds; 0: none (RFC 9110 section 10.2.3). Of a request
-	// that was skipped: for how much longer its host asked for no request.
+	// Retry-After as a duration, milliseconds; 0: none (RFC 9110 section 10.2.3). With
+	// skipped: for how much longer the host wants no request.
 	RetryAfterMs int64 `protobuf:"varint,13,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"`
 	// The request was not made (the visit was ended early); it is queued again.
 	// With started_ms it was made and cut off, because its partition went to
 	// another fetcher.
 	Skipped bool `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
-	// Microseconds after the start, when the domain's other requests did not wait for
-	// this one any more, because it hung; 0: they waited for its end.
+	// The request hung. After this time, microseconds from its start, the domain's other
+	// requests no longer waited for it. 0: they waited for its end.
 	HungUs int64 `protobuf:"varint,15,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
-	// The address whose budget the request took, 4 or 16 bytes: the first of its host. Empty
-	// if that has no budget.
+	// The address whose budget the request used, 4 or 16 bytes: the first address of its host.
+	// Empty if the address has no budget.
 	Address []byte `protobuf:"bytes,16,opt,name=address,proto3" json:"address,omitempty"`
-	// Of a sitemap: what makes the next request for it conditional, and its media type.
+	// Only for a sitemap: the validators for the next conditional request, and its media type.
 	Etag          string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
 	LastModified  string `protobuf:"bytes,18,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
 	MediaType     string `protobuf:"bytes,19,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
@@ -597,7 +597,7 @@ func (x *Outcome) GetMediaType() string {
 	return ""
 }
 
-// Visited is outcomes of one visit, without bodies. A long visit is reported
+// Visited has the outcomes of one visit, without bodies. A long visit is reported
 // in parts. Key: the domain. Written by fetch, read by schedule.
 type Visited struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -605,12 +605,12 @@ type Visited struct {
 	Outcomes []*Outcome             `protobuf:"bytes,2,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
 	// No further part follows.
 	Done bool `protobuf:"varint,3,opt,name=done,proto3" json:"done,omitempty"`
-	// A robots visit: the origin and what was found. Without a visit it is the
-	// answer of another domain, to which the origin's robots.txt redirects; then
-	// outcomes has the exchange that brought it.
+	// Of a robots visit: the origin and its rules. If visit is empty, another domain has
+	// answered, to which the origin's robots.txt redirects; then outcomes has that
+	// exchange.
 	Rules *OriginRules `protobuf:"bytes,4,opt,name=rules,proto3" json:"rules,omitempty"`
-	// Without a visit: what another domain's robots.txt redirects to, and this
-	// domain is to be asked for (VIA_ROBOTS).
+	// If visit is empty: a URL of this domain to which another domain's robots.txt
+	// redirects. It is to be fetched (VIA_ROBOTS).
 	Referral *Target `protobuf:"bytes,5,opt,name=referral,proto3" json:"referral,omitempty"`
 	// The one request without an outcome hangs: the domain's other requests do not wait for
 	// it. A last part of the report follows.

@@ -37,19 +37,19 @@ type Event struct {
 	// The positions replace older ones even when they are lower: an input log
 	// was cut by an unclean end of its broker.
 	Reset_ bool `protobuf:"varint,5,opt,name=reset,proto3" json:"reset,omitempty"`
-	// Where the owner expects the event in the log. An event elsewhere follows
-	// one that was lost, and is not valid. Unset in a claim.
+	// The offset at which the owner expects the event. An event at another offset follows
+	// an event that was lost, and is not valid. Unset in a claim.
 	Offset int64 `protobuf:"varint,6,opt,name=offset,proto3" json:"offset,omitempty"`
-	// How many events before this one were not acknowledged yet when it was made.
-	// The events before those are in the log for certain: a place among them that
-	// holds anything else is damaged.
+	// How many events before this one were not acknowledged when it was made. All earlier
+	// events of the owner are in the log: if one of their offsets holds another record, the
+	// log is damaged there.
 	Unacknowledged int64 `protobuf:"varint,7,opt,name=unacknowledged,proto3" json:"unacknowledged,omitempty"`
-	// Records that are no events, which the folds of this ledger and of the ledgers
-	// that it reads have passed over so far.
+	// How many records so far were not events. The folds of this ledger, and of the ledgers
+	// that it reads, have skipped them.
 	Strangers int64 `protobuf:"varint,8,opt,name=strangers,proto3" json:"strangers,omitempty"`
-	// CRC-32C of all bytes before this field, which is always last. Events that
-	// were written before the field was have none. Its tag takes three bytes, so
-	// that what ends with it is known to be an event even where it is damaged.
+	// CRC-32C of all bytes before this field, which is always last. Events of former versions
+	// do not have it. Its tag takes three bytes, so that a damaged record that ends with
+	// it is still known to be an event.
 	Sum           *uint32 `protobuf:"fixed32,262143,opt,name=sum,proto3,oneof" json:"sum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -156,11 +156,11 @@ type Position struct {
 	Offset int64                  `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	// Latest epoch seen in the input topic when that is a ledger itself.
 	Epoch int64 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// Timestamp of the record at offset in milliseconds since 1970: one that is
-	// written there after the log was cut has another. 0: unknown.
+	// Timestamp of the record at offset, milliseconds since 1970. If the log was cut, a record
+	// that is written there later has another timestamp. 0: unknown.
 	TimestampMs int64 `protobuf:"varint,4,opt,name=timestamp_ms,json=timestampMs,proto3" json:"timestamp_ms,omitempty"`
-	// First offset of that epoch at which none of its events stands, when the input
-	// topic is a ledger: what follows does not count. 0: there is none.
+	// If the input topic is a ledger: the first offset of that epoch at which one of its events
+	// is missing. Later events of the epoch are not valid. 0: none is missing.
 	Hole          int64 `protobuf:"varint,5,opt,name=hole,proto3" json:"hole,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -134,9 +134,9 @@ type Scheduled struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Gauges of the whole partition after this event.
 	Gauges *Gauges `protobuf:"bytes,1,opt,name=gauges,proto3" json:"gauges,omitempty"`
-	// Where a fetcher that takes the partition over begins to read: a lower
-	// bound of the offsets of releases that are not settled; this event's own
-	// offset when there was none before it.
+	// The offset from which a fetcher that takes the partition over reads: a lower bound of
+	// the offsets of releases that are not settled. If there is none before this event, it is
+	// this event's own offset.
 	Oldest int64 `protobuf:"varint,2,opt,name=oldest,proto3" json:"oldest,omitempty"`
 	// Wall clock of the decision, milliseconds since 1970.
 	DecidedMs int64         `protobuf:"varint,3,opt,name=decided_ms,json=decidedMs,proto3" json:"decided_ms,omitempty"`
@@ -149,8 +149,8 @@ type Scheduled struct {
 	Rules []*OriginRules `protobuf:"bytes,8,rep,name=rules,proto3" json:"rules,omitempty"`
 	// The domain's timing after this event; unset when only gauges move.
 	Timing *Timing `protobuf:"bytes,9,opt,name=timing,proto3" json:"timing,omitempty"`
-	// URLs put off, straight from a queue, because their origin's robots.txt
-	// cannot be had at the moment.
+	// URLs that are put off, straight from a queue, because their origin's robots.txt
+	// cannot be fetched at the moment.
 	Deferred []*Deferral `protobuf:"bytes,10,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	// Leases that begin anew: they ran out while no process owned the partition.
 	Renewed []*Renewal `protobuf:"bytes,11,rep,name=renewed,proto3" json:"renewed,omitempty"`
@@ -553,7 +553,8 @@ func (x *Block) GetErrors() int64 {
 	return 0
 }
 
-// HostHealth is all that is remembered of one host. With the name alone, nothing is.
+// HostHealth is all that is known about one host. If only the name is set, the host is
+// healthy and the rest is forgotten.
 type HostHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Host  string                 `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
@@ -567,7 +568,7 @@ type HostHealth struct {
 	// The first failure since its last answer, milliseconds since 1970; 0: it has not
 	// failed.
 	FailingSinceMs int64 `protobuf:"varint,6,opt,name=failing_since_ms,json=failingSinceMs,proto3" json:"failing_since_ms,omitempty"`
-	// Its name does not exist, by one look-up, or with refuse by two.
+	// Its name does not exist. One look-up said so; if refuse is set, two did.
 	Missing bool `protobuf:"varint,7,opt,name=missing,proto3" json:"missing,omitempty"`
 	// Until wait_ms its URLs are settled with this reason; empty: they wait.
 	Refuse string `protobuf:"bytes,8,opt,name=refuse,proto3" json:"refuse,omitempty"`
@@ -587,23 +588,23 @@ type HostHealth struct {
 	// How many requests it has answered since it asked for fewer the last time, while it has
 	// a learnt delay. Until it answers for the first time: about how many it answered before.
 	Answers uint32 `protobuf:"varint,14,opt,name=answers,proto3" json:"answers,omitempty"`
-	// It asks for fewer requests at the moment, and means all requests to it.
+	// It asks for fewer requests at the moment, whatever page is requested.
 	Paced bool `protobuf:"varint,15,opt,name=paced,proto3" json:"paced,omitempty"`
 	// It has asked for no request before this time (Retry-After), whatever it has answered
 	// since; milliseconds since 1970.
 	SilentUntilMs int64 `protobuf:"varint,16,opt,name=silent_until_ms,json=silentUntilMs,proto3" json:"silent_until_ms,omitempty"`
 	// Its last answer was a 5xx that was held against the page alone.
 	PageFailed bool `protobuf:"varint,17,opt,name=page_failed,json=pageFailed,proto3" json:"page_failed,omitempty"`
-	// How much speaks for it that its 5xx are not those of single pages. Each page that
-	// answers 5xx adds four, once, and each other answer takes one away.
+	// Evidence that the host itself is broken, and not only single pages. Each page that
+	// answers 5xx adds four, once; each other answer takes one away.
 	Doubts uint32 `protobuf:"varint,18,opt,name=doubts,proto3" json:"doubts,omitempty"`
 	// About how many requests it answers, with its learnt delay, before it asks for fewer. The
-	// delay shrinks the more slowly, the more these are.
+	// larger the number, the more slowly the delay shrinks.
 	SteadyAnswers uint32 `protobuf:"varint,19,opt,name=steady_answers,json=steadyAnswers,proto3" json:"steady_answers,omitempty"`
 	// Its learnt delay has become longer since its last answer.
 	Slowed bool `protobuf:"varint,20,opt,name=slowed,proto3" json:"slowed,omitempty"`
-	// The page, as a hash of its URL, that was answered with 503 last since the host has its
-	// learnt delay, if that was held against the page alone. If the page is fetched, the delay
+	// Hash of the URL that was answered with 503 last while the host has a learnt delay, if
+	// the answer was held against the page alone. If the page is fetched later, the delay
 	// becomes longer. 0: none.
 	RefusedPage   uint64 `protobuf:"fixed64,21,opt,name=refused_page,json=refusedPage,proto3" json:"refused_page,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -840,8 +841,8 @@ func (x *Recall) GetGroup() string {
 	return ""
 }
 
-// OriginHealth is all that is remembered of failures to connect to one origin. With the name
-// alone, it answers again.
+// OriginHealth is all that is known about failures to connect to one origin. If only the
+// name is set, the origin answers again.
 type OriginHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// scheme://host[:port], default ports omitted.
@@ -851,7 +852,7 @@ type OriginHealth struct {
 	Failures      uint32 `protobuf:"varint,2,opt,name=failures,proto3" json:"failures,omitempty"`
 	BreakerCycles uint32 `protobuf:"varint,3,opt,name=breaker_cycles,json=breakerCycles,proto3" json:"breaker_cycles,omitempty"`
 	BreakerOpen   bool   `protobuf:"varint,4,opt,name=breaker_open,json=breakerOpen,proto3" json:"breaker_open,omitempty"`
-	// When it failed last, milliseconds since 1970.
+	// The last failure, milliseconds since 1970.
 	FailedMs int64 `protobuf:"varint,5,opt,name=failed_ms,json=failedMs,proto3" json:"failed_ms,omitempty"`
 	// The origin gets no request before this time, milliseconds since 1970.
 	WaitMs int64 `protobuf:"varint,6,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
@@ -1012,7 +1013,7 @@ type Gauges struct {
 	Queued int64 `protobuf:"varint,2,opt,name=queued,proto3" json:"queued,omitempty"`
 	// URLs in released visits that have no outcome yet.
 	Out int64 `protobuf:"varint,3,opt,name=out,proto3" json:"out,omitempty"`
-	// Domains with anything pending, and of those the ones with a visit out.
+	// Domains with pending URLs, and how many of these domains have a visit out.
 	Domains    int64 `protobuf:"varint,4,opt,name=domains,proto3" json:"domains,omitempty"`
 	DomainsOut int64 `protobuf:"varint,5,opt,name=domains_out,json=domainsOut,proto3" json:"domains_out,omitempty"`
 	// URLs settled since the crawl began: with a response, given up after
@@ -1024,9 +1025,9 @@ type Gauges struct {
 	Visits int64 `protobuf:"varint,9,opt,name=visits,proto3" json:"visits,omitempty"`
 	// URLs of groups that are withdrawn; they are not pending.
 	Withdrawn int64 `protobuf:"varint,10,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
-	// Of queued, the URLs of hosts whose breaker is open: the hosts are down.
+	// How many of queued belong to hosts that are down (their breaker is open).
 	Down int64 `protobuf:"varint,11,opt,name=down,proto3" json:"down,omitempty"`
-	// Of queued, the URLs of domains that are blocked.
+	// How many of queued belong to domains that are blocked.
 	Blocked       int64 `protobuf:"varint,12,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1260,13 +1261,13 @@ type Settlement struct {
 	// Set when the URL is queued again instead of ended: not before this time,
 	// milliseconds since 1970. -1: at once, in front, its attempt not counted.
 	RetryMs int64 `protobuf:"varint,5,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
-	// Where the URL was, when visit is empty: the queue of this priority, or
-	// the retries. URLs leave both only from the front.
+	// If visit is empty: the queue of this priority had the URL, or (again) the retries had
+	// it. URLs leave both only from the front.
 	Priority uint32 `protobuf:"varint,6,opt,name=priority,proto3" json:"priority,omitempty"`
 	Again    bool   `protobuf:"varint,7,opt,name=again,proto3" json:"again,omitempty"`
-	// The request that was made, for people and proofs; unset without one. The
-	// fold does not read it. With a retry_ms of -1 it was cut off, because its
-	// partition went to another fetcher.
+	// The request that was made, for people and proofs; unset if none was made. The fold does
+	// not read it. If retry_ms is -1, the request was cut off because its partition went to
+	// another fetcher.
 	Attempt *Attempt `protobuf:"bytes,8,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// The group that the URL waited in, when visit is empty; empty: it was not in a group.
 	Group string `protobuf:"bytes,9,opt,name=group,proto3" json:"group,omitempty"`
@@ -1274,10 +1275,10 @@ type Settlement struct {
 	Throttled bool `protobuf:"varint,10,opt,name=throttled,proto3" json:"throttled,omitempty"`
 	// With a retry_ms: its host is down, so this is not a failed attempt either.
 	Kept bool `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
-	// The URL has ended, and is queued again at this time, milliseconds since 1970; 0: it is
-	// not. Until then it is not pending.
+	// The URL has ended, and is queued again at this time, milliseconds since 1970. Until
+	// then it is not pending. 0: it is not queued again.
 	RefreshMs int64 `protobuf:"varint,12,opt,name=refresh_ms,json=refreshMs,proto3" json:"refresh_ms,omitempty"`
-	// With refresh_ms: what makes that request conditional.
+	// With refresh_ms: the validators of that conditional request.
 	Etag          string `protobuf:"bytes,13,opt,name=etag,proto3" json:"etag,omitempty"`
 	LastModified  string `protobuf:"bytes,14,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1424,14 +1425,14 @@ type Attempt struct {
 	ErrorClass string `protobuf:"bytes,4,opt,name=error_class,json=errorClass,proto3" json:"error_class,omitempty"`
 	// Bytes of the decoded body.
 	BodyBytes int64 `protobuf:"varint,5,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
-	// Microseconds after the start, when the domain went on without the request,
-	// because it hung; 0: the domain waited for its end.
+	// The request hung. After this time, microseconds from its start, the domain went on
+	// without it. 0: the domain waited for its end.
 	HungUs int64 `protobuf:"varint,6,opt,name=hung_us,json=hungUs,proto3" json:"hung_us,omitempty"`
-	// Milliseconds that the look-up of the host took, and the connection with TLS, if they took
-	// that long. The look-up may lie before the start.
+	// Whole milliseconds of the look-up of the host's name, and of the connection with TLS.
+	// The look-up may lie before the start.
 	DnsMs     uint32 `protobuf:"varint,7,opt,name=dns_ms,json=dnsMs,proto3" json:"dns_ms,omitempty"`
 	ConnectMs uint32 `protobuf:"varint,8,opt,name=connect_ms,json=connectMs,proto3" json:"connect_ms,omitempty"`
-	// The address whose budget the request took, as in Outcome.
+	// The address whose budget the request used, as in Outcome.
 	Address       []byte `protobuf:"bytes,9,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1646,8 +1647,8 @@ type Request struct {
 	// How often the server answered by asking for fewer requests. These are not failed
 	// attempts.
 	Throttled uint32 `protobuf:"varint,6,opt,name=throttled,proto3" json:"throttled,omitempty"`
-	// Of the response before, if the URL is fetched again: sent as If-None-Match and
-	// If-Modified-Since.
+	// Validators of the last response, if the URL is fetched again: sent as If-None-Match
+	// and If-Modified-Since.
 	Etag         string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
 	LastModified string `protobuf:"bytes,8,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
 	// What robots.txt says about the use of the page, lines of "name: value"; at most 512 bytes.
@@ -1758,22 +1759,22 @@ type OriginRules struct {
 	// In the ledger only. The rules in force are the same as before and are not
 	// repeated; they hold from now on.
 	Unchanged bool `protobuf:"varint,3,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
-	// In the ledger only. robots.txt could not be had: it is asked for again
-	// not before this time, milliseconds since 1970.
+	// In the ledger only. robots.txt could not be fetched. It is requested again, but not
+	// before this time, milliseconds since 1970.
 	RetryMs int64 `protobuf:"varint,4,opt,name=retry_ms,json=retryMs,proto3" json:"retry_ms,omitempty"`
 	// In the ledger only. Until retry_ms the origin's URLs are settled with
 	// this reason; empty: they wait.
 	Refuse string `protobuf:"bytes,5,opt,name=refuse,proto3" json:"refuse,omitempty"`
-	// robots.txt redirects to another domain, which is asked for it in its own
-	// time; its answer is waited for until retry_ms.
+	// robots.txt redirects to another domain, which is asked at its own pace. The origin waits
+	// for the answer until retry_ms.
 	Referred bool `protobuf:"varint,6,opt,name=referred,proto3" json:"referred,omitempty"`
-	// In the ledger only. robots.txt could not be had for long, and the rules that
-	// were had last hold until retry_ms.
+	// In the ledger only. robots.txt could not be fetched for a long time, and the last known
+	// rules hold until retry_ms.
 	Kept bool `protobuf:"varint,7,opt,name=kept,proto3" json:"kept,omitempty"`
-	// In the ledger only. The name of the origin's host does not exist, as one
-	// look-up said; it is looked up again at retry_ms, or was, if refuse is set.
+	// In the ledger only. One look-up said that the name of the origin's host does not exist.
+	// It is looked up again at retry_ms; if refuse is set, that has happened.
 	Missing bool `protobuf:"varint,8,opt,name=missing,proto3" json:"missing,omitempty"`
-	// What was found is not of the origin itself, but of where its robots.txt
+	// The rules are not from the origin itself, but from the place to which its robots.txt
 	// redirects.
 	Redirected    bool `protobuf:"varint,9,opt,name=redirected,proto3" json:"redirected,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1992,8 +1993,8 @@ type Timing struct {
 	// No release before this time. It may be earlier than the next request may
 	// start, since fetch keeps the visit's delay on its own clock.
 	NextMs int64 `protobuf:"varint,2,opt,name=next_ms,json=nextMs,proto3" json:"next_ms,omitempty"`
-	// Of earlier versions, in which a breaker was the domain's: failures in a row, times
-	// the breaker opened without a success since, and whether it is open.
+	// Only in records of former versions, in which a domain had a breaker: failures in a row,
+	// how often the breaker opened without a success since, and whether it is open.
 	Failures      uint32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
 	BreakerCycles uint32 `protobuf:"varint,4,opt,name=breaker_cycles,json=breakerCycles,proto3" json:"breaker_cycles,omitempty"`
 	BreakerOpen   bool   `protobuf:"varint,5,opt,name=breaker_open,json=breakerOpen,proto3" json:"breaker_open,omitempty"`
@@ -2001,8 +2002,8 @@ type Timing struct {
 	Turn uint32 `protobuf:"varint,6,opt,name=turn,proto3" json:"turn,omitempty"`
 	// Response time of the last answered request, milliseconds.
 	ResponseMs uint32 `protobuf:"varint,7,opt,name=response_ms,json=responseMs,proto3" json:"response_ms,omitempty"`
-	// Of earlier versions: the origin that answered last, as the FNV-1a hash of its name,
-	// and when, milliseconds since 1970.
+	// Only in records of former versions: the FNV-1a hash of the origin that answered last,
+	// and the time, milliseconds since 1970.
 	AnsweredBy uint64 `protobuf:"fixed64,8,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
 	AnsweredMs int64  `protobuf:"varint,9,opt,name=answered_ms,json=answeredMs,proto3" json:"answered_ms,omitempty"`
 	// The last visit was for an origin whose wait was over. The next visit is for an origin

@@ -34,12 +34,12 @@ const (
 	Via_VIA_LINK        Via = 2
 	Via_VIA_REDIRECT    Via = 3
 	Via_VIA_SITEMAP     Via = 4
-	// The robots.txt of another domain's origin redirects here. The target is no
-	// URL of the crawl: its depth counts the redirects that led here, and its
-	// scope_root is that origin.
+	// The robots.txt of another domain's origin redirects here. The target is not a URL of
+	// the crawl. Its depth counts the redirects that led here, and its scope_root is that
+	// origin.
 	Via_VIA_ROBOTS Via = 5
-	// A link, to a URL that is taken for another by a rule of its site. It is
-	// asked for nevertheless, so that a rule that is wrong is found out.
+	// A link to a URL for which another URL stands, by a learnt rule of its site. It is
+	// fetched nevertheless, to find out whether the rule is wrong.
 	Via_VIA_PROBE Via = 6
 )
 
@@ -167,12 +167,12 @@ type Target struct {
 	// URL prefix that the crawl below this URL's seed may not leave. Set only
 	// with --scope prefix; host and domain scope follow from the referrer.
 	ScopeRoot string `protobuf:"bytes,4,opt,name=scope_root,json=scopeRoot,proto3" json:"scope_root,omitempty"`
-	// Redirects in a row that led here; 0: a page or a seed names it.
+	// How many redirects in a row led here; 0: a page or a seed names it.
 	Redirects uint32 `protobuf:"varint,5,opt,name=redirects,proto3" json:"redirects,omitempty"`
 	// Name of the group in which the URL waits, because it may be another spelling of
-	// a URL that was named before; empty: it waits in no group.
+	// a URL that is known (twin). Empty: it does not wait in a group.
 	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
-	// That URL. In deduped only.
+	// The known URL. In deduped only.
 	Twin string `protobuf:"bytes,7,opt,name=twin,proto3" json:"twin,omitempty"`
 	// The URL names a sitemap: it is fetched for its entries and makes no page.
 	Sitemap *Sitemap `protobuf:"bytes,8,opt,name=sitemap,proto3" json:"sitemap,omitempty"`
@@ -278,13 +278,13 @@ func (x *Target) GetEntry() *Entry {
 // Sitemap is what is known of a URL that names a sitemap.
 type Sitemap struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 for a sitemap that a robots.txt or a user names, or that is guessed, and one more
-	// for each index between.
+	// 1 for a sitemap that a robots.txt or a user names, or that is guessed. Each index file
+	// between adds one.
 	Level uint32 `protobuf:"varint,1,opt,name=level,proto3" json:"level,omitempty"`
 	// No robots.txt names it: it may not exist.
 	Guessed bool `protobuf:"varint,2,opt,name=guessed,proto3" json:"guessed,omitempty"`
-	// Host, and port if there is one, whose robots.txt names the sitemap of level 1, or where
-	// that is guessed. Empty: a user names it, and its entries count whatever their host is.
+	// The host, with its port if it has one, whose robots.txt names the sitemap of level 1, or
+	// on which it is guessed. Empty: a user names it, and entries of all hosts count.
 	Host string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
 	// The URL of level 1 as it was named; empty: this very URL.
 	Root          string `protobuf:"bytes,4,opt,name=root,proto3" json:"root,omitempty"`
@@ -358,8 +358,8 @@ type Entry struct {
 	// When the page changed last, milliseconds since 1970; 0: it does not say.
 	LastmodMs       int64                 `protobuf:"varint,2,opt,name=lastmod_ms,json=lastmodMs,proto3" json:"lastmod_ms,omitempty"`
 	ChangeFrequency Entry_ChangeFrequency `protobuf:"varint,3,opt,name=change_frequency,json=changeFrequency,proto3,enum=weft.v1.Entry_ChangeFrequency" json:"change_frequency,omitempty"`
-	// Set if the sitemap is of another host, whose word does not count for this one: the
-	// sitemap that the robots.txt of the URL's host has to name (Sitemap.root).
+	// Set if the sitemap is on another host. Then the entry counts only if the robots.txt of
+	// the URL's own host names this sitemap (Sitemap.root).
 	Foreign       string `protobuf:"bytes,4,opt,name=foreign,proto3" json:"foreign,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -423,7 +423,7 @@ func (x *Entry) GetForeign() string {
 	return ""
 }
 
-// Link is an outlink as the document spells it, resolved by nobody yet.
+// Link is an outlink as the document spells it, not resolved yet.
 type Link struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The href as written, trimmed.

@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/metrics"
 	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/memory"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
@@ -55,6 +56,7 @@ func TestExposition(t *testing.T) {
 	s.Slots(-1)
 	s.Hurried(politeness.Early)
 	s.Tripped()
+	s.Memory(memory.Usage{memory.Bodies: 2 << 20, memory.Garbage: 5 << 20})
 	s.Status(status.Status{
 		Gauges: &weftpb.Gauges{Pending: 60, Queued: 50, Out: 10, Domains: 7, DomainsOut: 3, Fetched: 100, Failed: 2, Refused: 1, Visits: 4},
 		Lags: []status.Lag{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/status"
+	"github.com/weftcrawl/weft/internal/memory"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/topics"
@@ -119,6 +120,13 @@ func (s *Set) Status(status status.Status) {
 	}
 	for labels, records := range lags {
 		s.lag.WithLabelValues(labels[0], labels[1]).Set(float64(records))
+	}
+}
+
+// Memory notes what the memory of the process is used for.
+func (s *Set) Memory(usage memory.Usage) {
+	for _, use := range memory.Uses() {
+		s.memory.WithLabelValues(string(use)).Set(float64(usage[use]))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"github.com/weftcrawl/weft/internal/memory"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
@@ -43,6 +44,7 @@ type Set struct {
 	slots      prometheus.Gauge
 	violations *prometheus.CounterVec
 	breakers   prometheus.Counter
+	memory     *prometheus.GaugeVec
 }
 
 // New makes the metrics and registers them, together with the metrics of the process and of the
@@ -108,6 +110,7 @@ func New(registry prometheus.Registerer) *Set {
 		slots:      gauge("weft_fetch_slots_in_use", "Requests open now."),
 		violations: counters("weft_politeness_violations_total", "Requests that broke the delay of their domain.", "kind"),
 		breakers:   counter("weft_breakers_opened_total", "Breakers of hosts and origins that opened after failures in a row."),
+		memory:     gauges("weft_memory_bytes", "Memory of Go's runtime by use: live data by what allocated it (estimated), and the rest.", "use"),
 	}
 	s.begin()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -126,6 +129,9 @@ func (s *Set) begin() {
 	}
 	for _, class := range httpclient.Classes() {
 		s.exchanges.WithLabelValues(string(class), statusClass(0))
+	}
+	for _, use := range memory.Uses() {
+		s.memory.WithLabelValues(string(use))
 	}
 	for _, stage := range topics.Stages() {
 		s.rejected.WithLabelValues(string(stage), "undecodable")

@@ -3,6 +3,8 @@ package status
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -79,18 +81,16 @@ func (r Sample) Status(names topics.Names) (Status, error) {
 func sum(partitions []*weftpb.Gauges) *weftpb.Gauges {
 	total := new(weftpb.Gauges)
 	for _, g := range partitions {
-		total.Pending += g.GetPending()
-		total.Queued += g.GetQueued()
-		total.Out += g.GetOut()
-		total.Visits += g.GetVisits()
-		total.Domains += g.GetDomains()
-		total.DomainsOut += g.GetDomainsOut()
-		total.Fetched += g.GetFetched()
-		total.Failed += g.GetFailed()
-		total.Refused += g.GetRefused()
-		total.Withdrawn += g.GetWithdrawn()
-		total.Down += g.GetDown()
-		total.Blocked += g.GetBlocked()
+		AddGauges(total, g, 1)
 	}
 	return total
+}
+
+// AddGauges adds each of the gauges to total, times times.
+func AddGauges(total, gauges *weftpb.Gauges, times int64) {
+	to := total.ProtoReflect()
+	gauges.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, n protoreflect.Value) bool {
+		to.Set(field, protoreflect.ValueOfInt64(to.Get(field).Int()+times*n.Int()))
+		return true
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/inspect/status"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 )
@@ -126,21 +127,10 @@ func (h *history) settle(p *part, id string, v *visit, requests int) {
 // count adds the change of the old partition's gauges to the gauges of the new one, and
 // puts these into the event.
 func (h *history) count(ev *weftpb.Scheduled, old int32, p *part) {
-	was, is, g := h.said[old], ev.Gauges, &p.gauges
-	h.said[old] = is
-	g.Pending += is.GetPending() - was.GetPending()
-	g.Queued += is.GetQueued() - was.GetQueued()
-	g.Out += is.GetOut() - was.GetOut()
-	g.Visits += is.GetVisits() - was.GetVisits()
-	g.Domains += is.GetDomains() - was.GetDomains()
-	g.DomainsOut += is.GetDomainsOut() - was.GetDomainsOut()
-	g.Fetched += is.GetFetched() - was.GetFetched()
-	g.Failed += is.GetFailed() - was.GetFailed()
-	g.Refused += is.GetRefused() - was.GetRefused()
-	g.Withdrawn += is.GetWithdrawn() - was.GetWithdrawn()
-	g.Down += is.GetDown() - was.GetDown()
-	g.Blocked += is.GetBlocked() - was.GetBlocked()
-	ev.Gauges = proto.CloneOf(g)
+	status.AddGauges(&p.gauges, ev.Gauges, 1)
+	status.AddGauges(&p.gauges, h.said[old], -1)
+	h.said[old] = ev.Gauges
+	ev.Gauges = proto.CloneOf(&p.gauges)
 }
 
 // report is the event at offset with the gauges of a partition.

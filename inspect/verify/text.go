@@ -1,11 +1,10 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
-	"text/template"
 	"time"
 
 	"github.com/weftcrawl/weft/inspect/progress"
@@ -26,35 +25,38 @@ func (r *Report) WriteText(to io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if err := details().Execute(&b, r); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
+	r.writeDetails(&b)
 	_, err := io.WriteString(to, b.String())
 	return err
 }
 
-// details is parsed when it is used first, so that the program starts quickly.
-var details = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("report").Parse(detailsText))
-})
-
-const detailsText = `
-{{- range .Proofs}}{{$claim := .Claim}}{{range .Unproven}}not proven of {{$claim}}: {{.}}
-{{end}}{{end}}
-
-{{- range .Notes}}note: {{.}}
-{{end}}
-
-{{- range .Violations}}
-{{.Kind}} ({{.Claim}}){{with or .URL .Domain}} {{.}}{{end}}
-  {{.Says}}
-{{range .Records}}  {{.Topic}}/{{.Partition}} at {{.Offset}}: {{.Says}}
-{{end}}
-{{- range .Lines}}  {{.File}}, line {{.Line}}: {{.Says}}
-{{end}}{{end}}
-
-{{- with .More}}and {{.}} more
-{{end}}`
+// writeDetails writes what the lines of the claims do not say.
+func (r *Report) writeDetails(to *strings.Builder) {
+	for _, p := range r.Proofs {
+		for _, what := range p.Unproven {
+			fmt.Fprintf(to, "not proven of %s: %s\n", p.Claim, what)
+		}
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(to, "note: %s\n", note)
+	}
+	for _, v := range r.Violations {
+		fmt.Fprintf(to, "\n%s (%s)", v.Kind, v.Claim)
+		if about := cmp.Or(v.URL, v.Domain); about != "" {
+			to.WriteString(" " + about)
+		}
+		fmt.Fprintf(to, "\n  %s\n", v.Says)
+		for _, record := range v.Records {
+			fmt.Fprintf(to, "  %s/%d at %d: %s\n", record.Topic, record.Partition, record.Offset, record.Says)
+		}
+		for _, line := range v.Lines {
+			fmt.Fprintf(to, "  %s, line %d: %s\n", line.File, line.Line, line.Says)
+		}
+	}
+	if more := r.More(); more != 0 {
+		fmt.Fprintf(to, "and %d more\n", more)
+	}
+}
 
 // More is the number of violations that are not listed.
 func (r *Report) More() int64 { return r.Found - int64(len(r.Violations)) }

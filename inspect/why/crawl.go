@@ -34,6 +34,8 @@ type CrawlStory struct {
 	AtLeastMS int64         `json:"at_least_ms,omitempty"`
 	Recent    Recent        `json:"recent"`
 	Stages    []StageStatus `json:"stages"`
+	// Memory of the processes, the largest first.
+	Memory []ProcessMemory `json:"memory,omitempty"`
 	// FreeBytes of disk, -1 if unknown.
 	FreeBytes int64    `json:"free_bytes"`
 	Unknown   []string `json:"unknown,omitempty"`
@@ -113,7 +115,7 @@ func (a *Asker) Crawl(ctx context.Context, now time.Time, zone *time.Location) (
 	}
 	s := &CrawlStory{
 		Crawl: a.names.Crawl, Now: now.UTC(), Partitions: a.definition.Partitions, State: StateRunning,
-		FreeBytes: around.freeBytes, perDomain: a.frontier.PerDomain, clock: clock{now, zone},
+		Memory: memoryOf(around.memory), FreeBytes: around.freeBytes, perDomain: a.frontier.PerDomain, clock: clock{now, zone},
 	}
 	for _, stage := range topics.Stages() {
 		s.Stages = append(s.Stages, StageStatus{stage, around.members[stage], around.status.Behind(stage)})

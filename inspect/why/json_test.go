@@ -35,7 +35,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"Setting": Setting{}, "Profile": Profile{}, "Today": Today{}, "Domain row": DomainRow{},
 		"Host": Host{}, "Queues": DomainQueues{}, "Origin": Origin{}, "Domain attempt": DomainAttempt{},
 		"Stand-in": Kept{}, "Site rules": SiteRules{}, "Site rule": SiteRule{},
-		"Finding": Diagnosis{}, "Wait": Wait{}, "Slow domain": SlowDomain{}, "Recent": Recent{}, "Stage": StageStatus{},
+		"Finding": Diagnosis{}, "Wait": Wait{}, "Slow domain": SlowDomain{}, "Recent": Recent{}, "Process memory": ProcessMemory{}, "Stage": StageStatus{},
 	} {
 		if names := members(reflect.TypeOf(shape)); !slices.Equal(names, documented[section]) {
 			t.Errorf("%s has\n%q, documented are\n%q", section, names, documented[section])

@@ -24,6 +24,8 @@ type loop struct {
 	control topics.Control
 	// troubles are reports of the stages about themselves.
 	troubles []trouble.Trouble
+	// memory are reports of the processes about their memory.
+	memory []trouble.Memory
 	// freeBytes of disk, -1 if unknown.
 	freeBytes int64
 }
@@ -95,6 +97,9 @@ func (a *Asker) look(ctx context.Context) (loop, error) {
 	}
 	l.control = orders.Control
 	if l.troubles, err = trouble.Read(ctx, a.names, a.admin, time.Now()); err != nil {
+		return l, err
+	}
+	if l.memory, err = trouble.ReadMemory(ctx, a.names, a.admin, time.Now()); err != nil {
 		return l, err
 	}
 	if a.opts.Dir != "" {

@@ -343,6 +343,8 @@ var stories = []struct {
 		w.robots("a.example", 404, "")
 		w.robots("b.example", 503, "")
 		w.robots("c.example", 404, "")
+		w.memory("host-1", 600<<20, map[string]int64{"garbage": 90 << 20, "memtables": 30 << 20, "bodies": 30 << 20, "stacks": 1000, "unused": 40 << 20, "broker": 2 << 20})
+		w.memory("host-2", 0, map[string]int64{"other": 5 << 20})
 		w.answers("a.example", answer(200))
 		w.answers("c.example", fails("reset"))
 		w.consumed()

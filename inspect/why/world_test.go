@@ -21,6 +21,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/trouble"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/schedule/frontier"
 	"github.com/weftcrawl/weft/topics"
@@ -384,4 +385,11 @@ func answer(status int) *weftpb.Outcome {
 
 func fails(class string) *weftpb.Outcome {
 	return &weftpb.Outcome{ErrorClass: class, Error: "it failed", TotalUs: 3_000}
+}
+
+// memory has a process report what it uses its memory for, now.
+func (w *world) memory(member string, limit int64, uses map[string]int64) {
+	w.t.Helper()
+	reporter := trouble.NewReporter(w.names, w.admin, member, partitions)
+	reporter.Memory(w.ctx, topics.Fetch, trouble.Memory{At: time.Now(), Limit: limit, Uses: uses})
 }

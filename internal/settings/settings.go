@@ -38,12 +38,10 @@ const MaxBody int64 = 256 << 20
 
 // checkBodies reports sizes of bodies that have no place in records or in a store.
 func checkBodies(d topics.Definition) error {
-	most := ClientOptions(httpclient.DefaultOptions(), d).MaxBodyBytes
+	most := max(ClientOptions(httpclient.DefaultOptions(), d).MaxBodyBytes, largestOf(d))
 	switch {
 	case d.MaxBody < 0 || d.MaxBody > MaxBody:
 		return fmt.Errorf("the largest body of %d bytes is not between 1 and %d", d.MaxBody, MaxBody)
-	case d.Bodies == "" && largestOf(d) > topics.LargestInRecord:
-		return fmt.Errorf("bodies up to %d bytes do not fit in records, %d at most: they need a place of their own", largestOf(d), topics.LargestInRecord)
 	case d.BodyThreshold < 0 || d.BodyThreshold > topics.LargestInRecord:
 		return fmt.Errorf("bodies up to %d bytes in records are not between 1 and %d", d.BodyThreshold, topics.LargestInRecord)
 	case d.Bodies == "" && most > topics.LargestInRecord:

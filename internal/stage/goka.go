@@ -35,7 +35,10 @@ func Stateful(ctx context.Context, env Env, name topics.Stage, proc ledger.Proce
 			}, reason)
 			return producer.ProduceSync(ctx, rejected).FirstErr()
 		},
-		Paused:  func() (bool, <-chan struct{}) { return env.Pauses.of(name) },
+		Paused: func() (bool, <-chan struct{}) {
+			control, changed := env.Pauses.now()
+			return control.Pauses(name), changed
+		},
 		Failed:  failures.failed,
 		Over:    failures.over,
 		Observe: func(kind string, _ int32) { env.Meter.Ledger(name, kind) },

@@ -84,11 +84,6 @@ func (o *Outbox) Send(ctx context.Context, out Output, then func(*kgo.Record, er
 	})
 }
 
-// SendProto writes a protobuf record, whose key is the domain.
-func (o *Outbox) SendProto(ctx context.Context, topic, domain string, m proto.Message, then func(*kgo.Record, error)) {
-	o.Send(ctx, Output{Topic: topic, Domain: domain, Key: domain, Value: Encode(m)}, then)
-}
-
 // Encode marshals a record of the loop.
 func Encode(m proto.Message) []byte {
 	value, err := proto.Marshal(m)

@@ -54,19 +54,6 @@ func (p *Pauses) now() (topics.Control, <-chan struct{}) {
 	return p.control, p.changed
 }
 
-// of tells whether a stage is paused, and returns a channel that is closed when
-// that may have changed.
-func (p *Pauses) of(stage topics.Stage) (paused bool, changed <-chan struct{}) {
-	c, changed := p.now()
-	return c.Pauses(stage), changed
-}
-
-// Paused tells whether a stage is paused.
-func (p *Pauses) Paused(stage topics.Stage) bool {
-	paused, _ := p.of(stage)
-	return paused
-}
-
 // follow calls act with the control now and at every Set, until end is called.
 // act must neither wait nor call p.
 func (p *Pauses) follow(act func(topics.Control)) (end func()) {

@@ -10,6 +10,8 @@
 // reported for [Lasting] is over, because a killed process cannot end its own. This compares
 // the clocks of two machines, which should not differ by more than some seconds.
 //
+// A process also reports what it uses its memory for, beside its troubles ([Memory]).
+//
 // Reporting is best effort. It never fails a stage. If brokers are away, or do not permit
 // it, there is no report.
 package trouble
@@ -82,14 +84,15 @@ type Reporter struct {
 	member     string
 	partitions int32
 
-	mu    sync.Mutex
-	known map[topics.Stage]map[Kind]Trouble
+	mu     sync.Mutex
+	known  map[topics.Stage]map[Kind]Trouble
+	memory map[topics.Stage]Memory // at the most one
 }
 
 // NewReporter returns the reporter of the process with the name member, in a crawl with that
 // number of partitions. The caller closes admin.
 func NewReporter(names topics.Names, admin *kadm.Client, member string, partitions int32) *Reporter {
-	return &Reporter{names: names, admin: admin, member: member, partitions: partitions, known: map[topics.Stage]map[Kind]Trouble{}}
+	return &Reporter{names: names, admin: admin, member: member, partitions: partitions, known: map[topics.Stage]map[Kind]Trouble{}, memory: map[topics.Stage]Memory{}}
 }
 
 // Report reports a trouble of a stage, with the stage's other troubles.
@@ -133,6 +136,7 @@ func (t *Reporter) commit(ctx context.Context, stage topics.Stage) {
 	if err != nil {
 		return // times beyond the year 9999
 	}
+	text = t.withMemory(text, stage)
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	offsets := kadm.Offsets{}
@@ -157,25 +161,20 @@ func short(text string) string {
 
 // Read returns the troubles of a crawl that last at the time now, in the order of the loop.
 func Read(ctx context.Context, names topics.Names, admin *kadm.Client, now time.Time) ([]Trouble, error) {
-	answer := admin.FetchManyOffsets(ctx, names.Troubles())[names.Troubles()]
-	if errors.Is(answer.Err, kerr.GroupIDNotFound) {
-		return nil, nil // there was never a report
-	}
-	if answer.Err != nil {
-		return nil, fmt.Errorf("read troubles of %s: %w", names.Crawl, answer.Err)
+	reports, err := read(ctx, names, admin)
+	if err != nil {
+		return nil, err
 	}
 	var all []Trouble
-	for _, stage := range topics.Groups() {
-		for _, o := range answer.Fetched[place(names, stage)] {
-			var told []Trouble
-			if o.Err != nil || json.Unmarshal([]byte(o.Metadata), &told) != nil {
-				continue // there is none, or another program wrote it
-			}
-			for _, what := range told {
-				if what.Stage == stage && now.Sub(what.At) < Lasting {
-					what.Says, what.Member = short(what.Says), short(what.Member)
-					all = append(all, what)
-				}
+	for _, r := range reports {
+		var told []Trouble
+		if json.Unmarshal(r.text, &told) != nil {
+			continue // another program wrote it
+		}
+		for _, what := range told {
+			if what.Stage == r.stage && now.Sub(what.At) < Lasting {
+				what.Says, what.Member = short(what.Says), short(what.Member)
+				all = append(all, what)
 			}
 		}
 	}
@@ -185,4 +184,29 @@ func Read(ctx context.Context, names topics.Names, admin *kadm.Client, now time.
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
 	})
 	return all, nil
+}
+
+// report is the metadata of a commit for the first input of a stage.
+type report struct {
+	stage topics.Stage
+	text  []byte
+}
+
+// read returns all reports. Stages with the same first input have the same reports.
+func read(ctx context.Context, names topics.Names, admin *kadm.Client) (reports []report, err error) {
+	answer := admin.FetchManyOffsets(ctx, names.Troubles())[names.Troubles()]
+	if errors.Is(answer.Err, kerr.GroupIDNotFound) {
+		return nil, nil // there was never a report
+	}
+	if answer.Err != nil {
+		return nil, fmt.Errorf("read troubles of %s: %w", names.Crawl, answer.Err)
+	}
+	for _, stage := range topics.Groups() {
+		for _, o := range answer.Fetched[place(names, stage)] {
+			if o.Err == nil && o.Metadata != "" {
+				reports = append(reports, report{stage, []byte(o.Metadata)})
+			}
+		}
+	}
+	return reports, nil
 }

@@ -64,13 +64,33 @@ func DomainOf(url string) string {
 }
 
 // HostOf returns the host of a canonical absolute URL, or of an origin, without its port.
-func HostOf(url string) string {
+func HostOf(url string) string { return WithoutPort(AuthorityOf(url)) }
+
+// AuthorityOf returns the host of a canonical absolute URL, or of an origin, with its port if it is
+// not the default one.
+func AuthorityOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]
 	}
-	if port := strings.LastIndexByte(rest, ':'); port > strings.LastIndexByte(rest, ']') {
-		rest = rest[:port]
-	}
 	return rest
+}
+
+// WithoutPort cuts the port off a host. An IPv6 address keeps its brackets.
+func WithoutPort(host string) string {
+	if port := strings.LastIndexByte(host, ':'); port > strings.LastIndexByte(host, ']') {
+		return host[:port]
+	}
+	return host
+}
+
+// SameHost tells whether two hosts are the same, with or without "www." in front.
+func SameHost(a, b string) bool {
+	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
+}
+
+// IsBelow tells whether a host name is a domain, or a name below it.
+func IsBelow(name, domain string) bool {
+	above, ok := strings.CutSuffix(name, domain)
+	return ok && (above == "" || strings.HasSuffix(above, "."))
 }

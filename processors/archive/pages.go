@@ -98,8 +98,7 @@ func (s *PageSink) Run(ctx context.Context) error {
 		return nil
 	default:
 	}
-	take := func(r *kgo.Record) (full bool, err error) { return s.take(ctx, r, rejects) }
-	full, err := follow(ctx, client, 1000, take, s.out.Flush)
+	full, err := s.follow(ctx, client, rejects)
 	if full {
 		close(s.full)
 		<-ctx.Done()
@@ -107,27 +106,25 @@ func (s *PageSink) Run(ctx context.Context) error {
 	return err
 }
 
-// follow reads until ctx ends or take says that the files are full. It flushes about every
-// flushEvery, and at its end.
-func follow(
-	ctx context.Context, client *kgo.Client, most int, take func(*kgo.Record) (full bool, err error), flush func() error,
-) (full bool, err error) {
+// follow takes records until ctx ends or the files are full. It flushes about every flushEvery,
+// and at its end.
+func (s *PageSink) follow(ctx context.Context, client *kgo.Client, rejects *stage.Outbox) (full bool, err error) {
 	flushed := time.Now()
 	for ended := false; !ended; {
 		poll, cancel := context.WithTimeout(ctx, flushEvery)
-		fetches := client.PollRecords(poll, most)
+		fetches := client.PollRecords(poll, 1000)
 		cancel()
 		if err := stage.PollError(fetches); err != nil && ctx.Err() == nil {
 			return false, err
 		}
 		for it := fetches.RecordIter(); !it.Done() && !full; {
-			if full, err = take(it.Next()); err != nil {
+			if full, err = s.take(ctx, it.Next(), rejects); err != nil {
 				return false, err
 			}
 		}
 		ended = full || ctx.Err() != nil
 		if ended || time.Since(flushed) >= flushEvery {
-			if err := flush(); err != nil {
+			if err := s.out.Flush(); err != nil {
 				return false, err
 			}
 			flushed = time.Now()

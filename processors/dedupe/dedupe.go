@@ -152,14 +152,10 @@ func isOf(domain, url string) bool {
 		rest, found = strings.CutPrefix(url, "https://")
 	}
 	host, _, path := strings.Cut(rest, "/")
-	if port := strings.LastIndexByte(host, ':'); port > strings.LastIndexByte(host, ']') {
-		host = host[:port]
-	}
-	if len(host) > 1 {
+	if host = urls.WithoutPort(host); len(host) > 1 {
 		host = strings.TrimSuffix(host, ".") // see urls.Suffixes.Domain
 	}
-	before, same := strings.CutSuffix(host, domain)
-	return found && path && same && (before == "" || before[len(before)-1] == '.')
+	return found && path && urls.IsBelow(host, domain)
 }
 
 // canonize writes the URLs of targets as normalize does, and tells whether one differed.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -34,7 +35,30 @@ type ReleasedVisits struct {
 	live   bool  // what is released is started at once
 	visits map[string]*ReleasedVisit
 	// order is the order of the log; it is kept until the visits are live.
-	order []string
+	order   []string
+	scratch []byte
+}
+
+// appendReleases appends the fields of an encoded weftpb.Scheduled that Fold reads. Most bytes
+// of scheduled are URLs that were admitted, which a fetcher does not need. A damaged message is
+// appended from the damage on, so that it is found to be damaged.
+func appendReleases(dst, event []byte) []byte {
+	for len(event) > 0 {
+		number, kind, n := protowire.ConsumeTag(event)
+		if n < 0 {
+			return append(dst, event...)
+		}
+		m := protowire.ConsumeFieldValue(number, kind, event[n:])
+		if m < 0 {
+			return append(dst, event...)
+		}
+		switch number {
+		case 3, 5, 6, 7: // decided_ms, settled, released, expired
+			dst = append(dst, event[:n+m]...)
+		}
+		event = event[n+m:]
+	}
+	return dst
 }
 
 // ReleasedVisit is one visit that is released and not settled.
@@ -70,7 +94,8 @@ func (r *ReleasedVisits) Fold(key string, value []byte, partition int32, offset 
 		return nil, err
 	}
 	var body weftpb.Scheduled
-	if err := proto.Unmarshal(ev.GetBody(), &body); err != nil {
+	r.scratch = appendReleases(r.scratch[:0], ev.GetBody())
+	if err := proto.Unmarshal(r.scratch, &body); err != nil {
 		return nil, fmt.Errorf("%w: %s/%d at %d: %w", ledger.ErrCorrupt, r.topic, partition, offset, err)
 	}
 	r.settle(&body)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -181,5 +182,28 @@ func TestReleasedVisitsIgnoreStrangers(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, released, err)
 		}
 		b.end(nil)
+	}
+}
+
+// The fold sees what it reads, and nothing of what was admitted; damage stays damage.
+func TestAppendReleases(t *testing.T) {
+	read := &weftpb.Scheduled{
+		DecidedMs: 7, Expired: []string{"v"}, Settled: []*weftpb.Settlement{{Visit: "w", Index: 2}},
+		Released: []*weftpb.Visit{{Id: "x", Requests: []*weftpb.Request{{Target: &weftpb.Target{Url: "https://example.com/"}}}}},
+	}
+	whole := proto.CloneOf(read)
+	whole.Gauges, whole.Oldest = &weftpb.Gauges{Pending: 3}, 5
+	whole.Admitted = []*weftpb.Admission{{Request: &weftpb.Request{Target: &weftpb.Target{Url: "https://example.com/admitted"}}}}
+	raw := stage.Encode(whole)
+	var got weftpb.Scheduled
+	if err := proto.Unmarshal(appendReleases(nil, raw), &got); err != nil || !proto.Equal(&got, read) {
+		t.Errorf("%v, %v; want %v", &got, err, read)
+	}
+	for cut := range raw {
+		var any weftpb.Scheduled
+		damaged := proto.Unmarshal(raw[:cut], &any) != nil
+		if err := proto.Unmarshal(appendReleases(nil, raw[:cut]), &any); damaged != (err != nil) {
+			t.Errorf("the first %d bytes: %v, damaged is %v", cut, err, damaged)
+		}
 	}
 }

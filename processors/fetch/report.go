@@ -121,8 +121,14 @@ const partEvery = 750 * time.Millisecond
 // NewReport returns the report of a visit that begins at now.
 func NewReport(v *hostqueue.Visit, now time.Time) *Report { return &Report{visit: v, last: now} }
 
-// Open books an exchange whose record is on its way to fetched.
-func (r *Report) Open() { r.waiting++ }
+// Open books a request whose records are on their way, and the rules of an origin's robots.txt
+// that it brought; nil: it brought none.
+func (r *Report) Open(rules *weftpb.OriginRules) {
+	r.waiting++
+	if rules != nil {
+		r.rules = rules
+	}
+}
 
 // Close books that an exchange's record is acknowledged.
 func (r *Report) Close(o *weftpb.Outcome, now time.Time) *weftpb.Visited {
@@ -136,9 +142,6 @@ func (r *Report) Add(o *weftpb.Outcome) { r.outcomes = append(r.outcomes, o) }
 
 // Crowd books that the address of the next request gets no more requests for a while.
 func (r *Report) Crowd(wait time.Duration) { r.crowded = wait }
-
-// Learn books the rules of an origin's robots.txt.
-func (r *Report) Learn(rules *weftpb.OriginRules) { r.rules = rules }
 
 // Finish books that no further request of the visit is made. Requests from rest on
 // were not begun.
@@ -246,53 +249,19 @@ func (q *reporter) of(ctx context.Context, v *hostqueue.Visit) *openReport {
 	return fresh
 }
 
-// open books a request whose records are on their way, and the rules that it brought, if any.
-func (r *openReport) open(rules *weftpb.OriginRules) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if rules != nil {
-		r.report.Learn(rules)
-	}
-	r.report.Open()
-}
-
-// close books the outcome of a request whose records are acknowledged.
-func (r *openReport) close(o *weftpb.Outcome) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.write(r.report.Close(o, time.Now()))
-}
-
-// add books an outcome that needs no record.
-func (r *openReport) add(o *weftpb.Outcome) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Add(o)
-}
-
-// crowd books that the address of the next request gets no more requests for a while.
-func (r *openReport) crowd(wait time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Crowd(wait)
-}
-
-// update changes the report, and writes the part that change returns.
+// update changes the report, and writes the part that change returns, if there is one.
 func (r *openReport) update(change func(*Report) *weftpb.Visited) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.write(change(r.report))
-}
-
-// write writes a part, if there is one. The caller holds mu.
-func (r *openReport) write(part *weftpb.Visited) {
+	part := change(r.report)
 	if part == nil {
 		return
 	}
 	if part.Done {
 		r.reports.Delete(r.visit)
 	}
-	r.visited.SendProto(r.life, r.visited.Env.Names.Visited, r.visit.Domain, part, func(_ *kgo.Record, err error) {
+	out := stage.Output{Topic: r.visited.Env.Names.Visited, Domain: r.visit.Domain, Key: r.visit.Domain, Value: stage.Encode(part)}
+	r.visited.Send(r.life, out, func(_ *kgo.Record, err error) {
 		if err != nil {
 			r.fail(err)
 		}
@@ -369,15 +338,16 @@ func (q *requester) deliver(f flight, r result) hostqueue.Answer {
 		q.backlog.release(f.visit)
 	}
 	report := q.reporter.of(f.ctx, f.visit)
-	if len(r.records) == 0 && r.rules == nil {
-		report.add(outcome)
-		return r.answer
-	}
-	report.open(r.rules)
-	if len(r.records) == 0 {
-		report.close(outcome)
-		return r.answer
-	}
+	report.update(func(of *Report) *weftpb.Visited {
+		if len(r.records) == 0 && r.rules == nil {
+			of.Add(outcome)
+			return nil
+		}
+		if of.Open(r.rules); len(r.records) == 0 {
+			return of.Close(outcome, time.Now())
+		}
+		return nil
+	})
 	left := new(atomic.Int32)
 	left.Store(int32(len(r.records)))
 	for _, record := range r.records {
@@ -390,7 +360,7 @@ func (q *requester) deliver(f flight, r result) hostqueue.Answer {
 				q.backlog.acknowledged(written.Partition, written.Offset, sent)
 			}
 			if left.Add(-1) == 0 {
-				report.close(outcome)
+				report.update(func(of *Report) *weftpb.Visited { return of.Close(outcome, time.Now()) })
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func TestOutcomesDoNotWaitForTheNext(t *testing.T) {
 	if part := r.Late(now.Add(time.Hour)); part != nil {
 		t.Errorf("reports %v, and nothing happened", part)
 	}
-	r.Open()
+	r.Open(nil)
 	if part := r.Close(&weftpb.Outcome{Status: 200}, now.Add(partEvery/2)); part != nil {
 		t.Errorf("reports at once: %v", part)
 	}
@@ -36,7 +36,7 @@ func TestOutcomesDoNotWaitForTheNext(t *testing.T) {
 func TestReportTellsOfACrowdedAddress(t *testing.T) {
 	now := time.Unix(1700000000, 0)
 	r := NewReport(&hostqueue.Visit{Visit: &weftpb.Visit{Id: "v", Requests: make([]*weftpb.Request, 3)}}, now)
-	r.Open()
+	r.Open(nil)
 	r.Close(&weftpb.Outcome{Status: 200}, now)
 	r.Crowd(20 * time.Second)
 	part := r.Finish(1, now)

@@ -134,10 +134,10 @@ func (q *requester) lookUp(ctx context.Context, url string) (address netip.Addr,
 	return q.http.LookUp(ctx, url)
 }
 
-// gate says what is known of a request to a domain.
+// gate says what is known of a request to a domain, but for Full and Low.
 func (q *requester) gate(domain string) Gate {
 	return Gate{
-		Leased: q.lease.Holds(), Paused: q.env.Pauses.Paused(topics.Fetch), Resting: q.resting.Load(),
+		Leased: q.lease.Holds(), Paused: q.env.Pauses.Control().Pauses(topics.Fetch), Resting: q.resting.Load(),
 		Blocked: q.env.Settings.Of(domain).Blocked,
 	}
 }
@@ -156,10 +156,8 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 			return ctx.Err()
 		}
 		seen := q.outlook()
-		gate := Gate{
-			Leased: seen.leased, Paused: seen.paused, Resting: seen.resting, Low: seen.low,
-			Blocked: q.env.Settings.Of(v.Domain).Blocked,
-		}
+		gate := seen.Gate
+		gate.Blocked = q.env.Settings.Of(v.Domain).Blocked
 		var ready <-chan struct{} // of the backlog
 		if gate.Opens() && gate.Permits() {
 			var admitted bool
@@ -184,11 +182,10 @@ func (q *requester) Gate(ctx context.Context, v *hostqueue.Visit) error {
 
 // outlook is what visits of all domains see at the gate now.
 func (q *requester) outlook() outlook {
-	_, settings := q.env.Settings.Since(0)
-	return outlook{
-		leased: q.lease.Holds(), paused: q.env.Pauses.Paused(topics.Fetch), resting: q.resting.Load(),
-		low: q.low.Load() || q.env.Bodies.Waiting(), settings: settings,
-	}
+	o := outlook{Gate: q.gate("")}
+	o.Low = q.low.Load() || q.env.Bodies.Waiting()
+	_, o.settings = q.env.Settings.Since(0)
+	return o
 }
 
 // wakeWaiters wakes the visits that wait at the gate whenever the outlook is another one, until
@@ -200,11 +197,11 @@ func (q *requester) wakeWaiters(ctx context.Context) error {
 	})
 }
 
-// outlook is what visits of all domains see at the gate; see Gate. settings is how many settings
-// of domains were read: a new one may block a domain.
+// outlook is what visits of all domains see at the gate. settings is how many settings of domains
+// were read: a new one may block a domain.
 type outlook struct {
-	leased, paused, resting, low bool
-	settings                     int
+	Gate
+	settings int
 }
 
 // waiters are the visits that wait at the gate, by the outlook that they saw. So a visit is woken
@@ -269,7 +266,7 @@ func (q *requester) charge(v *hostqueue.Visit, leave func()) {
 // crowd reports how long the line for the address of a request is, if it is too long.
 func (q *requester) crowd(ctx context.Context, v *hostqueue.Visit, wait time.Duration) {
 	if wait > 0 {
-		q.reporter.of(ctx, v).crowd(wait + rand.N(wait))
+		q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Crowd(wait + rand.N(wait)); return nil })
 	}
 }
 
@@ -382,7 +379,7 @@ func (q *requester) panicked(url string, began time.Time, cause any) *httpclient
 
 // Skip reports that a request is not made, because its host must not be asked.
 func (q *requester) Skip(ctx context.Context, v *hostqueue.Visit, i int, silent time.Time) {
-	q.reporter.of(ctx, v).add(SkipUntil(i, silent, time.Now()))
+	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { r.Add(SkipUntil(i, silent, time.Now())); return nil })
 }
 
 // Hang reports that request i of a visit hangs, and that its domain goes on without it.

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -144,14 +143,8 @@ func RobotsFor(asked *weftpb.Target) *weftpb.RobotsOf {
 	}
 	of.ScopeRoot = asked.ScopeRoot
 	host := asked.GetSitemap().GetHost()
-	of.Aside = host != "" && strings.TrimPrefix(host, "www.") != strings.TrimPrefix(hostOf(origin), "www.")
+	of.Aside = host != "" && !urls.SameHost(host, urls.AuthorityOf(origin))
 	return of
-}
-
-// hostOf is the host, and port, of an origin.
-func hostOf(origin string) string {
-	_, host, _ := strings.Cut(origin, "://")
-	return host
 }
 
 // robotsSpan is how long redirects are followed in one request. The lease of a visit

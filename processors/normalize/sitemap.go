@@ -1,8 +1,6 @@
 package normalize
 
 import (
-	"strings"
-
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -74,11 +72,7 @@ func entryOf(said *weftpb.Entry, foreign bool, source urls.URL, told *weftpb.Sit
 // cross submits"). A sitemap that a user names may speak for every host. "www." makes no
 // difference.
 func foreign(source, u urls.URL, told *weftpb.Sitemap) bool {
-	return told.GetHost() != "" && !sameHost(u.Host(), source.Host()) && !sameHost(u.Host(), told.GetHost())
-}
-
-func sameHost(a, b string) bool {
-	return strings.TrimPrefix(a, "www.") == strings.TrimPrefix(b, "www.")
+	return told.GetHost() != "" && !urls.SameHost(u.Host(), source.Host()) && !urls.SameHost(u.Host(), told.GetHost())
 }
 
 // vouch records that the robots.txt of a host names a sitemap.

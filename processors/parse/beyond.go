@@ -120,10 +120,20 @@ func (made *result) noMainText(why string) {
 // value is the record of the page as bytes.
 func (made *result) value() []byte {
 	record := made.record
-	value := record.AppendJSON(make([]byte, 0, len(record.Text)+len(record.Text)/8+len(record.MainText)+len(record.Markdown)+4096))
+	value := record.AppendJSON(make([]byte, 0, roomFor(record)))
 	if len(value) > maxParsedBytes && len(record.MainText)+len(record.Markdown) > 0 {
 		made.noMainText(article.NoRoom)
 		value = record.AppendJSON(value[:0])
 	}
 	return value
+}
+
+// roomFor is about the length of a record in JSON.
+func roomFor(record *codecs.Parsed) int {
+	room := 2048 + len(record.Text) + len(record.Text)/8 + len(record.MainText) + len(record.Markdown)
+	for i := range record.Links {
+		const names = len(`{"url":"","text":"","kind":"a"},`)
+		room += names + len(record.Links[i].URL) + len(record.Links[i].Text)
+	}
+	return room
 }

@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -157,7 +156,7 @@ func (p *parser) transform(r *kgo.Record) (out []stage.Output, reason string) {
 // why r is not a record of fetched. It returns an error if ctx ends, or if the stage cannot work.
 func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason string, err error) {
 	var f weftpb.Fetched
-	if err := proto.Unmarshal(r.Value, &f); err != nil {
+	if err := codecs.UnmarshalFetched(r.Value, &f); err != nil {
 		return nil, "undecodable", nil
 	}
 	if f.Robots != nil {

@@ -58,7 +58,7 @@ func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
 	opts.Lists = told != nil
 	own := told
 	if own == nil { // a page links to it
-		own = &weftpb.Sitemap{Level: 1, Host: originHost(b.URL)}
+		own = &weftpb.Sitemap{Level: 1, Host: urls.AuthorityOf(b.URL)}
 	}
 	w := sitemapWriter{parser: p, f: b.f, told: own, seen: map[uint64]struct{}{}}
 	result := sitemap.Read(b.Body, opts, w.entry)
@@ -150,13 +150,13 @@ const maxSitemapURL = 3 * urls.MaxBytes
 // with the host of the sitemap or with "www.". Other references without a scheme are relative.
 func (w *sitemapWriter) complete(ref string) string {
 	source := w.f.Request.Target.Url
-	scheme, rest, _ := strings.Cut(source, "://")
+	scheme, _, _ := strings.Cut(source, "://")
 	end := strings.IndexAny(ref, "/?#")
 	if end < 0 {
 		end = len(ref)
 	}
 	host := strings.ToLower(ref[:end])
-	if host != "" && !strings.HasSuffix(host, ":") && (strings.HasPrefix(host, "www.") || withoutWWW(host) == withoutWWW(hostIn(rest))) {
+	if host != "" && !strings.HasSuffix(host, ":") && (strings.HasPrefix(host, "www.") || urls.SameHost(host, urls.AuthorityOf(source))) {
 		return scheme + "://" + ref
 	}
 	return ref
@@ -259,18 +259,3 @@ var changeFrequencies = map[string]weftpb.Entry_ChangeFrequency{
 	"monthly": weftpb.Entry_CHANGE_FREQUENCY_MONTHLY, "yearly": weftpb.Entry_CHANGE_FREQUENCY_YEARLY,
 	"never": weftpb.Entry_CHANGE_FREQUENCY_NEVER,
 }
-
-func originHost(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	return hostIn(rest)
-}
-
-// hostIn returns the host, with its port, at the beginning of the text after a scheme.
-func hostIn(rest string) string {
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	return rest
-}
-
-func withoutWWW(host string) string { return strings.TrimPrefix(host, "www.") }

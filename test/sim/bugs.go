@@ -80,7 +80,7 @@ var plantable = map[Bug]string{
 	"crowd-for-ever":  "a fetcher says that for an hour longer",
 	// Servers that ask for fewer requests, or do not answer.
 	"throttled-fails":    "an answer 429 counts as a failed attempt of its URL",
-	"throttled-unpaced":  "the scheduler takes 429 for 503, which slows nothing down",
+	"throttled-unpaced":  "the scheduler takes 429 for 503, which slows a host down only if it counts against the host",
 	"retry-after-unread": "a fetcher does not report Retry-After",
 	"outage-gives-up":    "hosts are given up after a minute",
 	"outage-for-pages":   "what does not answer is held against the URL alone",

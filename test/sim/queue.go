@@ -313,7 +313,7 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 		return fetch.AnswerOf(x)
 	}
 	record := fetch.FetchedOf(v, i, x)
-	report.Open()
+	report.Open(nil)
 	size := len(x.Body)
 	booked := q.backlog.Send(v.Domain, size)
 	sent := &sentBody{v.Partition, -1, size}
@@ -342,14 +342,11 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 func (q *queue) robots(v *hostqueue.Visit, i int, x *httpclient.Exchange, report *fetch.Report) hostqueue.Answer {
 	found := fetch.RobotsOf(v.Requests[i].Target, 0, x, product)
 	outcome := fetch.OutcomeOf(v, i, x)
-	if found.Rules != nil {
-		report.Learn(found.Rules)
-	}
+	report.Open(found.Rules)
 	if found.Elsewhere == nil {
-		report.Add(outcome)
+		q.write(v, report.Close(outcome, q.instance.proc.mono()))
 		return found.Answer
 	}
-	report.Open()
 	at := topics.Partition(found.Domain, q.w.env.Definition.Partitions)
 	q.out.send(topicPartition{q.w.names.Visited, at}, found.Domain, encode(found.Elsewhere), func(_ int64, err error) {
 		if err != nil {

@@ -61,14 +61,21 @@ func newServer(site Site, options ServerOptions, port int) *Server {
 		bufs:    sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }},
 		failed:  make(chan error, 1),
 	}
-	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	s.server = s.httpServer()
 	return s
 }
 
+func (s *Server) httpServer() *http.Server {
+	return &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+}
+
 // serve answers what comes to a listener until Close.
-func (s *Server) serve(l net.Listener) {
+func (s *Server) serve(l net.Listener) { s.serveBy(s.server, l) }
+
+// serveBy is serve by a server that the caller closes.
+func (s *Server) serveBy(server *http.Server, l net.Listener) {
 	s.serving.Go(func() {
-		if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			select {
 			case s.failed <- err:
 			default: // the first failure is enough

@@ -22,11 +22,10 @@ type SickServer struct {
 	started     time.Time
 	certificate tls.Certificate
 
-	closing chan struct{}
+	open    context.Context // until Close
+	cancel  context.CancelFunc
 	closers []io.Closer // listeners, and connections that fill their queues
 	work    sync.WaitGroup
-	mu      sync.Mutex
-	conns   map[net.Conn]bool // of sick hosts
 }
 
 // ServeSick starts to serve a web. Each host has an address of its own in 127.0.0.0/8, all of
@@ -40,16 +39,15 @@ func ServeSick(options SickOptions) (*SickServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := newCertificate("other.test")
+	certificate, err := NewCertificate("other.test")
 	if err != nil {
 		return nil, err
 	}
 	// The port that is free at one address may be in use at another.
 	for attempt := 1; ; attempt++ {
-		s := &SickServer{
-			options: o, web: web, started: time.Now(), certificate: certificate, closing: make(chan struct{}), conns: map[net.Conn]bool{},
-		}
-		err := s.open()
+		s := &SickServer{options: o, web: web, started: time.Now(), certificate: certificate}
+		s.open, s.cancel = context.WithCancel(context.Background())
+		err := s.listen()
 		if err == nil {
 			return s, nil
 		}
@@ -59,8 +57,8 @@ func ServeSick(options SickOptions) (*SickServer, error) {
 	}
 }
 
-// open opens all ports.
-func (s *SickServer) open() (err error) {
+// listen opens all ports.
+func (s *SickServer) listen() (err error) {
 	port := s.options.Port
 	if port == 0 {
 		l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -160,33 +158,9 @@ func (s *SickServer) Resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: dial}
 }
 
-// keep notes a connection, so that Close can close it. It returns false after Close.
-func (s *SickServer) keep(conn net.Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.closing:
-		return false
-	default:
-		s.conns[conn] = true
-		return true
-	}
-}
-
-func (s *SickServer) drop(conn net.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.conns, conn)
-}
-
 // Close ends all connections. The log stays readable.
 func (s *SickServer) Close() (err error) {
-	s.mu.Lock()
-	close(s.closing)
-	for conn := range s.conns {
-		conn.Close()
-	}
-	s.mu.Unlock()
+	s.cancel()
 	for _, c := range s.closers {
 		err = errors.Join(err, c.Close())
 	}

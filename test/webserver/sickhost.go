@@ -2,6 +2,7 @@ package webserver
 
 import (
 	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -79,8 +80,8 @@ func raw(handle func(*SickServer, *Host, net.Conn)) func(*SickServer, *Host, str
 				}
 				s.work.Go(func() {
 					defer conn.Close()
-					if s.keep(conn) {
-						defer s.drop(conn)
+					defer context.AfterFunc(s.open, func() { conn.Close() })()
+					if s.open.Err() == nil {
 						handle(s, h, conn)
 					}
 				})
@@ -180,8 +181,8 @@ func (s *SickServer) wrongCertificate(h *Host, conn net.Conn) {
 	s.end(e)
 }
 
-// newCertificate makes a certificate of a name, signed by itself.
-func newCertificate(name string) (tls.Certificate, error) {
+// NewCertificate makes a certificate of a name, P-256, signed by itself.
+func NewCertificate(name string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -191,5 +192,6 @@ func newCertificate(name string) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	leaf, err := x509.ParseCertificate(der)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, err
 }

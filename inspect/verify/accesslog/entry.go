@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // Entry is one request. Start and End are microseconds since 1970, and the same
@@ -68,15 +70,6 @@ func Named(name string) (Format, error) {
 // Parse reads one line, without its end. An error means that the line is not of the format.
 func (f Format) Parse(line string) (Entry, error) {
 	e, err := f.parse(line)
-	e.Host = strings.ToLower(withoutPort(e.Host))
+	e.Host = strings.ToLower(urls.WithoutPort(e.Host))
 	return e, err
-}
-
-// withoutPort cuts the port off a host; an IPv6 address keeps its brackets.
-func withoutPort(host string) string {
-	colon := strings.LastIndexByte(host, ':')
-	if colon < 0 || colon < strings.LastIndexByte(host, ']') {
-		return host
-	}
-	return host[:colon]
 }

@@ -75,7 +75,7 @@ func (e *Entries) Place(targets []*weftpb.Target) (groups []*weftpb.Group) {
 		if sitemap == "" {
 			continue
 		}
-		host := hostOf(t.GetUrl())
+		host := urls.AuthorityOf(t.GetUrl())
 		if e.store.Get(vouchKey(host, sitemap)) != nil {
 			t.Entry.Foreign = ""
 			continue
@@ -148,11 +148,4 @@ func vouchKey(host, sitemap string) []byte {
 func waitingKey(url string) []byte {
 	print := urls.Fingerprint(url)
 	return append([]byte(waitingPrefix), print[:]...)
-}
-
-// hostOf is the host, and port, of a canonical URL.
-func hostOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	return host
 }

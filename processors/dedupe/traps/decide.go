@@ -2,7 +2,6 @@ package traps
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -50,9 +49,5 @@ func namesItsLike(source string, targets []*weftpb.Target) bool {
 // within tells whether a URL is of a registrable domain.
 func within(url, domain string) bool {
 	u, refusal := urls.Parse(url)
-	if refusal != urls.Accepted {
-		return false
-	}
-	host := u.Hostname()
-	return host == domain || strings.HasSuffix(host, "."+domain)
+	return refusal == urls.Accepted && urls.IsBelow(u.Hostname(), domain)
 }

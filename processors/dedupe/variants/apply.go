@@ -13,32 +13,14 @@ const www = "www."
 func Site(u urls.URL, domain string) string { return siteOfHost(u.Host(), domain) }
 
 // siteOf is Site of a canonical URL that was not parsed; "" if it is not a URL.
-func siteOf(url, domain string) string {
-	_, host, _ := strings.Cut(url, "://")
-	if end := strings.IndexByte(host, '/'); end >= 0 {
-		host = host[:end]
-	}
-	return siteOfHost(host, domain)
-}
+func siteOf(url, domain string) string { return siteOfHost(urls.AuthorityOf(url), domain) }
 
 func siteOfHost(host, domain string) string {
 	bare, ok := strings.CutPrefix(host, www)
-	if !ok || strings.HasPrefix(bare, www) || !inDomain(withoutPort(bare), domain) {
+	if !ok || strings.HasPrefix(bare, www) || !urls.IsBelow(urls.WithoutPort(bare), domain) {
 		return host
 	}
 	return bare
-}
-
-func withoutPort(host string) string {
-	if colon := strings.LastIndexByte(host, ':'); colon > strings.LastIndexByte(host, ']') {
-		return host[:colon]
-	}
-	return host
-}
-
-func inDomain(name, domain string) bool {
-	above, ok := strings.CutSuffix(name, domain)
-	return ok && (above == "" || strings.HasSuffix(above, "."))
 }
 
 // Apply returns the variant into which rules merge u, a URL of a registrable domain,

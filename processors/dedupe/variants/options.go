@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // Options are what a crawl's definition says about variants. Make them with
@@ -46,7 +48,7 @@ func (o *Options) of(url, domain string) Set {
 	if len(o.same) == 0 {
 		return 0
 	}
-	return o.below(withoutPort(siteOf(url, domain)))
+	return o.below(urls.WithoutPort(siteOf(url, domain)))
 }
 
 // below are the rules for all, for a host, and for each domain above it.

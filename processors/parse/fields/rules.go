@@ -110,9 +110,6 @@ func (r *Rules) For(of string) *Rule {
 	return nil
 }
 
-// Empty tells whether there are no rules.
-func (r *Rules) Empty() bool { return len(r.all) == 0 }
-
 func (r *Rule) isFor(of string) bool {
 	if len(r.hosts) > 0 {
 		u, err := url.Parse(of)

@@ -3,6 +3,7 @@ package frontier
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -150,27 +151,24 @@ func (x *fold) arrive(ev *weftpb.Scheduled) {
 // put off or released. URLs that were in no group have left their queues before (pull). leave
 // does the rest.
 func (x *fold) leave(ev *weftpb.Scheduled) {
-	var groups groupLeaves
+	var groups map[string]uint64 // how many URLs leave each
+	for d := range departures(ev) {
+		switch {
+		case d.again:
+		case d.group != "":
+			if groups == nil {
+				groups = map[string]uint64{}
+			}
+			groups[d.group]++
+		case d.released && d.priority < priorities:
+			name, _ := originOf(d.url)
+			o, _ := x.origin(name)
+			x.d.served[d.priority] = o.id
+		}
+	}
 	for _, s := range ev.Settled {
 		if s.Visit == "" {
-			groups.add(s.Group, s.Again)
 			x.end(s.Reason)
-		}
-	}
-	for _, d := range ev.Deferred {
-		groups.add(d.GetRequest().GetTarget().GetGroup(), d.GetRequest().GetAgain())
-	}
-	for _, v := range ev.Released {
-		if v.Robots || v.Check {
-			continue
-		}
-		for _, q := range v.Requests {
-			groups.add(q.GetTarget().GetGroup(), q.GetAgain())
-			if !q.GetAgain() && q.GetTarget().GetGroup() == "" && q.Priority < priorities {
-				name, _ := originOf(q.GetTarget().GetUrl())
-				o, _ := x.origin(name)
-				x.d.served[q.Priority] = o.id
-			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -190,41 +188,45 @@ func (x *fold) leave(ev *weftpb.Scheduled) {
 // pullAll removes the URLs that an event refuses, puts off or releases from the fronts of their
 // queues and retries.
 func (x *fold) pullAll(ev *weftpb.Scheduled) {
-	pull := func(url string, priority uint32, again bool, group string) {
-		if again || group == "" {
-			x.pull(url, priority, again)
-		}
-	}
-	for _, s := range ev.Settled {
-		if s.Visit == "" {
-			pull(s.Url, s.Priority, s.Again, s.Group)
-		}
-	}
-	for _, d := range ev.Deferred {
-		q := d.GetRequest()
-		pull(q.GetTarget().GetUrl(), q.GetPriority(), q.GetAgain(), q.GetTarget().GetGroup())
-	}
-	for _, v := range ev.Released {
-		if v.Robots || v.Check {
-			continue
-		}
-		for _, q := range v.Requests {
-			pull(q.GetTarget().GetUrl(), q.GetPriority(), q.GetAgain(), q.GetTarget().GetGroup())
+	for d := range departures(ev) {
+		if d.again || d.group == "" {
+			x.pull(d.url, d.priority, d.again)
 		}
 	}
 }
 
-// groupLeaves counts the URLs that leave each group.
-type groupLeaves map[string]uint64
+// departure is a URL that leaves the front of a queue, of the retries (again) or of a group.
+type departure struct {
+	url, group string
+	priority   uint32
+	again      bool
+	released   bool // or it is refused, or put off
+}
 
-func (g *groupLeaves) add(group string, again bool) {
-	if group == "" || again {
-		return
+// departures are the URLs that an event refuses, puts off or releases.
+func departures(ev *weftpb.Scheduled) iter.Seq[departure] {
+	of := func(q *weftpb.Request, released bool) departure {
+		return departure{q.GetTarget().GetUrl(), q.GetTarget().GetGroup(), q.GetPriority(), q.GetAgain(), released}
 	}
-	if *g == nil {
-		*g = groupLeaves{}
+	return func(yield func(departure) bool) {
+		for _, s := range ev.Settled {
+			if s.Visit == "" && !yield(departure{s.Url, s.Group, s.Priority, s.Again, false}) {
+				return
+			}
+		}
+		for _, d := range ev.Deferred {
+			if !yield(of(d.GetRequest(), false)) {
+				return
+			}
+		}
+		for _, v := range ev.Released {
+			for _, q := range v.Requests {
+				if !v.Robots && !v.Check && !yield(of(q, true)) {
+					return
+				}
+			}
+		}
 	}
-	(*g)[group]++
 }
 
 // end counts the end of a URL. A referral is not a URL of the crawl and is not counted.

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -37,7 +38,7 @@ func (s *settling) refresh(q *weftpb.Request, o *weftpb.Outcome) {
 	last.RefreshMs = s.nowMS + s.f.opts.SitemapRefresh.Milliseconds()
 	switch {
 	case o.GetStatus() == 304:
-		last.Etag, last.LastModified = orElse(o.GetEtag(), q.Etag), orElse(o.GetLastModified(), q.LastModified)
+		last.Etag, last.LastModified = cmp.Or(o.GetEtag(), q.Etag), cmp.Or(o.GetLastModified(), q.LastModified)
 	case there:
 		last.Etag, last.LastModified = o.GetEtag(), o.GetLastModified()
 	}
@@ -64,13 +65,6 @@ func refreshMS(key []byte, prefix int) int64 { return int64(binary.BigEndian.Uin
 
 func isPage(mediaType string) bool {
 	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
-}
-
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // leaveToComeBack keeps a settled request if its settlement says that it comes back.

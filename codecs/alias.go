@@ -1,0 +1,74 @@
+package codecs
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+// Numbers of fields that are most of their record.
+const (
+	fetchedBody protowire.Number = 8
+	eventBody   protowire.Number = 4
+)
+
+// UnmarshalFetched is proto.Unmarshal, but f.Body is a part of raw instead of a copy.
+func UnmarshalFetched(raw []byte, f *weftpb.Fetched) error {
+	return unmarshalAlias(raw, f, fetchedBody, &f.Body)
+}
+
+// UnmarshalEvent is proto.Unmarshal, but ev.Body is a part of raw instead of a copy.
+func UnmarshalEvent(raw []byte, ev *weftpb.Event) error {
+	return unmarshalAlias(raw, ev, eventBody, &ev.Body)
+}
+
+// unmarshalAlias decodes raw into m. field is the number of a field of type bytes in m, and
+// value points to it. If raw has the field once, value becomes a part of raw.
+func unmarshalAlias(raw []byte, m proto.Message, field protowire.Number, value *[]byte) error {
+	start, end, ok := only(raw, field)
+	if !ok {
+		return proto.Unmarshal(raw, m)
+	}
+	if err := proto.Unmarshal(raw[:start], m); err != nil {
+		return err
+	}
+	if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(raw[end:], m); err != nil {
+		return err
+	}
+	_, _, n := protowire.ConsumeTag(raw[start:])
+	text, _ := protowire.ConsumeBytes(raw[start+n : end])
+	*value = text[:len(text):len(text)] // what is appended to it does not change raw
+	return nil
+}
+
+// only returns the place of the one field of that number and of type bytes in an encoded
+// message. It reports false if there is no such field, if there are several, or if the message
+// is damaged.
+func only(raw []byte, field protowire.Number) (start, end int, found bool) {
+	for at := 0; at < len(raw); {
+		number, kind, n := consumeField(raw[at:])
+		if n < 0 || number == field && (found || kind != protowire.BytesType) {
+			return 0, 0, false
+		}
+		if number == field {
+			start, end, found = at, at+n, true
+		}
+		at += n
+	}
+	return start, end, found
+}
+
+// consumeField returns the number, the type and the length of the first field, with its tag. The
+// length is negative if the field is damaged.
+func consumeField(raw []byte) (protowire.Number, protowire.Type, int) {
+	number, kind, n := protowire.ConsumeTag(raw)
+	if n < 0 {
+		return 0, 0, n
+	}
+	m := protowire.ConsumeFieldValue(number, kind, raw[n:])
+	if m < 0 {
+		return 0, 0, m
+	}
+	return number, kind, n + m
+}

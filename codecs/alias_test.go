@@ -1,0 +1,70 @@
+package codecs_test
+
+import (
+	"bytes"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+)
+
+func TestBodyIsAPartOfTheRecord(t *testing.T) {
+	want := &weftpb.Fetched{Id: "a", Body: []byte("<p>text</p>"), Location: "https://example.com/"}
+	raw, err := proto.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got weftpb.Fetched
+	if err := codecs.UnmarshalFetched(raw, &got); err != nil || !proto.Equal(want, &got) {
+		t.Fatalf("%v, %v", &got, err)
+	}
+	at := bytes.Index(raw, want.Body)
+	if &got.Body[0] != &raw[at] {
+		t.Error("the body is a copy")
+	}
+	before := bytes.Clone(raw)
+	_ = append(got.Body, "more"...)
+	if !bytes.Equal(raw, before) {
+		t.Error("appending to the body changes the record")
+	}
+}
+
+// Whatever the bytes are, the message and the verdict are those of proto.Unmarshal.
+func FuzzUnmarshalAlias(f *testing.F) {
+	add := func(m proto.Message) []byte {
+		raw, err := proto.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+		return raw
+	}
+	one := add(&weftpb.Fetched{Id: "a", Body: []byte("text"), Location: "b"})
+	two := add(&weftpb.Event{Epoch: 1, Body: []byte("event"), Offset: 7})
+	f.Add(append(bytes.Clone(one), one...)) // the body twice
+	f.Add(append(bytes.Clone(two), two...))
+	f.Add(two[:len(two)-1])
+	f.Add([]byte{})
+	f.Add(protowire.AppendVarint(protowire.AppendTag(nil, 8, protowire.VarintType), 5))
+	f.Add(protowire.AppendBytes(protowire.AppendTag(nil, 4, protowire.BytesType), nil))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var fetched, wantFetched weftpb.Fetched
+		same(t, raw, &fetched, &wantFetched, codecs.UnmarshalFetched(raw, &fetched))
+		var event, wantEvent weftpb.Event
+		same(t, raw, &event, &wantEvent, codecs.UnmarshalEvent(raw, &event))
+	})
+}
+
+func same(t *testing.T, raw []byte, got, want proto.Message, err error) {
+	t.Helper()
+	wanted := proto.Unmarshal(raw, want)
+	if (err == nil) != (wanted == nil) {
+		t.Fatalf("%x: %v, want %v", raw, err, wanted)
+	}
+	if err == nil && !proto.Equal(got, want) {
+		t.Errorf("%x: %v, want %v", raw, got, want)
+	}
+}
