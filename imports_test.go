@@ -80,6 +80,7 @@ var neighbours = map[string][]string{
 	"processors/parse/office":     {"processors/parse/extract", "processors/parse/markup"},
 	"processors/parse/pdf":        {"processors/parse/extract"},
 	"processors/parse/sitemap":    {"processors/parse/markup"},
+	"processors/parse/structured": {"processors/parse/document", "processors/parse/extract", "processors/parse/sitemap"},
 
 	"inspect/metrics":  {"inspect/status"},
 	"inspect/transfer": {"inspect/status"},

@@ -118,6 +118,9 @@ type Parsed struct {
 	JSONLD []string `json:"json_ld,omitempty"`
 	// JSONLDOmitted counts those beyond the limit for one page.
 	JSONLDOmitted int `json:"json_ld_omitted,omitempty"`
+	// Structured is what JSON-LD, microdata, RDFa and meta elements say, in one shape; nil: the page has
+	// none of them, or the crawl does not ask for it.
+	Structured *ParsedStructuredData `json:"structured_data,omitempty"`
 
 	// Feed has the contents of a feed; nil: the page is not a feed.
 	Feed *ParsedFeed `json:"feed,omitempty"`
@@ -317,8 +320,8 @@ type ParsedMetadata struct {
 // places of members and decodes only the beginning: to decode a whole record takes ten times as
 // long.
 func DecodeParsedMetadata(value []byte) (ParsedMetadata, error) {
-	// Within a string the quotes would be escaped. Only "fields", between the two, may have
-	// members of any name.
+	// Within a string the quotes would be escaped. Only "fields" and "structured_data",
+	// between the two, may have members of any name.
 	head, rest, ok := bytes.Cut(value, []byte(`,"headings":[`))
 	links := bytes.LastIndex(rest, []byte(`,"links":[`))
 	if !ok || links < 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/processors/parse/structured"
 )
 
 func compileSchema(t *testing.T) *jsonschema.Schema {
@@ -110,6 +111,21 @@ func withFields(p *codecs.Parsed) {
 	p.FieldErrors = []codecs.ParsedFieldError{{Field: "offers[1].price", Error: "not_money", Value: "on request"}, {Error: "too_deep"}}
 }
 
+// withStructuredData adds items and what is made of them.
+func withStructuredData(p *codecs.Parsed) {
+	yes := true
+	p.Structured = &codecs.ParsedStructuredData{
+		Items: []codecs.ParsedItem{{Source: "json-ld", Types: []string{"Product"}, ID: "https://www.example.org/#p", Properties: codecs.ParsedProperties{"a": {
+			{Text: "x"}, {Text: "x", Language: "en"}, {URL: "https://www.example.org/"}, {Number: "1.50"}, {Bool: &yes}, {Item: &codecs.ParsedItem{ID: "#q"}},
+		}}}},
+		OpenGraph: codecs.ParsedProperties{"title": {{Text: "x"}}}, Twitter: codecs.ParsedProperties{"card": {{Text: "x"}}}, DublinCore: codecs.ParsedProperties{"date": {{Text: "x"}}},
+		Published: &codecs.ParsedDate{Date: "2024-01", Source: "meta", Property: "date"}, Modified: &codecs.ParsedDate{Date: "2024-01-02T03:04:05Z", Source: "http", Property: "last-modified"},
+		Authors: []codecs.ParsedAuthor{{Name: "A", URL: "https://www.example.org/a", Source: "rdfa"}}, Breadcrumbs: [][]codecs.ParsedCrumb{{{Name: "A", URL: "https://www.example.org/"}}},
+		Prices:   []codecs.ParsedPrice{{Amount: "1.50", Highest: "2", Currency: "EUR", Item: "A", Availability: "InStock", Source: "microdata"}},
+		Problems: []codecs.ParsedProblem{{Source: "html", Problem: structured.TooDeep, Where: "x"}}, ProblemsOmitted: 1,
+	}
+}
+
 // TestRecordsFollowSchema reads real documents, with generous and with tight
 // bounds, and holds their records against the published schema. Together they
 // must show every property, or the schema is not tried.
@@ -146,6 +162,7 @@ func TestRecordsFollowSchema(t *testing.T) {
 					withDirectives(&p)
 					withMainText(&p)
 					withFields(&p)
+					withStructuredData(&p)
 				}
 				line := p.AppendJSON(nil)
 				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
@@ -218,6 +235,12 @@ func TestSchemaRefuses(t *testing.T) {
 		"time for people": func(m map[string]any) { m["fetched_at"] = "yesterday" },
 		"unknown reason":  func(m map[string]any) { m["unparsed"] = "because" },
 		"false truncated": func(m map[string]any) { m["truncated"] = false },
+		"unknown problem": func(m map[string]any) {
+			m["structured_data"] = map[string]any{"problems": []any{map[string]any{"source": "json-ld", "problem": "because"}}}
+		},
+		"value without a kind": func(m map[string]any) {
+			m["structured_data"] = map[string]any{"items": []any{map[string]any{"properties": map[string]any{"a": []any{nil}}}}}
+		},
 		"heading 7": func(m map[string]any) {
 			m["headings"] = []any{map[string]any{"level": json.Number("7"), "text": "x"}}
 		},
@@ -257,6 +280,13 @@ func TestSchemaNamesEveryField(t *testing.T) {
 		{[]string{"properties", "feed", "properties", "entries", "items"}, codecs.ParsedEntry{}},
 		{[]string{"properties", "field_errors", "items"}, codecs.ParsedFieldError{}},
 		{[]string{"properties", "directives", "items"}, codecs.ParsedDirective{}},
+		{[]string{"properties", "structured_data"}, codecs.ParsedStructuredData{}},
+		{[]string{"properties", "structured_data", "properties", "authors", "items"}, codecs.ParsedAuthor{}},
+		{[]string{"properties", "structured_data", "properties", "breadcrumbs", "items", "items"}, codecs.ParsedCrumb{}},
+		{[]string{"properties", "structured_data", "properties", "prices", "items"}, codecs.ParsedPrice{}},
+		{[]string{"properties", "structured_data", "properties", "problems", "items"}, codecs.ParsedProblem{}},
+		{[]string{"$defs", "item"}, codecs.ParsedItem{}},
+		{[]string{"$defs", "date"}, codecs.ParsedDate{}},
 	} {
 		var fields, required []string
 		for field := range reflect.TypeOf(object.record).Fields() {
@@ -274,7 +304,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 			}
 		}
 		var inSchema []string
-		names, _ := node["required"].([]any)
+		names, _ := node["required"].([]any) // there may be none
 		for _, name := range names {
 			inSchema = append(inSchema, name.(string))
 		}

@@ -101,8 +101,9 @@ func drawParsed(t *rapid.T) Parsed {
 		Directives: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ParsedDirective {
 			return ParsedDirective{Source: s.Draw(t, "source"), Field: s.Draw(t, "field"), Agent: s.Draw(t, "agent"), Value: s.Draw(t, "value")}
 		}), 0, 2).Draw(t, "directives"),
-		Usage:    rapid.MapOfN(rapid.StringMatching(`[a-z-]{0,8}`), s, 0, 3).Draw(t, "usage"),
-		BodyHash: s.Draw(t, "body hash"),
+		Usage:      rapid.MapOfN(rapid.StringMatching(`[a-z-]{0,8}`), s, 0, 3).Draw(t, "usage"),
+		Structured: rapid.Ptr(rapid.Custom(drawStructured), true).Draw(t, "structured data"),
+		BodyHash:   s.Draw(t, "body hash"),
 		Image: rapid.Ptr(rapid.Custom(func(t *rapid.T) ParsedImage {
 			return ParsedImage{
 				Format: s.Draw(t, "format"), Width: rapid.Int().Draw(t, "width"), Height: rapid.Int().Draw(t, "height"), Orientation: rapid.IntRange(0, 8).Draw(t, "orientation"),

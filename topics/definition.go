@@ -62,6 +62,9 @@ type Definition struct {
 	// as Markdown.
 	MainText bool `json:"main_text,omitempty"`
 	Markdown bool `json:"markdown,omitempty"`
+	// StructuredData says whether pages have their structured data: UseStructuredData or
+	// NoStructuredData; empty: the first.
+	StructuredData string `json:"structured_data,omitempty"`
 	// Rules are files of rules by which fields are taken out of pages (package fields).
 	Rules []RuleFile `json:"rules,omitempty"`
 	// Sitemaps says whether the crawl reads sitemaps: UseSitemaps, NoSitemaps or OnlySitemaps;
@@ -176,6 +179,14 @@ const (
 	NoSitemaps = "off"
 	// OnlySitemaps: pages are found in sitemaps, and links are not followed.
 	OnlySitemaps = "only"
+)
+
+// Policies for structured data.
+const (
+	// UseStructuredData: records of pages have it.
+	UseStructuredData = "on"
+	// NoStructuredData: it is not read. Open Graph and JSON-LD are there as written.
+	NoStructuredData = "off"
 )
 
 // Policies for duplicates.

@@ -34,6 +34,7 @@ type definitionFlags struct {
 	ImagePlace         *bool     `help:"Let records of images say where they were taken, if the image has that."`
 	MainText           *bool     `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes about seven times as long (docs/consume.md)."`
 	Markdown           *bool     `help:"Add the main text of HTML pages to their records as Markdown (CommonMark, with tables), with code blocks and absolute links."`
+	StructuredData     *string   `enum:"on,off" placeholder:"WHAT" help:"Add what HTML pages say about themselves as JSON-LD, microdata, RDFa, Open Graph, Twitter Cards and Dublin Core to their records, with dates, authors, breadcrumbs and prices: on (default) or off (docs/structured-data.md)."`
 	Rules              ruleFiles `placeholder:"PATH" help:"Take fields out of pages by the rules in a YAML file, or in the YAML files of a folder (docs/extract.md); none: no more."`
 	Sitemaps           *string   `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
 	MaxPages           *int64    `placeholder:"N" help:"End after N pages."`

@@ -50,6 +50,15 @@ func TestMainTextFlags(t *testing.T) {
 	}
 }
 
+// --structured-data reaches the definition, and stays there.
+func TestStructuredDataFlag(t *testing.T) {
+	off := topics.NoStructuredData
+	d := definitionFlags{StructuredData: &off}.over(topics.Definition{})
+	if d = (definitionFlags{}).over(d); d.StructuredData != topics.NoStructuredData {
+		t.Errorf("the crawl has structured data %q", d.StructuredData)
+	}
+}
+
 // --rules reads a file or a folder into the definition of the crawl, and none ends them.
 func TestRulesFlag(t *testing.T) {
 	dir := t.TempDir()

@@ -108,6 +108,8 @@ func TestMainTexts(t *testing.T) {
 	set := metrics.New(registry)
 	set.MainText("")
 	set.MainText("too_deep")
+	set.Structured("json-ld")
+	set.StructuredProblem("microdata", "cycle")
 	set.Extracted("shop")
 	set.FieldFailed("shop", "offers.price", "not_money")
 	got := get(t, serve(t, registry, nil), "/metrics", 200)
@@ -116,7 +118,7 @@ func TestMainTexts(t *testing.T) {
 			t.Errorf("%s is not counted", outcome)
 		}
 	}
-	for _, line := range []string{`weft_extracted_pages_total{rule="shop"} 1`, `weft_field_failures_total{failure="not_money",field="offers.price",rule="shop"} 1`} {
+	for _, line := range []string{`weft_structured_pages_total{source="json-ld"} 1`, `weft_structured_problems_total{problem="cycle",source="microdata"} 1`, `weft_extracted_pages_total{rule="shop"} 1`, `weft_field_failures_total{failure="not_money",field="offers.price",rule="shop"} 1`} {
 		if !strings.Contains(got, line) {
 			t.Errorf("%s is not in /metrics", line)
 		}

@@ -76,6 +76,14 @@ func (s *Set) MainText(outcome string) {
 	s.mainTexts.WithLabelValues(outcome).Inc()
 }
 
+// Structured counts a page that has structured data of a source.
+func (s *Set) Structured(source string) { s.structured.WithLabelValues(source).Inc() }
+
+// StructuredProblem counts something that is wrong with structured data of a source.
+func (s *Set) StructuredProblem(source, problem string) {
+	s.structuredProblems.WithLabelValues(source, problem).Inc()
+}
+
 // Extracted counts a page that a rule took fields out of.
 func (s *Set) Extracted(rule string) { s.extracted.WithLabelValues(rule).Inc() }
 

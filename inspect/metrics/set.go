@@ -19,6 +19,8 @@ type Set struct {
 	sitemaps                *prometheus.CounterVec
 	sitemapEntries          prometheus.Counter
 	mainTexts               *prometheus.CounterVec
+	structured              *prometheus.CounterVec
+	structuredProblems      *prometheus.CounterVec
 	extracted               *prometheus.CounterVec
 	fieldFailures           *prometheus.CounterVec
 	exchanges               *prometheus.CounterVec
@@ -75,11 +77,13 @@ func New(registry prometheus.Registerer) *Set {
 		identical: duplicate.WithLabelValues("identical"),
 		near:      duplicate.WithLabelValues("near"),
 
-		sitemaps:       counters("weft_sitemaps_total", "Sitemaps that were read, by how that ended.", "outcome"),
-		sitemapEntries: counter("weft_sitemap_entries_total", "Entries of sitemaps."),
-		extracted:      counters("weft_extracted_pages_total", "Pages that a rule took fields out of.", "rule"),
-		fieldFailures:  counters("weft_field_failures_total", "Fields that a page does not have as its rule says.", "rule", "field", "failure"),
-		mainTexts:      counters("weft_main_texts_total", "Pages whose main text was looked for, by what came of that.", "outcome"),
+		sitemaps:           counters("weft_sitemaps_total", "Sitemaps that were read, by how that ended.", "outcome"),
+		sitemapEntries:     counter("weft_sitemap_entries_total", "Entries of sitemaps."),
+		structured:         counters("weft_structured_pages_total", "Pages with structured data, by its source.", "source"),
+		structuredProblems: counters("weft_structured_problems_total", "What is wrong with structured data.", "source", "problem"),
+		extracted:          counters("weft_extracted_pages_total", "Pages that a rule took fields out of.", "rule"),
+		fieldFailures:      counters("weft_field_failures_total", "Fields that a page does not have as its rule says.", "rule", "field", "failure"),
+		mainTexts:          counters("weft_main_texts_total", "Pages whose main text was looked for, by what came of that.", "outcome"),
 
 		exchanges: counters("weft_exchanges_total", "HTTP exchanges by class of error, empty when a response was read, and class of status.",
 			"class", "status"),

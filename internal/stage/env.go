@@ -90,6 +90,10 @@ type Meter interface {
 	// MainText counts a page whose main text was looked for, by the outcome: article.Found, or
 	// why it has none.
 	MainText(outcome string)
+	// Structured counts a page that has structured data of a source. StructuredProblem counts
+	// something that is wrong with it.
+	Structured(source string)
+	StructuredProblem(source, problem string)
 	// Extracted counts a page that a rule took fields out of. FieldFailed counts a field of a
 	// rule that a page does not have as the rule says; field is empty if it is the whole page.
 	// The definition of the crawl bounds the names.
@@ -125,6 +129,8 @@ func (silence) Reached(time.Duration, time.Duration)                      {}
 func (silence) Page(int)                                                  {}
 func (silence) Sitemap(string, int)                                       {}
 func (silence) MainText(string)                                           {}
+func (silence) Structured(string)                                         {}
+func (silence) StructuredProblem(string, string)                          {}
 func (silence) Extracted(string)                                          {}
 func (silence) FieldFailed(string, string, string)                        {}
 func (silence) Duplicate(int)                                             {}

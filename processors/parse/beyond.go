@@ -2,6 +2,7 @@ package parse
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/PuerkitoBio/goquery"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/fields"
+	"github.com/weftcrawl/weft/processors/parse/structured"
 )
 
 // maxParsedBytes is the largest record of parsed with a main text: the largest record, but for
@@ -17,13 +19,17 @@ import (
 const maxParsedBytes = 15 << 20
 
 // beyond adds to the record of a page what is made of its tree, if the crawl asks for that: the
-// fields of its rule, and the main text.
+// fields of its rule, structured data, and the main text.
 func (p *parser) beyond(made *result, b *body, page *document.Page, base *urls.Base) {
 	rule := p.rules.For(made.record.URL)
-	if p.articles == nil && rule == nil {
-		return
+	var tree *goquery.Document
+	var why string
+	if p.articles != nil || rule != nil || p.structured != nil && page.Annotated {
+		tree, why = p.documents.Tree(b.Input, page)
 	}
-	tree, why := p.documents.Tree(b.Input, page)
+	if p.structured != nil && page.Unparsed == "" && document.IsHTML(page.MediaType) {
+		p.structuredData(made.record, b, page, tree, why)
+	}
 	if tree == nil && why == "" {
 		return // there is no text, or it is of a format that has neither
 	}
@@ -33,6 +39,47 @@ func (p *parser) beyond(made *result, b *body, page *document.Page, base *urls.B
 	if p.articles != nil {
 		p.article(made.record, tree, why, base)
 	}
+}
+
+// structuredData adds what the page says about itself for programs.
+func (p *parser) structuredData(record *codecs.Parsed, b *body, page *document.Page, tree *goquery.Document, why string) {
+	var base *urls.Base
+	in := structured.Input{Page: page, NoTree: why, LastModified: b.lastModified(), Resolve: func(ref string) (string, bool) {
+		if base == nil {
+			source, _ := urls.Parse(record.URL) // it is canonical
+			var form *urls.Form                 // the plain form: identifiers keep all their parameters
+			base = form.Document(source, page.Base, page.Charset)
+		}
+		u, refusal := base.Resolve(ref)
+		if refusal != urls.Accepted {
+			return "", false
+		}
+		if _, fragment, ok := strings.Cut(strings.TrimSpace(ref), "#"); ok && fragment != "" {
+			return u.String() + "#" + fragment, true
+		}
+		return u.String(), true
+	}}
+	if tree != nil {
+		in.Tree = tree.Nodes[0]
+	}
+	var problems []structured.Problem
+	record.Structured, problems = p.structured.Read(in)
+	for _, source := range structured.Sources(record.Structured) {
+		p.env.Meter.Structured(source)
+	}
+	for _, one := range problems {
+		p.env.Meter.StructuredProblem(one.Source, one.Problem)
+	}
+}
+
+// lastModified is the header field of that name.
+func (b *body) lastModified() string {
+	for _, h := range b.f.Headers {
+		if strings.EqualFold(h.Name, "Last-Modified") {
+			return h.Value
+		}
+	}
+	return ""
 }
 
 // article adds the main text. It changes the tree.

@@ -30,6 +30,7 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/duplicates"
 	"github.com/weftcrawl/weft/processors/parse/fields"
 	"github.com/weftcrawl/weft/processors/parse/pdf"
+	"github.com/weftcrawl/weft/processors/parse/structured"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -78,14 +79,15 @@ func New(env stage.Env) (stage.Transform, error) {
 }
 
 type parser struct {
-	env       stage.Env
-	documents *document.Parser
-	follow    document.Options // which links are followed
-	form      *urls.Form
-	checker   *duplicateChecker // nil: no page is called a duplicate
-	pdfs      *pdf.Reader
-	rules     *fields.Rules
-	articles  *article.Reader // nil: the crawl does not ask for main texts
+	env        stage.Env
+	documents  *document.Parser
+	follow     document.Options // which links are followed
+	form       *urls.Form
+	checker    *duplicateChecker // nil: no page is called a duplicate
+	pdfs       *pdf.Reader
+	rules      *fields.Rules
+	articles   *article.Reader    // nil: the crawl does not ask for main texts
+	structured *structured.Reader // nil: the crawl does not ask for structured data
 }
 
 func newParser(env stage.Env) (*parser, error) {
@@ -104,6 +106,11 @@ func newParser(env stage.Env) (*parser, error) {
 	}
 	if opts := settings.ArticleOptions(env.Definition); opts.Wanted() {
 		if p.articles, err = article.New(opts, documents); err != nil {
+			return nil, err
+		}
+	}
+	if env.Definition.StructuredData != topics.NoStructuredData {
+		if p.structured, err = structured.New(structured.DefaultOptions()); err != nil {
 			return nil, err
 		}
 	}

@@ -119,6 +119,9 @@ func (c *collector) open(name atom.Atom, role role, attrs []html.Attribute) bool
 	if c.inNoscript {
 		return c.openInNoscript(name, role, attrs)
 	}
+	if !c.page.Annotated && len(attrs) > 0 {
+		c.page.Annotated = annotates(name, attrs)
+	}
 	switch role {
 	case plainRole:
 		// Inside SVG these are tool tips.

@@ -186,7 +186,7 @@ func (p *Parser) Leave(page *Page) {
 	case slices.ContainsFunc(p.opts.Respect, page.Refuses):
 		page.Unparsed = UsageRefused
 		page.Title, page.Keywords, page.Author, page.Date, page.Modified = "", "", "", "", ""
-		page.OpenGraph, page.JSONLD = nil, nil
+		page.OpenGraph, page.JSONLD, page.Metadata = nil, nil, nil
 		for i := range page.Links {
 			page.Links[i].Text, page.Links[i].Caption = "", ""
 		}

@@ -99,6 +99,9 @@ func (s *stream) startInBody() bool {
 		}
 		s.insertForeign(space)
 	case startIgnored:
+		if tag == bodyElement && annotates(0, s.attrs) { // it adds attributes to the body
+			s.giveUp("attributes of a further body tag")
+		}
 	default:
 		s.startControl()
 	}

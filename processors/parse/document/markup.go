@@ -39,7 +39,7 @@ type tagEnd struct {
 
 // attributes appends the attributes of the tag whose name ends at i (13.2.5.32 to 13.2.5.40).
 // If all is set, it appends the attributes that the collector reads, otherwise only attributes
-// that hide an element. ok is false if the document ends within the tag.
+// that any element may have: those that hide it, and those of microdata and RDFa. ok is false if the document ends within the tag.
 func (s *stream) attributes(attrs []html.Attribute, i int, all bool) (_ []html.Attribute, end tagEnd, ok bool) {
 	src := s.src
 	count := 0
@@ -123,7 +123,17 @@ func wanted(key string, all bool) (string, bool) {
 		return "", false
 	}
 	if !all {
-		if c := key[0] | 0x20; c != 'h' && c != 'p' {
+		switch key[0] | 0x20 {
+		case 'h', 'p':
+		case 'i':
+			if len(key) != len("itemscope") {
+				return "", false
+			}
+		case 't':
+			if len(key) != len("typeof") {
+				return "", false
+			}
+		default:
 			return "", false
 		}
 	}
@@ -134,10 +144,10 @@ func wanted(key string, all bool) (string, bool) {
 		}
 	}
 	switch key {
-	case "hidden", "popover":
+	case "hidden", "popover", "itemscope", "typeof", "property", "pubdate":
 		return key, true
 	case "href", "rel", "hreflang", "src", "alt", "title", "srcset", "poster", "action", "method", "type", "content", "name",
-		"property", "http-equiv", "lang", "dir", "xml:lang", "xlink:href", "open", "encoding", "color", "face", "size":
+		"http-equiv", "lang", "dir", "xml:lang", "xlink:href", "open", "encoding", "color", "face", "size":
 		return key, all
 	}
 	return "", false

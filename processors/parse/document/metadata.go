@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"github.com/weftcrawl/weft/internal/mediatype"
 )
@@ -79,6 +80,13 @@ func (c *collector) robotsMeta(name, content string) {
 // property reads a meta element with a property; some write Open Graph's as
 // names.
 func (c *collector) property(name, content string) {
+	if isMetadata(name) && len(c.page.Metadata) < c.opts.MaxProperties {
+		if content := foldField(content, c.opts.MaxFieldBytes); content != "" {
+			c.page.Metadata = append(c.page.Metadata, Property{
+				Name: c.links.kept.keep(cut(strings.ToLower(name), c.opts.MaxFieldBytes)), Content: content,
+			})
+		}
+	}
 	vocabulary, _, ok := strings.Cut(name, ":")
 	if !ok {
 		return
@@ -96,6 +104,43 @@ func (c *collector) property(name, content string) {
 			Name: c.links.kept.keep(cut(strings.ToLower(name), c.opts.MaxFieldBytes)), Content: content,
 		})
 	}
+}
+
+// isMetadata tells whether Page.Metadata has the meta elements of a name.
+func isMetadata(name string) bool {
+	if end := strings.IndexAny(name, ".:"); end >= 0 {
+		switch strings.ToLower(name[:end]) {
+		case "twitter", "dc", "dcterms", "product":
+			return true
+		}
+		return false
+	}
+	switch strings.ToLower(name) {
+	case "date", "pubdate", "publish-date", "last-modified", "citation_publication_date", "citation_author":
+		return true
+	}
+	return false
+}
+
+// annotates tells whether an element with such attributes may begin an item of microdata or RDFa, is a
+// property of the page in RDFa, or the date of its publication. The meta elements of a page with
+// Open Graph properties are read without that.
+func annotates(name atom.Atom, attrs []html.Attribute) bool {
+	for i := range attrs {
+		switch attrs[i].Key {
+		case "itemscope", "typeof":
+			return true
+		case "property":
+			if name != atom.Meta {
+				return true
+			}
+		case "pubdate":
+			if name == atom.Time {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (c *collector) field(field *string, content string) {

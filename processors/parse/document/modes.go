@@ -165,7 +165,7 @@ func (s *stream) insertBody() bool {
 // anotherRoot takes a further start tag of the html element, which adds attributes to the element
 // (13.2.6.4.7). Those that the collector reads are read already.
 func (s *stream) anotherRoot() bool {
-	if has(s.attrs, "lang") || has(s.attrs, "xml:lang") || has(s.attrs, "dir") {
+	if has(s.attrs, "lang") || has(s.attrs, "xml:lang") || has(s.attrs, "dir") || annotates(0, s.attrs) {
 		s.giveUp("attributes of a further html tag")
 	}
 	return true

@@ -83,6 +83,12 @@ type Page struct {
 	// may be invalid JSON. JSONLDOmitted counts scripts beyond Options.MaxDataBytes.
 	JSONLD        []string
 	JSONLDOmitted int
+	// Metadata are the meta elements of the vocabularies of isMetadata, in order: Twitter Cards,
+	// Dublin Core, prices, and dates by other names. Names are in lower case.
+	Metadata []Property `json:",omitempty"`
+	// Annotated: an element has an attribute of microdata or RDFa by which an item may begin, or is
+	// a property of the page. The tree has more about it (Parser.Tree).
+	Annotated bool `json:",omitempty"`
 
 	// Links are the links in document order, after the links of the header. Follow says whether
 	// a link may be followed.

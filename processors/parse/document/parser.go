@@ -151,6 +151,9 @@ func essenceOf(stated mediatype.Type, body []byte) string {
 	return stated.Essence
 }
 
+// IsHTML reports whether Document reads bodies of a media type, as of Page.MediaType, as HTML.
+func IsHTML(essence string) bool { return kindOfMedia(essence) == mediaHTML }
+
 func kindOfMedia(essence string) mediaKind {
 	switch essence {
 	case "text/html", mediaXHTML:

@@ -24,7 +24,7 @@ var soupAttributes = []string{
 	" href=/%d", ` href="/a?b=%d&amp;c&copy=1"`, " href='#%d'", " HREF = x%d ", " hidden", " hidden=until-found hidden", " popover", " open", " id=a%d", ` class="a > b"`, " a/", "/",
 	" type=hidden", ` type="application/ld+json"`, " src=/s%d", " alt='&lt;%d&nbsp;&eacute'", " title=\"a\r\nb\"", " rel='Next  canonical'", " lang=e%d", " xml:lang=f", " xlink:href=/x%d", " name=robots content=nofollow",
 	" name=description content='d&#%d;&#13;'", " property=og:a content=%d", " http-equiv=refresh content='0;url=/r%d'", " color=red", " encoding=text/html", ` srcset="/a 1x, /b%d 2x"`, " =", " ='", " x=/", ` y="`, " href", " shadowrootmode=open",
-	" action=/f%d", " href=/a href=/b",
+	" action=/f%d", " href=/a href=/b", " itemscope", " ITEMSCOPE=''", " typeof=x", " property=y", " pubdate", " name=dc.date content=%d",
 }
 
 var soupTexts = []string{

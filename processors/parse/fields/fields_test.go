@@ -158,22 +158,6 @@ func TestBadRules(t *testing.T) {
 	}
 }
 
-func TestDecimal(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		mark byte
-		want string
-	}{
-		{"1,234.56", 0, "1234.56"}, {"1.234,56", 0, "1234.56"}, {"1 234,5", 0, "1234.5"}, {"1'234", 0, "1234"}, {"12,5", 0, "12.5"},
-		{"1,234", 0, "1234"}, {"1.234", 0, "1.234"}, {"1.234", ',', "1234"}, {"1,234", ',', "1.234"}, {"1.234.567", 0, "1234567"},
-		{"-5", 0, "-5"}, {"−5 °C", 0, "-5"}, {"about 007 or 8", 0, "7"}, {"0.50", 0, "0.50"}, {"none", 0, ""}, {strings.Repeat("9", 50), 0, ""},
-	} {
-		if got, _ := decimal(c.text, c.mark); got != c.want {
-			t.Errorf("%q is %q, want %q", c.text, got, c.want)
-		}
-	}
-}
-
 func TestDescendants(t *testing.T) {
 	for selector, want := range map[string]int{
 		"p": 0, "a b": 1, "a > b": 0, "a>b c": 1, "a, b c d": 2, `a[x="1 2 3"] b`: 1, "a:not(b c) d": 1, "a + b ~ c d": 1, "a:has(b:not(c d)) e": 1,

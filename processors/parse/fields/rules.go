@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/andybalholm/cascadia"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 
 // Source is a file of rules.
@@ -282,7 +284,7 @@ func (f *field) option(o member, nested int, left *int) error {
 			f.formats = append(f.formats, layout(t.key))
 		}
 	case "currency":
-		if f.currency, err = o.text("currency"); err == nil && !isCurrency(f.currency) {
+		if f.currency, err = o.text("currency"); err == nil && !extract.IsCurrency(f.currency) {
 			err = o.fail("field %s: %q is not a currency such as EUR", f.path, f.currency)
 		}
 	case "decimal":
