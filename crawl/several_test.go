@@ -107,7 +107,7 @@ func ownGroups(t *testing.T, cluster *kafkaserver.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(groups) != 2*len(topics.Stages()) {
+	if len(groups) != 2*(len(topics.Stages())+1) { // the stages, and what processes report
 		t.Errorf("groups %q", groups.Groups())
 	}
 	for _, group := range groups.Groups() {
