@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -128,10 +129,11 @@ func (t *Reporter) End(ctx context.Context, stage topics.Stage, kind Kind) {
 func (t *Reporter) commit(ctx context.Context, stage topics.Stage) {
 	all := []Trouble{}
 	for _, s := range topics.Groups() { // two stages may have one place
-		for _, kind := range []Kind{Fails, Disk} {
-			if what, ok := t.known[s][kind]; ok && place(t.names, s) == place(t.names, stage) {
-				all = append(all, what)
-			}
+		if place(t.names, s) != place(t.names, stage) {
+			continue
+		}
+		for _, kind := range slices.Sorted(maps.Keys(t.known[s])) {
+			all = append(all, t.known[s][kind])
 		}
 	}
 	text, err := json.Marshal(all)

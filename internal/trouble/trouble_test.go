@@ -101,6 +101,26 @@ func TestLongErrorsAreCut(t *testing.T) {
 	}
 }
 
+// A trouble of each kind is reported.
+func TestEachKindIsReported(t *testing.T) {
+	admin := brokers(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	teller := trouble.NewReporter(names, admin, "a", 4)
+	kinds := []trouble.Kind{trouble.Archive, trouble.Disk, trouble.Fails}
+	for _, kind := range kinds {
+		teller.Report(t.Context(), topics.Schedule, trouble.Trouble{Kind: kind, Says: "it waits", Since: now, At: now})
+	}
+	all, err := trouble.Read(t.Context(), names, admin, now)
+	if err != nil || len(all) != len(kinds) {
+		t.Fatalf("read %v, %v", all, err)
+	}
+	for i, what := range all {
+		if what.Kind != kinds[i] {
+			t.Errorf("trouble %d is %s, want %s", i, what.Kind, kinds[i])
+		}
+	}
+}
+
 // What others commit in the group is no trouble.
 func TestForeignCommitsAreNoTroubles(t *testing.T) {
 	admin := brokers(t)
