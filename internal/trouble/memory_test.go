@@ -2,12 +2,10 @@ package trouble_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/weftcrawl/weft/internal/memory"
 	"github.com/weftcrawl/weft/internal/trouble"
@@ -67,22 +65,9 @@ func TestMemoryYieldsToTroubles(t *testing.T) {
 	for _, use := range memory.Uses() {
 		uses[string(use)] = 1 << 40
 	}
-	for _, kind := range []trouble.Kind{trouble.Fails, trouble.Disk} {
-		teller.Report(t.Context(), topics.Fetch, trouble.Trouble{Kind: kind, Says: strings.Repeat("<\x01\"é", 5000), Since: now, At: now})
-	}
+	reportLong(t, teller, now)
 	teller.Memory(t.Context(), topics.Fetch, trouble.Memory{At: now, Uses: uses})
-	committed, err := admin.FetchOffsets(t.Context(), names.Troubles())
-	if err != nil {
-		t.Fatal(err)
-	}
-	committed.Each(func(o kadm.OffsetResponse) {
-		if len(o.Metadata) > 4096 {
-			t.Errorf("%d bytes of metadata: brokers refuse more than 4,096", len(o.Metadata))
-		}
-	})
-	if got := told(t, admin, now); strings.Count(got, "fetch a ") != 2 {
-		t.Errorf("told is %.200q", got)
-	}
+	holdsLong(t, admin, now)
 	teller.End(context.WithoutCancel(t.Context()), topics.Fetch, trouble.Fails)
 	if all, err := trouble.ReadMemory(t.Context(), names, admin, now); err != nil || len(all) != 1 || len(all[0].Uses) != len(uses) {
 		t.Errorf("with room the memory is %v, %v", all, err)

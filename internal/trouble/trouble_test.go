@@ -84,9 +84,21 @@ func TestLongErrorsAreCut(t *testing.T) {
 	admin := brokers(t)
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	teller := trouble.NewReporter(names, admin, "a", 4)
+	reportLong(t, teller, now)
+	holdsLong(t, admin, now)
+}
+
+// reportLong reports two troubles of fetch that are as long as they may be.
+func reportLong(t *testing.T, teller *trouble.Reporter, now time.Time) {
+	t.Helper()
 	for _, kind := range []trouble.Kind{trouble.Fails, trouble.Disk} {
 		teller.Report(t.Context(), topics.Fetch, trouble.Trouble{Kind: kind, Says: strings.Repeat("<\x01\"é", 5000), Since: now, At: now})
 	}
+}
+
+// holdsLong checks that both troubles of reportLong are there, and that brokers accept them.
+func holdsLong(t *testing.T, admin *kadm.Client, now time.Time) {
+	t.Helper()
 	committed, err := admin.FetchOffsets(t.Context(), names.Troubles())
 	if err != nil {
 		t.Fatal(err)
