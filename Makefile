@@ -78,7 +78,7 @@ check: build $(GOTESTSUM) ## What to run while you work: build, lint, the short 
 
 # The long tests wait more than they compute. Beside the tests runs, at the lowest
 # priority, what computes and has no clock: the compiler for the race tests and for the S3
-# server, which come last, linters, the checks of the deploy files, and the short tests of
+# server, which come last, linters, the checks of the deploy files, and all tests of
 # packages without goroutines.
 .PHONY: test
 test: ready ## All that CI runs: build, lint, long tests, deploy files, short tests under the race detector
@@ -98,8 +98,8 @@ ready: $(GOTESTSUM)
 beside: $(VERSITYGW) race-build lint deploy-check serial
 
 .PHONY: serial
-serial: $(GOTESTSUM) ## The short tests of packages without goroutines
-	$(GOTEST) $(LINK) -vet=off -short -timeout 20m -p 1 $$(.ci/serial)
+serial: $(GOTESTSUM) ## The tests of packages without goroutines
+	$(GOTEST) $(LINK) -vet=off -timeout 20m -p 1 $$(.ci/serial)
 
 .PHONY: race-build
 race-build:

@@ -34,6 +34,10 @@ func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (st
 	defer ticker.Stop()
 	var told time.Time
 	patience := patience{limit: s.opts.Patience}
+	blocked := blockedSince{limit: blockedFor}
+	if !s.opts.embedded() {
+		blocked.limit = blockedForOnCluster
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -68,7 +72,7 @@ func (s *session) watch(ctx, failed context.Context, sink *archive.PageSink) (st
 		if status.Drained() && s.ledgersClaimed() {
 			return EndedDrained, nil
 		}
-		if status.Blocked() {
+		if blocked.over(status.Blocked() && s.ledgersClaimed(), time.Now()) {
 			return EndedBlocked, nil
 		}
 		if patience.over(status.Gauges, time.Now()) {
@@ -99,6 +103,31 @@ func (p *patience) over(g *weftpb.Gauges, now time.Time) bool {
 	p.fetched = g.GetFetched()
 	return !p.since.IsZero() && now.Sub(p.since) >= p.limit
 }
+
+// blockedSince tells when a crawl ends because only URLs of blocked domains are left. The frontier
+// takes a setting of a domain soon after it claims a partition. Until then its gauges are those of
+// the last run, in which the domain may have been blocked. So the crawl ends after a time limit.
+type blockedSince struct {
+	limit time.Duration
+	since time.Time
+}
+
+func (b *blockedSince) over(blocked bool, now time.Time) bool {
+	switch {
+	case !blocked:
+		b.since = time.Time{}
+	case b.since.IsZero():
+		b.since = now
+	}
+	return blocked && now.Sub(b.since) >= b.limit
+}
+
+// On a cluster this process does not know when others have claimed their partitions. The time is
+// enough to join a group and to recover a table of usual size.
+const (
+	blockedFor          = time.Second
+	blockedForOnCluster = 30 * time.Second
+)
 
 const readTimeout = 10 * time.Second
 
