@@ -38,14 +38,13 @@ VERSITYGW     := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)/versitygw
 # own traces do not use these.
 LINK := -ldflags=-w
 
-# A compiler of WebAssembly that no test runs in two goroutines: under the race detector it
-# takes half a minute for PDFium.
-UNRACED  := github.com/tetratelabs/wazero/...
 # The race detector links C; without a compiler the same tests run without it. The tags
 # choose Go where cgo would choose C, as in the program. Without atexit_sleep_ms each
-# test program, and each that a test starts, sleeps a second before it ends.
-RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false $(LINK) '-gcflags=$(UNRACED)=-dwarf=false -race=false')
-RACE_ENV := $(if $(RACE),CGO_ENABLED=1 GORACE=atexit_sleep_ms=0)
+# test program, and each that a test starts, sleeps a second before it ends. No package
+# may be left out: the linker may choose its copy of a generic function for all packages.
+# TestRaceDetector fails if WEFT_RACE is set and the detector is off.
+RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false $(LINK))
+RACE_ENV := $(if $(RACE),CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 WEFT_RACE=on)
 
 # Compilers and linters keep little and live short. Collected seldom, they take a tenth less
 # CPU time. Programs that they build are not meant: tests look at their memory.

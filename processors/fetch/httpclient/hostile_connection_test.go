@@ -87,13 +87,13 @@ func (b buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
 
 // tlsServers serve a page to clients that do not check the certificate.
 func tlsServers() []hostile {
-	trusted := x509.NewCertPool()
+	var trusted *x509.CertPool
 	serve := func(trust bool, end time.Duration, change func(*tls.Config), names ...string) func(t *testing.T) string {
 		return func(t *testing.T) string {
 			cert, pool := certificate(t, time.Now().Add(end), names...)
-			*trusted = *x509.NewCertPool()
+			trusted = x509.NewCertPool()
 			if trust {
-				*trusted = *pool
+				trusted = pool
 			}
 			config := &tls.Config{Certificates: []tls.Certificate{cert}}
 			if change != nil {
@@ -110,7 +110,7 @@ func tlsServers() []hostile {
 	abrupt := func(response string) func(t *testing.T) string {
 		return func(t *testing.T) string {
 			cert, pool := certificate(t, time.Now().Add(time.Hour))
-			*trusted = *pool
+			trusted = pool
 			return newSecureServer(t, &tls.Config{Certificates: []tls.Certificate{cert}}, func(c *tls.Conn) {
 				readRequest(bufio.NewReader(c))
 				_, _ = io.WriteString(c, response)

@@ -51,7 +51,7 @@ func (p peer) until(do func() error) {
 
 // newPeer runs script for each request, on a connection of its own, and holds
 // the connection until the client closes it.
-func newPeer(t testing.TB, trusted *x509.CertPool, script func(p peer)) string {
+func newPeer(t testing.TB, trusted **x509.CertPool, script func(p peer)) string {
 	return newDeafPeer(t, trusted, func(p peer) {
 		closed := make(chan struct{})
 		p.closed = closed
@@ -63,9 +63,9 @@ func newPeer(t testing.TB, trusted *x509.CertPool, script func(p peer)) string {
 
 // newDeafPeer is newPeer for a script after whose request nothing is read, and
 // which ends when it cannot write.
-func newDeafPeer(t testing.TB, trusted *x509.CertPool, script func(p peer)) string {
+func newDeafPeer(t testing.TB, trusted **x509.CertPool, script func(p peer)) string {
 	cert, pool := certificate(t, time.Now().Add(time.Hour))
-	*trusted = *pool
+	*trusted = pool
 	config := &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}}
 	return newSecureServer(t, config, func(c *tls.Conn) {
 		preface := make([]byte, len(http2.ClientPreface))
@@ -99,7 +99,7 @@ func (p peer) pings() {
 }
 
 func http2Servers() []hostile {
-	trusted := x509.NewCertPool()
+	var trusted *x509.CertPool
 	options := func(o *Options) {
 		small(o)
 		o.RootCAs = trusted
@@ -113,10 +113,10 @@ func http2Servers() []hostile {
 		return h
 	}
 	with := func(name string, script func(p peer)) hostile {
-		return hostile{"HTTP/2: " + name, func(t *testing.T) string { return newPeer(t, trusted, script) }, options}
+		return hostile{"HTTP/2: " + name, func(t *testing.T) string { return newPeer(t, &trusted, script) }, options}
 	}
 	deaf := func(name string, script func(p peer)) hostile {
-		return hostile{"HTTP/2: " + name, func(t *testing.T) string { return newDeafPeer(t, trusted, script) }, func(o *Options) {
+		return hostile{"HTTP/2: " + name, func(t *testing.T) string { return newDeafPeer(t, &trusted, script) }, func(o *Options) {
 			o.RootCAs = trusted
 			// Time to fill what the kernel holds, and so many bytes that they do
 			// not end the exchange before.
