@@ -18,26 +18,8 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/structured"
+	"github.com/weftcrawl/weft/test/parsedschema"
 )
-
-func compileSchema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(codecs.ParsedSchema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	const id = "https://github.com/weftcrawl/weft/codecs/parsed.schema.json"
-	if err := c.AddResource(id, doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
-}
 
 // record is what the stage parse makes of a page, resolving of links aside.
 func record(page *document.Page, body []byte) codecs.Parsed {
@@ -130,7 +112,7 @@ func withStructuredData(p *codecs.Parsed) {
 // bounds, and holds their records against the published schema. Together they
 // must show every property, or the schema is not tried.
 func TestRecordsFollowSchema(t *testing.T) {
-	schema := compileSchema(t)
+	schema := parsedschema.Compiled()
 	generous := document.DefaultOptions()
 	tight := document.DefaultOptions()
 	tight.MaxTextBytes, tight.MaxLinks, tight.MaxTreeBytes, tight.OmitNoIndex = 20, 1, 200, true
@@ -194,7 +176,7 @@ func TestExamplesFollowSchema(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(page), "\n## A record of each kind\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	schema := compileSchema(t)
+	schema := parsedschema.Compiled()
 	kinds := map[string]bool{}
 	for _, block := range strings.Split(section, "```json\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
@@ -225,7 +207,7 @@ func TestExamplesFollowSchema(t *testing.T) {
 
 // TestSchemaRefuses checks that the schema can refuse a record.
 func TestSchemaRefuses(t *testing.T) {
-	schema := compileSchema(t)
+	schema := parsedschema.Compiled()
 	good := record(&document.Page{}, nil)
 	for name, spoil := range map[string]func(map[string]any){
 		"missing url":     func(m map[string]any) { delete(m, "url") },

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/test/parsedschema"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -57,7 +58,7 @@ func read(t *testing.T, lines []string) []codecs.Parsed {
 // against their published schema.
 func equalsTopic(t *testing.T, o crawl.Options, lines []string) {
 	t.Helper()
-	schema := parsedSchema(t)
+	schema := parsedschema.Compiled()
 	var values []string
 	for _, r := range readTopic(t, reopened(t, o), topics.Loop(o.Definition.Crawl).Parsed) {
 		values = append(values, string(r.Value))
@@ -74,24 +75,6 @@ func equalsTopic(t *testing.T, o crawl.Options, lines []string) {
 	if !slices.Equal(lines, values) {
 		t.Errorf("the files hold %d lines, the topic %d records, and they are not the same", len(lines), len(values))
 	}
-}
-
-func parsedSchema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(codecs.ParsedSchema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("parsed.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile("parsed.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
 }
 
 // holds checks that the pages of the web are all there, each with the id, and

@@ -19,6 +19,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/test/parsedschema"
 )
 
 // webFile is a file of a local web, and what its record has to be.
@@ -120,7 +121,7 @@ func (w *fileWeb) crawlFiles(t *testing.T, args ...string) (records []codecs.Par
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema := recordSchema(t)
+	schema := parsedschema.Compiled()
 	lines = map[string]map[string]any{}
 	for line := range strings.Lines(string(written)) {
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
@@ -145,24 +146,6 @@ func (w *fileWeb) crawlFiles(t *testing.T, args ...string) (records []codecs.Par
 		records, lines[path] = append(records, record), members
 	}
 	return records, lines
-}
-
-func recordSchema(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(codecs.ParsedSchema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("https://parsed.invalid/", doc); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := c.Compile("https://parsed.invalid/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
 }
 
 // check holds a record against what its file has to be.

@@ -8,13 +8,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/processors/parse/document"
+	"github.com/weftcrawl/weft/test/parsedschema"
 )
 
 func emptyPage() *document.Page { return &document.Page{} }
@@ -117,19 +117,6 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// schema is that of the records.
-var schema = sync.OnceValue(func() *jsonschema.Schema {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(codecs.ParsedSchema()))
-	if err != nil {
-		panic(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("parsed.json", doc); err != nil {
-		panic(err)
-	}
-	return c.MustCompile("parsed.json")
-})
-
 // bounded holds data against the bounds, and against the schema of records.
 func bounded(t *testing.T, name string, d *codecs.ParsedStructuredData, opts Options) {
 	t.Helper()
@@ -156,7 +143,7 @@ func bounded(t *testing.T, name string, d *codecs.ParsedStructuredData, opts Opt
 	if err != nil {
 		t.Fatalf("%s: the record is not JSON: %v: %.300s", name, err, line)
 	}
-	if err := schema().Validate(value); err != nil && !reflect.DeepEqual(*d, codecs.ParsedStructuredData{}) {
+	if err := parsedschema.Compiled().Validate(value); err != nil && !reflect.DeepEqual(*d, codecs.ParsedStructuredData{}) {
 		t.Errorf("%s: %v: %.1000s", name, err, line)
 	}
 	if items > opts.MaxItems || values > opts.MaxValues || depth > opts.MaxDepth+1 || len(d.Problems) > opts.MaxProblems || len(line) > 8*opts.MaxBytes+64*opts.MaxValues+100_000 {
