@@ -50,6 +50,14 @@ RACE_ENV := $(if $(RACE),CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 WEFT_RACE=on)
 # CPU time. Programs that they build are not meant: tests look at their memory.
 build bench-build race-build lint fmt tools $(GOLANGCI_LINT) $(BUF) $(GOTESTSUM) $(PROTOC_GEN_GO) $(VERSITYGW): export GOGC := 400
 
+# Tests make and remove many files, which in memory takes half the system time. So their folder
+# is in memory if there is room for it. Runs that were killed leave their files; after an hour
+# they go.
+MEMORY := $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8000000 { print "/dev/shm/weft-$(shell id -u)" }')
+ifneq ($(MEMORY),)
+check test tests unit long short serial deploy-check: export TMPDIR := $(shell mkdir -p $(MEMORY) && find $(MEMORY) -mindepth 1 -maxdepth 1 -mmin +60 -exec rm -rf {} + && echo $(MEMORY))
+endif
+
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
