@@ -19,7 +19,7 @@ type day struct {
 	number int64
 	asked  uint64
 	// tried is the number of answers on that day since the last block, errors the number of
-	// errors among them: see isError.
+	// errors among them: see isError. Errors of further attempts are in neither.
 	tried, errors uint64
 	// blockMS is the end of an automatic block; 0: the domain has no such block.
 	blockMS int64
@@ -48,20 +48,24 @@ func (d *day) today(nowMS int64) *day {
 	return d
 }
 
-// countAttempt folds that a request was made. aside: it was not for a URL of the crawl.
-func (x *fold) countAttempt(a *weftpb.Attempt, aside bool) {
-	today := x.d.day.today(x.nowMS)
+// countAttempt folds that a request was made. A broken page is one error, however often it is
+// tried again: else 40 broken pages would block a domain with 60 good ones.
+func (x *fold) countAttempt(v visit, s *weftpb.Settlement) {
+	a, today := s.Attempt, x.d.day.today(x.nowMS)
 	if a == nil || dayOf(a.StartedMs) < today.number {
 		return
 	}
 	today.asked++
-	if aside || a.Status == 0 {
+	if v.aside() || a.Status == 0 {
 		return
 	}
-	today.tried++
 	if isError(a.Status) {
+		if x.requestsOf(v)[s.Index].Attempt > 0 {
+			return
+		}
 		today.errors++
 	}
+	today.tried++
 }
 
 // isError tells whether an answer is an error of the page or the server. An answer that asks

@@ -76,14 +76,15 @@ func (p *plan) pop(c *candidate) {
 }
 
 // next returns the URL that is served next, nil if there is none. Origins whose wait is over
-// come first, but only in every other visit, because they may fail again and again. Then come
+// come first, but only in every other visit, because they may fail again and again. While as many
+// requests hang as may, they come last: if one more hangs, the domain waits for it. Then come
 // the URLs of the other origins and of groups, by the weights of their priorities. Origins with
 // URLs of the same priority are served in turn. If a group shares the turns of a priority with
 // the queues, the shorter of the two goes first. Trials go before both.
 func (p *plan) next() *candidate {
 	c, d := &candidate{turn: p.d.turn}, p.d
 	over := d.waiting > 0 && (d.waitMS <= p.nowMS || absurd(d.waitMS, p.nowMS))
-	if over && !d.waited {
+	if _, hanging := d.out(); over && !d.waited && hanging < maxHanging {
 		c.waited = true
 		return p.nextOf(c, p.nextWaiting(), nil)
 	}

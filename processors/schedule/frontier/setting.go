@@ -56,7 +56,8 @@ func (s *setting) fields(f *kv.Fields) {
 	f.Require(*s != (setting{}))
 }
 
-// take makes the setting of the domain part of a decision, if it has changed.
+// take makes the setting of the domain part of a decision, if it has changed. A longer delay also
+// holds before the next visit: the last one ended at nextMS or before.
 func (p *plan) take(asked *weftpb.DomainSetting) {
 	if settingOfRecord(asked) == p.d.setting {
 		return
@@ -64,7 +65,11 @@ func (p *plan) take(asked *weftpb.DomainSetting) {
 	if p.ev.Setting = asked; asked == nil {
 		p.ev.Setting = &weftpb.DomainSetting{}
 	}
+	before := p.domainDelay()
 	p.set(p.ev.Setting)
+	if delay := p.domainDelay(); delay > before && p.d.nextMS > 0 {
+		p.d.nextMS = max(p.d.nextMS, min(p.d.nextMS, p.nowMS)+delay.Milliseconds())
+	}
 }
 
 // set folds a setting of the domain. A setting that does not block ends an automatic block.

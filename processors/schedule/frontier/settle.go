@@ -350,7 +350,8 @@ func (s *settling) rest(wait time.Duration) {
 // pace sets the time of the next release after the end of a visit. It never shortens a wait. If
 // no request of the visit was made, the next release waits for a moment: otherwise a fetcher
 // that cannot work and the scheduler would keep each other busy. If no request reached a server,
-// there is no wait.
+// there is no wait. A fetcher waits for the delay of the visit that ended. If people ask for a
+// longer one meanwhile, the next release waits for all of it.
 func (s *settling) pace(now time.Time) {
 	switch {
 	case s.visit.open != 0 && len(s.ev.Hanging) == 0:
@@ -358,6 +359,9 @@ func (s *settling) pace(now time.Time) {
 		s.rest(politeness.UnmadePause)
 	case s.reached:
 		s.d.nextMS = max(s.d.nextMS, politeness.NextRelease(now, s.delay).UnixMilli())
+		if asked := s.domainDelay(); asked > milliseconds(s.visit.delayMS) {
+			s.rest(asked)
+		}
 	}
 }
 

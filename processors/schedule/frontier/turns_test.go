@@ -72,3 +72,52 @@ func TestSickHostsTakeEveryOtherTurn(t *testing.T) {
 		t.Errorf("%d of %d pages of the host that answers were fetched by %d requests", fetched, pages, requests)
 	}
 }
+
+// TestHostsThatAnswerGoOnBesideHangs checks that a domain with as many requests that hang as may
+// does not risk one more: the host that answers is served, and no request that hangs is over.
+func TestHostsThatAnswerGoOnBesideHangs(t *testing.T) {
+	const domain, hosts, pages = "a.example", 2 * maxHanging, 1000
+	opts := testOptions()
+	opts.Delay, opts.ResponseFactor = 0, 0
+	s := &scarce{tb: t, f: New(opts, &memstore.Store{}), now: epoch}
+	var out []*weftpb.Visit
+	decided := func(ev *weftpb.Scheduled, err error) { out = append(out, s.apply(domain, ev, err).GetReleased()...) }
+	urls := []string{"https://well.a.example/"}
+	for i := range hosts {
+		urls = append(urls, fmt.Sprintf("https://sick%d.a.example/", i))
+	}
+	for i := range pages - 1 {
+		urls = append(urls, fmt.Sprintf("https://well.a.example/%d", i))
+	}
+	decided(s.f.Admit(domain, targets(urls), s.at()))
+	fetched, hang := 0, 0
+	for end := epoch.Add(10 * time.Minute); s.now.Before(end); s.now = s.now.Add(time.Second) {
+		for len(out) > 0 {
+			v := out[0]
+			out = out[1:]
+			report := &weftpb.Visited{Visit: v.Id, Done: true}
+			if strings.Contains(v.Requests[0].Target.Url, "sick") {
+				if hang++; hang > maxHanging {
+					continue // the domain waits for it
+				}
+				report.Done, report.Hangs = false, true
+			} else {
+				for i := range v.Requests {
+					report.Outcomes = append(report.Outcomes, &weftpb.Outcome{Index: uint32(i), Status: 200})
+				}
+				if v.Robots {
+					report.Rules = &weftpb.OriginRules{Robots: &weftpb.Robots{Access: weftpb.Robots_ACCESS_ALLOW_ALL}}
+				} else {
+					fetched += len(v.Requests)
+				}
+			}
+			decided(s.f.Settle(domain, report, s.at()))
+		}
+		for _, due := range s.f.Due(s.at(), 1) {
+			decided(s.f.Tick(due, s.at()))
+		}
+	}
+	if fetched != pages || hang <= maxHanging {
+		t.Errorf("%d of %d pages were fetched, and %d requests were made that hang", fetched, pages, hang)
+	}
+}

@@ -20,7 +20,7 @@ func (x *fold) settle(s *weftpb.Settlement) {
 		x.impossible("request %d of visit %s is settled twice", s.Index, s.Visit)
 		return
 	}
-	x.countAttempt(s.Attempt, v.aside())
+	x.countAttempt(*v, s)
 	switch {
 	case v.aside():
 	case s.RetryMs == 0:
