@@ -57,6 +57,16 @@ func newParser(d topics.Definition, responses *httpclient.Restorer) (*parser, er
 
 // page returns the record of parsed of a response.
 func (p *parser) page(ctx context.Context, record warc.Record, payload []byte) (line []byte, outcome Outcome, err error) {
+	r, outcome, err := p.fetched(ctx, record, payload)
+	if outcome != "" {
+		return nil, outcome, err
+	}
+	return p.parse(r)
+}
+
+// fetched returns the record of fetched that a response came from, with what parse needs of it. If
+// it cannot be parsed, the outcome says why.
+func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte) (r *kgo.Record, outcome Outcome, err error) {
 	facts, ok := record.Facts()
 	if !ok {
 		return nil, Foreign, errors.New("the record has no Weft-Exchange")
@@ -82,10 +92,10 @@ func (p *parser) page(ctx context.Context, record warc.Record, payload []byte) (
 	if facts.Sitemap {
 		f.Request.Target.Sitemap = &weftpb.Sitemap{Level: 1, Guessed: facts.Guessed}
 	}
-	return p.parse(&kgo.Record{
+	return &kgo.Record{
 		Topic: p.names.Fetched, Partition: facts.Archived.Partition, Offset: facts.Archived.Offset,
 		Key: []byte(urls.DomainOf(target)), Value: stage.Encode(f),
-	})
+	}, "", nil
 }
 
 // parse gives a record of fetched to the function of the stage.

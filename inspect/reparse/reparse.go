@@ -43,6 +43,13 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+func (o Options) workers() int {
+	if o.Workers == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return o.Workers
+}
+
 // Report counts what a run has done.
 type Report struct {
 	// Files were made. Before were there already, and Others belong to other shares.
@@ -62,9 +69,7 @@ const filesAtOnce = 2
 // Run makes the files of a generation that are not there yet. It returns what was done, also with an
 // error.
 func Run(ctx context.Context, o Options) (Report, error) {
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = o.workers()
 	if o.InFlight == 0 {
 		o.InFlight = 64 << 20
 	}
