@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -86,7 +87,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	group, life := errgroup.WithContext(ctx)
 	group.SetLimit(filesAtOnce)
-	for _, name := range names {
+	// Processes that begin at the same time begin with different files.
+	first := rand.IntN(max(len(names), 1))
+	for _, name := range slices.Concat(names[first:], names[:first]) {
 		if life.Err() != nil {
 			break
 		}
