@@ -82,10 +82,11 @@ var neighbours = map[string][]string{
 	"processors/parse/sitemap":    {"processors/parse/markup"},
 	"processors/parse/structured": {"processors/parse/document", "processors/parse/extract", "processors/parse/sitemap"},
 
-	"inspect/metrics":  {"inspect/status"},
-	"inspect/transfer": {"inspect/status"},
-	"inspect/verify":   {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
-	"inspect/why":      {"inspect/progress", "inspect/scratch", "inspect/status"},
+	"inspect/difference": {"inspect/scratch"},
+	"inspect/metrics":    {"inspect/status"},
+	"inspect/transfer":   {"inspect/status"},
+	"inspect/verify":     {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
+	"inspect/why":        {"inspect/progress", "inspect/scratch", "inspect/status"},
 
 	"test/kafkaserver":  {"test/child", "test/freeport"},
 	"test/s3server":     {"test/child", "test/freeport"},

@@ -27,6 +27,8 @@ type cli struct {
 	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on. Without names it resumes all stages."`
 	Stop     stopCmd     `cmd:"" help:"End the processes of a crawl as Ctrl-C does, or end some of its stages. With --drain they first finish their work."`
 	Get      getCmd      `cmd:"" help:"Print a page from the archive of a crawl."`
+	Reparse  reparseCmd  `cmd:"" help:"Parse again what an archive keeps, without a request, for example with other rules."`
+	Diff     diffCmd     `cmd:"" help:"Count what differs between the pages of two generations of weft reparse, or of a crawl."`
 	Extract  extractCmd  `cmd:"" help:"Try rules for fields on a page, and show what matches."`
 	Rejected rejectedCmd `cmd:"" help:"List the records that stages could not use, or write them back with --replay."`
 	Why      whyCmd      `cmd:"" help:"Explain the state of a URL or a domain, or why the crawl is slow."`

@@ -24,33 +24,26 @@ import (
 // definitionFlags define a crawl. The definition is in the crawl's topic config. A flag
 // that is not given keeps the value there, or means the default in a new crawl.
 type definitionFlags struct {
-	Scope              *string   `enum:"host,domain,prefix,any" help:"How far links may lead from their page: host (default), domain, prefix or any."`
-	Include            []string  `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match. If there are several, a URL must match one of them."`
-	Exclude            []string  `placeholder:"RE" sep:"none" help:"Regular expression that URLs must not match. If there are several, a URL must match none of them."`
-	FollowLinks        []string  `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
-	NoFollowRel        []string  `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
-	Respect            []string  `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
-	Accept             []string  `placeholder:"TYPE" help:"Fetch bodies of these media types too, for their metadata and for the archive: image/png, audio/*, */*. By default a body is fetched if it may have text or links; image/* also if --follow-links has image, audio/* and video/* if it has media."`
-	ImagePlace         *bool     `help:"Let records of images say where they were taken, if the image has that."`
-	MainText           *bool     `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes about seven times as long (docs/consume.md)."`
-	Markdown           *bool     `help:"Add the main text of HTML pages to their records as Markdown (CommonMark, with tables), with code blocks and absolute links."`
-	StructuredData     *string   `enum:"on,off" placeholder:"WHAT" help:"Add what HTML pages say about themselves as JSON-LD, microdata, RDFa, Open Graph, Twitter Cards and Dublin Core to their records, with dates, authors, breadcrumbs and prices: on (default) or off (docs/structured-data.md)."`
-	Rules              ruleFiles `placeholder:"PATH" help:"Take fields out of pages by the rules in a YAML file, or in the YAML files of a folder (docs/extract.md); none: no more."`
-	Sitemaps           *string   `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
-	MaxPages           *int64    `placeholder:"N" help:"End after N pages."`
-	MaxDepth           *int      `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
-	StripParam         []string  `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs; NAME@HOST removes it only below one host. NAME=off keeps a parameter, '*=off' keeps all. By default tracking parameters and session ids are removed."`
-	SortQuery          *bool     `help:"Sort the parameters of URLs: URLs that differ only in their order are the same."`
-	HashBang           *bool     `help:"Request #!state as ?_escaped_fragment_=state; by default all fragments are dropped."`
-	SamePage           []string  `placeholder:"RULE" help:"Treat URLs that differ by RULE as one page: https, no-www, www, slash, no-slash, or an index file such as index.html; RULE@HOST is for one site. Other rules are learned from the sites."`
-	KeepVariants       *bool     `help:"Learn no rules about variants: crawl every URL, except for the rules of --same-page."`
-	MaxPagesPerDomain  *int64    `placeholder:"N" help:"Take at most N URLs of a registrable domain; 0, the default: no limit."`
-	MaxPathSegments    *int      `placeholder:"N" help:"Refuse links whose path has more than N segments (default 20); -1: no limit."`
-	MaxPathRepeats     *int      `placeholder:"N" help:"Refuse links whose path repeats the same segments more than N times in a row (default 3); -1: no limit."`
-	MaxParams          *int      `placeholder:"N" help:"Refuse links whose query has more than N parameters (default 24); -1: no limit."`
-	MaxParamRepeats    *int      `placeholder:"N" help:"Refuse links whose query repeats the same parameter and value more than N times (default 3); -1: no limit."`
-	TrapEvidence       *int      `placeholder:"N" help:"Hold back the URLs of a template when N of its pages had the same content (default 12, at most 14); -1: never. See weft traps."`
-	MaxURLsPerTemplate *int64    `name:"max-urls-per-template" placeholder:"N" help:"Hold back the URLs of a template beyond the first N (default 10 million), whatever their content; -1: no limit."`
+	Scope   *string  `enum:"host,domain,prefix,any" help:"How far links may lead from their page: host (default), domain, prefix or any."`
+	Include []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must match. If there are several, a URL must match one of them."`
+	Exclude []string `placeholder:"RE" sep:"none" help:"Regular expression that URLs must not match. If there are several, a URL must match none of them."`
+	parseFlags
+	Accept             []string `placeholder:"TYPE" help:"Fetch bodies of these media types too, for their metadata and for the archive: image/png, audio/*, */*. By default a body is fetched if it may have text or links; image/* also if --follow-links has image, audio/* and video/* if it has media."`
+	Sitemaps           *string  `enum:"on,off,only" placeholder:"WHAT" help:"Read the sitemaps that robots.txt names, or else /sitemap.xml and /sitemap_index.xml: on (default), off, or only: do not follow links."`
+	MaxPages           *int64   `placeholder:"N" help:"End after N pages."`
+	MaxDepth           *int     `placeholder:"N" help:"Follow at most N links from a seed; -1, the default: no limit."`
+	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs; NAME@HOST removes it only below one host. NAME=off keeps a parameter, '*=off' keeps all. By default tracking parameters and session ids are removed."`
+	SortQuery          *bool    `help:"Sort the parameters of URLs: URLs that differ only in their order are the same."`
+	HashBang           *bool    `help:"Request #!state as ?_escaped_fragment_=state; by default all fragments are dropped."`
+	SamePage           []string `placeholder:"RULE" help:"Treat URLs that differ by RULE as one page: https, no-www, www, slash, no-slash, or an index file such as index.html; RULE@HOST is for one site. Other rules are learned from the sites."`
+	KeepVariants       *bool    `help:"Learn no rules about variants: crawl every URL, except for the rules of --same-page."`
+	MaxPagesPerDomain  *int64   `placeholder:"N" help:"Take at most N URLs of a registrable domain; 0, the default: no limit."`
+	MaxPathSegments    *int     `placeholder:"N" help:"Refuse links whose path has more than N segments (default 20); -1: no limit."`
+	MaxPathRepeats     *int     `placeholder:"N" help:"Refuse links whose path repeats the same segments more than N times in a row (default 3); -1: no limit."`
+	MaxParams          *int     `placeholder:"N" help:"Refuse links whose query has more than N parameters (default 24); -1: no limit."`
+	MaxParamRepeats    *int     `placeholder:"N" help:"Refuse links whose query repeats the same parameter and value more than N times (default 3); -1: no limit."`
+	TrapEvidence       *int     `placeholder:"N" help:"Hold back the URLs of a template when N of its pages had the same content (default 12, at most 14); -1: never. See weft traps."`
+	MaxURLsPerTemplate *int64   `name:"max-urls-per-template" placeholder:"N" help:"Hold back the URLs of a template beyond the first N (default 10 million), whatever their content; -1: no limit."`
 
 	Delay         *time.Duration `placeholder:"DUR" help:"Minimum time between two requests to a domain (default 1s)."`
 	GiveUpAfter   *time.Duration `placeholder:"DUR" help:"How long a host may be down before its URLs are given up (default 168h)."`
@@ -80,6 +73,18 @@ type definitionFlags struct {
 	Archive         *location `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
 	ArchiveFile     *byteSize `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`
 	ArchiveCompress *string   `enum:"gzip,zstd" placeholder:"WHAT" help:"Compression of the archive: gzip (default) or zstd."`
+}
+
+// parseFlags are those flags of a definition that say what is read in a page. weft reparse has them, too.
+type parseFlags struct {
+	FollowLinks    []string  `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
+	NoFollowRel    []string  `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
+	Respect        []string  `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
+	ImagePlace     *bool     `help:"Let records of images say where they were taken, if the image has that."`
+	MainText       *bool     `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes about seven times as long (docs/consume.md)."`
+	Markdown       *bool     `help:"Add the main text of HTML pages to their records as Markdown (CommonMark, with tables), with code blocks and absolute links."`
+	StructuredData *string   `enum:"on,off" placeholder:"WHAT" help:"Add what HTML pages say about themselves as JSON-LD, microdata, RDFa, Open Graph, Twitter Cards and Dublin Core to their records, with dates, authors, breadcrumbs and prices: on (default) or off (docs/structured-data.md)."`
+	Rules          ruleFiles `placeholder:"PATH" help:"Take fields out of pages by the rules in a YAML file, or in the YAML files of a folder (docs/extract.md); none: no more."`
 }
 
 // newDefinition is the definition of a crawl without flags. Its number of partitions
@@ -132,10 +137,23 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 			d.MaxBodyOf[media] = int64(size)
 		}
 	}
-	flags, fields := reflect.ValueOf(f), reflect.ValueOf(&d).Elem()
+	setGiven(reflect.ValueOf(f), &d)
+	return f.parseFlags.over(d)
+}
+
+// over returns d changed by the flags that were given.
+func (f parseFlags) over(d topics.Definition) topics.Definition {
+	setGiven(reflect.ValueOf(f), &d)
+	return d
+}
+
+// setGiven sets the fields of d that have the names of flags that were given.
+func setGiven(flags reflect.Value, d *topics.Definition) {
+	fields := reflect.ValueOf(d).Elem()
 	for i := range flags.NumField() {
 		name, given := flags.Type().Field(i).Name, flags.Field(i)
-		if given.IsNil() || slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive", "MaxBodyOf"}, name) {
+		if flags.Type().Field(i).Anonymous || given.IsNil() ||
+			slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive", "MaxBodyOf"}, name) {
 			continue
 		}
 		if given.Kind() == reflect.Pointer {
@@ -144,11 +162,27 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 		field := fields.FieldByName(name)
 		field.Set(given.Convert(field.Type()))
 	}
-	return d
 }
 
 // noArchive ends an archive.
 const noArchive = "none"
+
+func (f parseFlags) check() error {
+	for _, kind := range f.FollowLinks {
+		if !slices.Contains(document.Kinds(), document.Kind(kind)) {
+			return usagef("--follow-links: %q is not a kind of link", kind)
+		}
+	}
+	if err := settings.CheckRules(topics.Definition{Rules: f.Rules}); err != nil {
+		return usagef("--rules: %w", err)
+	}
+	for _, use := range f.Respect {
+		if p, ok := document.ParsePreference(use); !ok || !p.Refused {
+			return usagef("--respect: %q is not a use and =n, such as ai-train=n", use)
+		}
+	}
+	return nil
+}
 
 func (f definitionFlags) check() error {
 	for flag, patterns := range map[string][]string{"--include": f.Include, "--exclude": f.Exclude} {
@@ -181,14 +215,6 @@ func (f definitionFlags) check() error {
 			return usagef("%s %q holds a control character", flag, *text)
 		}
 	}
-	for _, kind := range f.FollowLinks {
-		if !slices.Contains(document.Kinds(), document.Kind(kind)) {
-			return usagef("--follow-links: %q is not a kind of link", kind)
-		}
-	}
-	if err := settings.CheckRules(topics.Definition{Rules: f.Rules}); err != nil {
-		return usagef("--rules: %w", err)
-	}
 	for _, pattern := range slices.Concat(f.Accept, slices.Sorted(maps.Keys(f.MaxBodyOf))) {
 		if !mediatype.IsPattern(pattern) {
 			return usagef("%q is not a media type: want type/subtype, type/* or */*", pattern)
@@ -199,10 +225,8 @@ func (f definitionFlags) check() error {
 			return usagef("--max-body-of %s=%d is above 256MiB", media, size)
 		}
 	}
-	for _, use := range f.Respect {
-		if p, ok := document.ParsePreference(use); !ok || !p.Refused {
-			return usagef("--respect: %q is not a use and =n, such as ai-train=n", use)
-		}
+	if err := f.parseFlags.check(); err != nil {
+		return err
 	}
 	switch {
 	case f.TrapEvidence != nil && (*f.TrapEvidence < -1 || *f.TrapEvidence > traps.MaxEvidence):

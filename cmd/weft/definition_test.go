@@ -16,7 +16,7 @@ func TestRespect(t *testing.T) {
 	for use, want := range map[string]string{
 		"ai-train=n": "train-ai", "train-ai=no": "train-ai", "TDM=n": "tdm", "search=y": "", "search": "", "a b=n": "", "": "",
 	} {
-		f := definitionFlags{Respect: []string{use}}
+		f := definitionFlags{parseFlags: parseFlags{Respect: []string{use}}}
 		if err := f.check(); (err == nil) != (want != "") {
 			t.Errorf("--respect %q: %v", use, err)
 			continue
@@ -42,7 +42,7 @@ func TestMainTextFlags(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct{ text, markdown *bool }{{nil, nil}, {&yes, nil}, {nil, &yes}, {&no, &yes}} {
 		was := topics.Definition{MainText: true}
-		d := definitionFlags{MainText: c.text, Markdown: c.markdown}.over(was)
+		d := parseFlags{MainText: c.text, Markdown: c.markdown}.over(was)
 		got := settings.ArticleOptions(d)
 		if want := c.text == nil || *c.text; got.Text != want || got.Markdown != (c.markdown != nil) || got.MaxBytes == 0 {
 			t.Errorf("%v, %v: %+v", c.text, c.markdown, got)
@@ -53,7 +53,7 @@ func TestMainTextFlags(t *testing.T) {
 // --structured-data reaches the definition, and stays there.
 func TestStructuredDataFlag(t *testing.T) {
 	off := topics.NoStructuredData
-	d := definitionFlags{StructuredData: &off}.over(topics.Definition{})
+	d := parseFlags{StructuredData: &off}.over(topics.Definition{})
 	if d = (definitionFlags{}).over(d); d.StructuredData != topics.NoStructuredData {
 		t.Errorf("the crawl has structured data %q", d.StructuredData)
 	}
@@ -88,7 +88,7 @@ func TestRulesFlag(t *testing.T) {
 			t.Errorf("--rules %s: %q", path, names)
 		}
 	}
-	bad := definitionFlags{Rules: ruleFiles{{Name: "bad.yaml", Text: "fields:\n  a: '['"}}}
+	bad := definitionFlags{parseFlags: parseFlags{Rules: ruleFiles{{Name: "bad.yaml", Text: "fields:\n  a: '['"}}}}
 	if err := bad.check(); err == nil || !strings.Contains(err.Error(), "--rules: bad.yaml:2: field a: selector") {
 		t.Error(err)
 	}

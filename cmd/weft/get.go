@@ -49,7 +49,7 @@ func (c *getCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return fmt.Errorf("archive in %s: %w", bucket, err)
 	}
-	out, err := c.part(x)
+	out, err := c.part(ctx, x)
 	if err == nil {
 		_, err = std.out.Write(out)
 	}
@@ -70,14 +70,14 @@ func (c *getCmd) at(now time.Time) (time.Time, error) {
 }
 
 // part is the part of an exchange that is printed.
-func (c *getCmd) part(x kept.Exchange) ([]byte, error) {
+func (c *getCmd) part(ctx context.Context, x kept.Exchange) ([]byte, error) {
 	switch {
 	case c.Headers:
 		return x.Head, nil
 	case c.Raw:
 		return x.Payload, nil
 	}
-	body, err := x.Body()
+	body, err := x.Body(ctx)
 	if err != nil || !c.Text && c.Article == nil {
 		return body, err
 	}

@@ -127,8 +127,7 @@ func read(ctx context.Context, bucket blob.Bucket, l warc.Line) (Exchange, error
 
 // original returns the record that a revisit refers to.
 func original(ctx context.Context, bucket blob.Bucket, l warc.Line, revisit warc.Record) (warc.Record, error) {
-	stem, _, _ := strings.Cut(l.File, ".")
-	for object, err := range bucket.List(ctx, stem+".") {
+	for object, err := range bucket.List(ctx, archive.Stem(l.File)+".") {
 		if err != nil {
 			return warc.Record{}, err
 		}

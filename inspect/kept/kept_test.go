@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/warc"
@@ -34,7 +35,7 @@ func keep(t *testing.T, b blob.Bucket, c warc.Compression, stem string, all ...*
 	p, err := warc.NewPacker(warc.Options{Compression: c})
 	f := warc.NewFile(&body, p)
 	for _, x := range all {
-		err = errors.Join(err, f.Add(x))
+		err = errors.Join(err, f.Add(x, codecs.ParsedArchived{}))
 	}
 	name := stem + c.Extension()
 	head := warc.Head{Name: name, Next: int64(len(all)), Sum: "x", Date: began}.Member(c)
@@ -86,7 +87,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %v", c.url, err)
 			continue
 		}
-		if body, err := x.Body(); err != nil || string(body) != c.want || x.Status != 200 || !strings.HasPrefix(string(x.Head), "HTTP/1.1 200 OK\r\n") {
+		if body, err := x.Body(t.Context()); err != nil || string(body) != c.want || x.Status != 200 || !strings.HasPrefix(string(x.Head), "HTTP/1.1 200 OK\r\n") {
 			t.Errorf("%s at %v: %q, %v, %+v", c.url, c.at, body, err, x)
 		}
 	}

@@ -252,7 +252,8 @@ func (a *archiver) add(ctx context.Context, d *draft, r *kgo.Record) error {
 	if err != nil {
 		return nil // parse sends it to rejected
 	}
-	_, err = a.rejects.RejectOnPanic(ctx, r, func() error { return d.warc.Add(x) })
+	at := codecs.ParsedArchived{Partition: r.Partition, Offset: r.Offset}
+	_, err = a.rejects.RejectOnPanic(ctx, r, func() error { return d.warc.Add(x, at) })
 	return err
 }
 

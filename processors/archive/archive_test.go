@@ -136,7 +136,7 @@ func (b bench) whole(n int) {
 			b.T.Errorf("%s has the head %+v, and begins at %d", name, head, next)
 		}
 		next = head.Next
-		index, ok := objects[indexName(head)]
+		index, ok := objects[IndexName(head)]
 		if !ok {
 			b.T.Errorf("%s has no index", name)
 		}

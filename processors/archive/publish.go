@@ -37,6 +37,17 @@ func Prefix(crawl string, topic [16]byte, partition int32) string {
 // metadataPart is in the names of files of metadata.
 const metadataPart = ".meta"
 
+// IsFile tells whether an object of an archive is a file of exchanges.
+func IsFile(name string) bool {
+	return (strings.HasSuffix(name, warc.Gzip.Extension()) || strings.HasSuffix(name, warc.Zstd.Extension())) && !strings.Contains(name, metadataPart+".")
+}
+
+// Stem is the name of a file, or of its index, without what follows the first record's offset.
+func Stem(name string) string {
+	stem, _, _ := strings.Cut(name, ".")
+	return stem
+}
+
 // name is the name of a file. other counts files of the same name with another first record.
 func (p *publisher) name(from source, first int64, other int) string {
 	topic, part := p.options.Topic, ""
@@ -101,7 +112,7 @@ func (p *publisher) publish(ctx context.Context, d *draft) (next int64, err erro
 	index := warc.CDXJ(d.warc.Index(), d.head.Name, int64(len(head)))
 	if len(index) > 0 { // it is empty for metadata, and if no exchange has a response
 		err = p.persist(ctx, askTimeout, func(ctx context.Context) error {
-			return p.bucket.Put(ctx, indexName(d.head), bytes.NewReader(index), int64(len(index)))
+			return p.bucket.Put(ctx, IndexName(d.head), bytes.NewReader(index), int64(len(index)))
 		})
 		if err != nil {
 			return 0, err
@@ -139,12 +150,11 @@ func (p *publisher) settle(ctx context.Context, d *draft, final warc.Head, err e
 
 // sweep deletes the indexes of drafts that did not become the file.
 func (p *publisher) sweep(ctx context.Context, head warc.Head) error {
-	stem, _, _ := strings.Cut(head.Name, ".")
-	for object, err := range p.bucket.List(ctx, stem+".") {
+	for object, err := range p.bucket.List(ctx, Stem(head.Name)+".") {
 		if err != nil {
 			return err
 		}
-		if strings.HasSuffix(object.Key, IndexExtension) && object.Key != indexName(head) {
+		if strings.HasSuffix(object.Key, IndexExtension) && object.Key != IndexName(head) {
 			if err := p.bucket.Delete(ctx, object.Key); err != nil {
 				return err
 			}
@@ -156,11 +166,10 @@ func (p *publisher) sweep(ctx context.Context, head warc.Head) error {
 // IndexExtension is the end of an index's name.
 const IndexExtension = ".cdxj"
 
-// indexName is the name of a file's index. It has the file's end, too. So the index of a draft that
+// IndexName is the name of a file's index. It has the file's end, too. So the index of a draft that
 // did not become the file has another name.
-func indexName(h warc.Head) string {
-	stem, _, _ := strings.Cut(h.Name, ".")
-	return fmt.Sprintf("%s.%015d%s", stem, h.Next, IndexExtension)
+func IndexName(h warc.Head) string {
+	return fmt.Sprintf("%s.%015d%s", Stem(h.Name), h.Next, IndexExtension)
 }
 
 const (

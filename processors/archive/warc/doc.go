@@ -53,6 +53,11 @@
 // record's type. A page that was fetched twice, because its first exchange was not reported
 // before a crash, is there twice, with two ids.
 //
+// # What parse needs besides
+//
+// The record of a response has a field Weft-Exchange with [Facts]: what the crawl knew of the exchange
+// that is not in its messages. With them the exchange can be parsed again.
+//
 // # Files of earlier versions
 //
 // [Recover] finishes files that a killed process of an earlier version left open (.open).

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
@@ -33,12 +34,14 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Add adds the records of an exchange. The exchange is not kept after the call.
-func (f *File) Add(x *weftpb.Fetched) error {
-	if x.GetRobots() != nil {
+// Add adds the records of an exchange; at is its record in fetched. The exchange is not kept after
+// the call.
+func (f *File) Add(x *weftpb.Fetched, at codecs.ParsedArchived) error {
+	facts := factsOf(x, at)
+	if facts.Aside {
 		x = x.GetRobots()
 	}
-	records := f.records(x)
+	records := f.records(x, facts)
 	for i := range records {
 		r := &records[i]
 		at := f.out.n

@@ -21,6 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/test/webserver"
 )
@@ -63,8 +64,8 @@ func write(t testing.TB, o Options, all ...*weftpb.Fetched) (file []byte, index 
 	p, err := NewPacker(o)
 	must(t, err)
 	f := NewFile(&body, p)
-	for _, x := range all {
-		must(t, f.Add(x))
+	for n, x := range all {
+		must(t, f.Add(x, codecs.ParsedArchived{Partition: 3, Offset: int64(n)}))
 	}
 	if int64(body.Len()) != f.Size() {
 		t.Fatalf("%d bytes, and the file says %d", body.Len(), f.Size())
@@ -349,7 +350,7 @@ func BenchmarkAdd(b *testing.B) {
 				x := exchanges[i%len(exchanges)]
 				total += len(x.GetBody())
 				clear(f.payloads) // the pages come again
-				must(b, f.Add(x))
+				must(b, f.Add(x, codecs.ParsedArchived{}))
 			}
 			b.ReportMetric(float64(total)/1e6/b.Elapsed().Seconds(), "MB/s")
 			b.ReportMetric(float64(total)/float64(f.Size()), "ratio")

@@ -1,7 +1,9 @@
 package warc
 
 import (
+	"bytes"
 	"encoding/json"
+	"iter"
 	"net/url"
 	"regexp"
 	"slices"
@@ -48,16 +50,37 @@ func CDXJ(entries []Entry, file string, headBytes int64) []byte {
 func Lines(index []byte, target string) (found []Line) {
 	prefix := SURT(target) + " "
 	for line := range strings.Lines(string(index)) {
-		key, text, ok := strings.Cut(strings.TrimPrefix(line, prefix), " ")
-		var c cdxj
-		if !ok || !strings.HasPrefix(line, prefix) || json.Unmarshal([]byte(text), &c) != nil {
+		if !strings.HasPrefix(line, prefix) {
 			continue
 		}
-		if at, err := time.Parse("20060102150405", key); err == nil {
-			found = append(found, Line{File: c.Filename, Entry: Entry{Date: at, URL: c.URL, MIME: c.MIME, Status: c.Status, Digest: c.Digest, Offset: c.Offset, Length: c.Length}})
+		if l, ok := readLine(line[len(prefix):]); ok {
+			found = append(found, l)
 		}
 	}
 	return found
+}
+
+// AllLines yields the lines of an index.
+func AllLines(index []byte) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		for line := range bytes.Lines(index) {
+			_, rest, _ := strings.Cut(string(line), " ")
+			if l, ok := readLine(rest); ok && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// readLine reads a line behind its key.
+func readLine(text string) (Line, bool) {
+	date, text, ok := strings.Cut(text, " ")
+	var c cdxj
+	if !ok || json.Unmarshal([]byte(text), &c) != nil {
+		return Line{}, false
+	}
+	at, err := time.Parse("20060102150405", date)
+	return Line{File: c.Filename, Entry: Entry{Date: at, URL: c.URL, MIME: c.MIME, Status: c.Status, Digest: c.Digest, Offset: c.Offset, Length: c.Length}}, err == nil
 }
 
 // Line is an Entry with the name of its file.

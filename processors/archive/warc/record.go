@@ -38,7 +38,7 @@ const (
 
 // records returns the records of an exchange: response or revisit, and request. An
 // exchange without a response has a metadata record, which says why.
-func (f *File) records(x *weftpb.Fetched) []record {
+func (f *File) records(x *weftpb.Fetched, facts Facts) []record {
 	target := x.GetRequest().GetTarget().GetUrl()
 	if target == "" {
 		return nil
@@ -76,12 +76,13 @@ func (f *File) records(x *weftpb.Fetched) []record {
 		})
 	default:
 		response.fields = slices.Concat([]Field{{"WARC-Type", "response"}, {"WARC-Record-ID", responseID}}, common, []Field{typed, {"WARC-Payload-Digest", sum}})
-		if x.GetOutcome().GetTruncated() {
+		if facts.Truncated {
 			response.fields = append(response.fields, Field{"WARC-Truncated", "length"})
 		} else if len(response.payload) > 0 {
 			f.payloads[sum] = len(f.index) // where Add puts the entry
 		}
 	}
+	response.fields = append(response.fields, Field{factsField, facts.json()})
 	response.entry = &Entry{Date: began, URL: target, MIME: mime, Status: strconv.Itoa(int(x.GetOutcome().GetStatus())), Digest: sum, id: responseID}
 
 	request := record{head: requestHead(x, target)}

@@ -1,0 +1,124 @@
+package reparse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/settings"
+	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/processors/parse"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Outcome is what became of a response of the archive.
+type Outcome string
+
+// Outcomes.
+const (
+	// Page: there is a line for it.
+	Page Outcome = "page"
+	// NoPage: parse makes no page of it, for example of a redirect, an error, a sitemap or a
+	// robots.txt.
+	NoPage Outcome = "no_page"
+	// Foreign: the record does not have the facts that parse needs. Another program wrote it, or an
+	// earlier version.
+	Foreign Outcome = "foreign"
+	// NoPayload: the record refers to a payload that is not in its file.
+	NoPayload Outcome = "no_payload"
+	// Unreadable: the record or its body cannot be decoded.
+	Unreadable Outcome = "unreadable"
+	// Refused: parse refuses the record, for example because its URL is not valid.
+	Refused Outcome = "refused"
+	// Failed: parse panicked, which is a defect of Weft.
+	Failed Outcome = "panic"
+)
+
+// parser parses responses as the stage does. It is safe for concurrent use.
+type parser struct {
+	names     topics.Names
+	transform stage.Transform
+	responses *httpclient.Restorer
+}
+
+// newParser returns a parser for a crawl.
+func newParser(d topics.Definition, responses *httpclient.Restorer) (*parser, error) {
+	names := topics.Loop(d.Crawl)
+	transform, err := parse.New(stage.Env{Names: names, Definition: d, Meter: stage.NoMeter{}})
+	return &parser{names: names, transform: transform, responses: responses}, err
+}
+
+// page returns the record of parsed of a response.
+func (p *parser) page(ctx context.Context, record warc.Record, payload []byte) (line []byte, outcome Outcome, err error) {
+	r, outcome, err := p.fetched(ctx, record, payload)
+	if outcome != "" {
+		return nil, outcome, err
+	}
+	return p.parse(r)
+}
+
+// fetched returns the record of fetched that a response came from, with what parse needs of it. If
+// it cannot be parsed, the outcome says why.
+func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte) (r *kgo.Record, outcome Outcome, err error) {
+	facts, ok := record.Facts()
+	if !ok {
+		return nil, Foreign, errors.New("the record has no Weft-Exchange")
+	}
+	if facts.Aside {
+		return nil, NoPage, nil
+	}
+	target := record.Field("WARC-Target-URI")
+	date, err := time.Parse(time.RFC3339, record.Field("WARC-Date"))
+	if err != nil {
+		return nil, Unreadable, fmt.Errorf("read the date: %w", err)
+	}
+	head, _ := record.Message()
+	x := p.responses.Restore(ctx, target, head, payload)
+	defer x.Release()
+	if x.Class != httpclient.ClassNone && facts.ErrorClass == "" {
+		return nil, Unreadable, fmt.Errorf("%s: %s", x.Class, x.Error)
+	}
+	f := x.Fetched()
+	f.Id = facts.ID
+	f.Outcome.StartedMs, f.Outcome.Truncated, f.Outcome.ErrorClass = date.UnixMilli(), facts.Truncated, facts.ErrorClass
+	f.Request = &weftpb.Request{Target: &weftpb.Target{Url: target, Depth: facts.Depth}, Usage: facts.Usage}
+	if facts.Sitemap {
+		f.Request.Target.Sitemap = &weftpb.Sitemap{Level: 1, Guessed: facts.Guessed}
+	}
+	return &kgo.Record{
+		Topic: p.names.Fetched, Partition: facts.Archived.Partition, Offset: facts.Archived.Offset,
+		Key: []byte(urls.DomainOf(target)), Value: stage.Encode(f),
+	}, "", nil
+}
+
+// parse gives a record of fetched to the function of the stage.
+func (p *parser) parse(r *kgo.Record) (line []byte, outcome Outcome, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			line, outcome, err = nil, Failed, fmt.Errorf("parse panicked: %v", cause)
+		}
+	}()
+	out, reason := p.transform(r)
+	switch {
+	case reason == stage.ReasonPanic:
+		return nil, Failed, errors.New("parse failed")
+	case reason != "":
+		return nil, Refused, errors.New(reason)
+	}
+	for _, one := range out {
+		if one.Topic == p.names.Parsed {
+			return one.Value, Page, nil
+		}
+	}
+	return nil, NoPage, nil
+}
+
+// newRestorer bounds decoded bodies by the largest one that a crawl may fetch.
+func newRestorer() *httpclient.Restorer { return httpclient.NewRestorer(settings.MaxBody) }

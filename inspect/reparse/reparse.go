@@ -1,0 +1,304 @@
+package reparse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/processors/archive"
+	"github.com/weftcrawl/weft/processors/fetch/httpclient"
+	"github.com/weftcrawl/weft/topics"
+)
+
+// Options of Run.
+type Options struct {
+	// Archive is read, and Generation is written.
+	Archive, Generation blob.Bucket
+	// Redefine changes the definition that the crawl had when a file of the archive was written.
+	// It must be the same in all processes and runs of a generation; Settings describes it.
+	Redefine func(topics.Definition) topics.Definition
+	Settings json.RawMessage
+	// Version is that of the program.
+	Version string
+	// Compression of the files of the generation.
+	Compression Compression
+	// This process makes the files of share Share of Shares, from 1; 0 of 0: all files.
+	Share, Shares int
+	// Workers is the number of pages that are parsed at a time; 0: one for each core.
+	Workers int
+	// InFlight bounds the bytes of payloads on their way; 0: 64 MiB. A larger payload goes alone.
+	InFlight int64
+	// Watch is called after each file, from several goroutines; nil: it is not.
+	Watch  func(Report)
+	Logger *slog.Logger
+}
+
+func (o Options) workers() int {
+	if o.Workers == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return o.Workers
+}
+
+// Report counts what a run has done.
+type Report struct {
+	// Files were made. Before were there already, and Others belong to other shares.
+	Files  int `json:"files"`
+	Before int `json:"files_before"`
+	Others int `json:"files_of_other_shares"`
+	// Foreign files are of other programs, or of an earlier version. They are not read.
+	Foreign int `json:"foreign_files"`
+	// Outcomes counts the responses in the files that were made.
+	Outcomes map[Outcome]int64 `json:"outcomes"`
+}
+
+// filesAtOnce is the number of files that are open at a time: while one of them is published, the
+// other one is parsed.
+const filesAtOnce = 2
+
+// Run makes the files of a generation that are not there yet. It returns what was done, also with an
+// error.
+func Run(ctx context.Context, o Options) (Report, error) {
+	o.Workers = o.workers()
+	if o.InFlight == 0 {
+		o.InFlight = 64 << 20
+	}
+	if err := o.begin(ctx); err != nil {
+		return Report{}, err
+	}
+	r := &run{
+		Options: o, workers: make(chan struct{}, o.Workers), flight: semaphore.NewWeighted(o.InFlight),
+		responses: newRestorer(), parsers: map[string]*parser{}, report: Report{Outcomes: map[Outcome]int64{}},
+	}
+	names, err := r.files(ctx)
+	if err != nil {
+		return r.report, err
+	}
+	group, life := errgroup.WithContext(ctx)
+	group.SetLimit(filesAtOnce)
+	// Processes that begin at the same time begin with different files.
+	first := rand.IntN(max(len(names), 1))
+	for _, name := range slices.Concat(names[first:], names[:first]) {
+		if life.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			if err := r.file(life, name); err != nil {
+				return fmt.Errorf("reparse %s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return r.report, err
+}
+
+// run is a call of Run.
+type run struct {
+	Options
+	workers   chan struct{}
+	flight    *semaphore.Weighted
+	responses *httpclient.Restorer
+
+	mu      sync.Mutex
+	parsers map[string]*parser // by the JSON of their definition: few, since most files have the same
+	report  Report
+}
+
+// files are the names of the files of this share, sorted.
+func (r *run) files(ctx context.Context) (names []string, err error) {
+	for object, err := range r.Archive.List(ctx, "") {
+		switch {
+		case err != nil:
+			return nil, err
+		case !archive.IsFile(object.Key):
+		case r.Shares > 0 && ShareOf(object.Key, r.Shares) != r.Share:
+			r.report.Others++
+		default:
+			names = append(names, object.Key)
+		}
+	}
+	if len(names)+r.report.Others == 0 {
+		return nil, fmt.Errorf("there is no file of an archive in %s", r.Archive)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// ShareOf is the share, from 1, that a file belongs to. It depends on the name only, so that it does
+// not change when the archive grows.
+func ShareOf(name string, shares int) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(archive.Stem(name)))
+	return int(h.Sum32()%uint32(shares)) + 1
+}
+
+// file makes a file of the generation, if it is not there.
+func (r *run) file(ctx context.Context, name string) error {
+	to := archive.Stem(name) + r.Compression.Extension()
+	there, err := exists(ctx, r.Generation, to)
+	if err != nil {
+		return err
+	}
+	if there {
+		r.note(func(sum *Report) { sum.Before++ })
+		return nil
+	}
+	s, err := openSource(ctx, r.Archive, name)
+	if errors.Is(err, errForeign) {
+		r.Logger.Warn("a file of the archive is not read", "file", name, "error", err)
+		r.note(func(sum *Report) { sum.Foreign++ })
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p, err := r.parser(s.definition)
+	if err != nil {
+		return err
+	}
+	d, err := newDraft(r.Compression)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	outcomes, err := r.lines(ctx, s, p, d)
+	if err != nil {
+		return err
+	}
+	err = d.publish(ctx, r.Generation, to)
+	if errors.Is(err, blob.ErrExists) { // another process made the same file
+		r.note(func(sum *Report) { sum.Before++ })
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.note(func(sum *Report) {
+		sum.Files++
+		for outcome, n := range outcomes {
+			sum.Outcomes[outcome] += n
+		}
+	})
+	return nil
+}
+
+// note changes the report, and shows it.
+func (r *run) note(change func(*Report)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.report)
+	if r.Watch != nil {
+		r.Watch(r.report)
+	}
+}
+
+// parser returns the parser for a crawl's definition.
+func (r *run) parser(d topics.Definition) (*parser, error) {
+	d = r.Redefine(d)
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("encode the definition: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.parsers[string(text)]; p != nil {
+		return p, nil
+	}
+	p, err := newParser(d, r.responses)
+	if err != nil {
+		return nil, fmt.Errorf("the settings of the crawl: %w", err)
+	}
+	r.parsers[string(text)] = p
+	return p, nil
+}
+
+// parsed is what a response has become.
+type parsed struct {
+	line    []byte
+	outcome Outcome
+	weight  int64 // in flight
+}
+
+// waiting is how many responses of a file may be read and not written yet, for each worker.
+const waiting = 4
+
+// lines parses the responses of a file beside each other, and writes their lines in the order of
+// the file.
+func (r *run) lines(ctx context.Context, s *source, p *parser, d *draft) (map[Outcome]int64, error) {
+	index, err := s.index(ctx)
+	if err != nil {
+		return nil, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	order := make(chan chan parsed, waiting*r.Workers)
+	group.Go(func() error {
+		defer close(order)
+		for one, err := range s.responses(ctx, index) {
+			if err != nil {
+				return err
+			}
+			weight := min(int64(len(one.payload)), r.InFlight)
+			if err := r.flight.Acquire(ctx, weight); err != nil {
+				return err
+			}
+			result := make(chan parsed, 1)
+			select {
+			case order <- result:
+			case <-ctx.Done():
+				r.flight.Release(weight)
+				return ctx.Err()
+			}
+			group.Go(func() error {
+				r.workers <- struct{}{}
+				defer func() { <-r.workers }()
+				done := r.parse(ctx, s, p, one)
+				done.weight = weight
+				result <- done
+				return nil
+			})
+		}
+		return nil
+	})
+	outcomes := map[Outcome]int64{}
+	group.Go(func() error {
+		for result := range order {
+			one := <-result
+			if one.outcome == Page {
+				if err := d.add(one.line); err != nil {
+					return err // which ends the run, so that the weights of the others do not matter
+				}
+			}
+			outcomes[one.outcome]++
+			r.flight.Release(one.weight)
+		}
+		return nil
+	})
+	return outcomes, group.Wait()
+}
+
+// parse parses one response.
+func (r *run) parse(ctx context.Context, s *source, p *parser, one kept) parsed {
+	line, outcome, err := []byte(nil), one.outcome, one.err
+	if outcome == "" {
+		line, outcome, err = p.page(ctx, one.record, one.payload)
+	}
+	if err != nil {
+		r.Logger.Info("a response has no page", "file", s.name, "url", one.record.Field("WARC-Target-URI"), "outcome", outcome, "error", err)
+	}
+	return parsed{line: line, outcome: outcome}
+}

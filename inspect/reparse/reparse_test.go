@@ -1,0 +1,414 @@
+package reparse
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/test/s3server"
+	"github.com/weftcrawl/weft/topics"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+// page is the exchange of a page.
+func page(url, body string) *weftpb.Fetched {
+	return &weftpb.Fetched{
+		Id: "id of " + url, Request: &weftpb.Request{Target: &weftpb.Target{Url: url, Depth: 2}},
+		Outcome: &weftpb.Outcome{Status: 200, StartedMs: began.UnixMilli()}, Proto: "HTTP/1.1",
+		ResponseHead: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"), Body: []byte(body),
+	}
+}
+
+// with changes an exchange.
+func with(x *weftpb.Fetched, change func(*weftpb.Fetched)) *weftpb.Fetched {
+	change(x)
+	return x
+}
+
+var definition = topics.Definition{Crawl: "c", Partitions: 4, Archive: topics.InData}
+
+// keep puts a file with its index into an archive.
+func keep(t testing.TB, b blob.Bucket, c warc.Compression, stem string, all ...*weftpb.Fetched) {
+	t.Helper()
+	var body bytes.Buffer
+	p, err := warc.NewPacker(warc.Options{Compression: c})
+	f := warc.NewFile(&body, p)
+	for n, x := range all {
+		err = errors.Join(err, f.Add(x, codecs.ParsedArchived{Partition: 3, Offset: int64(n)}))
+	}
+	text, jsonErr := json.Marshal(definition)
+	name := stem + c.Extension()
+	head := warc.Head{Name: name, Next: int64(len(all)), Sum: "x", Date: began, Info: []warc.Field{{Name: "weft-definition", Value: string(text)}}}.Member(c)
+	put(t, b, name, string(head)+body.String())
+	put(t, b, fmt.Sprintf("%s.%015d.cdxj", stem, len(all)), string(warc.CDXJ(f.Index(), name, int64(len(head)))))
+	if err = errors.Join(err, jsonErr); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t testing.TB, b blob.Bucket, key, text string) {
+	t.Helper()
+	if err := b.Put(t.Context(), key, strings.NewReader(text), int64(len(text))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func folder(t testing.TB) blob.Bucket {
+	t.Helper()
+	b, err := blob.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func options(archive, generation blob.Bucket) Options {
+	return Options{
+		Archive: archive, Generation: generation, Redefine: func(d topics.Definition) topics.Definition { return d }, Settings: []byte("{}"),
+		Version: "test", Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+}
+
+func run1(t testing.TB, o Options) Report {
+	t.Helper()
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// contents are the objects of a bucket.
+func contents(t testing.TB, b blob.Bucket) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for o, err := range b.List(t.Context(), "") {
+		var text bytes.Buffer
+		if err == nil {
+			err = b.Get(t.Context(), o.Key, &text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[o.Key] = text.String()
+	}
+	return all
+}
+
+// pagesIn are the records of a file of a generation.
+func pagesIn(t *testing.T, text string) (all []codecs.Parsed) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var p codecs.Parsed
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// fill makes an archive of three files with 40 pages each, some of them copies.
+func fill(t testing.TB, b blob.Bucket) {
+	t.Helper()
+	for n := range 3 {
+		var all []*weftpb.Fetched
+		for i := range 40 {
+			all = append(all, page(fmt.Sprintf("http://%d.example/%d", n, i), fmt.Sprintf("<title>Page %d</title><p>Text", i%30)))
+		}
+		keep(t, b, warc.Gzip, fmt.Sprintf("c-0f-0000%d-000", n), all...)
+	}
+}
+
+// Each response has its outcome, and pages have all that the crawl knew of them.
+func TestOutcomes(t *testing.T) {
+	for _, c := range []warc.Compression{warc.Gzip, warc.Zstd} {
+		archive, generation := folder(t), folder(t)
+		robots := page("http://a.example/robots.txt", "User-agent: *\nDisallow:")
+		answer := func(status uint32, line string) func(*weftpb.Fetched) {
+			return func(x *weftpb.Fetched) {
+				x.Outcome.Status, x.ResponseHead = status, []byte("HTTP/1.1 "+line+"\r\n\r\n")
+			}
+		}
+		keep(t, archive, c, "c-0f-00003-000",
+			&weftpb.Fetched{Robots: robots},
+			page("http://a.example/", "<title>First</title>"),
+			with(page("http://a.example/used", "<title>Used</title>"), func(x *weftpb.Fetched) { x.Request.Usage = "content-usage: train-ai=n\n" }),
+			with(page("http://a.example/cut", "<title>Cut</title>"), func(x *weftpb.Fetched) { x.Outcome.Truncated = true }),
+			with(page("http://a.example/old", ""), answer(304, "304 Not Modified")),
+			with(page("http://a.example/gone", "no"), answer(404, "404 Not Found")),
+			with(page("http://a.example/moved", ""), answer(301, "301 Moved\r\nLocation: /")),
+			with(page("http://a.example/image", ""), func(x *weftpb.Fetched) { x.Outcome.ErrorClass = "unwanted_type" }),
+			with(page("http://a.example/sitemap.xml", "http://a.example/x"), func(x *weftpb.Fetched) {
+				x.ResponseHead = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
+				x.Request.Target.Sitemap = &weftpb.Sitemap{Level: 1}
+			}),
+			page("http://a.example/copy", "<title>First</title>"),
+			with(page("http://a.example/bad", ""), func(x *weftpb.Fetched) {
+				x.ResponseHead, x.CodedBody = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"), []byte("\x1f\x8bnot gzip at all")
+			}),
+			&weftpb.Fetched{Request: &weftpb.Request{Target: &weftpb.Target{Url: "http://a.example/failed"}}, Outcome: &weftpb.Outcome{ErrorClass: "timeout"}},
+		)
+		r := run1(t, options(archive, generation))
+		want := map[Outcome]int64{Page: 4, NoPage: 6, Unreadable: 1}
+		if !maps.Equal(r.Outcomes, want) {
+			t.Errorf("%s: %v, want %v", c, r.Outcomes, want)
+		}
+		var got []codecs.Parsed
+		for _, p := range pagesIn(t, contents(t, generation)["c-0f-00003-000.jsonl"]) {
+			got = append(got, codecs.Parsed{ID: p.ID, URL: p.URL, Title: p.Title, Domain: p.Domain, Crawl: p.Crawl, Depth: p.Depth, Status: p.Status, FetchedAt: p.FetchedAt, Truncated: p.Truncated, Usage: p.Usage, Archived: p.Archived})
+		}
+		record := func(url, title string, offset int64) codecs.Parsed {
+			return codecs.Parsed{
+				ID: "id of " + url, URL: url, Title: title, Domain: "a.example", Crawl: "c", Depth: 2, Status: 200, FetchedAt: began,
+				Archived: &codecs.ParsedArchived{Partition: 3, Offset: offset},
+			}
+		}
+		used, cut := record("http://a.example/used", "Used", 2), record("http://a.example/cut", "Cut", 3)
+		used.Usage, cut.Truncated = map[string]string{"train-ai": "n"}, true
+		if diff := cmp.Diff([]codecs.Parsed{record("http://a.example/", "First", 1), used, cut, record("http://a.example/copy", "First", 9)}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Payloads that do not fit in memory are read again.
+func TestPayloadsThatAreNotKept(t *testing.T) {
+	archive := folder(t)
+	fill(t, archive)
+	s, err := openSource(t.Context(), archive, "c-0f-00001-000.warc.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := s.index(t.Context())
+	if err != nil || len(index) != 40 {
+		t.Fatal(len(index), err)
+	}
+	known := newPayloads(index)
+	known.bytes = keptBytes // full
+	n := 0
+	for i := range index {
+		var member bytes.Buffer
+		if err := archive.GetRange(t.Context(), s.name, index[i].offset, index[i].length, &member); err != nil {
+			t.Fatal(err)
+		}
+		one, err := s.resolve(t.Context(), known, &index[i], member.Bytes())
+		if want := fmt.Sprintf("<title>Page %d</title><p>Text", i%30); err != nil || one.outcome != "" || string(one.payload) != want {
+			t.Errorf("%d: %q, %s, %v", i, one.payload, one.outcome, err)
+		}
+		if index[i].revisit {
+			n++
+		}
+	}
+	if n != 10 || len(known.kept) != 0 {
+		t.Errorf("%d revisits, and %d payloads are kept", n, len(known.kept))
+	}
+	none := newPayloads(index[39:])
+	var member bytes.Buffer
+	if err := archive.GetRange(t.Context(), s.name, index[39].offset, index[39].length, &member); err != nil {
+		t.Fatal(err)
+	}
+	if one, err := s.resolve(t.Context(), none, &index[39], member.Bytes()); err != nil || one.outcome != NoPayload {
+		t.Errorf("without its payload: %+v, %v", one, err)
+	}
+}
+
+// dying is a bucket whose process dies at one of its steps: before it is done, or after it.
+type dying struct {
+	blob.Bucket
+	left  *atomic.Int64
+	after bool
+	die   context.CancelFunc
+}
+
+var errDied = errors.New("the process has died")
+
+func (d dying) step(do func() error) error {
+	left := d.left.Add(-1)
+	if left < 0 || left == 0 && !d.after {
+		d.die()
+		return errDied
+	}
+	err := do()
+	if left == 0 {
+		d.die()
+		return errDied
+	}
+	return err
+}
+
+func (d dying) PutNew(ctx context.Context, key string, body io.Reader, size int64) error {
+	return d.step(func() error { return d.Bucket.PutNew(ctx, key, body, size) })
+}
+
+func (d dying) Get(ctx context.Context, key string, w io.Writer) error {
+	return d.step(func() error { return d.Bucket.Get(ctx, key, w) })
+}
+
+func (d dying) GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error {
+	return d.step(func() error { return d.Bucket.GetRange(ctx, key, offset, length, w) })
+}
+
+func (d dying) List(ctx context.Context, prefix string) iter.Seq2[blob.Object, error] {
+	if err := d.step(func() error { return nil }); err != nil {
+		return func(yield func(blob.Object, error) bool) { yield(blob.Object{}, err) }
+	}
+	return d.Bucket.List(ctx, prefix)
+}
+
+// A process may die before and after each step. The next one makes what is missing, and the generation
+// is the same as without a death.
+func TestKilledAtEachStep(t *testing.T) {
+	archive, whole := folder(t), folder(t)
+	fill(t, archive)
+	run1(t, options(archive, whole))
+	want := contents(t, whole)
+	stride, least := int64(1), 15
+	if testing.Short() {
+		stride, least = 4, 4
+	}
+	for _, after := range []bool{false, true} {
+		died := 0
+		for step := int64(1); ; step += stride {
+			generation := folder(t)
+			ctx, die := context.WithCancel(t.Context())
+			left := new(atomic.Int64)
+			left.Store(step)
+			_, err := Run(ctx, options(dying{archive, left, after, die}, dying{generation, left, after, die}))
+			die()
+			before := contents(t, generation)
+			for name, text := range before {
+				if text != want[name] {
+					t.Errorf("step %d: %s is there, and not as it should be", step, name)
+				}
+			}
+			r := run1(t, options(archive, generation))
+			if diff := cmp.Diff(want, contents(t, generation)); diff != "" {
+				t.Errorf("step %d: %s", step, diff)
+			}
+			if files := len(before) - 1; files > 0 && r.Before != files || r.Before+r.Files != 3 {
+				t.Errorf("step %d: %d files were there, and the next run says %+v", step, files, r)
+			}
+			if left.Load() > 0 {
+				if err != nil {
+					t.Error(err)
+				}
+				break
+			}
+			if died++; err == nil {
+				t.Errorf("step %d: the death had no error", step)
+			}
+		}
+		if died < least {
+			t.Errorf("the process died at %d steps only", died)
+		}
+	}
+}
+
+// Processes that make one generation at the same time make each file once, and any number of workers
+// makes the same bytes.
+func TestManyProcesses(t *testing.T) {
+	archive, alone, together := folder(t), folder(t), folder(t)
+	fill(t, archive)
+	o := options(archive, alone)
+	o.Workers, o.InFlight = 1, 1
+	run1(t, o)
+	var wait sync.WaitGroup
+	var made atomic.Int64
+	for range 4 {
+		wait.Go(func() {
+			r, err := Run(t.Context(), options(archive, together))
+			if err != nil || r.Before+r.Files != 3 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			made.Add(int64(r.Files))
+		})
+	}
+	wait.Wait()
+	if diff := cmp.Diff(contents(t, alone), contents(t, together)); diff != "" || made.Load() != 3 {
+		t.Errorf("%d files were made:\n%s", made.Load(), diff)
+	}
+	shared, files := folder(t), 0
+	for k := 1; k <= 5; k++ {
+		o := options(archive, shared)
+		o.Share, o.Shares = k, 5
+		r := run1(t, o)
+		if files += r.Files; r.Files+r.Others != 3 {
+			t.Errorf("share %d: %+v", k, r)
+		}
+	}
+	if diff := cmp.Diff(contents(t, alone), contents(t, shared)); diff != "" || files != 3 {
+		t.Errorf("the shares made %d files:\n%s", files, diff)
+	}
+}
+
+// What is not a file of this version is left out, and a damaged one is an error. It leaves nothing.
+func TestFilesThatAreNotRead(t *testing.T) {
+	archive, generation := folder(t), folder(t)
+	if _, err := Run(t.Context(), options(archive, generation)); err == nil || !strings.Contains(err.Error(), "there is no file of an archive") {
+		t.Error(err)
+	}
+	fill(t, archive)
+	put(t, archive, "other.warc.gz", "not a WARC file")
+	put(t, archive, "c-0f-00000-000.meta.warc.gz", "metadata is not read")
+	damaged := "c-0f-00001-000.warc.gz"
+	text := contents(t, archive)[damaged]
+	put(t, archive, damaged, text[:len(text)/2])
+	r, err := Run(t.Context(), options(archive, generation))
+	if err == nil || !strings.Contains(err.Error(), "reparse "+damaged) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, there := contents(t, generation)["c-0f-00001-000.jsonl"]; there {
+		t.Error("a file is there of which a part is missing")
+	}
+	put(t, archive, damaged, text)
+	if r := run1(t, options(archive, generation)); r.Foreign != 1 || r.Files+r.Before != 3 {
+		t.Errorf("%+v", r)
+	}
+	other := options(archive, generation)
+	other.Settings = []byte(`{"Rules":[]}`)
+	if _, err := Run(t.Context(), other); !errors.Is(err, ErrOther) {
+		t.Error(err)
+	}
+}
+
+// Archive and generation may be in a bucket.
+func TestInABucket(t *testing.T) {
+	location := s3server.Gateway(t, "reparse")
+	at := func(prefix string) blob.Bucket {
+		bucket, parameters, _ := strings.Cut(location, "?")
+		b, err := blob.Open(t.Context(), bucket+"/"+prefix+"?"+parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	local, archive, generation := folder(t), at("archive"), at("generation")
+	fill(t, archive)
+	run1(t, options(archive, local))
+	run1(t, options(archive, generation))
+	if diff := cmp.Diff(contents(t, local), contents(t, generation)); diff != "" {
+		t.Error(diff)
+	}
+}
