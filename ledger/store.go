@@ -73,8 +73,11 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
-	var err error
-	if s.db, err = pebble.Open(dir, opts); err != nil {
+	err := pebblelog.Begin(opts.FS, dir)
+	if err == nil {
+		s.db, err = pebble.Open(dir, opts)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open state %s: %w", dir, err)
 	}
 	s.pending.Store(newPending(pendingBytes))

@@ -1,4 +1,5 @@
-// Package pebblelog is the logger of Pebble stores whose errors come back from calls and events.
+// Package pebblelog is what Pebble stores have in common: their logger, since their errors come back
+// from calls and events, and how a new one begins.
 package pebblelog
 
 import (

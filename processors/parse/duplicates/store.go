@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 
 	"github.com/weftcrawl/weft/internal/dirlock"
+	"github.com/weftcrawl/weft/internal/pebblelog"
 	"github.com/weftcrawl/weft/processors/parse/simhash"
 )
 
@@ -81,8 +82,11 @@ func (s *store) open(dir string, fresh bool) error {
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
-	var err error
-	if s.db, err = pebble.Open(dir, options); err == nil {
+	err := pebblelog.Begin(options.FS, dir)
+	if err == nil {
+		s.db, err = pebble.Open(dir, options)
+	}
+	if err == nil {
 		return nil
 	}
 	if !fresh {
