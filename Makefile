@@ -55,7 +55,7 @@ build bench-build race-build lint fmt tools $(GOLANGCI_LINT) $(BUF) $(GOTESTSUM)
 # they go.
 MEMORY := $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8000000 { print "/dev/shm/weft-$(shell id -u)" }')
 ifneq ($(MEMORY),)
-check test tests unit long short serial deploy-check: export TMPDIR := $(shell mkdir -p $(MEMORY) && find $(MEMORY) -mindepth 1 -maxdepth 1 -mmin +60 -exec rm -rf {} + && echo $(MEMORY))
+check test tests unit long short serial deploy-check deploy-long: export TMPDIR := $(shell mkdir -p $(MEMORY) && find $(MEMORY) -mindepth 1 -maxdepth 1 -mmin +60 -exec rm -rf {} + && echo $(MEMORY))
 endif
 
 .PHONY: help
@@ -93,6 +93,7 @@ test: ready ## All that CI runs: build, lint, long tests, deploy files, short te
 	trap 'kill $$beside 2>/dev/null || true' EXIT; \
 	$(MAKE) --no-print-directory long; \
 	$(MAKE) --no-print-directory short; \
+	$(MAKE) --no-print-directory deploy-long; \
 	wait $$beside || { cat $(TOOLS)/beside.log; exit 1; }; \
 	cat $(TOOLS)/beside.log
 
@@ -119,11 +120,14 @@ deploy-check: $(GOTESTSUM) ## Hold the deploy files against what reads them
 	cd deploy/check && $(GOTEST) $(LINK) -count=1 -short ./...
 
 .PHONY: tests
-tests: long serial short ## The tests alone, one after another
+tests: long serial short deploy-long ## The tests alone, one after another
 
 .PHONY: long
 long: $(GOTESTSUM)
 	$(GOTEST) $(LINK) -vet=off -timeout 20m -p 3 -parallel 4 $$(.ci/long)
+
+.PHONY: deploy-long
+deploy-long: $(GOTESTSUM) $(VERSITYGW) ## Crawl with the deploy files
 	cd deploy/check && $(GOTEST) $(LINK) -count=1 -timeout 15m $$(../../.ci/long)
 
 .PHONY: short

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/inspect/verify"
 	"github.com/weftcrawl/weft/inspect/verify/accesslog"
+	"github.com/weftcrawl/weft/internal/politeness"
 )
 
 // hit is a request as a server's log tells it, milliseconds since begun.
@@ -257,9 +258,10 @@ func TestHangingRequestsInALog(t *testing.T) {
 	next := func(start int64, host string) hit {
 		return hit{start: start, took: 100, path: "/b", agent: ours, host: host}
 	}
-	eight := []hit{}
-	for i := range int64(9) {
-		eight = append(eight, hit{start: 10_000 + 4_100*i, took: 60_000, path: "/hangs", agent: ours, host: fmt.Sprintf("h%d.a.test", i)})
+	const most, every = politeness.MaxHanging, 4_100
+	many := []hit{}
+	for i := range int64(most + 1) {
+		many = append(many, hit{start: 10_000 + every*i, took: 2 * every * most, path: "/hangs", agent: ours, host: fmt.Sprintf("h%d.a.test", i)})
 	}
 	for name, c := range map[string]struct {
 		log            []hit
@@ -274,8 +276,8 @@ func TestHangingRequestsInALog(t *testing.T) {
 		"robots.txt has a second": {
 			log: []hit{{start: 10_000, took: 20_000, path: "/robots.txt", agent: ours, host: other}, next(12_000, "")},
 		},
-		"eight hang":            {log: append(slices.Clone(eight[:8]), next(43_000, ""))},
-		"a ninth is not waited": {log: append(slices.Clone(eight), next(47_500, "")), overlap: 1},
+		"as many hang as may":        {log: append(slices.Clone(many[:most]), next(10_200+every*most, ""))},
+		"one more is not waited for": {log: append(slices.Clone(many), next(10_600+every*(most+1), "")), overlap: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

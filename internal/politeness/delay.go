@@ -20,8 +20,9 @@ const (
 
 	// MaxVisit is the most requests of one visit.
 	MaxVisit = 32
-	// MaxHanging is how many requests of a domain may hang while the domain goes on.
-	MaxHanging = 8
+	// MaxHanging is how many requests of a domain may hang while the domain goes on. Each is to
+	// another host, and a server with many of these hosts has the limits of its address.
+	MaxHanging = 32
 	// visitSpan is how long the delays of one visit may add up to.
 	visitSpan = 30 * time.Second
 	// maxLead is the longest time by which a visit is released early.
