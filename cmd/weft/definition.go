@@ -65,7 +65,7 @@ type definitionFlags struct {
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of a page whose text an earlier page had: follow (default) or ignore."`
 
 	MaxBody       *byteSize           `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
-	MaxBodyOf     map[string]byteSize `placeholder:"TYPE=SIZE" help:"Size at which bodies of a media type are cut, instead of --max-body: image/*=2MiB. The type that says most holds."`
+	MaxBodyOf     map[string]byteSize `placeholder:"TYPE=SIZE,..." mapsep:"," help:"Size at which bodies of a media type are cut, instead of --max-body: image/*=2MiB,application/pdf=64MiB. The type that says most holds."`
 	MinRate       *byteSize           `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
 	BodyThreshold *byteSize           `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
 	Bodies        *location           `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
