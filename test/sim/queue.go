@@ -128,7 +128,11 @@ type attempt struct {
 // watch lets a queue go on without a step that takes too long, until the step is over.
 func (q *queue) watch(step hostqueue.Step, entry *access) *attempt {
 	a := &attempt{queue: q, step: step, entry: entry}
-	q.instance.after(requestPatience.PatienceWith(step.Visit, step.Index), a.hang)
+	patience := requestPatience.PatienceWith(step.Visit, step.Index)
+	if step.Kind == hostqueue.LookUp {
+		patience = q.PatienceWithLookUp()
+	}
+	q.instance.after(patience, a.hang)
 	return a
 }
 

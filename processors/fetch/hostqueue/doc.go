@@ -26,7 +26,8 @@
 //
 // The queue looks the host of a request up before all its waits. If the host is not found,
 // the request ends: it took no slot, it waited for no delay, and no delay follows. The hosts
-// of a visit are also looked up ahead, when the visit starts.
+// of a visit are also looked up ahead, when the visit starts. A look-up may hang, too. The more
+// of a domain hang, the less time the next look-up has.
 //
 // A visit that waits has no slot, because slots count open requests. A
 // request that hangs leaves its slot after a while and goes on in a place of its own, so

@@ -39,8 +39,8 @@ func TestHangingRequestHoldsBackItsHost(t *testing.T) {
 		"a look-up": {
 			visits:   [][]string{{"http://a.d/", "http://unknown.d/"}, {"http://b.d/"}},
 			finished: map[string]int{"0": 2, "1": 1},
-			asked:    []string{"0 http://a.d/", "3 http://b.d/"},
-			hung:     []string{"0 1 after 3s"},
+			asked:    []string{"0 http://a.d/", "1 http://b.d/"},
+			hung:     []string{"0 1 after 250ms"},
 			skipped:  []string{"0 1"},
 		},
 	} {
@@ -103,7 +103,11 @@ func TestQueueGoesOnWithoutSoMany(t *testing.T) {
 		q.Found()
 		return v, q.Hang(now)
 	}
+	patience := q.PatienceWithLookUp()
 	first, hangs := hang("a")
+	if with := q.PatienceWithLookUp(); with*2 != patience {
+		t.Errorf("a look-up has %v, and %v while a request hangs", patience, with)
+	}
 	for i := range politeness.MaxHanging - 1 {
 		if _, more := hang(fmt.Sprint("h", i)); !more {
 			t.Fatalf("only %d hang", i+1)

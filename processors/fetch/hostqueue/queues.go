@@ -96,6 +96,15 @@ func (o Options) PatienceWith(v *Visit, i int) time.Duration {
 
 const leastTrial = 250 * time.Millisecond
 
+// PatienceWithLookUp is how long a queue waits for a look-up before it goes on without it. No
+// server of the domain is asked for a look-up. So the more requests and look-ups of the domain
+// hang, the shorter it is: many names whose name servers do not answer cost little time.
+func (q *Queue) PatienceWithLookUp() time.Duration {
+	return max(leastTrial/time.Duration(1+len(q.shared().hanging)), leastLookUp)
+}
+
+const leastLookUp = 50 * time.Millisecond
+
 // Queues runs visits. It is safe for concurrent use.
 type Queues struct {
 	opts       Options
@@ -229,7 +238,7 @@ func (q *queue) serve() {
 // lookUp looks up the host of a request. If the host is not found, the request is over without
 // having reached a server. If the look-up hung, the request is not made.
 func (q *queue) lookUp(step Step) (found, hung bool) {
-	a := q.watch(step)
+	a := q.watch(step, q.patienceWithLookUp())
 	answer, found := q.all.requester.LookUp(step.Context, step.Visit, step.Index)
 	answer.Unreached = true
 	switch hung = a.end(); {
@@ -278,7 +287,7 @@ func (q *queue) ask(step Step) (hung bool) {
 		endSlot()
 		return false
 	}
-	a := q.watch(step)
+	a := q.watch(step, q.all.opts.PatienceWith(v, i))
 	answer := q.all.requester.Request(ctx, v, i)
 	hung = a.end()
 	endSlot()
@@ -303,21 +312,27 @@ func (q *queue) hungUp(step Step, answer Answer) {
 
 // attempt is a step that may hang.
 type attempt struct {
-	queue *queue
-	step  Step
-	timer *time.Timer
+	queue    *queue
+	step     Step
+	patience time.Duration
+	timer    *time.Timer
 
 	mu         sync.Mutex
 	hung, over bool
 }
 
-// watch lets the queue go on without a step if the step takes too long.
-func (q *queue) watch(step Step) *attempt {
-	a := &attempt{queue: q, step: step}
+// watch lets the queue go on without a step if the step takes longer than patience.
+func (q *queue) watch(step Step, patience time.Duration) *attempt {
+	a := &attempt{queue: q, step: step, patience: patience}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.timer = time.AfterFunc(q.all.opts.PatienceWith(step.Visit, step.Index), a.hang)
+	a.timer = time.AfterFunc(patience, a.hang)
 	return a
+}
+
+func (q *queue) patienceWithLookUp() (patience time.Duration) {
+	q.all.change(func() { patience = q.PatienceWithLookUp() })
+	return patience
 }
 
 // hang lets the queue go on without the step, now or later.
@@ -328,7 +343,7 @@ func (a *attempt) hang() {
 		return
 	}
 	q, v, now := a.queue, a.step.Visit, time.Now()
-	if left := v.hangsIn(q.all.opts.PatienceWith(v, a.step.Index), now); left > 0 {
+	if left := v.hangsIn(a.patience, now); left > 0 {
 		a.timer.Reset(left)
 		return
 	}

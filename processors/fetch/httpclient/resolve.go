@@ -7,11 +7,11 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/processors/fetch/slots"
@@ -28,21 +28,33 @@ type resolver struct {
 	timeout   time.Duration // of one look-up
 	now       func() time.Time
 	answers   *lru.Cache[string, *answer]
-	flights   singleflight.Group
 	slots     *slots.Slots
 	most      int // of the slots
 
 	// Look-ups outlive the caller that began them, because other callers wait for
 	// them too. They end with the client.
 	life context.Context
+
+	mu       sync.Mutex
+	underWay map[string]*question
 }
 
 // Look-ups that take longer than lookUpPatience give their slot to others. Each may have
-// two sockets open.
+// two sockets open. No caller waits for an answer for longer than answerPatience. The look-up
+// goes on, so that a later attempt finds its answer.
 const (
 	lookUpPatience = time.Second
 	hangingLookUps = 512
+	answerPatience = 2 * time.Second
 )
+
+// question is a look-up that is under way.
+type question struct {
+	late chan struct{} // closed answerPatience after the resolver was asked
+	over chan struct{} // closed when got and err are known
+	got  *answer
+	err  error
+}
 
 // answer is never changed, except for told.
 type answer struct {
@@ -67,6 +79,8 @@ func newResolver(life context.Context, o Options) *resolver {
 		slots:   slots.New(o.DNSLookups, hangingLookUps, lookUpPatience),
 		most:    o.DNSLookups,
 		life:    life,
+
+		underWay: map[string]*question{},
 	}
 }
 
@@ -105,19 +119,35 @@ func (r *resolver) answer(ctx context.Context, name string) (*answer, error) {
 	if known, ok := r.answers.Get(name); ok && r.now().Before(known.expires) {
 		return known, nil
 	}
-	flight := r.flights.DoChan(name, func() (any, error) { return r.fly(name) })
+	q := r.question(name)
 	select {
 	case <-ctx.Done():
 		if cause := context.Cause(ctx); cause != errConnectTimeout {
 			return nil, cause
 		}
 		return nil, failf(ClassDNSError, "look up %s: no answer in time", name)
-	case result := <-flight:
-		if result.Err != nil {
-			return nil, result.Err
+	case <-q.over:
+	case <-q.late:
+		select {
+		case <-q.over:
+		default:
+			return nil, failf(ClassDNSError, "look up %s: no answer within %v", name, answerPatience)
 		}
-		return result.Val.(*answer), nil
 	}
+	return q.got, q.err
+}
+
+// question returns the look-up of name that is under way, and begins it if there is none.
+func (r *resolver) question(name string) *question {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q := r.underWay[name]
+	if q == nil {
+		q = &question{late: make(chan struct{}), over: make(chan struct{})}
+		r.underWay[name] = q
+		go r.find(name, q)
+	}
+	return q
 }
 
 // peek returns the addresses of a name that were found last, none if they are forgotten.
@@ -134,17 +164,22 @@ func (r *resolver) known(name string) bool {
 	return ok && r.now().Before(known.expires)
 }
 
-// fly waits for a slot and looks a name up.
-func (r *resolver) fly(name string) (got *answer, err error) {
+// find waits for a slot and answers q.
+func (r *resolver) find(name string, q *question) {
 	inSlot := r.slots.Use(r.life, 0, func() {
+		late := time.AfterFunc(answerPatience, func() { close(q.late) })
+		defer late.Stop()
 		ctx, cancel := context.WithTimeout(r.life, r.timeout)
 		defer cancel()
-		got, err = r.fetch(ctx, name)
+		q.got, q.err = r.fetch(ctx, name)
 	})
 	if !inSlot {
-		err = failf(ClassDNSError, "look up %s: %w", name, context.Cause(r.life))
+		q.err = failf(ClassDNSError, "look up %s: %w", name, context.Cause(r.life))
 	}
-	return got, err
+	r.mu.Lock()
+	delete(r.underWay, name)
+	r.mu.Unlock()
+	close(q.over)
 }
 
 // fetch asks the resolver and keeps the answer.

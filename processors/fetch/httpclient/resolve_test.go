@@ -169,6 +169,29 @@ func TestResolverSharesLookups(t *testing.T) {
 	})
 }
 
+// No caller waits for long. The look-up goes on, and a later caller has its answer.
+func TestAnswerThatComesLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := &fakeResolver{
+			hosts: map[string][]netip.Addr{"a.test": addrs("1.1.1.1")},
+			wait:  func(context.Context) { time.Sleep(5 * time.Second) },
+		}
+		r := newTestResolver(t, fake, nil)
+		began := time.Now()
+		for _, waits := range []time.Duration{answerPatience, 0} {
+			before := time.Now()
+			_, err := r.lookup(t.Context(), "a.test")
+			if Classify(err) != ClassDNSError || time.Since(before) != waits {
+				t.Errorf("after %v: %v", time.Since(before), err)
+			}
+		}
+		time.Sleep(time.Until(began.Add(5*time.Second + time.Millisecond)))
+		if got, err := r.lookup(t.Context(), "a.test"); err != nil || len(got) != 1 || fake.count("a.test") != 1 {
+			t.Errorf("%v, %v, asked %d times", got, err, fake.count("a.test"))
+		}
+	})
+}
+
 func TestResolverTimeout(t *testing.T) {
 	fake := &fakeResolver{wait: func(ctx context.Context) { <-ctx.Done() }}
 	c := newClient(t, func(o *Options) { o.Resolver, o.ConnectTimeout = fake, soon })
