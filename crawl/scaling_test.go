@@ -10,7 +10,7 @@ import (
 )
 
 // pages of the crawl in TestTeam; make cluster has tens of thousands.
-var pages = flag.Int("pages", 9000, "pages of the crawl in TestTeam")
+var pages = flag.Int("pages", 4500, "pages of the crawl in TestTeam")
 
 // A crawl on three brokers, in which all processes come and go: a process is added, one is
 // stopped, each is started anew, one is killed and comes back, a broker is stopped for a while,
@@ -19,7 +19,7 @@ func TestTeam(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three brokers and three processes, for a minute and more")
 	}
-	const delay = 250 * time.Millisecond
+	const delay = 500 * time.Millisecond
 	c := newTeam(t, webserver.Options{
 		Pages: *pages, Domains: 60, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
 	}, delay, "a", "b", "c")
@@ -40,7 +40,7 @@ func TestTeam(t *testing.T) {
 	})
 	scheduled := topics.Loop("weft").Scheduled
 	stopped := c.leader(t, scheduled)
-	// 11 s at the rate that politeness permits; a minute of 48,000 pages.
+	// 11 s at the rate that politeness permits; a minute of 24,000 pages.
 	c.during(t, "a broker is stopped", int64(*pages)*3/10, func() { c.brokers.Stop(t, stopped) })
 	c.during(t, "it is back", some, func() { c.brokers.StartAgain(t, stopped) })
 	killed := c.leader(t, scheduled, stopped)

@@ -29,6 +29,9 @@ func pdfFile(t *testing.T, name string) string {
 
 // A PDF is a page: with its text, what it says of itself, and links that are followed.
 func TestPDFIsAPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles PDFium, which takes 20 s under the race detector")
+	}
 	// One transform for all: it compiles PDFium.
 	transform, err := New(stage.Env{Names: topics.Loop("test"), Definition: topics.Definition{Crawl: "test"}, Meter: stage.NoMeter{}})
 	if err != nil {
