@@ -58,6 +58,24 @@ func TestReached(t *testing.T) {
 	}
 }
 
+func TestNoQuiet(t *testing.T) {
+	var (
+		at time.Time
+		n  int64
+	)
+	served := noQuiet(func() (int64, error) { return n, nil }, time.Minute, func() time.Time { return at })
+	for _, step := range []struct {
+		after time.Duration
+		pages int64
+		fails bool
+	}{{time.Minute, 0, false}, {time.Second, 5, false}, {time.Minute, 5, false}, {time.Second, 5, true}, {0, 6, false}} {
+		at, n = at.Add(step.after), step.pages
+		if got, err := served(); got != step.pages || (err != nil) != step.fails {
+			t.Errorf("%+v: %d, %v", step, got, err)
+		}
+	}
+}
+
 func TestCompared(t *testing.T) {
 	one := func(name string, fetched, expected int) clusterRow {
 		return clusterRow{row: row{name: name, usage: usage{wall: time.Second}, report: webserver.AuditReport{Fetched: fetched, Expected: expected}}}
