@@ -20,6 +20,7 @@ func TestVersionsArePinned(t *testing.T) {
 		"Scrapy":  {"scrapy/requirements.txt", "Scrapy==VERSION"},
 		"Crawlee": {"crawlee/package.json", `"@crawlee/cheerio": "VERSION"`},
 	}
+	pins["Crawlee in memory"] = pins["Crawlee"]
 	for _, p := range Programs() {
 		pin, ok := pins[p.Name]
 		if ok != (p.Version != "") {

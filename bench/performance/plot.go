@@ -35,8 +35,8 @@ type bar struct {
 // Plot is an SVG with the CPU a page and the pages a second of all programs.
 func Plot(all []Summary) (string, error) {
 	panels := []panel{
-		newPanel("CPU µs a page (less is better)", 90, all, func(s Summary) Spread { return s.CPU }),
-		newPanel("pages a second (more is better)", 500, all, func(s Summary) Spread { return s.Rate }),
+		newPanel("CPU µs a page (less is better)", 140, all, func(s Summary) Spread { return s.CPU }),
+		newPanel("pages a second (more is better)", 550, all, func(s Summary) Spread { return s.Rate }),
 	}
 	panels[0].HasLabels = true
 	var b strings.Builder

@@ -26,6 +26,7 @@ func Programs() []Program {
 		{"spider", "2.53.9", "{tools}/spider/release/peer-spider {seeds} {data}.jsonl", "no"},
 		{"Colly", "2.3.0", "{tools}/colly {seeds} {data}.jsonl", "no"},
 		{"Scrapy", "2.19.0", "{tools}/scrapy/bin/python bench/peers/scrapy/crawl.py {seeds} {data}.jsonl", "no"},
-		{"Crawlee", "3.18.1", "node {tools}/crawlee/crawl.js {seeds} {data}", "queue"},
+		{"Crawlee in memory", "3.18.1", "node {tools}/crawlee/crawl.js memory {seeds} {data}.json", "no"},
+		{"Crawlee", "3.18.1", "node {tools}/crawlee/crawl.js disk {seeds} {data}", "in part"},
 	}
 }

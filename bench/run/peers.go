@@ -24,7 +24,7 @@ const (
 
 func peers(ctx context.Context, args []string, out io.Writer) error {
 	b := newBench("peers", out)
-	b.spec = localweb.Spec{Pages: 10_000, Domains: 50, Seed: 1}
+	b.spec = localweb.Spec{Pages: 5_000, Domains: 50, Seed: 1}
 	b.spec.Register(b.FlagSet)
 	tools := b.String("tools", ".tools/peers", "`directory` of what bench/peers/fetch installs")
 	docs := b.String("docs", "", "draw performance.md and performance.svg in this `directory`")
@@ -40,15 +40,17 @@ func peers(ctx context.Context, args []string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		sampled, err := b.profile(ctx, programs)
+		shares, cpuPerPage, err := b.shares(ctx, programs)
 		if err != nil {
 			return fmt.Errorf("take a profile of weft: %w", err)
 		}
-		shares, err := performance.Shares(sampled)
-		if err != nil {
-			return err
-		}
-		return b.draw(performance.Summarize(programs, runs), shares, *rounds, *docs)
+		all := performance.Summarize(programs, runs)
+		return b.draw(all, map[string]string{
+			peersPart: performance.Table(all),
+			machinePart: fmt.Sprintf("Measured on %s: %s, with %d pages on %d domains in %d rounds.\n",
+				time.Now().UTC().Format(time.DateOnly), machine(), b.spec.Pages, b.spec.Domains, *rounds),
+			sharesPart: performance.ShareTable(shares, cpuPerPage),
+		}, *docs)
 	})
 }
 
@@ -76,17 +78,12 @@ func (b *bench) rounds(ctx context.Context, programs []performance.Program, roun
 	return runs, nil
 }
 
-// draw prints the tables, and puts them and the plot into the documents if there is a
-// directory for them.
-func (b *bench) draw(all []performance.Summary, shares []performance.Share, rounds int, docs string) error {
-	weft := all[slices.IndexFunc(all, func(s performance.Summary) bool { return s.Program.Name == performance.Weft })]
-	parts := map[string]string{
-		peersPart: performance.Table(all),
-		machinePart: fmt.Sprintf("Measured on %s: %s, with %d pages on %d domains in %d rounds.\n",
-			time.Now().UTC().Format(time.DateOnly), machine(), b.spec.Pages, b.spec.Domains, rounds),
-		sharesPart: performance.ShareTable(shares, weft.CPU.Median),
+// draw prints the parts of performance.md, and puts them and the plot into the documents
+// if there is a directory for them.
+func (b *bench) draw(all []performance.Summary, parts map[string]string, docs string) error {
+	for _, part := range []string{machinePart, peersPart, sharesPart} {
+		fmt.Fprintf(b.out, "\n%s", parts[part])
 	}
-	fmt.Fprintf(b.out, "\n%s\n%s\n%s", parts[machinePart], parts[peersPart], parts[sharesPart])
 	if docs == "" {
 		return nil
 	}

@@ -13,28 +13,41 @@ import (
 	"github.com/weftcrawl/weft/test/freeport"
 )
 
-// profile returns where a crawl of weft spends its processor time.
-func (b *bench) profile(ctx context.Context, programs []performance.Program) (*profile.Profile, error) {
+// profiledPages is how many times as many pages the crawl of the profile has as the
+// others. Those have few pages because some of the programs are slow, and what a profile
+// has not seen at the end of a short crawl is much of it.
+const profiledPages = 4
+
+// shares returns where a crawl of weft spends its processor time, and how many µs of it
+// it takes for a page.
+func (b *bench) shares(ctx context.Context, programs []performance.Program) (all []performance.Share, cpuPerPage float64, err error) {
 	addrs, err := freeport.Loopback(1)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	weft := programs[slices.IndexFunc(programs, func(p performance.Program) bool { return p.Name == performance.Weft })]
 	taking, stop := context.WithCancel(ctx)
 	defer stop()
 	parts := make(chan []*profile.Profile, 1)
 	go func() { parts <- takeProfiles(taking, "http://"+addrs[0]+"/debug/pprof/profile?seconds=1") }()
-	_, err = b.measure(ctx, program{name: "profile", line: weft.Command + " --metrics " + addrs[0]}, 1)
+	large := *b
+	large.spec.Pages *= profiledPages
+	crawl, err := large.measure(ctx, program{name: "profile", line: weft.Command + " --metrics " + addrs[0]}, 1)
 	stop()
-	all := <-parts
+	taken := <-parts
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return profile.Merge(all)
+	merged, err := profile.Merge(taken)
+	if err != nil {
+		return nil, 0, err
+	}
+	all, err = performance.Shares(merged)
+	return all, crawl.cpuPerPage(), err
 }
 
-// takeProfiles takes one profile after another until ctx ends, for nobody knows when a
-// crawl ends. What the last one has seen when the server ends is lost.
+// takeProfiles takes one profile after another until ctx ends, because
+// the end of a crawl is not known. The last profile is lost when the server ends.
 func takeProfiles(ctx context.Context, url string) (all []*profile.Profile) {
 	for ctx.Err() == nil {
 		p, err := takeProfile(ctx, url)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/bench/performance"
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
@@ -73,6 +74,38 @@ func TestNoQuiet(t *testing.T) {
 		if got, err := served(); got != step.pages || (err != nil) != step.fails {
 			t.Errorf("%+v: %d, %v", step, got, err)
 		}
+	}
+}
+
+// A measurement finds the places of its parts in docs/performance.md.
+func TestDraw(t *testing.T) {
+	const name = "performance.md"
+	document, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := t.TempDir()
+	if err := os.WriteFile(filepath.Join(docs, name), document, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	b := newBench("peers", &out)
+	parts := map[string]string{machinePart: "machine one\n", peersPart: "table two\n", sharesPart: "table three\n"}
+	one := performance.Run{Program: performance.Weft, Fetched: 1234, Expected: 1234, Seconds: 1, CPUSeconds: 1}
+	if err := b.draw(performance.Summarize(performance.Programs(), []performance.Run{one}), parts, docs); err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := os.ReadFile(filepath.Join(docs, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part, text := range parts {
+		if !strings.Contains(string(drawn), "<!-- "+part+" -->\n"+text+"<!-- /"+part+" -->\n") || !strings.Contains(out.String(), text) {
+			t.Errorf("%s is not drawn:\n%s\nprinted:\n%s", part, drawn, &out)
+		}
+	}
+	if plot, err := os.ReadFile(filepath.Join(docs, "performance.svg")); err != nil || !strings.Contains(string(plot), ">1,234<") {
+		t.Errorf("plot: %v\n%s", err, plot)
 	}
 }
 

@@ -57,7 +57,11 @@ func crawl(seeds, output string) error {
 	c.OnHTML("html", func(e *colly.HTMLElement) {
 		p := page{URL: e.Request.URL.String(), Title: e.ChildText("title"), Text: e.ChildText("body")}
 		e.ForEach("a[href]", func(_ int, a *colly.HTMLElement) {
-			p.Links = append(p.Links, a.Request.AbsoluteURL(a.Attr("href")))
+			// Colly takes URLs that differ in their fragments for different pages.
+			link, _, _ := strings.Cut(a.Request.AbsoluteURL(a.Attr("href")), "#")
+			if link != "" {
+				p.Links = append(p.Links, link)
+			}
 		})
 		kept.keep(p)
 		for _, link := range p.Links {
