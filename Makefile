@@ -165,6 +165,14 @@ golden: ## Rewrite the golden files; look at the difference before you commit it
 bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000 pages
 	bin/run speed -bars
 
+.PHONY: bench-peers
+bench-peers: bench-build peers-fetch ## Other crawlers on the same web, into docs/performance.md (Python, node and Rust)
+	bin/run peers -docs docs
+
+.PHONY: peers-fetch
+peers-fetch: ## Install the crawlers of bench/peers in .tools/peers
+	bench/peers/fetch $(TOOLS)
+
 .PHONY: bench-polite
 bench-polite: bench-build ## Politeness: 1,000 domains, 1 s apart, three times kill -9, judged by the server's log
 	bin/run polite -bars -kills 3 -duration 2m

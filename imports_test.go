@@ -53,6 +53,8 @@ var house = []floor{
 	// Servers, fixtures and the simulation. Only tests and benchmarks import them.
 	{"test", []string{"test/*"}},
 	{"bench", []string{"bench/*"}},
+	// Other crawlers that bench/run compares with; a module of its own.
+	{"peers", []string{"bench/peers/*"}},
 	// What users of a crawl may write: they know its topics and nothing of ours.
 	{"examples", []string{"examples/go/*"}},
 	// What deploy files are held against; a module of its own.
@@ -94,7 +96,7 @@ var neighbours = map[string][]string{
 	"test/sim":          {"test/memstore"},
 	"test/stagetest":    {"test/memstore"},
 
-	"bench/run": {"bench/localweb"},
+	"bench/run": {"bench/localweb", "bench/performance"},
 	"bench/web": {"bench/localweb"},
 }
 
@@ -107,7 +109,7 @@ var guests = map[string][]string{
 }
 
 // alone are floors that import nothing of ours.
-var alone = []string{"examples", "deploy"}
+var alone = []string{"peers", "examples", "deploy"}
 
 // pure are packages that take time, randomness and state as arguments. A room is
 // pure unless it is one of effects.

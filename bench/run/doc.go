@@ -3,6 +3,9 @@
 //
 //	run speed    the limit program and the crawler in turn: pages/s, CPU a
 //	             page, peak memory, and the ratio of the two
+//	run peers    the limit program, the crawler and the crawlers of bench/peers in turn:
+//	             the same, by the web's own log, and where the crawler's CPU goes. With
+//	             -docs it draws docs/performance.md
 //	run polite   the crawler against many domains with a delay, killed with
 //	             SIGKILL on the way if wanted, judged by the web's own log
 //	run cluster  the same crawl with the embedded broker, on Apache Kafka, and
@@ -70,10 +73,10 @@ func main() {
 func dispatch(ctx context.Context, args []string) error {
 	commands := map[string]func(context.Context, []string, io.Writer) error{
 		"speed": speed, "polite": polite, "cluster": compare, "scale": scale, "cost": cost, "sick": sick, "addresses": addresses,
-		"pace": pace,
+		"pace": pace, "peers": peers,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: run speed|polite|cluster|scale|cost|sick|addresses|pace [flags]; -h after the name lists them")
+		return errors.New("usage: run speed|peers|polite|cluster|scale|cost|sick|addresses|pace [flags]; -h after the name lists them")
 	}
 	return commands[args[0]](ctx, args[1:], os.Stdout)
 }

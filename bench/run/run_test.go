@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/bench/performance"
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
@@ -55,6 +56,56 @@ func TestReached(t *testing.T) {
 	}
 	if want := [4]int64{2, 4, 4, 5}; u.growthKB != want {
 		t.Errorf("growth %v, want %v", u.growthKB, want)
+	}
+}
+
+func TestNoQuiet(t *testing.T) {
+	var (
+		at time.Time
+		n  int64
+	)
+	served := noQuiet(func() (int64, error) { return n, nil }, time.Minute, func() time.Time { return at })
+	for _, step := range []struct {
+		after time.Duration
+		pages int64
+		fails bool
+	}{{time.Minute, 0, false}, {time.Second, 5, false}, {time.Minute, 5, false}, {time.Second, 5, true}, {0, 6, false}} {
+		at, n = at.Add(step.after), step.pages
+		if got, err := served(); got != step.pages || (err != nil) != step.fails {
+			t.Errorf("%+v: %d, %v", step, got, err)
+		}
+	}
+}
+
+// A measurement finds the places of its parts in docs/performance.md.
+func TestDraw(t *testing.T) {
+	const name = "performance.md"
+	document, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := t.TempDir()
+	if err := os.WriteFile(filepath.Join(docs, name), document, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	b := newBench("peers", &out)
+	parts := map[string]string{machinePart: "machine one\n", peersPart: "table two\n", sharesPart: "table three\n"}
+	one := performance.Run{Program: performance.Weft, Fetched: 1234, Expected: 1234, Seconds: 1, CPUSeconds: 1}
+	if err := b.draw(performance.Summarize(performance.Programs(), []performance.Run{one}), parts, docs); err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := os.ReadFile(filepath.Join(docs, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part, text := range parts {
+		if !strings.Contains(string(drawn), "<!-- "+part+" -->\n"+text+"<!-- /"+part+" -->\n") || !strings.Contains(out.String(), text) {
+			t.Errorf("%s is not drawn:\n%s\nprinted:\n%s", part, drawn, &out)
+		}
+	}
+	if plot, err := os.ReadFile(filepath.Join(docs, "performance.svg")); err != nil || !strings.Contains(string(plot), ">1,234<") {
+		t.Errorf("plot: %v\n%s", err, plot)
 	}
 }
 

@@ -67,12 +67,14 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 type program struct {
 	name, line string
 	beside     []string
+	// quiet is how long no new page may be served; 0: as long as the program runs.
+	quiet time.Duration
 }
 
 // measure runs one program against a fresh web, with all its files in a directory
 // of their own, and prints what it did.
 func (b *bench) measure(ctx context.Context, p program, round int) (r row, err error) {
-	dir := filepath.Join(b.dir, fmt.Sprintf("%s-%d", strings.NewReplacer(",", "", " ", "-").Replace(p.name), round))
+	dir := b.dirOf(p.name, round)
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s, round %d: its output is in %s: %w", p.name, round, dir, err)
@@ -93,7 +95,11 @@ func (b *bench) measure(ctx context.Context, p program, round int) (r row, err e
 	r.name, r.round = p.name, round
 	total, err := w.writeURLs(site, values["urls"])
 	if err == nil {
-		r.usage, err = p.measure(ctx, dir, values, w.served, total)
+		served := w.served
+		if p.quiet > 0 {
+			served = noQuiet(served, p.quiet, time.Now)
+		}
+		r.usage, err = p.measure(ctx, dir, values, served, total)
 	}
 	entries, webCPU, stopErr := w.stop()
 	if err := errors.Join(err, stopErr); err != nil {
@@ -103,6 +109,27 @@ func (b *bench) measure(ctx context.Context, p program, round int) (r row, err e
 	r.report = webserver.Audit(entries, webserver.Expect{Pages: site.Pages(), Denied: site.Denied})
 	fmt.Fprintln(b.out, r)
 	return r, nil
+}
+
+// dirOf is where the files of a program are.
+func (b *bench) dirOf(program string, round int) string {
+	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", strings.NewReplacer(",", "", " ", "-").Replace(program), round))
+}
+
+// noQuiet returns served with an error if it returns the same number for too long.
+func noQuiet(served func() (int64, error), quiet time.Duration, now func() time.Time) func() (int64, error) {
+	var last int64
+	since := now()
+	return func() (int64, error) {
+		n, err := served()
+		if n != last {
+			last, since = n, now()
+		}
+		if err == nil && now().Sub(since) > quiet {
+			err = fmt.Errorf("no page was served for %v after %d pages", quiet, n)
+		}
+		return n, err
+	}
 }
 
 // measure runs the processes of a program. It returns the time of the first, the CPU of all, and
