@@ -84,6 +84,7 @@ var neighbours = map[string][]string{
 
 	"inspect/difference": {"inspect/scratch"},
 	"inspect/metrics":    {"inspect/status"},
+	"inspect/replay":     {"inspect/kept"},
 	"inspect/transfer":   {"inspect/status"},
 	"inspect/verify":     {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
 	"inspect/why":        {"inspect/progress", "inspect/scratch", "inspect/status"},

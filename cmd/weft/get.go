@@ -37,7 +37,7 @@ func (c *getCmd) Run(ctx context.Context, std streams) error {
 	if parsed, refusal := urls.Parse(c.URL); refusal == urls.Accepted {
 		target = parsed.String()
 	}
-	where := filepath.Join(c.Data, "warc")
+	where := filepath.Join(c.Data, archiveFolder)
 	if c.Archive != nil && *c.Archive != noArchive {
 		where = string(*c.Archive)
 	}

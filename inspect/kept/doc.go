@@ -5,4 +5,6 @@
 // for an index of 20 MB. Of the lines it takes the one nearest to the time, and reads that
 // member of its file. If the record is a revisit, it reads the payload of the record that it
 // refers to, which is in the same file.
+//
+// [Load] has the places of all responses in memory, for programs that ask for many URLs.
 package kept

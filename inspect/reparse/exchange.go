@@ -80,7 +80,7 @@ func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte
 		return nil, Unreadable, fmt.Errorf("read the date: %w", err)
 	}
 	head, _ := record.Message()
-	x := p.responses.Restore(ctx, target, head, payload)
+	x := p.responses.Restore(ctx, httpclient.Request{URL: target}, head, payload)
 	defer x.Release()
 	if x.Class != httpclient.ClassNone && facts.ErrorClass == "" {
 		return nil, Unreadable, fmt.Errorf("%s: %s", x.Class, x.Error)
@@ -121,4 +121,6 @@ func (p *parser) parse(r *kgo.Record) (line []byte, outcome Outcome, err error) 
 }
 
 // newRestorer bounds decoded bodies by the largest one that a crawl may fetch.
-func newRestorer() *httpclient.Restorer { return httpclient.NewRestorer(settings.MaxBody) }
+func newRestorer() *httpclient.Restorer {
+	return httpclient.NewRestorer(httpclient.AllBodies(settings.MaxBody))
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/stage"
@@ -231,7 +232,7 @@ func (p *publisher) dateOf(r *kgo.Record) time.Time {
 		if x.GetRobots() != nil {
 			one = x.GetRobots()
 		}
-		if ms := one.GetOutcome().GetStartedMs(); ms > 0 {
+		if ms := codecs.ExchangedMs(one); ms > 0 {
 			return time.UnixMilli(ms)
 		}
 	}
