@@ -15,6 +15,9 @@
 //
 // The last two cost a host, a domain and an address nothing (package politeness).
 //
+// If there is no response at all, the page of a twin is taken: of the other scheme, or with or without
+// www. Which of these a crawl keeps depends on the order of its requests, and a replay has another order.
+//
 // The body of a check is that of a page, but it may have been left out. So the response of a check
 // is taken for a page only if there is no other.
 //

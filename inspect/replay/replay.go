@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/inspect/kept"
@@ -115,6 +116,11 @@ func rankOf(r httpclient.Request, x kept.Exchange) rank {
 	return settlesPage
 }
 
+// isDamage tells whether a record, and not the archive, cannot be read.
+func isDamage(err error) bool {
+	return errors.Is(err, kept.ErrNone) || errors.Is(err, warc.ErrRecord) || errors.Is(err, kept.ErrNoPayload)
+}
+
 // best returns the best response to a request: of those of the best rank, the newest.
 func (e *Exchanges) best(ctx context.Context, r httpclient.Request) (best kept.Exchange, err error) {
 	top, why := rank(-1), errNotArchived
@@ -122,7 +128,7 @@ func (e *Exchanges) best(ctx context.Context, r httpclient.Request) (best kept.E
 		x, err := e.index.Read(ctx, line)
 		switch {
 		case errors.Is(err, kept.ErrNone): // of another URL
-		case errors.Is(err, warc.ErrRecord), errors.Is(err, kept.ErrNoPayload):
+		case isDamage(err):
 			why = fmt.Errorf("%w that can be read: %w", errNotArchived, err)
 		case err != nil:
 			return kept.Exchange{}, err
@@ -135,8 +141,46 @@ func (e *Exchanges) best(ctx context.Context, r httpclient.Request) (best kept.E
 			break
 		}
 	}
-	if top < 0 {
-		return kept.Exchange{}, why
+	if top >= 0 {
+		return best, nil
 	}
-	return best, nil
+	if r.Kind != httpclient.KindRobots {
+		if x, found, err := e.twin(ctx, r); found || err != nil {
+			return x, err
+		}
+	}
+	return kept.Exchange{}, why
+}
+
+// twin returns a page of another spelling of a URL: with the other scheme, or with or without www.
+// Which of them a crawl keeps, if they have the same pages, depends on the order of its requests.
+func (e *Exchanges) twin(ctx context.Context, r httpclient.Request) (x kept.Exchange, found bool, err error) {
+	for _, spelling := range twins(r.URL) {
+		for _, line := range slices.Backward(e.index.Lines(spelling)) {
+			if status, _ := strconv.Atoi(line.Status); status/100 != 2 {
+				continue // a redirect may lead to the URL that is asked for
+			}
+			x, err = e.index.Read(ctx, line)
+			switch {
+			case err == nil && !x.Foreign && rankOf(r, x) == settlesPage:
+				return x, true, nil
+			case err != nil && !isDamage(err):
+				return kept.Exchange{}, false, err
+			}
+		}
+	}
+	return kept.Exchange{}, false, nil
+}
+
+// twins are the other spellings of a URL without a port.
+func twins(url string) (all []string) {
+	scheme, rest, _ := strings.Cut(url, "://")
+	if host, _, _ := strings.Cut(rest, "/"); strings.Contains(host, ":") {
+		return nil
+	}
+	other, www := map[string]string{"http": "https", "https": "http"}[scheme], "www."+rest
+	if bare, ok := strings.CutPrefix(rest, "www."); ok {
+		www = bare
+	}
+	return []string{other + "://" + rest, scheme + "://" + www, other + "://" + www}
 }

@@ -74,6 +74,9 @@ func TestDo(t *testing.T) {
 		}),
 	)
 	archived.Put(t, b, warc.Zstd, "c-00000-2", nil,
+		answered("https://a.example/secure", 200, "of https", 5),
+		answered("https://www.a.example/www", 200, "of www", 5),
+		answered("https://a.example/led", 301, "", 5), // to the URL that is asked for, perhaps
 		answered(site+"/twice", 200, "new", 5),
 		answered(site+"/lost", 503, "busy", 9),
 		answered(site+"/busy", 304, "", 9),
@@ -107,6 +110,9 @@ func TestDo(t *testing.T) {
 		{path: "/robots.txt", kind: httpclient.KindRobots, status: 200, body: "User-agent: *\nDisallow: /no"},
 		{path: "/long", status: 200, body: strings.Repeat("long ", 200), truncated: true},
 		{path: "/image", status: 200, class: httpclient.ClassUnwantedType},
+		{path: "/secure", status: 200, body: "of https"},
+		{path: "/www", status: 200, body: "of www"},
+		{path: "/led", class: httpclient.ClassNotArchived},
 		{path: "/never", class: httpclient.ClassNotArchived},
 		{path: "/Twice", class: httpclient.ClassNotArchived}, // indexes have it under the same key
 	} {
@@ -119,7 +125,7 @@ func TestDo(t *testing.T) {
 		}
 		x.Release()
 	}
-	if e.Len() != 21 {
+	if e.Len() != 24 {
 		t.Errorf("%d responses", e.Len())
 	}
 	if address, failure := e.LookUp(t.Context(), site); address.IsValid() || failure != nil {
