@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/inspect/kept"
-	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
@@ -24,8 +22,7 @@ type getCmd struct {
 	Raw     bool      `xor:"what" help:"Print the body with its content coding."`
 	Text    bool      `xor:"what" help:"Print the text of the page."`
 	Article *string   `xor:"what" enum:"text,markdown" placeholder:"FORM" help:"Print the main text of the page, as text or as markdown."`
-	Data    string    `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl: its archive is in DIR/warc."`
-	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, or a bucket as in --checkpoints."`
+	archiveFlags
 }
 
 func (c *getCmd) Run(ctx context.Context, std streams) error {
@@ -37,13 +34,9 @@ func (c *getCmd) Run(ctx context.Context, std streams) error {
 	if parsed, refusal := urls.Parse(c.URL); refusal == urls.Accepted {
 		target = parsed.String()
 	}
-	where := filepath.Join(c.Data, archiveFolder)
-	if c.Archive != nil && *c.Archive != noArchive {
-		where = string(*c.Archive)
-	}
-	bucket, err := blob.Open(ctx, where)
+	bucket, err := c.open(ctx)
 	if err != nil {
-		return usageError{fmt.Errorf("archive: %w", err)}
+		return err
 	}
 	x, err := kept.Find(ctx, bucket, target, at)
 	if err != nil {

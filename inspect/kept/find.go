@@ -37,18 +37,9 @@ type Exchange struct {
 // indexes leave out, such as www., is taken if there is no response of the exact one. It skips
 // responses that say that nothing has changed (304).
 func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) (Exchange, error) {
-	var found []warc.Line
-	for object, err := range bucket.List(ctx, "") {
-		if err != nil {
-			return Exchange{}, err
-		}
-		if strings.HasSuffix(object.Key, archive.IndexExtension) {
-			lines, err := linesOf(ctx, bucket, object, target)
-			if err != nil {
-				return Exchange{}, err
-			}
-			found = append(found, lines...)
-		}
+	found, err := lines(ctx, bucket, target)
+	if err != nil {
+		return Exchange{}, err
 	}
 	found = slices.DeleteFunc(found, func(l warc.Line) bool { return l.Status == strconv.Itoa(http.StatusNotModified) })
 	exact := slices.DeleteFunc(slices.Clone(found), func(l warc.Line) bool { return l.URL != target })
@@ -64,6 +55,38 @@ func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) 
 	return read(ctx, bucket, nearest, func(target string) ([]warc.Line, error) {
 		return siblings(ctx, bucket, nearest.File, target)
 	})
+}
+
+// lines returns the lines of a URL: of the merged index, if there is one, and of the indexes of files
+// that are not in it.
+func lines(ctx context.Context, bucket blob.Bucket, target string) (found []warc.Line, err error) {
+	merged, err := readMerged(ctx, bucket)
+	if err != nil {
+		return nil, err
+	}
+	if merged.Index != "" {
+		found, err = linesOf(ctx, bucket, blob.Object{Key: merged.Index, Size: merged.Bytes}, target)
+		if errors.Is(err, blob.ErrNotExist) { // another process has made a newer one meanwhile
+			merged, err = Merged{}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for object, err := range bucket.List(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		if _, in := slices.BinarySearch(merged.Of, object.Key); in || !isIndex(object.Key) {
+			continue
+		}
+		more, err := linesOf(ctx, bucket, object, target)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
 }
 
 const (

@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/weftcrawl/weft/internal/blob"
-	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 )
 
@@ -47,7 +45,7 @@ func Load(ctx context.Context, bucket blob.Bucket) (*Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !strings.HasSuffix(object.Key, archive.IndexExtension) {
+		if !isIndex(object.Key) {
 			continue
 		}
 		var text bytes.Buffer

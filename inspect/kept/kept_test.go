@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"go.uber.org/goleak"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/test/archived"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const day = 24 * time.Hour
 
