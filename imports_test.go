@@ -87,6 +87,7 @@ var neighbours = map[string][]string{
 	"inspect/metrics":    {"inspect/status"},
 	"inspect/reparse":    {"inspect/scratch"},
 	"inspect/replay":     {"inspect/kept"},
+	"inspect/table":      {"inspect/kept", "inspect/scratch"},
 	"inspect/transfer":   {"inspect/status"},
 	"inspect/verify":     {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
 	"inspect/why":        {"inspect/progress", "inspect/scratch", "inspect/status"},

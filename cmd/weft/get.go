@@ -16,12 +16,12 @@ import (
 )
 
 type getCmd struct {
-	URL     string    `arg:"" name:"url" help:"URL of the page."`
-	At      string    `placeholder:"TIME" help:"The version nearest to this time, such as 2026-11-24 or 2026-11-24T10:00:00Z. Default: the newest."`
-	Headers bool      `xor:"what" help:"Print the head of the response as it came."`
-	Raw     bool      `xor:"what" help:"Print the body with its content coding."`
-	Text    bool      `xor:"what" help:"Print the text of the page."`
-	Article *string   `xor:"what" enum:"text,markdown" placeholder:"FORM" help:"Print the main text of the page, as text or as markdown."`
+	URL     string  `arg:"" name:"url" help:"URL of the page."`
+	At      string  `placeholder:"TIME" help:"The version nearest to this time, such as 2026-11-24 or 2026-11-24T10:00:00Z. Default: the newest."`
+	Headers bool    `xor:"what" help:"Print the head of the response as it came."`
+	Raw     bool    `xor:"what" help:"Print the body with its content coding."`
+	Text    bool    `xor:"what" help:"Print the text of the page."`
+	Article *string `xor:"what" enum:"text,markdown" placeholder:"FORM" help:"Print the main text of the page, as text or as markdown."`
 	archiveFlags
 }
 

@@ -156,7 +156,7 @@ func read(ctx context.Context, bucket blob.Bucket, l warc.Line, beside func(targ
 		return Exchange{}, err
 	}
 	x := Exchange{URL: record.Field("WARC-Target-URI"), Date: l.Date}
-	if date, err := time.Parse(time.RFC3339, record.Field("WARC-Date")); err == nil {
+	if date, err := record.Date(); err == nil {
 		x.Date = date
 	}
 	facts, own := record.Facts()

@@ -121,6 +121,12 @@ func nameOf(indexes []string) string {
 	return fmt.Sprintf("%s%x%s", mergedFolder, sum[:8], archive.IndexExtension)
 }
 
+// Indexes returns the keys of the indexes of all files that are there, sorted.
+func Indexes(ctx context.Context, bucket blob.Bucket) ([]string, error) {
+	all, _, err := indexesOf(ctx, bucket, Merged{})
+	return all, err
+}
+
 // indexesOf lists the indexes of all files that are there, sorted. It returns the former merged index
 // as far as it can be used: not if an index of it is gone, or it is gone itself.
 func indexesOf(ctx context.Context, bucket blob.Bucket, former Merged) ([]string, Merged, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -75,9 +74,9 @@ func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte
 		return nil, NoPage, nil
 	}
 	target := record.Field("WARC-Target-URI")
-	date, err := time.Parse(time.RFC3339, record.Field("WARC-Date"))
+	date, err := record.Date()
 	if err != nil {
-		return nil, Unreadable, fmt.Errorf("read the date: %w", err)
+		return nil, Unreadable, err
 	}
 	head, _ := record.Message()
 	x := p.responses.Restore(ctx, httpclient.Request{URL: target}, head, payload)

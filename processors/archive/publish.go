@@ -39,8 +39,13 @@ func Prefix(crawl string, topic [16]byte, partition int32) string {
 const metadataPart = ".meta"
 
 // IsFile tells whether an object of an archive is a file of exchanges.
-func IsFile(name string) bool {
-	return (strings.HasSuffix(name, warc.Gzip.Extension()) || strings.HasSuffix(name, warc.Zstd.Extension())) && !strings.Contains(name, metadataPart+".")
+func IsFile(name string) bool { return isWARC(name) && !strings.Contains(name, metadataPart+".") }
+
+// IsMetadata tells whether an object of an archive is a file of metadata.
+func IsMetadata(name string) bool { return isWARC(name) && strings.Contains(name, metadataPart+".") }
+
+func isWARC(name string) bool {
+	return strings.HasSuffix(name, warc.Gzip.Extension()) || strings.HasSuffix(name, warc.Zstd.Extension())
 }
 
 // Stem is the name of a file, or of its index, without what follows the first record's offset.

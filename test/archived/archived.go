@@ -63,3 +63,19 @@ func Folder(t testing.TB) blob.Bucket {
 	}
 	return b
 }
+
+// PutMetadata puts a file of metadata into a bucket: the pages of some URLs, with what parsed says.
+func PutMetadata(t testing.TB, b blob.Bucket, c warc.Compression, stem string, all ...warc.Metadata) {
+	t.Helper()
+	var body bytes.Buffer
+	p, err := warc.NewPacker(warc.Options{Compression: c})
+	f := warc.NewFile(&body, p)
+	for _, m := range all {
+		err = errors.Join(err, f.AddMetadata(m))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := warc.Head{Name: stem + ".meta" + c.Extension(), Next: int64(len(all)), Sum: "x", Date: Began}
+	PutText(t, b, head.Name, string(head.Member(c))+body.String())
+}
