@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +16,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/inspect/kept"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/test/archived"
 	"github.com/weftcrawl/weft/test/child"
+	"github.com/weftcrawl/weft/test/s3server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -162,5 +165,29 @@ func TestReadByDuckDB(t *testing.T) {
 	record, err := warc.ReadMember(member.Bytes())
 	if _, payload := record.Message(); err != nil || string(payload) != "deux" {
 		t.Errorf("%q, %v", payload, err)
+	}
+}
+
+// In a bucket of S3 the merged index and the table are beside the files, and a replay finds the files.
+func TestInBucket(t *testing.T) {
+	location := s3server.Serve(t, "table")
+	b, err := blob.Open(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		archived.Put(t, b, warc.Gzip, fmt.Sprintf("%s-%d", stem, n), nil, archived.Exchange(fmt.Sprintf("http://a.example/%d", n), fmt.Sprint("page ", n), archived.Began))
+	}
+	if m, fresh, err := kept.Merge(t.Context(), b); err != nil || fresh != 3 || m.Lines != 3 {
+		t.Errorf("%+v, %d, %v", m, fresh, err)
+	}
+	if report, err := Make(t.Context(), b); err != nil || report != (Report{Files: 3, Rows: 3}) {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if x, err := kept.Find(t.Context(), b, "http://a.example/1", archived.Began); err != nil || string(x.Payload) != "page 1" {
+		t.Errorf("%+v, %v", x, err)
+	}
+	if ix, err := kept.Load(t.Context(), b); err != nil || ix.Len() != 3 {
+		t.Errorf("%v", err)
 	}
 }
