@@ -224,7 +224,7 @@ kafka-fetch: ## Fetch the Apache Kafka that tests run against into .tools (Java 
 	deploy/kafka/fetch $(TOOLS) $(KAFKA_VERSIONS)
 
 .PHONY: examples-fetch
-examples-fetch: ## Fetch what the examples in Python and Java and the tests of WARC files need into .tools (Python, a JDK, Maven)
+examples-fetch: ## Fetch what the examples in Python and Java and the tests of WARC and Parquet files need into .tools (Python, a JDK, Maven)
 	examples/fetch $(TOOLS)
 
 SEEDS ?= 2000

@@ -85,7 +85,11 @@ var neighbours = map[string][]string{
 	"processors/parse/structured": {"processors/parse/document", "processors/parse/extract", "processors/parse/sitemap"},
 
 	"inspect/difference": {"inspect/scratch"},
+	"inspect/kept":       {"inspect/scratch"},
 	"inspect/metrics":    {"inspect/status"},
+	"inspect/reparse":    {"inspect/scratch"},
+	"inspect/replay":     {"inspect/kept"},
+	"inspect/table":      {"inspect/kept", "inspect/scratch"},
 	"inspect/transfer":   {"inspect/status"},
 	"inspect/verify":     {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
 	"inspect/why":        {"inspect/progress", "inspect/scratch", "inspect/status"},

@@ -208,6 +208,9 @@ func (s *session) define(ctx context.Context) error {
 	}
 	s.env.Definition = want
 	s.opts.Fetch = s.opts.Fetch.For(want)
+	if err := s.openReplay(ctx); err != nil {
+		return err
+	}
 	return s.openArchive(ctx)
 }
 

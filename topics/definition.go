@@ -1,6 +1,7 @@
 package topics
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,6 +141,10 @@ type Definition struct {
 	ArchiveFile     int64  `json:"archive_file,omitempty"`
 	ArchiveCompress string `json:"archive_compress,omitempty"`
 
+	// Replay is the archive from which the crawl has its responses: a location of package blob.
+	// Empty: from the web. It is pinned, because a crawl is not both.
+	Replay string `json:"replay,omitempty"`
+
 	UserAgent string `json:"user_agent"`
 	Contact   string `json:"contact,omitempty"`
 	// AllowPrivate permits addresses that are not public.
@@ -253,6 +258,7 @@ func (d Definition) Agrees(other Definition) error {
 			"; weft repartition makes another crawl of it with as many as wanted",
 		},
 		{"public suffix list", d.SuffixList, other.SuffixList, ""},
+		{"source of responses", d.source(), other.source(), "; another data directory, or another name, is another crawl"},
 	}
 	if d.Bodies != "" {
 		pins = append(pins, pin{"place of large bodies", d.Bodies, other.Bodies, ""})
@@ -264,6 +270,9 @@ func (d Definition) Agrees(other Definition) error {
 	}
 	return nil
 }
+
+// source says where the crawl has its responses from.
+func (d Definition) source() string { return cmp.Or(d.Replay, "the web") }
 
 // record is what a record of config has beside the definition: at most one of them.
 type record struct {

@@ -74,6 +74,7 @@ func TestPinnedFieldsNeverChange(t *testing.T) {
 		"number of partitions":  func(d *topics.Definition) { d.Partitions = 5 },
 		"public suffix list":    func(d *topics.Definition) { d.SuffixList = "2027-01-01" },
 		"place of large bodies": func(d *topics.Definition) { d.Bodies = topics.InData },
+		"source of responses":   func(d *topics.Definition) { d.Replay = "/archive" },
 	} {
 		d := mine
 		change(&d)

@@ -73,6 +73,8 @@ type definitionFlags struct {
 	Archive         *location `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
 	ArchiveFile     *byteSize `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`
 	ArchiveCompress *string   `enum:"gzip,zstd" placeholder:"WHAT" help:"Compression of the archive: gzip (default) or zstd."`
+
+	Replay *archiveLocation `placeholder:"ARCHIVE" help:"Make no request, and take all responses from an archive: a folder, a bucket as in --checkpoints, or the data directory of a crawl, whose archive is in its folder warc. Then --delay is 0 by default. It is for new crawls and never changes."`
 }
 
 // parseFlags are those flags of a definition that say what is read in a page. weft reparse has them, too.
@@ -130,6 +132,9 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 		if d.Archive = string(*f.Archive); d.Archive == noArchive {
 			d.Archive = ""
 		}
+	}
+	if f.Replay != nil && d.Replay == "" && f.Delay == nil {
+		d.DelayMS = 0 // which would serve servers that are not asked
 	}
 	if f.MaxBodyOf != nil {
 		d.MaxBodyOf = make(map[string]int64, len(f.MaxBodyOf))
@@ -245,6 +250,8 @@ func (f definitionFlags) check() error {
 		return usagef("--bodies is empty")
 	case f.Archive != nil && *f.Archive == "":
 		return usagef("--archive is empty")
+	case f.Replay != nil && *f.Replay == "":
+		return usagef("--replay is empty")
 	case f.ArchiveFile != nil && *f.ArchiveFile < 1<<20:
 		return usagef("--archive-file %d is below 1MiB", *f.ArchiveFile)
 	}

@@ -23,11 +23,11 @@ func (c *diffCmd) Run(ctx context.Context, std streams) error {
 	if c.Examples < 0 {
 		return usagef("--examples %d is negative", c.Examples)
 	}
-	a, err := openWithin(ctx, string(c.A), "pages")
+	a, err := openThere(ctx, within(string(c.A), "pages"))
 	if err != nil {
 		return usageError{err}
 	}
-	b, err := openWithin(ctx, string(c.B), "pages")
+	b, err := openThere(ctx, within(string(c.B), "pages"))
 	if err != nil {
 		return usageError{err}
 	}

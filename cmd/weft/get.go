@@ -6,26 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/inspect/kept"
-	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 )
 
 type getCmd struct {
-	URL     string    `arg:"" name:"url" help:"URL of the page."`
-	At      string    `placeholder:"TIME" help:"The version nearest to this time, such as 2026-11-24 or 2026-11-24T10:00:00Z. Default: the newest."`
-	Headers bool      `xor:"what" help:"Print the head of the response as it came."`
-	Raw     bool      `xor:"what" help:"Print the body with its content coding."`
-	Text    bool      `xor:"what" help:"Print the text of the page."`
-	Article *string   `xor:"what" enum:"text,markdown" placeholder:"FORM" help:"Print the main text of the page, as text or as markdown."`
-	Data    string    `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl: its archive is in DIR/warc."`
-	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, or a bucket as in --checkpoints."`
+	URL     string  `arg:"" name:"url" help:"URL of the page."`
+	At      string  `placeholder:"TIME" help:"The version nearest to this time, such as 2026-11-24 or 2026-11-24T10:00:00Z. Default: the newest."`
+	Headers bool    `xor:"what" help:"Print the head of the response as it came."`
+	Raw     bool    `xor:"what" help:"Print the body with its content coding."`
+	Text    bool    `xor:"what" help:"Print the text of the page."`
+	Article *string `xor:"what" enum:"text,markdown" placeholder:"FORM" help:"Print the main text of the page, as text or as markdown."`
+	archiveFlags
 }
 
 func (c *getCmd) Run(ctx context.Context, std streams) error {
@@ -37,13 +34,9 @@ func (c *getCmd) Run(ctx context.Context, std streams) error {
 	if parsed, refusal := urls.Parse(c.URL); refusal == urls.Accepted {
 		target = parsed.String()
 	}
-	where := filepath.Join(c.Data, "warc")
-	if c.Archive != nil && *c.Archive != noArchive {
-		where = string(*c.Archive)
-	}
-	bucket, err := blob.Open(ctx, where)
+	bucket, err := c.open(ctx)
 	if err != nil {
-		return usageError{fmt.Errorf("archive: %w", err)}
+		return err
 	}
 	x, err := kept.Find(ctx, bucket, target, at)
 	if err != nil {

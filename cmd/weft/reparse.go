@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,11 +18,11 @@ import (
 )
 
 type reparseCmd struct {
-	From     location `required:"" placeholder:"ARCHIVE" help:"The archive: a folder, a bucket as in --checkpoints, or the data directory of a crawl, whose archive is in its folder warc."`
-	To       location `required:"" placeholder:"GENERATION" help:"Folder or bucket for the pages: a file for each file of the archive. Files that are there are not made again."`
-	Share    share    `placeholder:"K/N" help:"Make only share K of N, so that N machines make one generation: 1/3, 2/3 and 3/3."`
-	Compress string   `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
-	JSON     bool     `name:"json" help:"Print one JSON object."`
+	From     archiveLocation `required:"" placeholder:"ARCHIVE" help:"The archive: a folder, a bucket as in --checkpoints, or the data directory of a crawl, whose archive is in its folder warc."`
+	To       location        `required:"" placeholder:"GENERATION" help:"Folder or bucket for the pages: a file for each file of the archive. Files that are there are not made again."`
+	Share    share           `placeholder:"K/N" help:"Make only share K of N, so that N machines make one generation: 1/3, 2/3 and 3/3."`
+	Compress string          `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
+	JSON     bool            `name:"json" help:"Print one JSON object."`
 	parseFlags
 }
 
@@ -31,7 +30,7 @@ func (c *reparseCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	archive, err := openArchive(ctx, string(c.From))
+	archive, err := openThere(ctx, string(c.From))
 	if err != nil {
 		return usageError{fmt.Errorf("--from: %w", err)}
 	}
@@ -77,16 +76,8 @@ func (f parseFlags) given() (json.RawMessage, error) {
 	return text, nil
 }
 
-// openArchive opens an archive, or the archive of a crawl in its data directory.
-func openArchive(ctx context.Context, where string) (blob.Bucket, error) {
-	return openWithin(ctx, where, "warc")
-}
-
-// openWithin opens a folder or bucket; of the data directory of a crawl, one of its folders.
-func openWithin(ctx context.Context, where, part string) (blob.Bucket, error) {
-	if info, err := os.Stat(filepath.Join(where, part)); err == nil && info.IsDir() {
-		where = filepath.Join(where, part)
-	}
+// openThere opens a folder, which must exist, or a bucket.
+func openThere(ctx context.Context, where string) (blob.Bucket, error) {
 	if _, err := os.Stat(where); err != nil && !strings.Contains(where, "://") {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -72,4 +73,27 @@ func (l *location) UnmarshalText(text []byte) error {
 	}
 	*l = location(path)
 	return nil
+}
+
+// archiveLocation is the location of an archive. Of the data directory of a crawl it is the folder
+// of its archive.
+type archiveLocation location
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (a *archiveLocation) UnmarshalText(text []byte) error {
+	var l location
+	err := l.UnmarshalText(text)
+	*a = archiveLocation(within(string(l), archiveFolder))
+	return err
+}
+
+// archiveFolder is the folder of an archive in a data directory.
+const archiveFolder = "warc"
+
+// within returns a folder of a data directory if it is there, and else where.
+func within(where, folder string) string {
+	if info, err := os.Stat(filepath.Join(where, folder)); err == nil && info.IsDir() {
+		return filepath.Join(where, folder)
+	}
+	return where
 }

@@ -61,7 +61,10 @@ type Fetched struct {
 	// archive reads it.
 	CodedBody []byte `protobuf:"bytes,16,opt,name=coded_body,json=codedBody,proto3" json:"coded_body,omitempty"`
 	// Beside robots: whose robots.txt that is; unset for a check.
-	RobotsOf      *RobotsOf `protobuf:"bytes,15,opt,name=robots_of,json=robotsOf,proto3" json:"robots_of,omitempty"`
+	RobotsOf *RobotsOf `protobuf:"bytes,15,opt,name=robots_of,json=robotsOf,proto3" json:"robots_of,omitempty"`
+	// When the exchange was made, milliseconds since 1970, if it comes from an archive that the
+	// crawl replays. 0: it was made for this record.
+	RecordedMs    int64 `protobuf:"varint,17,opt,name=recorded_ms,json=recordedMs,proto3" json:"recorded_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -206,6 +209,13 @@ func (x *Fetched) GetRobotsOf() *RobotsOf {
 		return x.RobotsOf
 	}
 	return nil
+}
+
+func (x *Fetched) GetRecordedMs() int64 {
+	if x != nil {
+		return x.RecordedMs
+	}
+	return 0
 }
 
 // RobotsOf says for which URLs a robots.txt was asked for.
@@ -705,7 +715,7 @@ var File_weft_v1_fetched_proto protoreflect.FileDescriptor
 
 const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\n" +
-	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\xbb\x04\n" +
+	"\x15weft/v1/fetched.proto\x12\aweft.v1\x1a\x17weft/v1/scheduled.proto\x1a\x11weft/v1/url.proto\"\xdc\x04\n" +
 	"\aFetched\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\arequest\x18\x02 \x01(\v2\x10.weft.v1.RequestR\arequest\x12\x14\n" +
@@ -724,7 +734,9 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06robots\x18\x0e \x01(\v2\x10.weft.v1.FetchedR\x06robots\x12\x1d\n" +
 	"\n" +
 	"coded_body\x18\x10 \x01(\fR\tcodedBody\x12.\n" +
-	"\trobots_of\x18\x0f \x01(\v2\x11.weft.v1.RobotsOfR\brobotsOf\"W\n" +
+	"\trobots_of\x18\x0f \x01(\v2\x11.weft.v1.RobotsOfR\brobotsOf\x12\x1f\n" +
+	"\vrecorded_ms\x18\x11 \x01(\x03R\n" +
+	"recordedMs\"W\n" +
 	"\bRobotsOf\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1d\n" +
 	"\n" +

@@ -22,11 +22,11 @@ func (x Exchange) Header() (http.Header, error) {
 }
 
 // responses decodes bodies. A small one may become any size.
-var responses = httpclient.NewRestorer(settings.MaxBody)
+var responses = httpclient.NewRestorer(httpclient.AllBodies(settings.MaxBody))
 
 // Body returns the body without its content codings.
 func (x Exchange) Body(ctx context.Context) ([]byte, error) {
-	restored := responses.Restore(ctx, x.URL, x.Head, x.Payload)
+	restored := responses.Restore(ctx, httpclient.Request{URL: x.URL}, x.Head, x.Payload)
 	defer restored.Release()
 	if restored.Class != httpclient.ClassNone {
 		return nil, fmt.Errorf("decode the body of %s: %s", x.URL, restored.Error)

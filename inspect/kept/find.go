@@ -27,24 +27,19 @@ type Exchange struct {
 	Status int
 	// Head is from the status line to the empty line, and Payload the body as it is stored.
 	Head, Payload []byte
+	// Facts are what the crawl knew of the exchange besides. Foreign: another program wrote the
+	// record, or an earlier version, and there are no facts.
+	Facts   warc.Facts
+	Foreign bool
 }
 
 // Find returns the response of a URL that is nearest to a time. A URL that differs only in what
 // indexes leave out, such as www., is taken if there is no response of the exact one. It skips
 // responses that say that nothing has changed (304).
 func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) (Exchange, error) {
-	var found []warc.Line
-	for object, err := range bucket.List(ctx, "") {
-		if err != nil {
-			return Exchange{}, err
-		}
-		if strings.HasSuffix(object.Key, archive.IndexExtension) {
-			lines, err := linesOf(ctx, bucket, object, target)
-			if err != nil {
-				return Exchange{}, err
-			}
-			found = append(found, lines...)
-		}
+	found, err := lines(ctx, bucket, target)
+	if err != nil {
+		return Exchange{}, err
 	}
 	found = slices.DeleteFunc(found, func(l warc.Line) bool { return l.Status == strconv.Itoa(http.StatusNotModified) })
 	exact := slices.DeleteFunc(slices.Clone(found), func(l warc.Line) bool { return l.URL != target })
@@ -54,9 +49,44 @@ func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) 
 	if len(found) == 0 {
 		return Exchange{}, fmt.Errorf("%w: %s", ErrNone, target)
 	}
-	return read(ctx, bucket, slices.MinFunc(found, func(a, b warc.Line) int {
+	nearest := slices.MinFunc(found, func(a, b warc.Line) int {
 		return int(min(max(at.Sub(a.Date).Abs()-at.Sub(b.Date).Abs(), -1), 1))
-	}))
+	})
+	return read(ctx, bucket, nearest, func(target string) ([]warc.Line, error) {
+		return siblings(ctx, bucket, nearest.File, target)
+	})
+}
+
+// lines returns the lines of a URL: of the merged index, if there is one, and of the indexes of files
+// that are not in it.
+func lines(ctx context.Context, bucket blob.Bucket, target string) (found []warc.Line, err error) {
+	merged, err := readMerged(ctx, bucket)
+	if err != nil {
+		return nil, err
+	}
+	if merged.Index != "" {
+		found, err = linesOf(ctx, bucket, blob.Object{Key: merged.Index, Size: merged.Bytes}, target)
+		if errors.Is(err, blob.ErrNotExist) { // another process has made a newer one meanwhile
+			merged, err = Merged{}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for object, err := range bucket.List(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		if _, in := slices.BinarySearch(merged.Of, object.Key); in || !isIndex(object.Key) {
+			continue
+		}
+		more, err := linesOf(ctx, bucket, object, target)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
 }
 
 const (
@@ -102,22 +132,41 @@ func linesOf(ctx context.Context, bucket blob.Bucket, index blob.Object, target 
 	}
 }
 
-// read reads the response of a line.
-func read(ctx context.Context, bucket blob.Bucket, l warc.Line) (Exchange, error) {
+// siblings returns the lines of a URL in the index of a file.
+func siblings(ctx context.Context, bucket blob.Bucket, file, target string) (found []warc.Line, err error) {
+	for object, err := range bucket.List(ctx, archive.Stem(file)+".") {
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(object.Key, archive.IndexExtension) {
+			lines, err := linesOf(ctx, bucket, object, target)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, lines...)
+		}
+	}
+	return found, nil
+}
+
+// read reads the response of a line. beside returns the lines of a URL in the same file.
+func read(ctx context.Context, bucket blob.Bucket, l warc.Line, beside func(target string) ([]warc.Line, error)) (Exchange, error) {
 	record, err := member(ctx, bucket, l)
 	if err != nil {
 		return Exchange{}, err
 	}
-	x := Exchange{URL: l.URL, Date: l.Date}
-	if date, err := time.Parse(time.RFC3339, record.Field("WARC-Date")); err == nil {
+	x := Exchange{URL: record.Field("WARC-Target-URI"), Date: l.Date}
+	if date, err := record.Date(); err == nil {
 		x.Date = date
 	}
+	facts, own := record.Facts()
+	x.Facts, x.Foreign = facts, !own
 	x.Head, x.Payload = record.Message()
 	x.Status, _ = strconv.Atoi(l.Status)
-	if record.Field("WARC-Type") != "revisit" {
+	if record.Field("WARC-Type") != "revisit" || x.Status == http.StatusNotModified {
 		return x, nil
 	}
-	first, err := original(ctx, bucket, l, record)
+	first, err := original(ctx, bucket, l, record, beside)
 	if err != nil {
 		return Exchange{}, err
 	}
@@ -125,27 +174,22 @@ func read(ctx context.Context, bucket blob.Bucket, l warc.Line) (Exchange, error
 	return x, nil
 }
 
+// ErrNoPayload means that a record refers to a payload that is not in its file.
+var ErrNoPayload = errors.New("its payload is not there")
+
 // original returns the record that a revisit refers to.
-func original(ctx context.Context, bucket blob.Bucket, l warc.Line, revisit warc.Record) (warc.Record, error) {
-	for object, err := range bucket.List(ctx, archive.Stem(l.File)+".") {
-		if err != nil {
-			return warc.Record{}, err
-		}
-		if !strings.HasSuffix(object.Key, archive.IndexExtension) {
-			continue
-		}
-		lines, err := linesOf(ctx, bucket, object, revisit.Field("WARC-Refers-To-Target-URI"))
-		if err != nil {
-			return warc.Record{}, err
-		}
-		for _, line := range lines {
-			record, err := member(ctx, bucket, line)
-			if err != nil || record.Field("WARC-Record-ID") == revisit.Field("WARC-Refers-To") {
-				return record, err
-			}
+func original(ctx context.Context, bucket blob.Bucket, l warc.Line, revisit warc.Record, beside func(target string) ([]warc.Line, error)) (warc.Record, error) {
+	lines, err := beside(revisit.Field("WARC-Refers-To-Target-URI"))
+	if err != nil {
+		return warc.Record{}, err
+	}
+	for _, line := range lines {
+		record, err := member(ctx, bucket, line)
+		if err != nil || record.Field("WARC-Record-ID") == revisit.Field("WARC-Refers-To") {
+			return record, err
 		}
 	}
-	return warc.Record{}, fmt.Errorf("%s of %s refers to %s, which is not there", l.URL, l.File, revisit.Field("WARC-Refers-To"))
+	return warc.Record{}, fmt.Errorf("%s at %d: %w: %s", l.File, l.Offset, ErrNoPayload, revisit.Field("WARC-Refers-To"))
 }
 
 func member(ctx context.Context, bucket blob.Bucket, l warc.Line) (warc.Record, error) {

@@ -9,67 +9,38 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+	"go.uber.org/goleak"
 
-	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
-	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/test/archived"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const day = 24 * time.Hour
 
-var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-
-func exchange(url, body string, at time.Time) *weftpb.Fetched {
-	return &weftpb.Fetched{
-		Id: url, Request: &weftpb.Request{Target: &weftpb.Target{Url: url}},
-		Outcome: &weftpb.Outcome{Status: 200, StartedMs: at.UnixMilli()}, Proto: "HTTP/1.1",
-		ResponseHead: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"), Body: []byte(body),
-	}
-}
-
-// keep puts a file with its index into a bucket.
-func keep(t *testing.T, b blob.Bucket, c warc.Compression, stem string, all ...*weftpb.Fetched) {
-	t.Helper()
-	var body bytes.Buffer
-	p, err := warc.NewPacker(warc.Options{Compression: c})
-	f := warc.NewFile(&body, p)
-	for _, x := range all {
-		err = errors.Join(err, f.Add(x, codecs.ParsedArchived{}))
-	}
-	name := stem + c.Extension()
-	head := warc.Head{Name: name, Next: int64(len(all)), Sum: "x", Date: began}.Member(c)
-	index := warc.CDXJ(f.Index(), name, int64(len(head)))
-	file := append(head, body.Bytes()...)
-	err = errors.Join(err, b.Put(t.Context(), name, bytes.NewReader(file), int64(len(file))),
-		b.Put(t.Context(), stem+".1.cdxj", bytes.NewReader(index), int64(len(index))))
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var began = archived.Began
 
 func TestFind(t *testing.T) {
-	b, err := blob.Open(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := archived.Folder(t)
 	url := func(n int) string { return fmt.Sprintf("http://a.example/%04d", n) }
 	var many []*weftpb.Fetched // an index that is searched in several steps
 	for n := range 1500 {
-		many = append(many, exchange(url(n), fmt.Sprint("page ", n), began))
+		many = append(many, archived.Exchange(url(n), fmt.Sprint("page ", n), began))
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, err = w.Write([]byte("as it was coded"))
+	_, err := w.Write([]byte("as it was coded"))
 	if err = errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	coded := exchange("http://a.example/coded", "", began)
+	coded := archived.Exchange("http://a.example/coded", "", began)
 	coded.CodedBody, coded.ResponseHead = packed.Bytes(), []byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n")
-	unchanged := exchange(url(3), "", began.Add(9*day))
+	unchanged := archived.Exchange(url(3), "", began.Add(9*day))
 	unchanged.Outcome.Status, unchanged.ResponseHead = 304, []byte("HTTP/1.1 304 Not Modified\r\n\r\n")
-	keep(t, b, warc.Gzip, "c-1", append(many, coded, exchange("http://a.example/copy", "page 7", began))...)
-	keep(t, b, warc.Zstd, "c-2", exchange(url(3), "later", began.Add(2*day)), exchange("http://www.a.example/www", "w", began), unchanged)
+	archived.Put(t, b, warc.Gzip, "c-1", nil, append(many, coded, archived.Exchange("http://a.example/copy", "page 7", began))...)
+	archived.Put(t, b, warc.Zstd, "c-2", nil, archived.Exchange(url(3), "later", began.Add(2*day)), archived.Exchange("http://www.a.example/www", "w", began), unchanged)
 
 	for _, c := range []struct {
 		url  string

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/test/archived"
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
@@ -18,7 +19,7 @@ import (
 // exchanges in memory. Both use all cores. The archive is that in the folder WEFT_ARCHIVE, or else one
 // of generated pages.
 func BenchmarkReparse(b *testing.B) {
-	archive := folder(b)
+	archive := archived.Folder(b)
 	if where := os.Getenv("WEFT_ARCHIVE"); where != "" {
 		var err error
 		if archive, err = blob.Open(b.Context(), where); err != nil {
@@ -30,7 +31,7 @@ func BenchmarkReparse(b *testing.B) {
 	b.Run("whole", func(b *testing.B) {
 		var pages int64
 		for b.Loop() {
-			pages += run1(b, options(archive, folder(b))).Outcomes[Page]
+			pages += run1(b, options(archive, archived.Folder(b))).Outcomes[Page]
 		}
 		b.ReportMetric(float64(pages)/b.Elapsed().Seconds(), "pages/s")
 	})

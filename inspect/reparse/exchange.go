@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -75,12 +74,12 @@ func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte
 		return nil, NoPage, nil
 	}
 	target := record.Field("WARC-Target-URI")
-	date, err := time.Parse(time.RFC3339, record.Field("WARC-Date"))
+	date, err := record.Date()
 	if err != nil {
-		return nil, Unreadable, fmt.Errorf("read the date: %w", err)
+		return nil, Unreadable, err
 	}
 	head, _ := record.Message()
-	x := p.responses.Restore(ctx, target, head, payload)
+	x := p.responses.Restore(ctx, httpclient.Request{URL: target}, head, payload)
 	defer x.Release()
 	if x.Class != httpclient.ClassNone && facts.ErrorClass == "" {
 		return nil, Unreadable, fmt.Errorf("%s: %s", x.Class, x.Error)
@@ -121,4 +120,6 @@ func (p *parser) parse(r *kgo.Record) (line []byte, outcome Outcome, err error) 
 }
 
 // newRestorer bounds decoded bodies by the largest one that a crawl may fetch.
-func newRestorer() *httpclient.Restorer { return httpclient.NewRestorer(settings.MaxBody) }
+func newRestorer() *httpclient.Restorer {
+	return httpclient.NewRestorer(httpclient.AllBodies(settings.MaxBody))
+}

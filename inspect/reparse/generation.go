@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/weftcrawl/weft/inspect/scratch"
 	"github.com/weftcrawl/weft/internal/blob"
 )
 
@@ -104,12 +105,9 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 func newDraft(c Compression) (*draft, error) {
-	file, err := os.CreateTemp("", "weft-reparse-*")
+	file, err := scratch.File()
 	if err != nil {
-		return nil, fmt.Errorf("make a draft: %w", err)
-	}
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a draft: %w", err), file.Close())
+		return nil, err
 	}
 	d := &draft{file: file, size: counter{w: file}}
 	d.out = bufio.NewWriterSize(&d.size, 256<<10)

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -23,21 +22,18 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/test/archived"
 	"github.com/weftcrawl/weft/test/s3server"
 	"github.com/weftcrawl/weft/topics"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-
 // page is the exchange of a page.
 func page(url, body string) *weftpb.Fetched {
-	return &weftpb.Fetched{
-		Id: "id of " + url, Request: &weftpb.Request{Target: &weftpb.Target{Url: url, Depth: 2}},
-		Outcome: &weftpb.Outcome{Status: 200, StartedMs: began.UnixMilli()}, Proto: "HTTP/1.1",
-		ResponseHead: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"), Body: []byte(body),
-	}
+	x := archived.Exchange(url, body, archived.Began)
+	x.Request.Target.Depth = 2
+	return x
 }
 
 // with changes an exchange.
@@ -51,36 +47,11 @@ var definition = topics.Definition{Crawl: "c", Partitions: 4, Archive: topics.In
 // keep puts a file with its index into an archive.
 func keep(t testing.TB, b blob.Bucket, c warc.Compression, stem string, all ...*weftpb.Fetched) {
 	t.Helper()
-	var body bytes.Buffer
-	p, err := warc.NewPacker(warc.Options{Compression: c})
-	f := warc.NewFile(&body, p)
-	for n, x := range all {
-		err = errors.Join(err, f.Add(x, codecs.ParsedArchived{Partition: 3, Offset: int64(n)}))
-	}
-	text, jsonErr := json.Marshal(definition)
-	name := stem + c.Extension()
-	head := warc.Head{Name: name, Next: int64(len(all)), Sum: "x", Date: began, Info: []warc.Field{{Name: "weft-definition", Value: string(text)}}}.Member(c)
-	put(t, b, name, string(head)+body.String())
-	put(t, b, fmt.Sprintf("%s.%015d.cdxj", stem, len(all)), string(warc.CDXJ(f.Index(), name, int64(len(head)))))
-	if err = errors.Join(err, jsonErr); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func put(t testing.TB, b blob.Bucket, key, text string) {
-	t.Helper()
-	if err := b.Put(t.Context(), key, strings.NewReader(text), int64(len(text))); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func folder(t testing.TB) blob.Bucket {
-	t.Helper()
-	b, err := blob.Open(t.Context(), t.TempDir())
+	text, err := json.Marshal(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	archived.Put(t, b, c, stem, []warc.Field{{Name: "weft-definition", Value: string(text)}}, all...)
 }
 
 func options(archive, generation blob.Bucket) Options {
@@ -144,7 +115,7 @@ func fill(t testing.TB, b blob.Bucket) {
 // Each response has its outcome, and pages have all that the crawl knew of them.
 func TestOutcomes(t *testing.T) {
 	for _, c := range []warc.Compression{warc.Gzip, warc.Zstd} {
-		archive, generation := folder(t), folder(t)
+		archive, generation := archived.Folder(t), archived.Folder(t)
 		robots := page("http://a.example/robots.txt", "User-agent: *\nDisallow:")
 		answer := func(status uint32, line string) func(*weftpb.Fetched) {
 			return func(x *weftpb.Fetched) {
@@ -181,7 +152,7 @@ func TestOutcomes(t *testing.T) {
 		}
 		record := func(url, title string, offset int64) codecs.Parsed {
 			return codecs.Parsed{
-				ID: "id of " + url, URL: url, Title: title, Domain: "a.example", Crawl: "c", Depth: 2, Status: 200, FetchedAt: began,
+				ID: "id of " + url, URL: url, Title: title, Domain: "a.example", Crawl: "c", Depth: 2, Status: 200, FetchedAt: archived.Began,
 				Archived: &codecs.ParsedArchived{Partition: 3, Offset: offset},
 			}
 		}
@@ -195,7 +166,7 @@ func TestOutcomes(t *testing.T) {
 
 // Payloads that do not fit in memory are read again.
 func TestPayloadsThatAreNotKept(t *testing.T) {
-	archive := folder(t)
+	archive := archived.Folder(t)
 	fill(t, archive)
 	s, err := openSource(t.Context(), archive, "c-0f-00001-000.warc.gz")
 	if err != nil {
@@ -280,7 +251,7 @@ func (d dying) List(ctx context.Context, prefix string) iter.Seq2[blob.Object, e
 // A process may die before and after each step. The next one makes what is missing, and the generation
 // is the same as without a death.
 func TestKilledAtEachStep(t *testing.T) {
-	archive, whole := folder(t), folder(t)
+	archive, whole := archived.Folder(t), archived.Folder(t)
 	fill(t, archive)
 	run1(t, options(archive, whole))
 	want := contents(t, whole)
@@ -291,7 +262,7 @@ func TestKilledAtEachStep(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		died := 0
 		for step := int64(1); ; step += stride {
-			generation := folder(t)
+			generation := archived.Folder(t)
 			ctx, die := context.WithCancel(t.Context())
 			left := new(atomic.Int64)
 			left.Store(step)
@@ -329,7 +300,7 @@ func TestKilledAtEachStep(t *testing.T) {
 // Processes that make one generation at the same time make each file once, and any number of workers
 // makes the same bytes.
 func TestManyProcesses(t *testing.T) {
-	archive, alone, together := folder(t), folder(t), folder(t)
+	archive, alone, together := archived.Folder(t), archived.Folder(t), archived.Folder(t)
 	fill(t, archive)
 	o := options(archive, alone)
 	o.Workers, o.InFlight = 1, 1
@@ -349,7 +320,7 @@ func TestManyProcesses(t *testing.T) {
 	if diff := cmp.Diff(contents(t, alone), contents(t, together)); diff != "" || made.Load() != 3 {
 		t.Errorf("%d files were made:\n%s", made.Load(), diff)
 	}
-	shared, files := folder(t), 0
+	shared, files := archived.Folder(t), 0
 	for k := 1; k <= 5; k++ {
 		o := options(archive, shared)
 		o.Share, o.Shares = k, 5
@@ -365,16 +336,16 @@ func TestManyProcesses(t *testing.T) {
 
 // What is not a file of this version is left out, and a damaged one is an error. It leaves nothing.
 func TestFilesThatAreNotRead(t *testing.T) {
-	archive, generation := folder(t), folder(t)
+	archive, generation := archived.Folder(t), archived.Folder(t)
 	if _, err := Run(t.Context(), options(archive, generation)); err == nil || !strings.Contains(err.Error(), "there is no file of an archive") {
 		t.Error(err)
 	}
 	fill(t, archive)
-	put(t, archive, "other.warc.gz", "not a WARC file")
-	put(t, archive, "c-0f-00000-000.meta.warc.gz", "metadata is not read")
+	archived.PutText(t, archive, "other.warc.gz", "not a WARC file")
+	archived.PutText(t, archive, "c-0f-00000-000.meta.warc.gz", "metadata is not read")
 	damaged := "c-0f-00001-000.warc.gz"
 	text := contents(t, archive)[damaged]
-	put(t, archive, damaged, text[:len(text)/2])
+	archived.PutText(t, archive, damaged, text[:len(text)/2])
 	r, err := Run(t.Context(), options(archive, generation))
 	if err == nil || !strings.Contains(err.Error(), "reparse "+damaged) {
 		t.Errorf("%+v, %v", r, err)
@@ -382,7 +353,7 @@ func TestFilesThatAreNotRead(t *testing.T) {
 	if _, there := contents(t, generation)["c-0f-00001-000.jsonl"]; there {
 		t.Error("a file is there of which a part is missing")
 	}
-	put(t, archive, damaged, text)
+	archived.PutText(t, archive, damaged, text)
 	if r := run1(t, options(archive, generation)); r.Foreign != 1 || r.Files+r.Before != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -404,7 +375,7 @@ func TestInABucket(t *testing.T) {
 		}
 		return b
 	}
-	local, archive, generation := folder(t), at("archive"), at("generation")
+	local, archive, generation := archived.Folder(t), at("archive"), at("generation")
 	fill(t, archive)
 	run1(t, options(archive, local))
 	run1(t, options(archive, generation))

@@ -89,6 +89,13 @@ var stories = []struct {
 		}
 		w.consumed()
 	}},
+	{name: "replay", define: func(d *topics.Definition) { d.Replay = "/archive" }, questions: []question{site, site + "broken"}, happens: func(w *world) {
+		w.seeds(site, site+"broken")
+		w.robots("example.com", 404, "")
+		w.answers("example.com", fails("not_archived"), &weftpb.Outcome{Status: 503, ErrorClass: "archived_failure"})
+		w.consumed()
+		w.pass(time.Minute)
+	}},
 	{name: "robots-denied", questions: []question{site + "private/a", site + "public"}, happens: func(w *world) {
 		w.seeds(site+"private/a", site+"private/b", site+"public")
 		w.robots("example.com", 200, "User-agent: *\nDisallow: /private\nAllow: /private/b\n")

@@ -80,6 +80,8 @@ var classes = map[string]Verdict{
 	"unwanted_type":    {Health: Answered},
 	"address_refused":  {Unreached: true},
 	"port_refused":     {Unreached: true},
+	"not_archived":     {Unreached: true},
+	"archived_failure": {Unreached: true},
 	"invalid_url":      {},
 	"panic":            {},
 	// The URL goes back to where it was.

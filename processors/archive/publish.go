@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/stage"
@@ -38,8 +39,13 @@ func Prefix(crawl string, topic [16]byte, partition int32) string {
 const metadataPart = ".meta"
 
 // IsFile tells whether an object of an archive is a file of exchanges.
-func IsFile(name string) bool {
-	return (strings.HasSuffix(name, warc.Gzip.Extension()) || strings.HasSuffix(name, warc.Zstd.Extension())) && !strings.Contains(name, metadataPart+".")
+func IsFile(name string) bool { return isWARC(name) && !strings.Contains(name, metadataPart+".") }
+
+// IsMetadata tells whether an object of an archive is a file of metadata.
+func IsMetadata(name string) bool { return isWARC(name) && strings.Contains(name, metadataPart+".") }
+
+func isWARC(name string) bool {
+	return strings.HasSuffix(name, warc.Gzip.Extension()) || strings.HasSuffix(name, warc.Zstd.Extension())
 }
 
 // Stem is the name of a file, or of its index, without what follows the first record's offset.
@@ -231,7 +237,7 @@ func (p *publisher) dateOf(r *kgo.Record) time.Time {
 		if x.GetRobots() != nil {
 			one = x.GetRobots()
 		}
-		if ms := one.GetOutcome().GetStartedMs(); ms > 0 {
+		if ms := codecs.ExchangedMs(one); ms > 0 {
 			return time.UnixMilli(ms)
 		}
 	}

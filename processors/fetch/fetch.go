@@ -24,8 +24,10 @@ import (
 
 // Options are the options of the stage fetch in one process.
 type Options struct {
-	// Client makes the exchanges.
+	// Client makes the exchanges, unless there are Exchanges.
 	Client httpclient.Options
+	// Exchanges makes them in place of an HTTP client. Nil: an HTTP client does.
+	Exchanges Exchanger
 	// Queues make the requests of visits.
 	Queues hostqueue.Options
 	// Addresses are the budgets of addresses.
@@ -56,18 +58,22 @@ func (o Options) For(d topics.Definition) Options {
 
 // Run runs the stage fetch until ctx ends.
 func Run(ctx context.Context, env stage.Env, opts Options) error {
-	client, err := httpclient.New(opts.Client)
-	if err != nil {
-		return err
+	exchanges := opts.Exchanges
+	if exchanges == nil {
+		client, err := httpclient.New(opts.Client)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		exchanges = client
 	}
-	defer client.Close()
 	low := new(atomic.Bool)
 	if env.Embedded { // otherwise the topics are not on this disk
 		var stop func()
 		low, stop = stage.WatchReserve(ctx, env, "")
 		defer stop()
 	}
-	return env.Run(ctx, topics.Fetch, func(ctx context.Context) error { return live(ctx, env, opts, client, low) })
+	return env.Run(ctx, topics.Fetch, func(ctx context.Context) error { return live(ctx, env, opts, exchanges, low) })
 }
 
 // life is one life of the stage: it ends with an error, or with the stage.
@@ -91,7 +97,7 @@ type clients struct {
 
 // newLife returns a life that has no partitions. Its writes end with writing. fail ends
 // the life.
-func newLife(writing context.Context, fail func(error), env stage.Env, opts Options, http exchanger, low *atomic.Bool, c clients) *life {
+func newLife(writing context.Context, fail func(error), env stage.Env, opts Options, http Exchanger, low *atomic.Bool, c clients) *life {
 	right := lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime)
 	assigned := new(partitions)
 	backlog := newBackpressure(c.logs, env.Names.Group(topics.Parse), env.Names.Fetched, opts)
@@ -114,7 +120,7 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 }
 
 // live is one life of the stage.
-func live(ctx context.Context, env stage.Env, opts Options, http exchanger, low *atomic.Bool) error {
+func live(ctx context.Context, env stage.Env, opts Options, http Exchanger, low *atomic.Bool) error {
 	fetched, err := env.NewOutbox(topics.Fetch)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 )
 
 // known is an exchanger that knows every host.
-type known struct{ exchanger }
+type known struct{ Exchanger }
 
 func (known) LookUp(context.Context, string) (netip.Addr, *httpclient.Exchange) {
 	return netip.Addr{}, nil
@@ -28,7 +28,7 @@ func (known) LookAhead(context.Context, []string) {}
 // nameless is an exchanger that finds no host after a while, and notes what it looks up
 // ahead.
 type nameless struct {
-	exchanger
+	Exchanger
 	class httpclient.Class
 	after time.Duration
 	ahead *[]string
@@ -110,7 +110,7 @@ func (answering) Do(_ context.Context, r httpclient.Request) *httpclient.Exchang
 	return &httpclient.Exchange{URL: r.URL, Status: 200, Started: time.Now(), DNS: time.Second + r.LookedUp, Connect: 2 * time.Second}
 }
 
-func (a answering) Robots(ctx context.Context, r httpclient.Request, _ func(string) (time.Duration, bool)) []*httpclient.Exchange {
+func (a answering) Robots(ctx context.Context, r httpclient.Request, _ httpclient.Hop) []*httpclient.Exchange {
 	return []*httpclient.Exchange{a.Do(ctx, r)}
 }
 

@@ -49,15 +49,15 @@ func (g Gate) Permits() bool { return g.Leased && !g.Paused && !g.Resting && !g.
 // permitted, so that the visit is given back: that may last longer than the visit's lease.
 func (g Gate) Opens() bool { return g.Paused || g.Blocked || g.Permits() && !g.Full && !g.Low }
 
-// exchanger is the part of httpclient.Client that makes exchanges. A server decides
-// what our code meets in one. When our code panics, that is this exchange's outcome
+// Exchanger makes exchanges. It is a part of httpclient.Client, which has the descriptions of
+// the methods. It is safe for concurrent use. A server decides what our code meets in one. When our code panics, that is this exchange's outcome
 // (httpclient.ClassPanic), and the stage goes on. This does not cover net/http's own
 // goroutines.
-type exchanger interface {
+type Exchanger interface {
 	LookAhead(ctx context.Context, urls []string)
 	LookUp(ctx context.Context, url string) (address netip.Addr, failure *httpclient.Exchange)
 	Do(ctx context.Context, r httpclient.Request) *httpclient.Exchange
-	Robots(ctx context.Context, r httpclient.Request, hop func(next string) (lookedUp time.Duration, follow bool)) []*httpclient.Exchange
+	Robots(ctx context.Context, r httpclient.Request, hop httpclient.Hop) []*httpclient.Exchange
 }
 
 // IsRobots tells whether request i of v is for a robots.txt: the robots.txt of its own origin, or
@@ -71,7 +71,7 @@ func IsRobots(v *hostqueue.Visit, i int) bool {
 // acknowledged.
 type requester struct {
 	env        stage.Env
-	http       exchanger
+	http       Exchanger
 	lease      *lease.Lease
 	partitions *partitions
 	backlog    *backpressure

@@ -162,7 +162,7 @@ func TestPriority(t *testing.T) {
 type wild struct{ known }
 
 func (wild) Do(context.Context, httpclient.Request) *httpclient.Exchange { panic("what a bug \xff") }
-func (wild) Robots(context.Context, httpclient.Request, func(string) (time.Duration, bool)) []*httpclient.Exchange {
+func (wild) Robots(context.Context, httpclient.Request, httpclient.Hop) []*httpclient.Exchange {
 	panic("what a bug")
 }
 
@@ -217,7 +217,7 @@ func (curt) Do(context.Context, httpclient.Request) *httpclient.Exchange {
 	return &httpclient.Exchange{Class: httpclient.ClassConnectRefused}
 }
 
-func (curt) Robots(context.Context, httpclient.Request, func(string) (time.Duration, bool)) []*httpclient.Exchange {
+func (curt) Robots(context.Context, httpclient.Request, httpclient.Hop) []*httpclient.Exchange {
 	return []*httpclient.Exchange{{Class: httpclient.ClassConnectRefused}}
 }
 

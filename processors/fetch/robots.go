@@ -25,6 +25,17 @@ type RobotsOutcome struct {
 	Answer    hostqueue.Answer
 }
 
+// withoutDelay returns o without the Crawl-delay, which only serves a server that is asked.
+func (o RobotsOutcome) withoutDelay() RobotsOutcome {
+	o.Answer.Rest = 0
+	for _, rules := range []*weftpb.OriginRules{o.Rules, o.Elsewhere.GetRules()} {
+		if rules.GetRobots() != nil {
+			rules.Robots.CrawlDelayMs = 0
+		}
+	}
+	return o
+}
+
 // RobotsOf is the outcome of a request for a robots.txt. last is its last exchange,
 // after some redirects. product is our product token.
 func RobotsOf(asked *weftpb.Target, redirects int, last *httpclient.Exchange, product string) RobotsOutcome {
@@ -88,9 +99,11 @@ func referred(last *httpclient.Exchange, followed int) *weftpb.Target {
 // robotsStatus is the status that says what a robots exchange means: 0 when there was
 // no answer, and 404 for a redirect that leads nowhere (RFC 9309 section 2.3.1.2: after
 // five redirects the file may be taken as unavailable). The status of an error counts
-// even if its page could not be read (sections 2.3.1.3 and 2.3.1.4).
+// even if its page could not be read (sections 2.3.1.3 and 2.3.1.4). A replay has no such errors.
 func robotsStatus(x *httpclient.Exchange) int {
 	switch {
+	case x.Class == httpclient.ClassNotArchived, x.Class == httpclient.ClassArchivedFailure:
+		return http.StatusNotFound // no server is asked, so there is nothing to forbid
 	case x.Status >= http.StatusBadRequest:
 		return x.Status
 	case x.Class != httpclient.ClassNone:
@@ -196,7 +209,8 @@ func (q *requester) robotsHops(f flight, asked *weftpb.Target) []*httpclient.Exc
 	})
 }
 
-// robotsOutcome is RobotsOf, except that a panic is the outcome of the exchange.
+// robotsOutcome is RobotsOf, except that a panic is the outcome of the exchange, and that a replay
+// has no Crawl-delay.
 func (q *requester) robotsOutcome(asked *weftpb.Target, redirects int, last *httpclient.Exchange) (x *httpclient.Exchange, outcome RobotsOutcome) {
 	agent := settings.Product(q.env.Definition)
 	defer func() {
@@ -205,5 +219,9 @@ func (q *requester) robotsOutcome(asked *weftpb.Target, redirects int, last *htt
 			outcome = RobotsOf(asked, redirects, x, agent)
 		}
 	}()
-	return last, RobotsOf(asked, redirects, last, agent)
+	outcome = RobotsOf(asked, redirects, last, agent)
+	if q.env.Definition.Replay != "" {
+		outcome = outcome.withoutDelay()
+	}
+	return last, outcome
 }

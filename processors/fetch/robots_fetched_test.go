@@ -19,7 +19,7 @@ import (
 // redirecting answers a request for a robots.txt by way of another URL of its domain.
 type redirecting struct{ known }
 
-func (redirecting) Robots(context.Context, httpclient.Request, func(string) (time.Duration, bool)) []*httpclient.Exchange {
+func (redirecting) Robots(context.Context, httpclient.Request, httpclient.Hop) []*httpclient.Exchange {
 	now := time.Now()
 	return []*httpclient.Exchange{
 		{URL: "http://x.example/robots.txt", Status: 301, Location: "http://www.x.example/r", ResponseHead: []byte("HTTP/1.1 301 x\r\n\r\n"), Started: now},

@@ -71,6 +71,8 @@ func TestRobotsOf(t *testing.T) {
 		{name: "an error page that stalls", last: httpclient.Exchange{Status: 410, Class: httpclient.ClassSlowBody}, access: allow, ttl: robots.TTL},
 		{name: "busy, half of it", last: httpclient.Exchange{Status: 429, Class: httpclient.ClassBodyTruncated}, access: deny},
 		{name: "broken, in no coding", last: httpclient.Exchange{Status: 503, Class: httpclient.ClassBadEncoding}, access: deny},
+		{name: "not in the archive", last: httpclient.Exchange{Class: httpclient.ClassNotArchived}, access: allow, ttl: robots.TTL},
+		{name: "only failures are in the archive", last: httpclient.Exchange{Status: 200, Class: httpclient.ClassArchivedFailure}, access: allow, ttl: robots.TTL},
 		{name: "a redirect without a target", last: httpclient.Exchange{Status: 301}, access: allow, ttl: robots.TTL},
 		{name: "a redirect to no URL", last: httpclient.Exchange{Status: 301, Location: "mailto:a@b.example"}, access: allow, ttl: robots.TTL},
 		{name: "the sixth redirect", redirects: 5, last: httpclient.Exchange{Status: 301, Location: "http://a.example/6"}, access: allow, ttl: robots.TTL},
@@ -86,6 +88,27 @@ func TestRobotsOf(t *testing.T) {
 				t.Errorf("%v, want %v for %v with %q", r, test.access, test.ttl, test.text)
 			}
 		})
+	}
+}
+
+// A replay asks no server, so that it has no delay to keep, whoever asked for the robots.txt.
+func TestReplayHasNoCrawlDelay(t *testing.T) {
+	slow := &httpclient.Exchange{Status: 200, Body: []byte("User-agent: *\nCrawl-delay: 9\nDisallow: /x")}
+	for name, asked := range map[string]*weftpb.Target{
+		"its own domain": {Url: "http://a.example/robots.txt"},
+		"another domain": {Url: "http://b.example/robots.txt", ScopeRoot: "http://a.example", Via: weftpb.Via_VIA_ROBOTS, Depth: 1},
+	} {
+		found := RobotsOf(asked, 0, slow, "weft")
+		rules := found.Rules
+		if rules == nil {
+			rules = found.Elsewhere.GetRules()
+		}
+		if rules.GetRobots().GetCrawlDelayMs() != 9000 {
+			t.Errorf("%s: a delay of %d ms", name, rules.GetRobots().GetCrawlDelayMs())
+		}
+		if found = found.withoutDelay(); found.Answer.Rest != 0 || rules.Robots.CrawlDelayMs != 0 || rules.Robots.Rules != "-/x\n" {
+			t.Errorf("%s: %+v, %v", name, found.Answer, rules)
+		}
 	}
 }
 
@@ -158,7 +181,7 @@ type slowChain struct {
 	took time.Duration
 }
 
-func (c slowChain) Robots(_ context.Context, r httpclient.Request, hop func(string) (time.Duration, bool)) []*httpclient.Exchange {
+func (c slowChain) Robots(_ context.Context, r httpclient.Request, hop httpclient.Hop) []*httpclient.Exchange {
 	var list []*httpclient.Exchange
 	for {
 		time.Sleep(c.took)
@@ -229,7 +252,7 @@ func (elsewhereTo) LookUp(_ context.Context, url string) (netip.Addr, *httpclien
 	return firstAddress, nil
 }
 
-func (r elsewhereTo) Robots(_ context.Context, q httpclient.Request, hop func(string) (time.Duration, bool)) []*httpclient.Exchange {
+func (r elsewhereTo) Robots(_ context.Context, q httpclient.Request, hop httpclient.Hop) []*httpclient.Exchange {
 	const next = "http://www.a.example/robots.txt"
 	exchange := func(x httpclient.Exchange) *httpclient.Exchange {
 		*r.begun = append(*r.begun, time.Since(r.began))

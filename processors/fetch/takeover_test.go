@@ -56,7 +56,7 @@ func takeOverReleased(t *testing.T, released time.Time, fetched ...*weftpb.Fetch
 }
 
 // with changes the environment of the requester, and what makes its exchanges.
-func (h takenOver) with(http exchanger, change func(*stage.Env)) {
+func (h takenOver) with(http Exchanger, change func(*stage.Env)) {
 	h.requester.http = http
 	change(&h.requester.env)
 	change(&h.requester.witness.env)

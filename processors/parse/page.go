@@ -183,7 +183,7 @@ func parsed(f *weftpb.Fetched, page *document.Page, source urls.URL, base *urls.
 	}
 	out := codecs.Parsed{
 		ID: f.Id, URL: source.String(), Domain: domain, Crawl: crawl,
-		Status: int(f.Outcome.Status), FetchedAt: time.UnixMilli(f.Outcome.StartedMs).UTC(), Depth: f.Request.Target.Depth,
+		Status: int(f.Outcome.Status), FetchedAt: time.UnixMilli(codecs.ExchangedMs(f)).UTC(), Depth: f.Request.Target.Depth,
 		ContentType: page.MediaType, Charset: page.Charset, BodyBytes: f.Outcome.BodyBytes, Truncated: f.Outcome.Truncated,
 		Unparsed: page.Unparsed, Fallback: page.Fallback,
 		Language: page.Language, Title: page.Title, Description: page.Description,

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -124,6 +125,15 @@ func (r Record) Field(name string) string {
 		}
 	}
 	return ""
+}
+
+// Date is when the request began.
+func (r Record) Date() (time.Time, error) {
+	date, err := time.Parse(time.RFC3339, r.Field("WARC-Date"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: its date is %q", ErrRecord, r.Field("WARC-Date"))
+	}
+	return date, nil
 }
 
 // Message divides a block that is an HTTP message.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 )
 
@@ -43,7 +44,7 @@ func (f *File) records(x *weftpb.Fetched, facts Facts) []record {
 	if target == "" {
 		return nil
 	}
-	began := time.UnixMilli(x.GetOutcome().GetStartedMs()).UTC()
+	began := time.UnixMilli(codecs.ExchangedMs(x)).UTC()
 	date := began.Format(dateFormat)
 	common := []Field{{"WARC-Target-URI", target}, {"WARC-Date", date}}
 	if x.GetOutcome().GetStatus() == 0 {
@@ -196,7 +197,7 @@ func digest(text []byte) string {
 
 // recordID is the id of a record of an exchange.
 func recordID(f *weftpb.Fetched, kind string) string {
-	return idOf(f.GetId(), f.GetRequest().GetTarget().GetUrl(), f.GetOutcome().GetStartedMs(), kind)
+	return idOf(f.GetId(), f.GetRequest().GetTarget().GetUrl(), codecs.ExchangedMs(f), kind)
 }
 
 // idOf is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.

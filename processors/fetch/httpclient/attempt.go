@@ -59,7 +59,7 @@ func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, r Re
 		grant:            grant{permit: r.Permit, cancel: cancel},
 		firstByteTimeout: c.options.FirstByteTimeout,
 		// Frames of few bytes and their encryption may take as much again.
-		allowance: c.options.MaxHeaderBytes + 2*c.bodyLimit(r.Kind, "") + idleAllowance,
+		allowance: c.options.MaxHeaderBytes + 2*c.options.bodyLimit(r.Kind, "") + idleAllowance,
 		header:    headerBlock{limit: int(c.options.MaxHeaderBytes)},
 	}
 	a.trace = httptrace.ClientTrace{

@@ -42,6 +42,8 @@ const (
 	ClassStaleConnection Class = "stale_connection"
 	ClassHeaderTooLarge  Class = "header_too_large" // the response header exceeds its limit
 	ClassPanic           Class = "panic"            // our code panicked; the caller sets it, not Do
+	// The crawl replays an archive, which has no response of the URL. No request was made.
+	ClassNotArchived Class = "not_archived"
 
 	// The exchange may have a status:
 
@@ -57,6 +59,9 @@ const (
 	ClassBodyTruncated Class = "body_truncated" // the body ended before its announced end
 	ClassBadEncoding   Class = "bad_encoding"   // Content-Encoding unknown to us or not true
 	ClassUnwantedType  Class = "unwanted_type"  // Options.WantBody said no; no body was read
+	// The crawl replays an archive, whose responses of the URL all say that the crawl is to try
+	// again. That would bring the same responses.
+	ClassArchivedFailure Class = "archived_failure"
 )
 
 // Classes returns every class except ClassNone, for tables of policies and metrics that must
@@ -68,6 +73,7 @@ func Classes() []Class {
 		ClassLocalError, ClassTLSCertificate, ClassTLSError, ClassFirstByteTimeout,
 		ClassTotalTimeout, ClassSlowBody, ClassReset, ClassNoResponse, ClassStaleConnection, ClassHeaderTooLarge,
 		ClassBadResponse, ClassBodyTruncated, ClassBadEncoding, ClassUnwantedType, ClassPanic,
+		ClassNotArchived, ClassArchivedFailure,
 	}
 }
 

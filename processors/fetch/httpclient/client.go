@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/weftcrawl/weft/internal/mediatype"
 )
 
 // h2Window bounds what an HTTP/2 peer may send ahead of the reader on one
@@ -155,12 +153,12 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		return nil
 	}
 	media := mediaOf(resp.Header)
-	if !c.wants(r.Kind, resp.StatusCode, media) {
+	if !c.options.wants(r.Kind, resp.StatusCode, media) {
 		skip(resp)
-		return failf(ClassUnwantedType, "body of type %q is not wanted", media)
+		return unwanted(media)
 	}
-	limit := c.bodyLimit(r.Kind, media)
-	a.conn.allow(2 * (limit - c.bodyLimit(r.Kind, ""))) // see watch
+	limit := c.options.bodyLimit(r.Kind, media)
+	a.conn.allow(2 * (limit - c.options.bodyLimit(r.Kind, ""))) // see watch
 	got, err := c.bodies.read(ctx, cancel, resp, limit)
 	x.Body, x.CodedBody = got.bytes, got.coded
 	x.Truncated, x.WireBytes, x.reservation = got.truncated, got.wireBytes, got.reservation
@@ -172,26 +170,6 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		return a.failed(ctx, err)
 	}
 	return nil // a redirect needs only its header
-}
-
-func (c *Client) wants(kind Kind, status int, media string) bool {
-	return kind != KindPage || status/100 != 2 || c.options.WantBody == nil || c.options.WantBody(media)
-}
-
-// bodyLimit is where a body of a media type is cut; "": it is not known yet.
-func (c *Client) bodyLimit(kind Kind, media string) int64 {
-	of, named := mediatype.Lookup(c.options.MaxBodyOf, media)
-	switch {
-	case kind == KindRobots:
-		return RobotsBytes
-	case kind == KindPage && named:
-		return min(of, c.options.LargeBodyBytes)
-	case kind == KindPage && mediatype.IsFile(media):
-		return min(c.options.FileBytes, c.options.LargeBodyBytes)
-	case kind == KindSitemap:
-		return min(c.options.SitemapBytes, c.options.LargeBodyBytes)
-	}
-	return c.options.MaxBodyBytes
 }
 
 // MaxRobotsRedirects is how many redirects in a row are followed from a
@@ -207,11 +185,19 @@ const MaxRobotsRedirects = 5
 // belong to another domain, which another fetcher may own: hop decides about that, and may
 // wait for the domain's delay. It returns how long it has waited for LookUp. Nil: no redirect
 // is followed.
-func (c *Client) Robots(ctx context.Context, r Request, hop func(next string) (lookedUp time.Duration, follow bool)) []*Exchange {
+func (c *Client) Robots(ctx context.Context, r Request, hop Hop) []*Exchange {
+	return FollowRobots(ctx, c.Do, r, hop)
+}
+
+// Hop is called before a redirect of a robots.txt is followed; see [Client.Robots].
+type Hop func(next string) (lookedUp time.Duration, follow bool)
+
+// FollowRobots is [Client.Robots] with another way to make exchanges.
+func FollowRobots(ctx context.Context, do func(context.Context, Request) *Exchange, r Request, hop Hop) []*Exchange {
 	r.Kind = KindRobots
 	var list []*Exchange
 	for {
-		x := c.Do(ctx, r)
+		x := do(ctx, r)
 		list = append(list, x)
 		r.URL = x.Location
 		if x.Class != ClassNone || !isHTTP(r.URL) || len(list) > MaxRobotsRedirects || hop == nil {

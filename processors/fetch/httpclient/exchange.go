@@ -50,6 +50,8 @@ type Exchange struct {
 
 	// Started is the wall clock at the beginning.
 	Started time.Time
+	// Recorded is when the exchange was made, if it comes from an archive; zero: it does not.
+	Recorded time.Time
 	// DNS is how long the exchange waited for the addresses of its host: near 0 when
 	// they were cached, and 0 on a kept connection. It includes Request.LookedUp, which lies
 	// before Started. Connect, which includes TLS and not DNS,
@@ -108,8 +110,13 @@ func (x *Exchange) Fetched() *weftpb.Fetched {
 	if int64(len(body)+len(coded)) > topics.LargestInRecord {
 		coded = nil
 	}
+	var recordedMS int64
+	if !x.Recorded.IsZero() {
+		recordedMS = x.Recorded.UnixMilli()
+	}
 	return &weftpb.Fetched{
 		Outcome:        x.Outcome(),
+		RecordedMs:     recordedMS,
 		Proto:          x.Proto,
 		RequestHeaders: headerRecords(x.RequestHeaders),
 		Headers:        headerRecords(x.Headers),

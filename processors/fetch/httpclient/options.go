@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/politeness"
 )
 
@@ -224,6 +225,27 @@ func (o Options) Validate() error {
 		return fmt.Errorf("fetch: Contact %q has characters that a User-Agent comment cannot carry", o.Contact)
 	}
 	return nil
+}
+
+// wants tells whether the body of a response is read.
+func (o Options) wants(kind Kind, status int, media string) bool {
+	return kind != KindPage || status/100 != 2 || o.WantBody == nil || o.WantBody(media)
+}
+
+// bodyLimit is where a body of a media type is cut; "": it is not known yet.
+func (o Options) bodyLimit(kind Kind, media string) int64 {
+	of, named := mediatype.Lookup(o.MaxBodyOf, media)
+	switch {
+	case kind == KindRobots:
+		return RobotsBytes
+	case kind == KindPage && named:
+		return min(of, o.LargeBodyBytes)
+	case kind == KindPage && mediatype.IsFile(media):
+		return min(o.FileBytes, o.LargeBodyBytes)
+	case kind == KindSitemap:
+		return min(o.SitemapBytes, o.LargeBodyBytes)
+	}
+	return o.MaxBodyBytes
 }
 
 func (o Options) reach() reach {
