@@ -4,9 +4,9 @@ package codecs
 type ParsedImage struct {
 	// Format is one of package image: jpeg, png, gif, webp, bmp, tiff, avif, heif, ico or svg.
 	Format string `json:"format"`
-	// Width and Height are in pixels, before Orientation is applied; 0: not known.
-	Width  int `json:"width"`
-	Height int `json:"height"`
+	// Width and Height are in pixels, before Orientation is applied; 0: the image is damaged, or does not say.
+	Width  int `json:"width,omitempty"`
+	Height int `json:"height,omitempty"`
 	// Orientation is that of EXIF, 1 to 8; 0: it does not say.
 	Orientation int    `json:"orientation,omitempty"`
 	Camera      string `json:"camera,omitempty"`

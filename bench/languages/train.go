@@ -36,7 +36,7 @@ const (
 )
 
 // kept is how many features a table has.
-var kept = map[string]int{"Latn": 15_000, "Cyrl": 7_000, "Arab": 2_000, "Deva": 2_000, "Beng": 2_000, "Hani": 2_000}
+var kept = map[string]int{"Latn": 14_000, "Cyrl": 7_000, "Arab": 2_000, "Deva": 2_000, "Beng": 2_000, "Hani": 2_000}
 
 // inLatin writes Serbian in Latin letters: there is little text in them.
 var inLatin = strings.NewReplacer(strings.Fields(`А A Б B В V Г G Д D Ђ Đ Е E Ж Ž З Z И I Ј J К K Л L Љ Lj М M Н N Њ Nj О O П P Р R
@@ -164,16 +164,21 @@ func write(w *bufio.Writer, script string, names []string, found map[string]*cou
 	sort.Slice(rows, func(i, j int) bool {
 		return rows[i].gain > rows[j].gain || rows[i].gain == rows[j].gain && rows[i].feature < rows[j].feature
 	})
-	rows = rows[:min(len(rows), kept[script])]
-	sort.Slice(rows, func(i, j int) bool { return rows[i].feature < rows[j].feature })
+	digits := map[string]string{}
+	features := make([]string, len(rows))
+	for i, r := range rows {
+		digits[r.feature], features[i] = r.digits, r.feature
+	}
+	features = language.Chosen(script, features, kept[script])
+	slices.Sort(features)
 	var last []rune
-	for _, r := range rows {
-		this := []rune(r.feature)
+	for _, feature := range features {
+		this := []rune(feature)
 		shared := 0
 		for shared < len(last) && shared < len(this) && last[shared] == this[shared] {
 			shared++
 		}
-		fmt.Fprintf(w, "%d%s %s\n", shared, string(this[shared:]), r.digits)
+		fmt.Fprintf(w, "%d%s %s\n", shared, string(this[shared:]), digits[feature])
 		last = this
 	}
 }

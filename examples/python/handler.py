@@ -86,13 +86,15 @@ def main():
     consumer.subscribe([f"{args.crawl}.fetched"])
     try:
         while True:
-            for message in consumer.consume(50, timeout=0.5):
+            messages = consumer.consume(50, timeout=0.5)
+            for message in messages:
                 if message.error():
                     raise SystemExit(message.error())
                 made = handle(message.value())
                 if made:
                     print(json.dumps(made), flush=True)
-            consumer.commit(asynchronous=False)  # the work is done
+            if messages:
+                consumer.commit(asynchronous=False)  # the work is done
     except KeyboardInterrupt:
         pass
     finally:

@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/stage"
+	"github.com/weftcrawl/weft/test/parsedschema"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -22,7 +23,7 @@ func pageOf(t *testing.T, f *weftpb.Fetched) (page codecs.Parsed, bytes int) {
 	return pageUnder(t, topics.Definition{}, f)
 }
 
-// pageUnder is pageOf in a crawl with a definition.
+// pageUnder is pageOf in a crawl with a definition. The page must be as the schema says.
 func pageUnder(t *testing.T, d topics.Definition, f *weftpb.Fetched) (page codecs.Parsed, bytes int) {
 	t.Helper()
 	d.Crawl = "test"
@@ -33,6 +34,13 @@ func pageUnder(t *testing.T, d topics.Definition, f *weftpb.Fetched) (page codec
 	out, reason := transform(&kgo.Record{Key: []byte("a.example"), Value: stage.Encode(f)})
 	if reason != "" || len(out) == 0 || !strings.HasSuffix(out[0].Topic, "parsed") {
 		t.Fatalf("%q, %d records", reason, len(out))
+	}
+	var value any
+	if err := json.Unmarshal(out[0].Value, &value); err != nil {
+		t.Fatal(err)
+	}
+	if err := parsedschema.Compiled().Validate(value); err != nil {
+		t.Errorf("%s: %v", f.Request.Target.Url, err)
 	}
 	if err := json.Unmarshal(out[0].Value, &page); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,8 @@ type Input struct {
 	// the use of the page, lines of "name: value".
 	UsageFields []Field
 	RobotsTxt   string
-	// Body has its Content-Encoding removed. It is not changed and not kept.
+	// Body has its Content-Encoding removed. The page may have parts of it as strings, so it must
+	// not be changed as long as the page is used.
 	Body []byte
 	// Truncated: Body was cut at the limit, perhaps within a character.
 	Truncated bool

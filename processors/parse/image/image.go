@@ -67,7 +67,7 @@ type Options struct {
 	Place bool
 }
 
-// DefaultOptions hash pictures of at most 8 million pixels.
+// DefaultOptions hash pictures of at most 4 Mi pixels.
 func DefaultOptions() Options { return Options{MaxPixelBytes: 32 << 20, MaxFieldBytes: 1 << 10} }
 
 // Format tells the format of an image by its first bytes (WHATWG MIME Sniffing section 6.1, and

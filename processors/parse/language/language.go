@@ -1,7 +1,5 @@
 package language
 
-import "math"
-
 // Guess is what a text shows about its language.
 type Guess struct {
 	// Language is the language (BCP 47); empty: the text is too short, is in several languages, or
@@ -27,14 +25,17 @@ const (
 type piece struct {
 	letters int
 	script  script
-	sums    sums
+	score
 }
 
 // Detect tells the language of a text from a sample of some hundred letters.
 func Detect(text string) Guess {
-	d := detector{reader: reader{table: letters()}, tables: tables()}
-	sampled(text, d.take)
+	d := detector{reader: reader{table: letters()}, tables: tables(), enough: enoughLetters}
+	d.sample(text)
 	d.end()
+	if !d.sure() {
+		d.judge()
+	}
 	return d.guess()
 }
 
@@ -43,32 +44,54 @@ const maxPieces = 16
 type detector struct {
 	reader reader
 	tables *[scripts]*table
-	total  int
+	total  int // letters
+	enough int // letters, after which the next verdict is made
 	pieces [maxPieces]piece
 	n      int
 
-	// The piece that is being read.
+	// The piece that is being read: its letters, the sums of its features by script, and the last features.
 	letters int
-	counts  [scripts]int
 	sums    [lastTable + 1]sums
+	keys    keys
+
+	verdict verdict
 }
 
-func (d *detector) take(line string, quota int) bool {
-	d.reader.words(line, min(quota, sampleLetters-d.total), &d.counts, d.word)
-	letters := 0
-	for _, n := range d.counts {
-		letters += n
+// take reads about so many letters of a line, takes them from the line, and tells whether more are wanted.
+func (d *detector) take(line *string, letters int) (more bool) {
+	r := &d.reader
+	room := min(letters, sampleLetters-d.total)
+	r.start(*line, room)
+	for r.next() {
+		if d.tables[r.word.script] == nil {
+			continue
+		}
+		if !d.keys.hasRoom(&r.word) {
+			d.look()
+			d.keys.script = r.word.script
+		}
+		d.keys.add(&r.word)
 	}
-	d.total += letters - d.letters
-	if d.letters = letters; d.letters >= pieceLetters {
+	*line = r.line[r.at:]
+	read := room - r.room
+	d.total += read
+	if d.letters += read; d.letters >= pieceLetters {
 		d.end()
+		if d.total >= d.enough {
+			if d.judge(); d.sure() {
+				return false
+			}
+			d.enough *= 2
+		}
 	}
 	return d.total < sampleLetters && d.n < maxPieces
 }
 
-func (d *detector) word(w *word) {
-	if t := d.tables[min(w.script, otherScript)]; t != nil {
-		t.add(&d.sums[w.script], w)
+// look looks the last features up.
+func (d *detector) look() {
+	if d.keys.n > 0 {
+		d.tables[d.keys.script].add(&d.sums[d.keys.script], d.keys.all[:d.keys.n])
+		d.keys.n = 0
 	}
 }
 
@@ -77,15 +100,17 @@ func (d *detector) end() {
 	if d.letters == 0 || d.n == maxPieces {
 		return
 	}
+	d.look()
 	p := &d.pieces[d.n]
-	p.letters, p.script = d.letters, mainScript(&d.counts)
+	p.letters, p.script = d.letters, mainScript(&d.reader.counts)
 	if p.script <= lastTable {
-		p.sums = d.sums[p.script]
+		d.sums[p.script].carry()
+		p.score = d.sums[p.script].score
 	}
+	clear(d.sums[:])
 	d.n++
 	d.letters = 0
-	clear(d.counts[:])
-	clear(d.sums[:])
+	clear(d.reader.counts[:])
 }
 
 // mainScript is the script of a text with such counts of letters. Texts in other scripts have many
@@ -108,114 +133,6 @@ func mainScript(counts *[scripts]int) script {
 		}
 		if n > letters {
 			best, letters = s, n
-		}
-	}
-	return best
-}
-
-func (d *detector) guess() Guess {
-	var byScript [scripts]int
-	for i := range d.pieces[:d.n] {
-		byScript[d.pieces[i].script] += d.pieces[i].letters
-	}
-	s := noScript
-	for other, n := range byScript {
-		if n > byScript[s] {
-			s = script(other) //nolint:gosec // a few scripts
-		}
-	}
-	if s == noScript {
-		return Guess{}
-	}
-	g := Guess{Script: scriptFacts[s].code}
-	share := float64(byScript[s]) / float64(d.total)
-	t := d.tables[s]
-	switch {
-	case t == nil:
-		if byScript[s] >= leastSigns && share >= leastShare {
-			g.Language, g.Confidence = scriptFacts[s].language, share
-		}
-	case s == han, byScript[s] >= leastLetters:
-		d.ofTable(&g, t, s, share)
-	}
-	if g.Language == "" || g.Confidence < leastConfidence {
-		g.Language, g.Confidence = "", 0
-	}
-	return g
-}
-
-const (
-	// dependence is by how much the logarithms of features are divided: they overlap, and so they
-	// are not independent.
-	dependence = 4
-	// leastShare is the share of the letters of a text that must be in its script, and of its pieces
-	// that must be in its language.
-	leastShare = 0.6
-	// doubtful is the difference in nats up to which a piece may also be in another language than
-	// the one that it is most like.
-	doubtful = 12
-)
-
-// ofTable guesses by the features of words.
-func (d *detector) ofTable(g *Guess, t *table, s script, share float64) {
-	var all [maxLanguages]int
-	costs := all[:copy(all[:], t.rare)]
-	hits, features := 0, 0
-	for i := range d.pieces[:d.n] {
-		if p := &d.pieces[i]; p.script == s {
-			p.sums.costs(costs)
-			hits, features = hits+p.sums.hits, features+p.sums.all
-		}
-	}
-	if hits == 0 || s <= cyrillic && float64(hits) < leastHits*float64(features) {
-		return
-	}
-	best := least(costs)
-	if float64(costs[best])*Unit > mostCost*float64(hits) {
-		return
-	}
-	agree := 0
-	for i := range d.pieces[:d.n] {
-		p := &d.pieces[i]
-		if p.script != s {
-			continue
-		}
-		var all [maxLanguages]int
-		own := all[:len(t.languages)]
-		p.sums.costs(own)
-		if float64(own[best]-own[least(own)])*Unit <= doubtful {
-			agree += p.letters
-		}
-	}
-	if share *= float64(agree) / (share * float64(d.total)); share < leastShare {
-		return
-	}
-	others := 0.0
-	for l, cost := range costs {
-		if l != best {
-			others += math.Exp(-float64(cost-costs[best]) * Unit / dependence)
-		}
-	}
-	g.Language = t.languages[best]
-	g.Confidence = share / (1 + others)
-	if s == han {
-		g.Script = "Han" + g.Language[len("zh-Han"):] // Hans or Hant
-		g.Language = "zh"
-	}
-}
-
-const (
-	// leastHits is the least share of the features of a text that a large table must have, and mostCost
-	// the highest cost of one, in nats: beyond them a text is in a language that is not known.
-	leastHits = 0.25
-	mostCost  = 2.8
-)
-
-func least(costs []int) int {
-	best := 0
-	for l, cost := range costs {
-		if cost < costs[best] {
-			best = l
 		}
 	}
 	return best

@@ -142,26 +142,53 @@ func noise(letters int) string {
 	return out.String()
 }
 
-// TestTables holds that no sum of costs overflows its 16 bits, and that the hashes of features are
-// told from each other.
+// TestTables holds that no sum of costs overflows its bits, and that the features of a table are found.
 func TestTables(t *testing.T) {
 	known := 0
-	for s, table := range tables() {
+	for _, table := range tables() {
 		if table == nil {
 			continue
 		}
 		known += len(table.languages)
-		for at, slot := range table.slots {
-			if slot != 0 && table.row(uint64(at)<<table.shift|uint64(slot>>16)) < 0 {
-				t.Errorf("table %d: slot %d is not found", s, at)
+		for i := range table.buckets {
+			for _, feature := range table.buckets[i] {
+				var s sums
+				if feature.key == 0 {
+					continue
+				}
+				if table.add(&s, []uint64{feature.key}); s.hits != 1 {
+					t.Errorf("the feature %q is not found", lettersOf(feature.key))
+				}
 			}
 		}
 	}
 	if known < 50 {
 		t.Errorf("%d languages", known)
 	}
-	if most := 2 * (sampleLetters + 2*sampleLetters); most*MaxCost > 0xFFFF {
+	if most := 2 * sampleLetters; most*MaxCost > 0xFFFF {
 		t.Errorf("%d features of a piece may cost %d", most, most*MaxCost)
+	}
+	var s sums
+	var table table
+	table.buckets, table.shift = make([]bucket, 1), 64
+	costs := table.place("abc")
+	for i := range costs {
+		costs[i] = 1<<64 - 1 - 0xF0
+	}
+	for range sampleLetters {
+		table.add(&s, []uint64{keyOf("abc")})
+	}
+	s.carry()
+	sums := make([]int, maxLanguages)
+	s.addTo(sums)
+	for l, sum := range sums {
+		want := MaxCost * sampleLetters
+		if l%lanes == 1 {
+			want = 0
+		}
+		if sum != want {
+			t.Errorf("the costs of language %d are %d, want %d", l, sum, want)
+		}
 	}
 }
 

@@ -15,28 +15,46 @@ const (
 	proseBytes = 100
 	// pieceLetters is the least length of a piece. A text is read in pieces, which show whether all
 	// of it is in one language.
-	pieceLetters = 60
+	pieceLetters = 30
+	// firstLines is the number of lines of prose that are looked at first, a part of each.
+	firstLines = 4
 )
 
-// sampled gives pieces of a text to take, prose first, until take wants no more.
-func sampled(text string, take func(line string, letters int) (more bool)) {
+// sample reads a text until the detector wants no more: parts of the first lines of prose, the rest
+// of these, other prose, and what is no prose.
+func (d *detector) sample(text string) {
 	text = text[:min(len(text), sampleBytes)]
-	lines := 0
-	for rest := text; rest != ""; {
+	var first [firstLines]string
+	n := 0
+	rest := text
+	for n < firstLines && rest != "" {
 		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		if len(line) >= proseBytes {
-			lines++
+		if line, rest, _ = strings.Cut(rest, "\n"); len(line) >= proseBytes {
+			first[n] = line
+			n++
 		}
 	}
-	quota := sampleLetters / max(min(lines, 4), 1)
-	for _, prose := range []bool{true, false} {
-		for rest := text; rest != ""; {
+	if n > 0 {
+		whole := sampleLetters / n
+		part := max(pieceLetters, enoughLetters/n)
+		for _, letters := range [...]int{part, whole - part} {
+			for i := range first[:n] {
+				if !d.take(&first[i], letters) {
+					return
+				}
+			}
+		}
+		for rest != "" {
 			var line string
-			line, rest, _ = strings.Cut(rest, "\n")
-			if line != "" && prose == (len(line) >= proseBytes) && !take(line, quota) {
+			if line, rest, _ = strings.Cut(rest, "\n"); len(line) >= proseBytes && !d.take(&line, sampleLetters/n) {
 				return
 			}
+		}
+	}
+	for rest = text; rest != ""; {
+		var line string
+		if line, rest, _ = strings.Cut(rest, "\n"); len(line) < proseBytes && !d.take(&line, sampleLetters) {
+			return
 		}
 	}
 }
@@ -71,22 +89,33 @@ const wordEnd = '_'
 // reader reads the words of a line.
 type reader struct {
 	table *letterTable
-	word  word
+	line  string
+	at    int // what of the line is read
+	room  int // the letters that may still be read
+	// beside is what stands before the next word.
+	beside uint8
+	// counts has the letters that were read, by script.
+	counts [scripts]int
+	word   word
 }
 
-// words gives the words of a line to take and counts all letters, until there are limit letters.
-// Left out are names of files, options, numbers, abbreviations and what else is no word.
-func (r *reader) words(line string, limit int, counts *[scripts]int, take func(*word)) {
-	t, w := r.table, &r.word
-	before := byte(apart)
-	letters := 0
-	for i := 0; i < len(line) && letters < limit; {
+// start begins a line, of which it reads about room letters.
+func (r *reader) start(line string, room int) {
+	r.line, r.at, r.room, r.beside = line, 0, room, apart
+}
+
+// next reads the next word. Left out are names of files, options, numbers, abbreviations and what else
+// is no word.
+func (r *reader) next() bool {
+	t, w, line := r.table, &r.word, r.line
+	i := r.at
+	for i < len(line) && r.room > 0 {
 		// What stands before the word.
 		c := line[i]
 		if c < utf8.RuneSelf && t.script[c] == noScript {
-			before = apart
+			r.beside = apart
 			if besides[c] == joins || c == '-' && (i == 0 || line[i-1] == ' ' || line[i-1] == '-') { // an option
-				before = joins
+				r.beside = joins
 			}
 			i++
 			continue
@@ -94,12 +123,13 @@ func (r *reader) words(line string, limit int, counts *[scripts]int, take func(*
 		capitals, humps := 0, false
 		w.n, w.script = 1, noScript
 		mixed := false
+		run := 0 // letters of w.script
 		for i < len(line) {
 			var ch rune
 			var s script
-			var size int
+			size := 1
 			if c := line[i]; c < utf8.RuneSelf {
-				ch, size = rune(c), 1
+				ch = rune(c)
 				s = t.script[c]
 			} else {
 				ch, size = utf8.DecodeRuneInString(line[i:])
@@ -120,13 +150,16 @@ func (r *reader) words(line string, limit int, counts *[scripts]int, take func(*
 				break
 			}
 			i += size
-			counts[s]++
-			letters++
-			switch {
-			case w.script == noScript:
+			switch w.script {
+			case s:
+				run++
+			case noScript:
 				w.script = s
-			case w.script != s:
+				run++
+			default:
 				mixed = true
+				r.counts[s]++
+				r.room--
 			}
 			low := uint16(wordEnd)
 			if ch < letterTableSize {
@@ -142,30 +175,35 @@ func (r *reader) words(line string, limit int, counts *[scripts]int, take func(*
 				w.n++
 			}
 		}
+		before := r.beside
+		r.beside = apart
 		if w.n == 1 {
-			before = apart
 			continue
 		}
+		r.counts[w.script] += run
+		r.room -= run
 		n := w.n - 1
 		bad := mixed || humps || before == joins || capitals == n && n > 1 && n < 6
-		before = apart
 		if i < len(line) && line[i] < utf8.RuneSelf {
 			switch besides[line[i]] {
 			case joins:
 				bad = true
 			case perhaps:
 				if i+1 < len(line) && line[i+1] != ' ' && line[i+1] != '.' && (line[i+1] >= utf8.RuneSelf || t.script[line[i+1]] != noScript) {
-					bad, before = true, joins
+					bad, r.beside = true, joins
 				}
 			}
-			if before == joins {
+			if r.beside == joins {
 				i++
 			}
 		}
 		if !bad {
 			w.letters[0], w.letters[w.n] = wordEnd, wordEnd
 			w.n++
-			take(w)
+			r.at = i
+			return true
 		}
 	}
+	r.at = i
+	return false
 }

@@ -21,7 +21,7 @@ var packed []byte
 const (
 	// maxLanguages bounds the languages of a table.
 	maxLanguages = 48
-	lanes        = 8 // languages in a number of 64 bits
+	lanes        = 16 // languages in a number of 64 bits
 	// Unit is what a cost of one stands for, in nats.
 	Unit = 0.5
 	// MaxCost is the highest cost of a feature.
@@ -35,14 +35,16 @@ type table struct {
 	languages []string
 	// rare is what a text costs in a language beside its features: languages that are rare beside those
 	// that they are like have a cost.
-	rare  []int
-	words int // numbers of 64 bits in a row
-	// slots has, at the hash of a feature, what tells the feature from others with that hash, and in the
-	// low 16 bits the number of its row plus one. To find both in one place matters: most look-ups
-	// wait for memory.
-	slots []uint32
-	rows  []uint64
-	shift uint
+	rare    []int
+	buckets []bucket
+	shift   uint // the high bits of a hash behind it are the number of a bucket
+}
+
+// bucket is a line of the processor's cache, in which the costs of two features are beside their names:
+// a look-up waits for memory once. Its hash says in which bucket a feature is.
+type bucket [2]struct {
+	key   uint64
+	costs [maxLanguages / lanes]uint64
 }
 
 var tables = sync.OnceValue(func() *[scripts]*table {
@@ -65,15 +67,6 @@ func readTables(from io.Reader) (*[scripts]*table, error) {
 	all := new([scripts]*table)
 	lines := bufio.NewScanner(from)
 	var t *table
-	var features []string
-	var costs [][]byte
-	var s script
-	end := func() {
-		if t != nil {
-			t.build(features, costs)
-			all[s], features, costs, t = t, nil, nil, nil
-		}
-	}
 	last := ""
 	for lines.Scan() {
 		line := lines.Text()
@@ -85,12 +78,13 @@ func readTables(from io.Reader) (*[scripts]*table, error) {
 			return nil, fmt.Errorf("the line %q has no columns", line)
 		}
 		if strings.HasPrefix(line, "= ") {
-			end()
 			fields := strings.Fields(rest)
-			if s = scriptOf(fields[0]); s == noScript || len(fields)-1 > maxLanguages {
+			s := scriptOf(fields[0])
+			if bucketBits[s] == 0 || len(fields)-1 > maxLanguages {
 				return nil, fmt.Errorf("the table %q is not known", fields[0])
 			}
-			t = &table{words: (len(fields) - 1 + lanes - 1) / lanes}
+			t = newTable(s)
+			all[s] = t
 			for _, field := range fields[1:] {
 				name, cost, _ := strings.Cut(field, "+")
 				n, err := strconv.Atoi("0" + cost)
@@ -111,13 +105,19 @@ func readTables(from io.Reader) (*[scripts]*table, error) {
 			return nil, fmt.Errorf("the line %q shares too much", line)
 		}
 		last = string(runes[:shared]) + head[1:]
-		features, costs = append(features, last), append(costs, []byte(rest))
+		costs := t.place(last)
+		if costs == nil {
+			return nil, fmt.Errorf("the line %q is one of three with one hash", line)
+		}
+		for l, digit := range []byte(rest) {
+			cost := uint64(digit - '0')
+			if digit >= 'a' {
+				cost = uint64(digit-'a') + 10
+			}
+			costs[l/lanes] |= cost << (4 * (l % lanes))
+		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, err
-	}
-	end()
-	return all, nil
+	return all, lines.Err()
 }
 
 func scriptOf(code string) script {
@@ -129,111 +129,119 @@ func scriptOf(code string) script {
 	return noScript
 }
 
-// build makes the table of features and their costs.
-func (t *table) build(features []string, costs [][]byte) {
-	bits := uint(4)
-	for 1<<bits < 4*len(features) {
-		bits++
-	}
-	t.shift = 64 - bits
-	t.slots = make([]uint32, 1<<bits)
-	t.rows = make([]uint64, t.words*len(features))
-	for i, feature := range features {
-		h := hashOf(feature)
-		at := h >> t.shift
-		for t.slots[at] != 0 {
-			at = (at + 1) & (1<<bits - 1)
-		}
-		t.slots[at] = uint32(h)<<16 | uint32(i+1) //nolint:gosec // a part of the hash, and fewer than 65,536 features
-		for l, digit := range costs[i] {
-			cost := uint64(digit - '0')
-			if digit >= 'a' {
-				cost = uint64(digit-'a') + 10
-			}
-			t.rows[i*t.words+l/lanes] |= cost << (8 * (l % lanes))
-		}
-	}
+// bucketBits has, by script, the logarithm of the number of buckets of a table.
+var bucketBits = [scripts]uint{latin: 13, cyrillic: 13, arabic: 11, devanagari: 11, bengali: 11, han: 11}
+
+func newTable(s script) *table {
+	return &table{buckets: make([]bucket, 1<<bucketBits[s]), shift: 64 - bucketBits[s]}
 }
 
-// hashOf is the hash of a feature given as text.
-func hashOf(feature string) uint64 {
-	var key uint64
-	for _, r := range feature {
-		key = key<<16 | uint64(r)&0xFFFF
+// place puts a feature into its bucket and returns its costs there, nil if the bucket is full.
+func (t *table) place(feature string) *[maxLanguages / lanes]uint64 {
+	key := keyOf(feature)
+	b := &t.buckets[hash(key)>>t.shift]
+	for i := range b {
+		if b[i].key == 0 {
+			b[i].key = key
+			return &b[i].costs
+		}
 	}
-	return hash(key)
+	return nil
 }
 
-// hash spreads a key. Its high bits say where a feature is, and its low bits tell it from others.
+// Chosen returns the first of the features, best first, that a table of the script has room for, n at
+// most. bench/languages makes tables of these.
+func Chosen(code string, features []string, n int) (chosen []string) {
+	t := newTable(scriptOf(code))
+	for _, feature := range features {
+		if len(chosen) < n && t.place(feature) != nil {
+			chosen = append(chosen, feature)
+		}
+	}
+	return chosen
+}
+
+// hash spreads a key. Its high bits say where a feature is.
 func hash(key uint64) uint64 {
 	key *= 0x9E3779B97F4A7C15
 	key ^= key >> 29
 	return key * 0xBF58476D1CE4E5B9
 }
 
-// row returns the number of a feature's row, or -1.
-func (t *table) row(h uint64) int {
-	mask := uint64(len(t.slots) - 1)
-	for at := h >> t.shift; ; at = (at + 1) & mask {
-		switch slot := t.slots[at]; {
-		case slot == 0:
-			return -1
-		case slot>>16 == uint32(h)&0xFFFF: //nolint:gosec // a part of it
-			return int(slot&0xFFFF) - 1
-		}
-	}
+// score is what features cost in the languages of a table.
+type score struct {
+	// costs has 16 bits for every fourth language.
+	costs     [maxLanguages / lanes][4]uint64
+	hits, all int // features that the table has, and all
 }
 
-// sums are the costs of features in the languages of a table.
+// sums adds up costs of features.
 type sums struct {
-	// even and odd have the costs of every second language, four of them in 16 bits each.
+	score
+	// even and odd have the costs of the last features, in 8 bits for every second language.
 	even, odd [maxLanguages / lanes]uint64
-	hits, all int
+	last      int
 }
 
-const everySecond = 0x00FF00FF00FF00FF
+const (
+	// mostLast is how many costs fit into 8 bits together.
+	mostLast         = 0xFF / MaxCost
+	everySecondDigit = 0x0F0F0F0F0F0F0F0F
+	everySecondByte  = 0x00FF00FF00FF00FF
+)
 
-// add adds the costs of the features of a word. They are runs of three and of four letters, with the
-// ends of the word, and each letter of a word in Han.
-func (t *table) add(s *sums, w *word) {
-	if w.script == han {
-		for _, r := range w.letters[1 : w.n-1] {
-			t.feature(s, hash(uint64(r)))
-		}
+// add adds the costs of features. It asks for all buckets before it reads the first one, so that the
+// processor waits for memory once and not for each. No branch depends on whether the table has a
+// feature: the processor would often guess wrong.
+func (t *table) add(s *sums, keys []uint64) {
+	var places [maxKeys]uint32
+	any := uint64(0)
+	for i, key := range keys {
+		places[i] = uint32(hash(key) >> t.shift) //nolint:gosec // some thousand buckets
+		any |= t.buckets[places[i]][0].key
+	}
+	s.all += len(keys)
+	if any == 0 {
 		return
 	}
-	var key uint64
-	for i, r := range w.letters[:w.n] {
-		key = key<<16 | uint64(r)
-		if i >= 2 {
-			t.feature(s, hash(key&(1<<48-1)))
+	for i, key := range keys {
+		b := &t.buckets[places[i]]
+		first, second := ifSame(b[0].key, key), ifSame(b[1].key, key)
+		s.hits += int((first | second) & 1) //nolint:gosec // 0 or 1
+		if s.last == mostLast {
+			s.carry()
 		}
-		if i >= 3 {
-			t.feature(s, hash(key))
+		s.last++
+		for j := range s.even {
+			costs := b[0].costs[j]&first | b[1].costs[j]&second
+			s.even[j] += costs & everySecondDigit
+			s.odd[j] += costs >> 4 & everySecondDigit
 		}
 	}
 }
 
-func (t *table) feature(s *sums, h uint64) {
-	s.all++
-	i := t.row(h)
-	if i < 0 {
-		return
-	}
-	s.hits++
-	for j, costs := range t.rows[i*t.words : (i+1)*t.words] {
-		s.even[j] += costs & everySecond
-		s.odd[j] += costs >> 8 & everySecond
-	}
+// ifSame is all ones if a is b, and zero otherwise.
+func ifSame(a, b uint64) uint64 {
+	d := a ^ b
+	return (d|-d)>>63 - 1
 }
 
-// costs adds the sums to costs, one for each language.
-func (s *sums) costs(costs []int) {
-	for l := range costs {
-		half := &s.even
-		if l%2 == 1 {
-			half = &s.odd
-		}
-		costs[l] += int(half[l/lanes] >> (16 * (l % lanes / 2)) & 0xFFFF)
+// carry adds the costs of the last features to the others.
+func (s *sums) carry() {
+	for j := range s.costs {
+		s.costs[j][0] += s.even[j] & everySecondByte
+		s.costs[j][1] += s.odd[j] & everySecondByte
+		s.costs[j][2] += s.even[j] >> 8 & everySecondByte
+		s.costs[j][3] += s.odd[j] >> 8 & everySecondByte
+	}
+	clear(s.even[:])
+	clear(s.odd[:])
+	s.last = 0
+}
+
+// addTo adds costs to sums, one for each language.
+func (s *score) addTo(sums []int) {
+	for l := range sums {
+		sums[l] += int(s.costs[l/lanes][l%4] >> (16 * (l % lanes / 4)) & 0xFFFF) //nolint:gosec // 16 bits
 	}
 }

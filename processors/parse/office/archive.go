@@ -154,7 +154,7 @@ func (a *archive) has(name string) bool {
 }
 
 // open unpacks a part, up to the limit of the archive.
-func (a *archive) open(name string) (io.Reader, error) {
+func (a *archive) open(name string) (*metered, error) {
 	p, ok := a.parts[partName(name)]
 	switch {
 	case !ok:
@@ -181,6 +181,9 @@ type metered struct {
 	r    io.Reader
 	left *int64
 }
+
+// charge takes what work costs, as bytes, from what is left.
+func (m *metered) charge(bytes int) { *m.left -= int64(bytes) }
 
 func (m *metered) Read(p []byte) (int, error) {
 	if *m.left <= 0 {

@@ -12,6 +12,10 @@ import (
 // maxTokenBytes bounds one tag or text of XML. The decoder holds one of them at a time.
 const maxTokenBytes = 256 << 10
 
+// tokenBytes is what a tag or text costs at least. To read the shortest tags, such as <a>, takes as long
+// as to read about so many bytes of text.
+const tokenBytes = 12
+
 // visitor gets the elements of a part in turn. Names have no prefix. A nil function is not
 // called.
 type visitor struct {
@@ -49,7 +53,7 @@ var errStop = errors.New("enough is read")
 
 // visit reads XML without a tree. Nesting costs no memory, and entities of a document type are not
 // expanded. It ends when enough is true.
-func visit(r io.Reader, v visitor, enough func() bool) error {
+func visit(r *metered, v visitor, enough func() bool) error {
 	limited := &tokenReader{r: bufio.NewReader(markup.Decoded(r))}
 	d := xml.NewDecoder(limited)
 	d.Strict = false
@@ -66,6 +70,7 @@ func visit(r io.Reader, v visitor, enough func() bool) error {
 		case enough():
 			return errStop
 		}
+		r.charge(max(tokenBytes-limited.bytes, 0))
 		switch t := token.(type) {
 		case xml.StartElement:
 			if skipped > 0 || v.skip[t.Name.Local] {

@@ -54,7 +54,8 @@ type Chapter struct {
 // Options bound a Document.
 type Options struct {
 	extract.Bounds
-	// MaxUnpackedBytes bounds the sum of all that is unpacked of a file.
+	// MaxUnpackedBytes bounds the sum of all that is unpacked of a file. A tag counts as 12 bytes at
+	// least.
 	MaxUnpackedBytes int64
 	// Chapter reads a file of HTML within a book.
 	Chapter func(html []byte) Chapter

@@ -173,3 +173,16 @@ func TestRTF(t *testing.T) {
 		}
 	}
 }
+
+// LibreOffice writes titles for readers without Unicode and again for others, and the level of a heading
+// only in its style.
+func TestRTFOfLibreOffice(t *testing.T) {
+	const body = `{\rtf1\ansi{\stylesheet{\s0 Standard;}{\*\cs9 heading 9;}{\s3\b Heading 2;}}` +
+		`{\info{\upr{\title \'3f\'3f}{\*\ud{\title \u26085\'3f\u26412\'3f}}}{\upr{\author ?}{\*\ud{\author \u1051\'3f}}}}` +
+		`\pard\s3 Warp\par\pard\s0 weft {\upr{old}{\*\ud{new}}}end\par\pard\s9 x\par}`
+	got := Read([]byte(body), options())
+	want := "rtf \"日本\" by \"Л\" about \"\", \"\"\n\"\" \"\" lang \"\" pages 0\nh2 Warp\n"
+	if diff := cmp.Diff(want, summary(got)); diff != "" || got.Text != "Warp\nweft end\nx" {
+		t.Errorf("%q\n%s", got.Text, diff)
+	}
+}

@@ -2,12 +2,11 @@ package office
 
 import (
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 )
 
-func readRelations(in io.Reader, of string) (map[string]relation, error) {
+func readRelations(in *metered, of string) (map[string]relation, error) {
 	found := map[string]relation{}
 	err := visit(in, visitor{start: func(name string, attrs attributes) {
 		if name != "Relationship" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
@@ -22,7 +23,7 @@ const maxGroups = 1000
 // readRTF reads RTF (1.9.1): the text without headers, footers, pictures, and deleted or hidden
 // text.
 func readRTF(body []byte, o *Options, doc *Document) {
-	r := &rtf{body: body, opts: o, doc: doc, w: newWriter(o, doc), page: 1252, fonts: map[int]int{}, group: group{unicodeSkip: 1}}
+	r := &rtf{body: body, opts: o, doc: doc, w: newWriter(o, doc), page: 1252, fonts: map[int]int{}, headings: map[int]int{}, group: group{unicodeSkip: 1}}
 	r.read()
 	r.w.finish()
 	doc.Created, doc.Modified = r.created.String(), r.modified.String()
@@ -47,7 +48,10 @@ type rtf struct {
 	rawPage int
 	high    rune // the first half of a character of UTF-16
 	level   int  // of the paragraph, as a heading
-	linked  int  // groups that are open where the link began
+	// headings are the levels of styles, style is the style that is being defined.
+	headings map[int]int
+	style    int
+	linked   int // groups that are open where the link began
 	// field is the text of a destination that is not shown.
 	field             []byte
 	instruction       string
@@ -118,6 +122,9 @@ func (r *rtf) close() {
 		r.w.endLink()
 		r.linked = 0
 	}
+	if ended == "stylesheet" {
+		r.endStyle()
+	}
 	if ended == r.destination {
 		return
 	}
@@ -137,6 +144,18 @@ func (r *rtf) close() {
 		d.Keywords = text
 	case "fldinst":
 		r.instruction = text
+	}
+}
+
+// endStyle notes a style that is one of headings. Programs keep the English names of these styles, and
+// some of them do not write the level of a paragraph.
+func (r *rtf) endStyle() {
+	name := strings.ToLower(strings.TrimSpace(string(r.field)))
+	r.field = r.field[:0]
+	if number, ok := strings.CutPrefix(name, "heading "); ok && len(r.headings) < 10_000 {
+		if level, err := strconv.Atoi(strings.TrimSuffix(number, ";")); err == nil && level > 0 && level < 10 {
+			r.headings[r.style] = level
+		}
 	}
 }
 
@@ -206,15 +225,18 @@ var destinations = map[string]string{
 	"info": "info", "title": "title", "author": "author", "subject": "subject", "keywords": "keywords", "doccomm": "doccomm",
 	"creatim": "creatim", "revtim": "revtim", "fldinst": "fldinst", "fldrslt": "fldrslt", "fonttbl": "fonttbl",
 	"footnote": "", "shptxt": "", "shpinst": "shpinst",
-	"colortbl": skipped, "stylesheet": skipped, "pict": skipped, "object": skipped, "header": skipped, "headerl": skipped, "headerr": skipped,
+	"stylesheet": "stylesheet", "upr": "upr", "ud": "ud", "colortbl": skipped, "pict": skipped, "object": skipped, "header": skipped, "headerl": skipped, "headerr": skipped,
 	"headerf": skipped, "footer": skipped, "footerl": skipped, "footerr": skipped, "footerf": skipped, "annotation": skipped,
 	"filetbl": skipped, "listtable": skipped, "listtext": skipped, "operator": skipped, "company": skipped, "manager": skipped,
 	"category": skipped, "comment": skipped, "printim": skipped, "nonshppict": skipped, "tc": skipped, "xe": skipped, "rxe": skipped,
-	"falt": skipped, "panose": skipped, "sp": skipped, "upr": skipped, "ud": skipped,
+	"falt": skipped, "panose": skipped, "sp": skipped,
 }
 
 func (r *rtf) word(word string, number int, has bool) {
 	if to, known := destinations[word]; known && (r.destination != skipped || to != skipped && r.starred()) {
+		if r.destination == "upr" { // what ud says again in Unicode
+			to = skipped
+		}
 		r.destination = to
 		if to == "fldrslt" {
 			r.result()
@@ -224,6 +246,12 @@ func (r *rtf) word(word string, number int, has bool) {
 	switch word {
 	case "bin":
 		r.at = min(r.at+max(number, 0), len(r.body))
+	case "s":
+		if r.destination == "stylesheet" {
+			r.style = number
+		} else if level := r.headings[number]; level > 0 && r.shown() {
+			r.beginHeading(level)
+		}
 	case "ansicpg":
 		r.page = number
 	case "mac":
@@ -276,12 +304,16 @@ func (r *rtf) layout(word string, number int) {
 		r.w.heading = 0
 	case "outlinelevel":
 		if number >= 0 && number < 9 {
-			r.level = number + 1
-			r.w.beginHeading(r.level)
+			r.beginHeading(number + 1)
 		}
 	default:
 		r.w.add(symbols[word])
 	}
+}
+
+func (r *rtf) beginHeading(level int) {
+	r.level = level
+	r.w.beginHeading(level)
 }
 
 var symbols = map[string]string{
@@ -379,7 +411,7 @@ func (r *rtf) text(text string) {
 		if !r.hidden {
 			r.w.add(text)
 		}
-	case "title", "author", "subject", "doccomm", "keywords", "fldinst":
+	case "title", "author", "subject", "doccomm", "keywords", "fldinst", "stylesheet":
 		if len(r.field) < 4*r.opts.MaxFieldBytes+maxInstruction {
 			r.field = append(r.field, text...)
 		}
