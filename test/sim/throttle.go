@@ -140,7 +140,7 @@ func (w *world) checkThrottles() {
 		w.trace("%s permits %d a minute: %d served, %d refused", host, t.perMinute, n, t.refused)
 		most := 50 + 13*n
 		if t.tells {
-			most = 50 + 2*n
+			most = 70 + 2*n
 		}
 		if 10*t.refused > most {
 			w.violate("throttled", "%s, which permits %d requests a minute, refused %d and answered %d", host, t.perMinute, t.refused, n)

@@ -32,7 +32,7 @@ func throttledWorld(seed uint64) *world {
 // says when to come back or not. It refuses few requests meanwhile, and all its pages are fetched.
 func TestThrottledHost(t *testing.T) {
 	const perMinute, from, span = 10, 2 * time.Minute, 10 * time.Minute
-	seeds := uint64(3)
+	seeds := uint64(6)
 	if testing.Short() {
 		seeds = 1
 	}
@@ -43,7 +43,7 @@ func TestThrottledHost(t *testing.T) {
 	}{
 		{http.StatusTooManyRequests, true, 0.15},
 		{http.StatusTooManyRequests, false, 0.2},
-		{http.StatusServiceUnavailable, true, 0.2},
+		{http.StatusServiceUnavailable, true, 0.25},
 		{http.StatusServiceUnavailable, false, 0.3},
 	} {
 		for _, counts := range []countedBy{lastMinute, fixedMinute, bucket} {
