@@ -119,13 +119,13 @@ func (r *resolver) answer(ctx context.Context, name string) (*answer, error) {
 	if known, ok := r.answers.Get(name); ok && r.now().Before(known.expires) {
 		return known, nil
 	}
+	if ctx.Err() != nil {
+		return nil, unanswered(ctx, name)
+	}
 	q := r.question(name)
 	select {
 	case <-ctx.Done():
-		if cause := context.Cause(ctx); cause != errConnectTimeout {
-			return nil, cause
-		}
-		return nil, failf(ClassDNSError, "look up %s: no answer in time", name)
+		return nil, unanswered(ctx, name)
 	case <-q.over:
 	case <-q.late:
 		select {
@@ -135,6 +135,14 @@ func (r *resolver) answer(ctx context.Context, name string) (*answer, error) {
 		}
 	}
 	return q.got, q.err
+}
+
+// unanswered is the error of a look-up whose ctx ended before its answer came.
+func unanswered(ctx context.Context, name string) error {
+	if cause := context.Cause(ctx); cause != errConnectTimeout {
+		return cause
+	}
+	return failf(ClassDNSError, "look up %s: no answer in time", name)
 }
 
 // question returns the look-up of name that is under way, and begins it if there is none.
