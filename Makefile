@@ -108,7 +108,7 @@ beside: $(VERSITYGW) race-build lint deploy-check serial
 
 .PHONY: serial
 serial: $(GOTESTSUM) ## The tests of packages without goroutines
-	$(GOTEST) $(LINK) -vet=off -timeout 20m -p 1 $$(.ci/serial)
+	$(GOTEST) $(LINK) -vet=off -timeout 20m -p 2 $$(.ci/serial)
 
 .PHONY: race-build
 race-build:
