@@ -44,18 +44,8 @@ func Pages(ctx context.Context, bucket blob.Bucket, visit func(Page) error) erro
 }
 
 func pagesOf(ctx context.Context, bucket blob.Bucket, name string, visit func(Page) error) (err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	reader, writer := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		writer.CloseWithError(bucket.Get(ctx, name, writer))
-	}()
-	defer func() {
-		_ = reader.Close()
-		<-done
-	}()
+	reader := blob.Reader(ctx, bucket, name)
+	defer reader.Close()
 	var in io.Reader = reader
 	switch {
 	case strings.HasSuffix(name, ".gz"):

@@ -23,8 +23,8 @@ const (
 
 // input is a sorted index.
 type input interface {
-	// copyTo writes the index to w.
-	copyTo(ctx context.Context, w io.Writer) error
+	// open returns a reader of the index.
+	open(ctx context.Context) io.ReadCloser
 	String() string
 }
 
@@ -34,8 +34,8 @@ type object struct {
 	key    string
 }
 
-func (o object) copyTo(ctx context.Context, w io.Writer) error { return o.bucket.Get(ctx, o.key, w) }
-func (o object) String() string                                { return o.key }
+func (o object) open(ctx context.Context) io.ReadCloser { return blob.Reader(ctx, o.bucket, o.key) }
+func (o object) String() string                         { return o.key }
 
 // part is a temporary file with what some inputs were merged to.
 type part struct {
@@ -43,9 +43,8 @@ type part struct {
 	bytes int64
 }
 
-func (p part) copyTo(_ context.Context, w io.Writer) error {
-	_, err := io.Copy(w, io.NewSectionReader(p.file, 0, p.bytes))
-	return err
+func (p part) open(context.Context) io.ReadCloser {
+	return io.NopCloser(io.NewSectionReader(p.file, 0, p.bytes))
 }
 
 func (p part) String() string { return "a temporary file" }
@@ -83,12 +82,10 @@ func merge(ctx context.Context, file *os.File, inputs []input) (lines, size int6
 
 // mergeSome merges inputs that are all open at a time.
 func mergeSome(ctx context.Context, w io.Writer, inputs []input) (lines, size int64, err error) {
-	ctx, cancel := context.WithCancel(ctx)
 	var open cursors
 	defer func() {
-		cancel()
 		for _, c := range open {
-			c.close()
+			_ = c.opened.Close()
 		}
 	}()
 	for _, in := range inputs {
@@ -104,7 +101,7 @@ func mergeSome(ctx context.Context, w io.Writer, inputs []input) (lines, size in
 		first := open[0]
 		if first.line == nil {
 			heap.Pop(&open)
-			first.close()
+			_ = first.opened.Close()
 			continue
 		}
 		n, err := out.Write(first.line)
@@ -130,18 +127,12 @@ type cursor struct {
 	// before.
 	line, former []byte
 	in           *bufio.Reader
-	pipe         *io.PipeReader
-	done         chan struct{}
+	opened       io.Closer
 }
 
 func newCursor(ctx context.Context, from input) *cursor {
-	reader, writer := io.Pipe()
-	c := &cursor{from: from, in: bufio.NewReaderSize(reader, lineBytes), pipe: reader, done: make(chan struct{})}
-	go func() {
-		defer close(c.done)
-		writer.CloseWithError(from.copyTo(ctx, writer))
-	}()
-	return c
+	opened := from.open(ctx)
+	return &cursor{from: from, in: bufio.NewReaderSize(opened, lineBytes), opened: opened}
 }
 
 // next goes to the next line. The last line of an index has its end, too.
@@ -160,11 +151,6 @@ func (c *cursor) next() (err error) {
 		return fmt.Errorf("merge %s: it is not sorted at %.100q", c.from, c.line)
 	}
 	return nil
-}
-
-func (c *cursor) close() {
-	_ = c.pipe.Close()
-	<-c.done
 }
 
 // cursors are a heap: the cursor with the first line is on top. Those without a line come before, so

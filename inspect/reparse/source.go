@@ -91,18 +91,8 @@ const largestMember = 512 << 20
 // gets the payload that it refers to. The error is that of the bucket.
 func (s *source) responses(ctx context.Context, index []response) iter.Seq2[kept, error] {
 	return func(yield func(kept, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		reader, writer := io.Pipe()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			writer.CloseWithError(s.bucket.Get(ctx, s.name, writer))
-		}()
-		defer func() {
-			_ = reader.Close()
-			<-done
-		}()
+		reader := blob.Reader(ctx, s.bucket, s.name)
+		defer reader.Close()
 		in, at := bufio.NewReaderSize(reader, 1<<20), int64(0)
 		known := newPayloads(index)
 		for i := range index {

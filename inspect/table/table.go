@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -140,16 +139,8 @@ func (p *pages) close() error { return p.store.Close() }
 
 // read reads a file of metadata.
 func (p *pages) read(ctx context.Context, bucket blob.Bucket, name string) error {
-	reader, writer := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		writer.CloseWithError(bucket.Get(ctx, name, writer))
-	}()
-	defer func() {
-		_ = reader.Close()
-		<-done
-	}()
+	reader := blob.Reader(ctx, bucket, name)
+	defer reader.Close()
 	for record, err := range warc.Records(reader) {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", name, err)

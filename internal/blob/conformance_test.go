@@ -40,6 +40,7 @@ func TestConformance(t *testing.T) {
 		"probe":                conformProbe,
 		"new":                  conformNew,
 		"range":                conformRange,
+		"reader":               conformReader,
 		"round trip":           conformRoundTrip,
 		"replace":              conformReplace,
 		"absent":               conformAbsent,
@@ -116,6 +117,26 @@ func conformRoundTrip(t *testing.T, b blob.Bucket) {
 			t.Errorf("%s: got %d bytes, put %d, or others", key, len(got), len(body))
 		}
 	}
+}
+
+// A reader may be closed before the end of its object, and then nothing is left of it (goleak).
+func conformReader(t *testing.T, b blob.Bucket) {
+	body := strings.Repeat("0123456789", 1<<20)
+	put(t, b, "k", body)
+	for _, length := range []int{len(body), 10, 0} {
+		r := blob.Reader(t.Context(), b, "k")
+		if got, err := io.ReadAll(io.LimitReader(r, int64(length))); err != nil || string(got) != body[:length] {
+			t.Errorf("got %d of %d bytes: %v", len(got), length, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	r := blob.Reader(t.Context(), b, "none")
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, blob.ErrNotExist) {
+		t.Errorf("an object that is not there: %v", err)
+	}
+	_ = r.Close()
 }
 
 func conformReplace(t *testing.T, b blob.Bucket) {
