@@ -148,8 +148,7 @@ func payload(x *weftpb.Fetched) []byte {
 func mediaType(x *weftpb.Fetched) string {
 	for _, h := range x.GetHeaders() {
 		if strings.EqualFold(h.GetName(), "Content-Type") {
-			essence, _, _ := strings.Cut(h.GetValue(), ";")
-			return strings.ToLower(strings.TrimSpace(essence))
+			return essence(h.GetValue())
 		}
 	}
 	return ""

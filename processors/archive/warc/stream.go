@@ -3,81 +3,161 @@ package warc
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"strconv"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
-// largestBlock bounds the block of a record in a stream: a record of parsed, or an exchange with a
-// body of 256 MiB.
-const largestBlock = 512 << 20
+// largestText bounds a record in a stream: a record of parsed, or an exchange with a body of 256 MiB.
+const largestText = 512 << 20
+
+// Member is a member of a file, and its record.
+type Member struct {
+	Offset, Length int64
+	Record
+}
+
+// Members yields the members of a whole file, from its beginning to its end. It stops after an error.
+func Members(file io.Reader) iter.Seq2[Member, error] {
+	return func(yield func(Member, error) bool) {
+		source := &counted{r: file}
+		in := bufio.NewReaderSize(source, 64<<10)
+		var u unpacker
+		defer u.close()
+		for {
+			m := Member{Offset: source.n - int64(in.Buffered())}
+			begin, err := in.Peek(4)
+			if len(begin) == 0 && errors.Is(err, io.EOF) {
+				return
+			}
+			var text []byte
+			if text, err = u.unpack(in, begin); err == nil {
+				m.Record, err = recordIn(text)
+			} else {
+				err = fmt.Errorf("%w: at %d: %w", ErrRecord, m.Offset, err)
+			}
+			m.Length = source.n - int64(in.Buffered()) - m.Offset
+			if !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 // Records yields the records of a whole file, from its beginning to its end. It stops after an error.
 func Records(file io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		in, end, err := stream(file)
-		if err != nil {
-			yield(Record{}, err)
-			return
-		}
-		defer end()
-		for {
-			r, err := readRecord(in)
-			if err == io.EOF { // a record that is cut wraps it
-				return
-			}
-			if !yield(r, err) || err != nil {
+		for m, err := range Members(file) {
+			if !yield(m.Record, err) {
 				return
 			}
 		}
 	}
 }
 
-// stream returns a reader of all members without their compression, and a function that ends it.
-func stream(file io.Reader) (in *bufio.Reader, end func(), err error) {
-	packed := bufio.NewReaderSize(file, 64<<10)
-	begin, _ := packed.Peek(2)
-	if bytes.Equal(begin, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(packed)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", ErrRecord, err)
-		}
-		return bufio.NewReaderSize(z, 64<<10), func() {}, nil
+// counted counts what was read.
+type counted struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// unpacker reads one member after another.
+type unpacker struct {
+	gzip gzip.Reader
+	zstd *zstd.Decoder // nil: it was not needed yet
+}
+
+func (u *unpacker) close() {
+	if u.zstd != nil {
+		u.zstd.Close()
 	}
-	z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1))
+}
+
+// unpack reads the next member, which begins so, and nothing behind it.
+func (u *unpacker) unpack(in *bufio.Reader, begin []byte) ([]byte, error) {
+	if !bytes.HasPrefix(begin, []byte{0x1f, 0x8b}) {
+		return u.unpackZstd(in)
+	}
+	if err := u.gzip.Reset(in); err != nil {
+		return nil, err
+	}
+	u.gzip.Multistream(false)
+	text, err := io.ReadAll(io.LimitReader(&u.gzip, largestText+1))
+	if err == nil && len(text) > largestText {
+		err = errTooLarge
+	}
+	return text, err
+}
+
+var errTooLarge = fmt.Errorf("the record has more than %d bytes", largestText)
+
+func (u *unpacker) unpackZstd(in *bufio.Reader) (text []byte, err error) {
+	frame, err := zstdFrame(in)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrRecord, err)
+		return nil, err
 	}
-	return bufio.NewReaderSize(z, 64<<10), z.Close, nil
-}
-
-// readRecord reads the next record. The error is io.EOF if there is none.
-func readRecord(in *bufio.Reader) (Record, error) {
-	var text []byte
-	for len(text) == 0 || !bytes.HasSuffix(text, []byte("\r\n\r\n")) {
-		line, err := in.ReadBytes('\n')
-		text = append(text, line...)
-		switch {
-		case errors.Is(err, io.EOF) && len(text) == 0:
-			return Record{}, io.EOF
-		case err != nil || len(text) > InfoBytes:
-			return Record{}, fmt.Errorf("%w: its head is cut: %w", ErrRecord, err)
+	if u.zstd == nil {
+		if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largestText)); err != nil {
+			return nil, err
 		}
 	}
-	r, _ := recordIn(text) // without its block
-	size, err := strconv.Atoi(r.Field("Content-Length"))
-	if err != nil || size < 0 || size > largestBlock {
-		return r, fmt.Errorf("%w: its length is %q", ErrRecord, r.Field("Content-Length"))
+	return u.zstd.DecodeAll(frame, nil)
+}
+
+// zstdFrame reads a frame up to its end, which only the headers of its blocks tell (RFC 8878 section
+// 3.1.1).
+func zstdFrame(in *bufio.Reader) ([]byte, error) {
+	begin, err := in.Peek(zstd.HeaderMaxSize)
+	if len(begin) == 0 {
+		return nil, err
 	}
-	var block bytes.Buffer // which grows with what is there, and not with what is announced
-	if _, err := io.CopyN(&block, in, int64(size+len(recordEnd))); err != nil {
-		return r, fmt.Errorf("%w: its block is cut: %w", ErrRecord, errors.Join(err, io.ErrUnexpectedEOF))
+	var header zstd.Header
+	if err := header.Decode(begin); err != nil {
+		return nil, err
 	}
-	r.Block = block.Bytes()[:size]
-	return r, nil
+	if header.Skippable {
+		return nil, errors.New("a frame without a record")
+	}
+	var frame bytes.Buffer
+	next := func(bytes int64) error {
+		if int64(frame.Len())+bytes > largestText {
+			return errTooLarge
+		}
+		_, err := io.CopyN(&frame, in, bytes)
+		return err
+	}
+	if err := next(int64(header.HeaderSize)); err != nil {
+		return nil, err
+	}
+	for last := false; !last; {
+		if err := next(3); err != nil {
+			return nil, err
+		}
+		block := binary.LittleEndian.Uint32(append([]byte{0}, frame.Bytes()[frame.Len()-3:]...)) >> 8
+		size := int64(block >> 3)
+		if block>>1&3 == 1 { // one byte, repeated
+			size = 1
+		}
+		if err := next(size); err != nil {
+			return nil, err
+		}
+		last = block&1 == 1
+	}
+	if header.HasCheckSum {
+		if err := next(4); err != nil {
+			return nil, err
+		}
+	}
+	return frame.Bytes(), nil
 }
