@@ -77,7 +77,7 @@ func lines(ctx context.Context, bucket blob.Bucket, target string) (found []warc
 		if err != nil {
 			return nil, err
 		}
-		if _, in := slices.BinarySearch(merged.Of, object.Key); in || !isIndex(object.Key) {
+		if _, in := slices.BinarySearch(merged.Of, object.Key); in || !IsIndex(object.Key) {
 			continue
 		}
 		more, err := linesOf(ctx, bucket, object, target)
@@ -154,6 +154,9 @@ func read(ctx context.Context, bucket blob.Bucket, l warc.Line, beside func(targ
 	record, err := member(ctx, bucket, l)
 	if err != nil {
 		return Exchange{}, err
+	}
+	if record.Erasure() != "" { // the index is older than that
+		return Exchange{}, fmt.Errorf("%w any more: it was erased", ErrNone)
 	}
 	x := Exchange{URL: record.Field("WARC-Target-URI"), Date: l.Date}
 	if date, err := record.Date(); err == nil {

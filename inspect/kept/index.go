@@ -37,19 +37,17 @@ type place struct {
 // ErrEmpty means that there is no index in an archive.
 var ErrEmpty = errors.New("there is no index of an archive")
 
-// Load reads the indexes of an archive.
+// Load reads the indexes of all files of an archive that are there.
 func Load(ctx context.Context, bucket blob.Bucket) (*Index, error) {
 	ix := &Index{bucket: bucket}
 	known := map[string]uint32{}
-	for object, err := range bucket.List(ctx, "") {
-		if err != nil {
-			return nil, err
-		}
-		if !isIndex(object.Key) {
-			continue
-		}
+	indexes, err := Indexes(ctx, bucket)
+	if err != nil {
+		return nil, err
+	}
+	for _, index := range indexes {
 		var text bytes.Buffer
-		if err := bucket.Get(ctx, object.Key, &text); err != nil {
+		if err := bucket.Get(ctx, index, &text); err != nil {
 			return nil, err
 		}
 		for l := range warc.AllLines(text.Bytes()) {

@@ -38,9 +38,37 @@ const (
 	mergedName   = mergedFolder + "merged.json"
 )
 
-// isIndex tells whether an object is the index of one file.
-func isIndex(key string) bool {
+// IsIndex tells whether an object is the index of one file, which may be a draft.
+func IsIndex(key string) bool {
 	return strings.HasSuffix(key, archive.IndexExtension) && !strings.HasPrefix(key, mergedFolder)
+}
+
+// IsMerged tells whether an object is a merged index, which may not be in force.
+func IsMerged(key string) bool {
+	return strings.HasSuffix(key, archive.IndexExtension) && strings.HasPrefix(key, mergedFolder)
+}
+
+// HasMerged tells whether a merged index is in force.
+func HasMerged(ctx context.Context, bucket blob.Bucket) (bool, error) {
+	m, err := readMerged(ctx, bucket)
+	return m.Index != "", err
+}
+
+// Forget deletes the merged index, and former ones. Until the next one is made, Find asks the indexes of
+// the files.
+func Forget(ctx context.Context, bucket blob.Bucket) error {
+	if err := bucket.Delete(ctx, mergedName); err != nil {
+		return err
+	}
+	for object, err := range bucket.List(ctx, mergedFolder) {
+		if err == nil && IsMerged(object.Key) {
+			err = bucket.Delete(ctx, object.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func readMerged(ctx context.Context, bucket blob.Bucket) (m Merged, err error) {
@@ -137,7 +165,7 @@ func indexesOf(ctx context.Context, bucket blob.Bucket, former Merged) ([]string
 			return nil, Merged{}, err
 		case archive.IsFile(object.Key):
 			files[archive.Stem(object.Key)] = object.Key
-		case isIndex(object.Key):
+		case IsIndex(object.Key):
 			stem := archive.Stem(object.Key)
 			indexes[stem] = append(indexes[stem], object.Key)
 		case object.Key == former.Index && object.Size == former.Bytes:

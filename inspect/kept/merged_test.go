@@ -2,6 +2,7 @@ package kept
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -44,7 +45,7 @@ func get(t *testing.T, b blob.Bucket, key string) string {
 func ownLines(t *testing.T, b blob.Bucket) (lines []string) {
 	t.Helper()
 	for _, key := range keys(t, b) {
-		if isIndex(key) {
+		if IsIndex(key) {
 			lines = slices.AppendSeq(lines, strings.Lines(get(t, b, key)))
 		}
 	}
@@ -170,5 +171,26 @@ func TestMergeTakesOnlyWhatIsThere(t *testing.T) {
 		if m, _, err := Merge(t.Context(), b); err == nil {
 			t.Errorf("%q: %+v", damaged, m)
 		}
+	}
+}
+
+// An index without its file, and that of a draft that did not become the file, are left out of memory,
+// too. A replay would read what they name.
+func TestLoadTakesOnlyWhatIsThere(t *testing.T) {
+	b := archived.Folder(t)
+	archived.Put(t, b, warc.Gzip, "c-00000-1", nil, archived.Exchange("http://a.example/", "a", began))
+	whole := get(t, b, "c-00000-1.000000000000001.cdxj")
+	draft := strings.ReplaceAll(whole, "a.example", "draft.example")
+	archived.PutText(t, b, "c-00000-1.000000000000009.cdxj", draft)
+	archived.PutText(t, b, "c-00000-5.000000000000009.cdxj", strings.ReplaceAll(draft, "c-00000-1", "c-00000-5"))
+	ix, err := Load(t.Context(), b)
+	if err != nil || ix.Len() != 1 || len(ix.Lines("http://a.example/")) != 1 || len(ix.Lines("http://draft.example/")) != 0 {
+		t.Errorf("%d responses, %v", ix.Len(), err)
+	}
+	if err := b.Delete(t.Context(), "c-00000-1.warc.gz"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(t.Context(), b); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
 	}
 }
