@@ -85,6 +85,7 @@ var neighbours = map[string][]string{
 	"processors/parse/structured": {"processors/parse/document", "processors/parse/extract", "processors/parse/sitemap"},
 
 	"inspect/difference": {"inspect/scratch"},
+	"inspect/erase":      {"inspect/difference", "inspect/kept", "inspect/scratch", "inspect/table"},
 	"inspect/kept":       {"inspect/scratch"},
 	"inspect/metrics":    {"inspect/status"},
 	"inspect/reparse":    {"inspect/scratch"},

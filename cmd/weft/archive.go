@@ -17,12 +17,16 @@ type archiveFlags struct {
 	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, or a bucket as in --checkpoints."`
 }
 
-func (f archiveFlags) open(ctx context.Context) (blob.Bucket, error) {
-	where := filepath.Join(f.Data, archiveFolder)
+// where is the location of the archive.
+func (f archiveFlags) where() string {
 	if f.Archive != nil && *f.Archive != noArchive {
-		where = string(*f.Archive)
+		return string(*f.Archive)
 	}
-	bucket, err := blob.Open(ctx, where)
+	return filepath.Join(f.Data, archiveFolder)
+}
+
+func (f archiveFlags) open(ctx context.Context) (blob.Bucket, error) {
+	bucket, err := blob.Open(ctx, f.where())
 	if err != nil {
 		return nil, usageError{fmt.Errorf("archive: %w", err)}
 	}
@@ -31,6 +35,7 @@ func (f archiveFlags) open(ctx context.Context) (blob.Bucket, error) {
 
 type archiveCmd struct {
 	Index   archiveIndexCmd   `cmd:"" help:"Merge the indexes of all files into one, which weft get then uses. Run it again when there are more files."`
+	Expire  archiveExpireCmd  `cmd:"" help:"Erase what is older than a time, by domain if you like, as weft erase does. Run it once a day."`
 	Parquet archiveParquetCmd `cmd:"" help:"Make a table of all responses as Parquet files in the folder index/parquet of the archive, with the columns of Common Crawl's index. Run it again when there are more files."`
 }
 

@@ -18,16 +18,20 @@ import (
 // maxLine bounds a line: the largest record is 16 MiB.
 const maxLine = 32 << 20
 
-// Pages calls visit for each page of a set: the lines of all objects whose names end with .jsonl,
-// .jsonl.gz or .jsonl.zst, by name. It ends with the first error.
+// IsFile tells whether an object has pages: its name ends with .jsonl, .jsonl.gz or .jsonl.zst.
+func IsFile(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".jsonl")
+}
+
+// Pages calls visit for each page of a set, file by file, in the order of their names. It ends with the
+// first error.
 func Pages(ctx context.Context, bucket blob.Bucket, visit func(Page) error) error {
 	var names []string
 	for object, err := range bucket.List(ctx, "") {
 		if err != nil {
 			return err
 		}
-		plain := strings.TrimSuffix(strings.TrimSuffix(object.Key, ".gz"), ".zst")
-		if strings.HasSuffix(plain, ".jsonl") {
+		if IsFile(object.Key) {
 			names = append(names, object.Key)
 		}
 	}
@@ -36,16 +40,30 @@ func Pages(ctx context.Context, bucket blob.Bucket, visit func(Page) error) erro
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if err := pagesOf(ctx, bucket, name, visit); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		err := Lines(ctx, bucket, name, func(line []byte) error {
+			p, err := readPage(line)
+			if err != nil {
+				return err
+			}
+			return visit(p)
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func pagesOf(ctx context.Context, bucket blob.Bucket, name string, visit func(Page) error) (err error) {
+// Lines calls visit for each line of a file of pages. It ends with the first error. visit does not keep
+// the line.
+func Lines(ctx context.Context, bucket blob.Bucket, name string, visit func(line []byte) error) (err error) {
 	reader := blob.Reader(ctx, bucket, name)
 	defer reader.Close()
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}()
 	var in io.Reader = reader
 	switch {
 	case strings.HasSuffix(name, ".gz"):
@@ -65,11 +83,7 @@ func pagesOf(ctx context.Context, bucket blob.Bucket, name string, visit func(Pa
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 64<<10), maxLine)
 	for lines.Scan() {
-		p, err := readPage(lines.Bytes())
-		if err == nil {
-			err = visit(p)
-		}
-		if err != nil {
+		if err := visit(lines.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/zeebo/xxh3"
@@ -183,4 +185,21 @@ func (p *pages) of(l warc.Line) (one page, ok bool) {
 func keyOf(url string, second int64) []byte {
 	sum := xxh3.HashString128(url).Bytes()
 	return binary.BigEndian.AppendUint64(sum[:], uint64(second))
+}
+
+// Has tells whether a file of the table has a row that is selected.
+func Has(ctx context.Context, bucket blob.Bucket, name string, selects func(url string, at time.Time) bool) (bool, error) {
+	var text bytes.Buffer
+	if err := bucket.Get(ctx, name, &text); err != nil {
+		return false, err
+	}
+	type row struct {
+		URL       string    `parquet:"url"`
+		FetchTime time.Time `parquet:"fetch_time,timestamp(millisecond)"`
+	}
+	rows, err := parquet.Read[row](bytes.NewReader(text.Bytes()), int64(text.Len()))
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", name, err)
+	}
+	return slices.ContainsFunc(rows, func(r row) bool { return selects(r.URL, r.FetchTime) }), nil
 }

@@ -46,6 +46,16 @@ func Reach(ctx context.Context, o Options) (m Member, release func() error, err 
 	return m, release, nil
 }
 
+// Hold keeps other processes from opening the broker in dir until release is called. The error is
+// dirlock.ErrInUse if a process has it open.
+func Hold(dir string) (release func() error, err error) {
+	lock, err := dirlock.Take(dir, lockFile)
+	if err != nil {
+		return nil, fmt.Errorf("embedded broker: %w", err)
+	}
+	return lock.Release, nil
+}
+
 // InUse reports whether a process has the broker in dir open.
 func InUse(dir string) (bool, error) {
 	lock, err := dirlock.Take(dir, lockFile)

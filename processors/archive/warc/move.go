@@ -19,8 +19,12 @@ func (r Record) Response(payload []byte) Record {
 	return r
 }
 
-// Referring returns a revisit that refers to another response.
+// Referring returns a revisit that refers to another response; the zero record: to nothing.
 func (r Record) Referring(to Record) Record {
+	if len(to.fields) == 0 {
+		r.fields = append(without(r.fields, refersFields...), Field{"WARC-Profile", samePayload})
+		return r
+	}
 	r.fields = append(without(r.fields, refersFields...),
 		Field{"WARC-Profile", samePayload}, Field{"WARC-Refers-To", to.Field("WARC-Record-ID")},
 		Field{"WARC-Refers-To-Target-URI", to.Field("WARC-Target-URI")}, Field{"WARC-Refers-To-Date", to.Field("WARC-Date")})

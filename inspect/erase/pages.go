@@ -1,0 +1,105 @@
+package erase
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/weftcrawl/weft/inspect/difference"
+	"github.com/weftcrawl/weft/inspect/scratch"
+	"github.com/weftcrawl/weft/internal/blob"
+)
+
+// pages takes selected pages out of all files of pages. A file without pages stays: weft reparse would
+// make it again.
+func (r *run) pages(ctx context.Context) error {
+	for _, bucket := range r.Pages {
+		names, err := keys(ctx, bucket, "", difference.IsFile)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := r.pagesOf(ctx, bucket, name); err != nil {
+				return fmt.Errorf("erase pages in %s: %w", bucket, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) pagesOf(ctx context.Context, bucket blob.Bucket, name string) error {
+	selected := int64(0)
+	err := difference.Lines(ctx, bucket, name, func(line []byte) error {
+		is, err := r.isPage(line)
+		if is {
+			selected++
+		}
+		return err
+	})
+	r.report.Pages += selected
+	if err != nil || selected == 0 || r.search {
+		return err
+	}
+	r.report.Files++
+	draft, err := scratch.File()
+	if err != nil {
+		return err
+	}
+	defer draft.Close()
+	if err := r.copyPages(ctx, bucket, name, draft); err != nil {
+		return err
+	}
+	size, err := draft.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return fmt.Errorf("write a draft: %w", err)
+	}
+	return bucket.Put(ctx, name, io.NewSectionReader(draft, 0, size), size)
+}
+
+// isPage tells whether a line is a selected page.
+func (r *run) isPage(line []byte) (bool, error) {
+	var page struct {
+		URL       string    `json:"url"`
+		FetchedAt time.Time `json:"fetched_at"`
+	}
+	if err := json.Unmarshal(line, &page); err != nil {
+		return false, fmt.Errorf("read a page: %w", err)
+	}
+	return r.Selection.selects(page.URL, page.FetchedAt), nil
+}
+
+// copyPages copies the lines that stay, with the compression that the name says.
+func (r *run) copyPages(ctx context.Context, bucket blob.Bucket, name string, draft *os.File) (err error) {
+	out := bufio.NewWriterSize(draft, 256<<10)
+	var pack io.WriteCloser = plain{out}
+	switch {
+	case strings.HasSuffix(name, ".gz"):
+		pack = gzip.NewWriter(out)
+	case strings.HasSuffix(name, ".zst"):
+		if pack, err = zstd.NewWriter(out, zstd.WithEncoderConcurrency(1)); err != nil {
+			return fmt.Errorf("write a draft: %w", err)
+		}
+	}
+	err = difference.Lines(ctx, bucket, name, func(line []byte) error {
+		is, err := r.isPage(line)
+		if err == nil && !is {
+			_, err = pack.Write(append(line, '\n'))
+		}
+		return err
+	})
+	return errors.Join(err, pack.Close(), out.Flush())
+}
+
+// plain is a writer that does not compress.
+type plain struct{ io.Writer }
+
+func (plain) Close() error { return nil }
