@@ -346,7 +346,7 @@ func (d dying) Delete(ctx context.Context, key string) error {
 func TestKilledAtEachStep(t *testing.T) {
 	stride, least := 1, 30
 	if testing.Short() {
-		stride, least = 3, 10
+		stride, least = 7, 5
 	}
 	for name, selection := range map[string]Selection{"url": URL(erased), "age": Older(Keep{Domains: map[string]time.Duration{"a.example": 90 * 24 * time.Hour}}, now)} {
 		t.Run(name, func(t *testing.T) { killedAtEachStep(t, selection, stride, least) })
@@ -356,7 +356,7 @@ func TestKilledAtEachStep(t *testing.T) {
 func killedAtEachStep(t *testing.T, selection Selection, stride, least int) {
 	model, modelPages := archived.Folder(t), archived.Folder(t)
 	fill(t, model, modelPages)
-	before := contents(t, model)
+	before, beforePages := contents(t, model), contents(t, modelPages)
 	o := options(model, modelPages)
 	o.Selection = selection
 	if _, err := Run(t.Context(), o); err != nil {
@@ -370,8 +370,9 @@ func killedAtEachStep(t *testing.T, selection Selection, stride, least int) {
 			for key, text := range before {
 				archived.PutText(t, b, key, text)
 			}
-			fillPages := archived.Folder(t)
-			fill(t, fillPages, pages)
+			for key, text := range beforePages {
+				archived.PutText(t, pages, key, text)
+			}
 			ctx, die := context.WithCancel(t.Context())
 			left := step
 			o := options(dying{b, &left, after, die}, dying{pages, &left, after, die})
