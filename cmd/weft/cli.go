@@ -6,8 +6,8 @@ import (
 )
 
 // cli is the grammar of the command line. Every flag is also WEFT_… in the environment and a
-// key of the --config file, except for --version and the flags with which weft domain writes
-// a setting. The command line wins over the environment, and the environment over the file.
+// key of the --config file, except for --version, the flags with which weft domain writes
+// a setting, and those that say what is erased. The command line wins over the environment, and the environment over the file.
 // kong calls Run of the chosen command.
 type cli struct {
 	Config    configFile `placeholder:"FILE" help:"YAML file of flags."`

@@ -21,9 +21,9 @@ import (
 // eraseFlags say from where pages are erased.
 type eraseFlags struct {
 	archiveFlags
-	Pages []archivePages `placeholder:"PLACE" help:"Erase in files of pages there, too: generations of weft reparse, or data directories of crawls. Files in DIR/pages are always included."`
-	Check bool           `env:"-" help:"Only count what would be erased. The exit status is 1 if there is anything."`
-	JSON  bool           `name:"json" help:"Print one JSON object."`
+	Copies []archivePages `placeholder:"PLACE" help:"Erase in files of pages there, too: generations of weft reparse, or data directories of crawls. Files in DIR/pages are always included."`
+	Check  bool           `env:"-" help:"Only count what would be erased. The exit status is 1 if there is anything."`
+	JSON   bool           `name:"json" help:"Print one JSON object."`
 }
 
 // archivePages is the location of files of pages. Of the data directory of a crawl it is the folder of its pages.
@@ -77,7 +77,7 @@ func (f *eraseFlags) run(ctx context.Context, std streams, selection erase.Selec
 // pages adds the places of pages. Their crawls do not run until release is called.
 func (f *eraseFlags) pages(ctx context.Context, o *erase.Options) (release func() error, err error) {
 	var held []func() error
-	release = func() (err error) {
+	releaseAll := func() (err error) {
 		for _, one := range held {
 			err = errors.Join(err, one())
 		}
@@ -85,17 +85,17 @@ func (f *eraseFlags) pages(ctx context.Context, o *erase.Options) (release func(
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, release())
+			err = errors.Join(err, releaseAll())
 		}
 	}()
-	places := f.Pages
+	places := f.Copies
 	if own := filepath.Join(f.Data, pagesFolder); isFolder(own) {
 		places = append(places, archivePages(own))
 	}
 	for _, place := range places {
 		bucket, err := openThere(ctx, string(place))
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--pages: %w", err)}
+			return nil, usageError{fmt.Errorf("--copies: %w", err)}
 		}
 		one, err := f.hold(string(place))
 		if err != nil {
@@ -103,7 +103,7 @@ func (f *eraseFlags) pages(ctx context.Context, o *erase.Options) (release func(
 		}
 		o.Pages, held = append(o.Pages, bucket), append(held, one)
 	}
-	return release, nil
+	return releaseAll, nil
 }
 
 // hold keeps a crawl from writing pages meanwhile, and ends its current file of pages.
@@ -181,7 +181,7 @@ func registrable(name string) (string, error) {
 }
 
 type archiveExpireCmd struct {
-	Keep   age            `required:"" placeholder:"AGE" help:"Erase what was fetched longer ago, such as 90d or 36h; forever: only what --domain says."`
+	Keep   age            `env:"-" required:"" placeholder:"AGE" help:"Erase what was fetched longer ago, such as 90d or 36h; forever: only what --domain says."`
 	Domain []ageOfADomain `env:"-" placeholder:"DOMAIN=AGE" help:"Another age for a registrable domain."`
 	eraseFlags
 }
