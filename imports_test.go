@@ -139,8 +139,8 @@ var pureParts = []string{"net/url", "net/netip", "net/http"}
 // clock reads or awaits the time.
 var clock = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.Tick", "time.NewTimer", "time.NewTicker", "time.AfterFunc"}
 
-// surroundings are read by commands and benchmarks only, and by kafkaserver, a
-// part of tests: it has to know whether it is in CI.
+// surroundings are read by commands and benchmarks only, and by two parts of
+// tests, which have to know whether they are in CI.
 var surroundings = []string{"os.Args", "os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv"}
 
 // source is one Go file that is not a test.
@@ -322,7 +322,7 @@ func TestFewPackagesKnowGoka(t *testing.T) {
 
 func TestOnlyCommandsReadTheirSurroundings(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") || s.pkg == "test/kafkaserver" {
+		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") || s.pkg == "test/kafkaserver" || s.pkg == "test/child" {
 			continue
 		}
 		if slices.Contains(s.imports, "flag") {
