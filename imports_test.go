@@ -90,6 +90,7 @@ var neighbours = map[string][]string{
 	"inspect/reparse":    {"inspect/scratch"},
 	"inspect/replay":     {"inspect/kept"},
 	"inspect/table":      {"inspect/kept", "inspect/scratch"},
+	"inspect/wacz":       {"inspect/kept"},
 	"inspect/transfer":   {"inspect/status"},
 	"inspect/verify":     {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
 	"inspect/why":        {"inspect/progress", "inspect/scratch", "inspect/status"},

@@ -75,7 +75,7 @@ type columns struct {
 }
 
 // groupBytes is the size of the pages of a row group, as JSON.
-const groupBytes = 32 << 20
+const groupBytes = 16 << 20
 
 func newColumns(w io.Writer) *columns { return &columns{out: parquet.NewGenericWriter[Row](w)} }
 
