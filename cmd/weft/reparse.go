@@ -21,7 +21,7 @@ type reparseCmd struct {
 	From      archiveLocation `required:"" placeholder:"ARCHIVE" help:"The archive: a folder, a bucket as in --checkpoints, or the data directory of a crawl, whose archive is in its folder warc."`
 	To        location        `required:"" placeholder:"GENERATION" help:"Folder or bucket for the pages: a file for each file of the archive. Files that are there are not made again."`
 	Share     share           `placeholder:"K/N" help:"Make only share K of N, so that N machines make one generation: 1/3, 2/3 and 3/3."`
-	Format    string          `enum:"jsonl,parquet,wet,wat" default:"jsonl" help:"Format of the files: jsonl, a record of parsed in each line; parquet, a table of pages; wet, WARC with the text of each page; wat, WARC with the metadata of each page."`
+	Format    string          `enum:"jsonl,parquet,wet,wat,objects" default:"jsonl" help:"Format of the files: jsonl, a record of parsed in each line; parquet, a table of pages; wet, WARC with the text of each page; wat, WARC with the metadata of each page; objects, an object with the body of each page and one with its metadata."`
 	Compress  *string         `enum:"none,gzip,zstd" placeholder:"WHAT" help:"Compress the files: none, gzip or zstd. The default is none for jsonl and gzip for wet and wat; parquet always has zstd."`
 	Partition []string        `enum:"day,domain" placeholder:"day,domain" help:"Divide the pages among folders: by day in fetch_date=DAY, by domain in domain=DOMAIN, or by both. For jsonl and parquet."`
 	JSON      bool            `name:"json" help:"Print one JSON object."`

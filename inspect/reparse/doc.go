@@ -9,7 +9,8 @@
 // A generation is a folder or a bucket. The file STEM.warc.gz of the archive becomes STEM.jsonl, or
 // STEM.jsonl.gz, with a line for each page, in the order of the archive. The line is a record of
 // parsed. Other formats are STEM.parquet, STEM.warc.wet.gz and STEM.warc.wat.gz (Format). Pages may be
-// divided among folders (Partition); then done/STEM.json is written last. generation.json says with which version and which settings the generation was made.
+// divided among folders (Partition), or have objects of their own (Objects); then done/STEM.json is
+// written last. generation.json says with which version and which settings the generation was made.
 //
 // # Failure
 //

@@ -24,6 +24,8 @@ const (
 	// (https://commoncrawl.org/blog/web-archiving-file-formats-explained).
 	WET Format = "wet"
 	WAT Format = "wat"
+	// Objects has two objects for each page: what is known of it, and its body.
+	Objects Format = "objects"
 )
 
 // Compression of the files of a generation. Empty is the usual one of the format: no compression of
@@ -43,7 +45,7 @@ func (o Options) withDefaults() Options {
 	switch o.Format {
 	case JSONLines:
 		o.Compression = cmp.Or(o.Compression, None)
-	case WET, WAT:
+	case WET, WAT, Objects:
 		o.Compression = cmp.Or(o.Compression, Gzip)
 	case Parquet:
 		o.Compression = cmp.Or(o.Compression, Zstd)
@@ -60,11 +62,13 @@ func (o Options) Validate() error {
 		return fmt.Errorf("files of %s are compressed, with gzip or zstd", o.Format)
 	case warc && o.Partition != "":
 		return fmt.Errorf("files of %s have no partitions", o.Format)
+	case o.Format == Objects && (o.Compression != Gzip || o.Partition != ""):
+		return errors.New("objects have folders of their own, and bodies are always compressed with gzip")
 	case o.Format == Parquet && o.Compression != Zstd:
 		return errors.New("the columns of Parquet are always compressed with zstd")
 	case !slices.Contains([]Partition{"", ByDay, ByDomain, ByDayAndDomain}, o.Partition):
 		return fmt.Errorf("pages are divided by day, by domain, or by day,domain, and not by %s", o.Partition)
-	case !slices.Contains([]Format{JSONLines, Parquet, WET, WAT}, o.Format):
+	case !slices.Contains([]Format{JSONLines, Parquet, WET, WAT, Objects}, o.Format):
 		return fmt.Errorf("there is no format %q", o.Format)
 	}
 	return nil

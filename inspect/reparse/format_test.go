@@ -2,8 +2,13 @@ package reparse
 
 import (
 	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +33,7 @@ import (
 // formats are the formats and partitions of a generation.
 var formats = []Options{
 	{Format: JSONLines}, {Format: WET}, {Format: WAT, Compression: Zstd}, {Format: Parquet},
-	{Format: JSONLines, Compression: Zstd, Partition: ByDomain}, {Format: Parquet, Partition: ByDayAndDomain},
+	{Format: JSONLines, Compression: Zstd, Partition: ByDomain}, {Format: Parquet, Partition: ByDayAndDomain}, {Format: Objects},
 }
 
 // as gives options the format and partition of others.
@@ -213,6 +218,80 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// Each page has an object with its metadata, and pages with equal bodies share one.
+func TestObjects(t *testing.T) {
+	source, generation := archived.Folder(t), archived.Folder(t)
+	keep(t, source, warc.Gzip, "c-0f-00003-000",
+		pageOf("http://www.a.example/", "<title>One</title>"),
+		pageOf("http://b.example/", "<title>One</title>"),
+		with(pageOf("http://b.example/text", "a text"), func(x *weftpb.Fetched) {
+			x.ResponseHead = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n")
+		}),
+	)
+	run1(t, as(Options{Format: Objects}, options(source, generation)))
+	all := contents(t, generation)
+	if all["done/c-0f-00003-000.json"] != `{"pages":3}` || len(all) != 3+2+2 {
+		t.Errorf("%v", slices.Sorted(maps.Keys(all)))
+	}
+	got := map[string]objectMetadata{}
+	for name, text := range all {
+		if !strings.HasSuffix(name, "/metadata.json") {
+			continue
+		}
+		var m objectMetadata
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
+		}
+		got[m.URL] = m
+		domain := map[bool]string{true: "a.example", false: "b.example"}[strings.Contains(m.URL, "a.example")]
+		if want := fmt.Sprintf("%s/%x/20261101T120000.000Z/metadata.json", domain, sha256.Sum256([]byte(m.URL))); name != want {
+			t.Errorf("%s is at %s, want %s", m.URL, name, want)
+		}
+		z, err := gzip.NewReader(strings.NewReader(all[m.Body]))
+		if err != nil {
+			t.Fatalf("%s: %v", m.Body, err)
+		}
+		body, err := io.ReadAll(z)
+		if err != nil || len(body) != m.BodyBytes || !strings.Contains(m.Body, fmt.Sprintf("%x", sha256.Sum256(body))) {
+			t.Errorf("%s has %q, %v", m.Body, body, err)
+		}
+	}
+	one, two, text := got["http://www.a.example/"], got["http://b.example/"], got["http://b.example/text"]
+	if one.Body != two.Body || !strings.HasSuffix(one.Body, ".html.gz") || one.Title != "One" || one.Archived == nil || one.Status != 200 {
+		t.Errorf("%+v and %+v", one, two)
+	}
+	if !slices.Equal(text.Headers["Set-Cookie"], []string{"a", "b"}) || strings.Contains(text.Body, "html") || text.BodyBytes != len("a text") {
+		t.Errorf("%+v", text)
+	}
+}
+
+// A bucket that fails ends the run.
+func TestObjectsFail(t *testing.T) {
+	generation := archived.Folder(t)
+	fails := &failing{Bucket: generation, prefix: "bodies/"}
+	if _, err := Run(t.Context(), as(Options{Format: Objects}, options(sample(t), fails))); !errors.Is(err, errFails) {
+		t.Error(err)
+	}
+	if _, done := contents(t, generation)["done/c-0f-00003-000.json"]; done {
+		t.Error("it says that all pages are there")
+	}
+}
+
+var errFails = errors.New("the bucket fails")
+
+// failing fails to put objects with a prefix.
+type failing struct {
+	blob.Bucket
+	prefix string
+}
+
+func (f *failing) PutNew(ctx context.Context, key string, content io.Reader, size int64) error {
+	if strings.HasPrefix(key, f.prefix) {
+		return errFails
+	}
+	return f.Bucket.PutNew(ctx, key, content, size)
+}
+
 // DuckDB reads tables and JSON lines, and has the folders as columns.
 func TestReadByDuckDB(t *testing.T) {
 	python := child.Program(t, "parquet-readers/bin/python")
@@ -250,6 +329,7 @@ func TestReadByWarcio(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for _, o := range []Options{
 		{Format: "csv"}, {Partition: "hour"}, {Format: WET, Compression: None}, {Format: WAT, Partition: ByDay}, {Format: Parquet, Compression: Gzip},
+		{Format: Objects, Partition: ByDay}, {Format: Objects, Compression: Zstd},
 	} {
 		generation := archived.Folder(t)
 		if _, err := Run(t.Context(), as(o, options(sample(t), generation))); err == nil || len(contents(t, generation)) > 0 {

@@ -30,13 +30,13 @@ const (
 	ByDayAndDomain Partition = "day,domain" // fetch_date=2026-11-28/domain=example.com/STEM.jsonl
 )
 
-// doneFolder has an object for each file of the archive whose partitions are all there. Programs that
-// read partitions do not see it.
+// doneFolder has an object for each file of the archive whose pages are all there, if they are in
+// several objects. Programs that read partitions do not see it.
 const doneFolder = "done/"
 
 // lastName is the object that is written last for a file of the archive.
 func (o *Options) lastName(stem string) string {
-	if o.Partition == "" {
+	if o.Partition == "" && o.Format != Objects {
 		return stem + o.extension()
 	}
 	return doneFolder + stem + ".json"
@@ -51,11 +51,15 @@ type output interface {
 	close()
 }
 
-func (o *Options) newOutput(s *source) (output, error) {
-	if o.Partition == "" {
+func (o *Options) newOutput(ctx context.Context, s *source) (output, error) {
+	switch {
+	case o.Format == Objects:
+		return o.newObjects(ctx), nil
+	case o.Partition != "":
+		return o.newPartitions(s)
+	default:
 		return o.newDraft(s)
 	}
-	return o.newPartitions(s)
 }
 
 // partitions are the pages of one file of the archive, by their folders. They wait in one temporary

@@ -178,7 +178,7 @@ func (r *run) file(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	out, err := r.newOutput(s)
+	out, err := r.newOutput(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -236,8 +236,8 @@ func (r *run) parser(d topics.Definition) (*parser, error) {
 
 // page is a page of a response.
 type page struct {
-	// line is the record of parsed.
-	line []byte
+	// line is the record of parsed, and fetched that of fetched, as far as parse needs it.
+	line, fetched []byte
 	// response is the record of the archive, at an offset of its file.
 	response       warc.Record
 	offset, length int64
@@ -308,13 +308,13 @@ func (r *run) pages(ctx context.Context, s *source, p *parser, out output) (map[
 }
 
 // parse parses one response.
-func (r *run) parse(ctx context.Context, s *source, p *parser, one kept) parsed {
-	line, outcome, err := []byte(nil), one.outcome, one.err
+func (r *run) parse(ctx context.Context, s *source, p *parser, k kept) parsed {
+	one, outcome, err := page{}, k.outcome, k.err
 	if outcome == "" {
-		line, outcome, err = p.page(ctx, one.record, one.payload)
+		one, outcome, err = p.page(ctx, k)
 	}
 	if err != nil {
-		r.Logger.Info("a response has no page", "file", s.name, "url", one.record.Field("WARC-Target-URI"), "outcome", outcome, "error", err)
+		r.Logger.Info("a response has no page", "file", s.name, "url", k.record.Field("WARC-Target-URI"), "outcome", outcome, "error", err)
 	}
-	return parsed{page: page{line, one.record, one.offset, one.length}, outcome: outcome}
+	return parsed{page: one, outcome: outcome}
 }
