@@ -91,6 +91,7 @@ var neighbours = map[string][]string{
 	"inspect/reparse":    {"inspect/scratch"},
 	"inspect/replay":     {"inspect/kept"},
 	"inspect/table":      {"inspect/kept", "inspect/scratch"},
+	"inspect/wacz":       {"inspect/kept"},
 	"inspect/transfer":   {"inspect/status"},
 	"inspect/verify":     {"inspect/progress", "inspect/scratch", "inspect/verify/accesslog"},
 	"inspect/why":        {"inspect/progress", "inspect/scratch", "inspect/status"},
@@ -140,8 +141,8 @@ var pureParts = []string{"net/url", "net/netip", "net/http"}
 // clock reads or awaits the time.
 var clock = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.Tick", "time.NewTimer", "time.NewTicker", "time.AfterFunc"}
 
-// surroundings are read by commands and benchmarks only, and by kafkaserver, a
-// part of tests: it has to know whether it is in CI.
+// surroundings are read by commands and benchmarks only, and by two parts of
+// tests, which have to know whether they are in CI.
 var surroundings = []string{"os.Args", "os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv"}
 
 // source is one Go file that is not a test.
@@ -323,7 +324,7 @@ func TestFewPackagesKnowGoka(t *testing.T) {
 
 func TestOnlyCommandsReadTheirSurroundings(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") || s.pkg == "test/kafkaserver" {
+		if s.file.Name.Name == "main" || strings.HasPrefix(s.pkg, "bench/") || s.pkg == "test/kafkaserver" || s.pkg == "test/child" {
 			continue
 		}
 		if slices.Contains(s.imports, "flag") {

@@ -18,11 +18,13 @@ import (
 )
 
 type reparseCmd struct {
-	From     archiveLocation `required:"" placeholder:"ARCHIVE" help:"The archive: a folder, a bucket as in --checkpoints, or the data directory of a crawl, whose archive is in its folder warc."`
-	To       location        `required:"" placeholder:"GENERATION" help:"Folder or bucket for the pages: a file for each file of the archive. Files that are there are not made again."`
-	Share    share           `placeholder:"K/N" help:"Make only share K of N, so that N machines make one generation: 1/3, 2/3 and 3/3."`
-	Compress string          `enum:"none,gzip,zstd" default:"none" help:"Compress the files of pages: none, gzip or zstd."`
-	JSON     bool            `name:"json" help:"Print one JSON object."`
+	From      archiveLocation `required:"" placeholder:"ARCHIVE" help:"The archive: a folder, a bucket as in --checkpoints, or the data directory of a crawl, whose archive is in its folder warc."`
+	To        location        `required:"" placeholder:"GENERATION" help:"Folder or bucket for the pages: a file for each file of the archive. Files that are there are not made again."`
+	Share     share           `placeholder:"K/N" help:"Make only share K of N, so that N machines make one generation: 1/3, 2/3 and 3/3."`
+	Format    string          `enum:"jsonl,parquet,wet,wat,objects" default:"jsonl" help:"Format of the files: jsonl, a record of parsed in each line; parquet, a table of pages; wet, WARC with the text of each page; wat, WARC with the metadata of each page; objects, an object with the body of each page and one with its metadata."`
+	Compress  *string         `enum:"none,gzip,zstd" placeholder:"WHAT" help:"Compress the files: none, gzip or zstd. The default is none for jsonl and gzip for wet and wat; parquet always has zstd."`
+	Partition []string        `enum:"day,domain" placeholder:"day,domain" help:"Divide the pages among folders: by day in fetch_date=DAY, by domain in domain=DOMAIN, or by both. For jsonl and parquet."`
+	JSON      bool            `name:"json" help:"Print one JSON object."`
 	parseFlags
 }
 
@@ -42,11 +44,20 @@ func (c *reparseCmd) Run(ctx context.Context, root *cli, std streams) error {
 	if err != nil {
 		return err
 	}
-	begun := time.Now()
-	report, err := reparse.Run(ctx, reparse.Options{
+	slices.Sort(c.Partition)
+	options := reparse.Options{
 		Archive: archive, Generation: generation, Redefine: c.over, Settings: given, Version: version(),
-		Compression: reparse.Compression(c.Compress), Share: c.Share.number, Shares: c.Share.of, Logger: root.logger(std.err),
-	})
+		Format: reparse.Format(c.Format), Partition: reparse.Partition(strings.Join(c.Partition, ",")),
+		Share: c.Share.number, Shares: c.Share.of, Logger: root.logger(std.err),
+	}
+	if c.Compress != nil {
+		options.Compression = reparse.Compression(*c.Compress)
+	}
+	if err := options.Validate(); err != nil {
+		return usageError{err}
+	}
+	begun := time.Now()
+	report, err := reparse.Run(ctx, options)
 	took := time.Since(begun)
 	switch {
 	case errors.Is(err, reparse.ErrOther):

@@ -64,7 +64,7 @@ func generate(b *testing.B, archive blob.Bucket) {
 	}
 	var all []*weftpb.Fetched
 	for domain, path := range web.Pages() {
-		all = append(all, page(webserver.Origin(domain, 80)+path, string(web.Answer(domain, 80, path, nil).Body)))
+		all = append(all, pageOf(webserver.Origin(domain, 80)+path, string(web.Answer(domain, 80, path, nil).Body)))
 	}
 	keep(b, archive, warc.Gzip, "c-0f-00000-000", all[:len(all)/2]...)
 	keep(b, archive, warc.Gzip, "c-0f-00001-000", all[len(all)/2:]...)

@@ -1,14 +1,16 @@
 // Package reparse parses again what an archive keeps, without a request.
 //
 //	reads    the files and indexes of an archive (package archive)
-//	writes   a generation: a file of pages for each file of the archive
+//	writes   a generation: a file of pages, texts or metadata for each file of the archive
 //	decides  nothing about pages: the function of the stage parse does (parse.New)
 //
 // # A generation
 //
 // A generation is a folder or a bucket. The file STEM.warc.gz of the archive becomes STEM.jsonl, or
 // STEM.jsonl.gz, with a line for each page, in the order of the archive. The line is a record of
-// parsed. generation.json says with which version and which settings the generation was made.
+// parsed. Other formats are STEM.parquet, STEM.warc.wet.gz and STEM.warc.wat.gz (Format). Pages may be
+// divided among folders (Partition), or have objects of their own (Objects); then done/STEM.json is
+// written last. generation.json says with which version and which settings the generation was made.
 //
 // # Failure
 //

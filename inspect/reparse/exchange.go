@@ -54,13 +54,14 @@ func newParser(d topics.Definition, responses *httpclient.Restorer) (*parser, er
 	return &parser{names: names, transform: transform, responses: responses}, err
 }
 
-// page returns the record of parsed of a response.
-func (p *parser) page(ctx context.Context, record warc.Record, payload []byte) (line []byte, outcome Outcome, err error) {
-	r, outcome, err := p.fetched(ctx, record, payload)
+// page returns the page of a response.
+func (p *parser) page(ctx context.Context, k kept) (one page, outcome Outcome, err error) {
+	r, outcome, err := p.fetched(ctx, k.record, k.payload)
 	if outcome != "" {
-		return nil, outcome, err
+		return page{}, outcome, err
 	}
-	return p.parse(r)
+	line, outcome, err := p.parse(r)
+	return page{line: line, fetched: r.Value, response: k.record, offset: k.offset, length: k.length}, outcome, err
 }
 
 // fetched returns the record of fetched that a response came from, with what parse needs of it. If

@@ -11,27 +11,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/weftcrawl/weft/inspect/scratch"
 	"github.com/weftcrawl/weft/internal/blob"
 )
-
-// Compression of the files of a generation.
-type Compression string
-
-// Compressions.
-const (
-	None Compression = "none"
-	Gzip Compression = "gzip"
-	Zstd Compression = "zstd"
-)
-
-// Extension is the end of a file's name.
-func (c Compression) Extension() string {
-	return ".jsonl" + map[Compression]string{Gzip: ".gz", Zstd: ".zst"}[c]
-}
 
 // manifestName is the object that says how a generation is made.
 const manifestName = "generation.json"
@@ -39,7 +21,9 @@ const manifestName = "generation.json"
 // manifest says how a generation is made. It is the same for all processes that make it.
 type manifest struct {
 	Version     string          `json:"version"`
+	Format      Format          `json:"format,omitempty"` // empty: JSONLines
 	Compression Compression     `json:"compression"`
+	Partition   Partition       `json:"partition,omitempty"`
 	Settings    json.RawMessage `json:"settings"`
 }
 
@@ -55,7 +39,11 @@ func (o *Options) begin(ctx context.Context) error {
 	if err := o.Generation.Sweep(ctx, "", time.Now().Add(-sweepAge)); err != nil {
 		return err
 	}
-	mine, err := json.MarshalIndent(manifest{o.Version, o.Compression, o.Settings}, "", "  ")
+	m := manifest{o.Version, o.Format, o.Compression, o.Partition, o.Settings}
+	if m.Format == JSONLines {
+		m.Format = "" // as versions wrote it that had no other one
+	}
+	mine, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("describe the generation: %w", err)
 	}
@@ -87,10 +75,10 @@ func exists(ctx context.Context, b blob.Bucket, key string) (bool, error) {
 // draft is a file that is not published. Its file has no name in the file system, so that it ends
 // with the process.
 type draft struct {
-	file *os.File
-	size counter
-	out  *bufio.Writer
-	pack io.WriteCloser
+	file  *os.File
+	size  counter
+	out   *bufio.Writer
+	pages encoder
 }
 
 type counter struct {
@@ -104,35 +92,22 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func newDraft(c Compression) (*draft, error) {
+// newDraft makes a draft for a file of the archive.
+func (o *Options) newDraft(s *source) (*draft, error) {
 	file, err := scratch.File()
 	if err != nil {
 		return nil, err
 	}
 	d := &draft{file: file, size: counter{w: file}}
 	d.out = bufio.NewWriterSize(&d.size, 256<<10)
-	switch c {
-	case Gzip:
-		d.pack = gzip.NewWriter(d.out)
-	case Zstd:
-		// With a concurrency of one it works within Write, without goroutines.
-		if d.pack, err = zstd.NewWriter(d.out, zstd.WithEncoderConcurrency(1)); err != nil {
-			return nil, errors.Join(fmt.Errorf("make a draft: %w", err), file.Close())
-		}
-	default:
-		d.pack = plain{d.out}
+	if d.pages, err = o.newEncoder(d.out, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a draft: %w", err), file.Close())
 	}
 	return d, nil
 }
 
-// plain is a writer that does not compress.
-type plain struct{ io.Writer }
-
-func (plain) Close() error { return nil }
-
-func (d *draft) add(line []byte) error {
-	_, err := d.pack.Write(append(line, '\n'))
-	if err != nil {
+func (d *draft) add(p page) error {
+	if err := d.pages.add(p); err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}
 	return nil
@@ -140,7 +115,7 @@ func (d *draft) add(line []byte) error {
 
 // publish gives the draft its name. The error is blob.ErrExists if there is a file of this name.
 func (d *draft) publish(ctx context.Context, to blob.Bucket, key string) error {
-	if err := errors.Join(d.pack.Close(), d.out.Flush()); err != nil {
+	if err := errors.Join(d.pages.close(), d.out.Flush()); err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}
 	return to.PutNew(ctx, key, io.NewSectionReader(d.file, 0, d.size.n), d.size.n)

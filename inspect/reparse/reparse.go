@@ -17,6 +17,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive"
+	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
 	"github.com/weftcrawl/weft/topics"
 )
@@ -31,8 +32,10 @@ type Options struct {
 	Settings json.RawMessage
 	// Version is that of the program.
 	Version string
-	// Compression of the files of the generation.
+	// Format, Compression and Partition of the files of the generation.
+	Format      Format
 	Compression Compression
+	Partition   Partition
 	// This process makes the files of share Share of Shares, from 1; 0 of 0: all files.
 	Share, Shares int
 	// Workers is the number of pages that are parsed at a time; 0: one for each core.
@@ -70,6 +73,10 @@ const filesAtOnce = 2
 // Run makes the files of a generation that are not there yet. It returns what was done, also with an
 // error.
 func Run(ctx context.Context, o Options) (Report, error) {
+	if err := o.Validate(); err != nil {
+		return Report{}, err
+	}
+	o = o.withDefaults()
 	o.Workers = o.workers()
 	if o.InFlight == 0 {
 		o.InFlight = 64 << 20
@@ -149,7 +156,7 @@ func ShareOf(name string, shares int) int {
 
 // file makes a file of the generation, if it is not there.
 func (r *run) file(ctx context.Context, name string) error {
-	to := archive.Stem(name) + r.Compression.Extension()
+	to := r.lastName(archive.Stem(name))
 	there, err := exists(ctx, r.Generation, to)
 	if err != nil {
 		return err
@@ -171,16 +178,16 @@ func (r *run) file(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	d, err := newDraft(r.Compression)
+	out, err := r.newOutput(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	outcomes, err := r.lines(ctx, s, p, d)
+	defer out.close()
+	outcomes, err := r.pages(ctx, s, p, out)
 	if err != nil {
 		return err
 	}
-	err = d.publish(ctx, r.Generation, to)
+	err = out.publish(ctx, r.Generation, to)
 	if errors.Is(err, blob.ErrExists) { // another process made the same file
 		r.note(func(sum *Report) { sum.Before++ })
 		return nil
@@ -227,9 +234,18 @@ func (r *run) parser(d topics.Definition) (*parser, error) {
 	return p, nil
 }
 
+// page is a page of a response.
+type page struct {
+	// line is the record of parsed, and fetched that of fetched, as far as parse needs it.
+	line, fetched []byte
+	// response is the record of the archive, at an offset of its file.
+	response       warc.Record
+	offset, length int64
+}
+
 // parsed is what a response has become.
 type parsed struct {
-	line    []byte
+	page
 	outcome Outcome
 	weight  int64 // in flight
 }
@@ -237,9 +253,9 @@ type parsed struct {
 // waiting is how many responses of a file may be read and not written yet, for each worker.
 const waiting = 4
 
-// lines parses the responses of a file beside each other, and writes their lines in the order of
-// the file.
-func (r *run) lines(ctx context.Context, s *source, p *parser, d *draft) (map[Outcome]int64, error) {
+// pages parses the responses of a file beside each other, and adds their pages to out in the order
+// of the file.
+func (r *run) pages(ctx context.Context, s *source, p *parser, out output) (map[Outcome]int64, error) {
 	index, err := s.index(ctx)
 	if err != nil {
 		return nil, err
@@ -279,7 +295,7 @@ func (r *run) lines(ctx context.Context, s *source, p *parser, d *draft) (map[Ou
 		for result := range order {
 			one := <-result
 			if one.outcome == Page {
-				if err := d.add(one.line); err != nil {
+				if err := out.add(one.page); err != nil {
 					return err // which ends the run, so that the weights of the others do not matter
 				}
 			}
@@ -292,13 +308,13 @@ func (r *run) lines(ctx context.Context, s *source, p *parser, d *draft) (map[Ou
 }
 
 // parse parses one response.
-func (r *run) parse(ctx context.Context, s *source, p *parser, one kept) parsed {
-	line, outcome, err := []byte(nil), one.outcome, one.err
+func (r *run) parse(ctx context.Context, s *source, p *parser, k kept) parsed {
+	one, outcome, err := page{}, k.outcome, k.err
 	if outcome == "" {
-		line, outcome, err = p.page(ctx, one.record, one.payload)
+		one, outcome, err = p.page(ctx, k)
 	}
 	if err != nil {
-		r.Logger.Info("a response has no page", "file", s.name, "url", one.record.Field("WARC-Target-URI"), "outcome", outcome, "error", err)
+		r.Logger.Info("a response has no page", "file", s.name, "url", k.record.Field("WARC-Target-URI"), "outcome", outcome, "error", err)
 	}
-	return parsed{line: line, outcome: outcome}
+	return parsed{page: one, outcome: outcome}
 }

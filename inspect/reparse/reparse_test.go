@@ -29,8 +29,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// page is the exchange of a page.
-func page(url, body string) *weftpb.Fetched {
+// pageOf is the exchange of a page.
+func pageOf(url, body string) *weftpb.Fetched {
 	x := archived.Exchange(url, body, archived.Began)
 	x.Request.Target.Depth = 2
 	return x
@@ -106,7 +106,7 @@ func fill(t testing.TB, b blob.Bucket) {
 	for n := range 3 {
 		var all []*weftpb.Fetched
 		for i := range 40 {
-			all = append(all, page(fmt.Sprintf("http://%d.example/%d", n, i), fmt.Sprintf("<title>Page %d</title><p>Text", i%30)))
+			all = append(all, pageOf(fmt.Sprintf("http://%d.example/%d", n, i), fmt.Sprintf("<title>Page %d</title><p>Text", i%30)))
 		}
 		keep(t, b, warc.Gzip, fmt.Sprintf("c-0f-0000%d-000", n), all...)
 	}
@@ -116,7 +116,7 @@ func fill(t testing.TB, b blob.Bucket) {
 func TestOutcomes(t *testing.T) {
 	for _, c := range []warc.Compression{warc.Gzip, warc.Zstd} {
 		archive, generation := archived.Folder(t), archived.Folder(t)
-		robots := page("http://a.example/robots.txt", "User-agent: *\nDisallow:")
+		robots := pageOf("http://a.example/robots.txt", "User-agent: *\nDisallow:")
 		answer := func(status uint32, line string) func(*weftpb.Fetched) {
 			return func(x *weftpb.Fetched) {
 				x.Outcome.Status, x.ResponseHead = status, []byte("HTTP/1.1 "+line+"\r\n\r\n")
@@ -124,19 +124,19 @@ func TestOutcomes(t *testing.T) {
 		}
 		keep(t, archive, c, "c-0f-00003-000",
 			&weftpb.Fetched{Robots: robots},
-			page("http://a.example/", "<title>First</title>"),
-			with(page("http://a.example/used", "<title>Used</title>"), func(x *weftpb.Fetched) { x.Request.Usage = "content-usage: train-ai=n\n" }),
-			with(page("http://a.example/cut", "<title>Cut</title>"), func(x *weftpb.Fetched) { x.Outcome.Truncated = true }),
-			with(page("http://a.example/old", ""), answer(304, "304 Not Modified")),
-			with(page("http://a.example/gone", "no"), answer(404, "404 Not Found")),
-			with(page("http://a.example/moved", ""), answer(301, "301 Moved\r\nLocation: /")),
-			with(page("http://a.example/image", ""), func(x *weftpb.Fetched) { x.Outcome.ErrorClass = "unwanted_type" }),
-			with(page("http://a.example/sitemap.xml", "http://a.example/x"), func(x *weftpb.Fetched) {
+			pageOf("http://a.example/", "<title>First</title>"),
+			with(pageOf("http://a.example/used", "<title>Used</title>"), func(x *weftpb.Fetched) { x.Request.Usage = "content-usage: train-ai=n\n" }),
+			with(pageOf("http://a.example/cut", "<title>Cut</title>"), func(x *weftpb.Fetched) { x.Outcome.Truncated = true }),
+			with(pageOf("http://a.example/old", ""), answer(304, "304 Not Modified")),
+			with(pageOf("http://a.example/gone", "no"), answer(404, "404 Not Found")),
+			with(pageOf("http://a.example/moved", ""), answer(301, "301 Moved\r\nLocation: /")),
+			with(pageOf("http://a.example/image", ""), func(x *weftpb.Fetched) { x.Outcome.ErrorClass = "unwanted_type" }),
+			with(pageOf("http://a.example/sitemap.xml", "http://a.example/x"), func(x *weftpb.Fetched) {
 				x.ResponseHead = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
 				x.Request.Target.Sitemap = &weftpb.Sitemap{Level: 1}
 			}),
-			page("http://a.example/copy", "<title>First</title>"),
-			with(page("http://a.example/bad", ""), func(x *weftpb.Fetched) {
+			pageOf("http://a.example/copy", "<title>First</title>"),
+			with(pageOf("http://a.example/bad", ""), func(x *weftpb.Fetched) {
 				x.ResponseHead, x.CodedBody = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n"), []byte("\x1f\x8bnot gzip at all")
 			}),
 			&weftpb.Fetched{Request: &weftpb.Request{Target: &weftpb.Target{Url: "http://a.example/failed"}}, Outcome: &weftpb.Outcome{ErrorClass: "timeout"}},
@@ -251,14 +251,25 @@ func (d dying) List(ctx context.Context, prefix string) iter.Seq2[blob.Object, e
 // A process may die before and after each step. The next one makes what is missing, and the generation
 // is the same as without a death.
 func TestKilledAtEachStep(t *testing.T) {
+	for i, f := range formats {
+		stride, least := int64(1), 15
+		switch {
+		case testing.Short() && i > 0:
+			return
+		case f.Format == Objects:
+			stride, least = 64, 4 // of about 500
+		case testing.Short() || i > 0:
+			stride, least = 4, 4
+		}
+		t.Run(fmt.Sprint(f.Format, f.Partition), func(t *testing.T) { killedAtEachStep(t, f, stride, least) })
+	}
+}
+
+func killedAtEachStep(t *testing.T, f Options, stride int64, least int) {
 	archive, whole := archived.Folder(t), archived.Folder(t)
 	fill(t, archive)
-	run1(t, options(archive, whole))
+	run1(t, as(f, options(archive, whole)))
 	want := contents(t, whole)
-	stride, least := int64(1), 15
-	if testing.Short() {
-		stride, least = 4, 4
-	}
 	for _, after := range []bool{false, true} {
 		died := 0
 		for step := int64(1); ; step += stride {
@@ -266,7 +277,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			ctx, die := context.WithCancel(t.Context())
 			left := new(atomic.Int64)
 			left.Store(step)
-			_, err := Run(ctx, options(dying{archive, left, after, die}, dying{generation, left, after, die}))
+			_, err := Run(ctx, as(f, options(dying{archive, left, after, die}, dying{generation, left, after, die})))
 			die()
 			before := contents(t, generation)
 			for name, text := range before {
@@ -274,11 +285,11 @@ func TestKilledAtEachStep(t *testing.T) {
 					t.Errorf("step %d: %s is there, and not as it should be", step, name)
 				}
 			}
-			r := run1(t, options(archive, generation))
+			r := run1(t, as(f, options(archive, generation)))
 			if diff := cmp.Diff(want, contents(t, generation)); diff != "" {
 				t.Errorf("step %d: %s", step, diff)
 			}
-			if files := len(before) - 1; files > 0 && r.Before != files || r.Before+r.Files != 3 {
+			if files := len(before) - 1; f.Partition == "" && f.Format != Objects && files > 0 && r.Before != files || r.Before+r.Files != 3 {
 				t.Errorf("step %d: %d files were there, and the next run says %+v", step, files, r)
 			}
 			if left.Load() > 0 {

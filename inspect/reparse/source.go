@@ -77,8 +77,9 @@ func (s *source) index(ctx context.Context) ([]response, error) {
 
 // kept is a response as it was read.
 type kept struct {
-	record  warc.Record
-	payload []byte
+	record         warc.Record
+	payload        []byte
+	offset, length int64 // of its member
 	// outcome and err say why the record cannot be parsed; empty: it can.
 	outcome Outcome
 	err     error
@@ -112,6 +113,7 @@ func (s *source) responses(ctx context.Context, index []response) iter.Seq2[kept
 			}
 			at = r.offset + r.length
 			one, err := s.resolve(ctx, known, r, member)
+			one.offset, one.length = r.offset, r.length
 			if !yield(one, err) || err != nil {
 				return
 			}

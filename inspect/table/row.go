@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/net/publicsuffix"
-	"golang.org/x/text/language"
 
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/archive"
@@ -67,7 +66,7 @@ func rowOf(l warc.Line, p page) Row {
 	r := Row{
 		SURT: warc.SURT(l.URL), URL: l.URL, Protocol: scheme, Path: path, Query: some(query),
 		FetchTime: l.Date, FetchStatus: int16(status), Digest: some(strings.TrimPrefix(l.Digest, "sha1:")), MIMEType: some(l.MIME),
-		MIMEDetected: some(p.MediaType), Charset: some(p.Charset), Languages: some(threeLetters(p.Language)),
+		MIMEDetected: some(p.MediaType), Charset: some(p.Charset), Languages: some(warc.Language(p.Language)),
 		File: l.File, Offset: l.Offset, Length: int32(l.Length), Subset: subsetOf(path, int(status)),
 	}
 	if p.Truncated {
@@ -120,18 +119,6 @@ func (r *Row) host(authority string) {
 	if before, ok := strings.CutSuffix(r.Host, "."+registry); ok {
 		r.RegisteredDomain = some(before[strings.LastIndexByte(before, '.')+1:] + "." + registry)
 	}
-}
-
-// threeLetters is the code of a language in ISO 639-3; empty: it has none.
-func threeLetters(code string) string {
-	if code == "" {
-		return ""
-	}
-	base, err := language.ParseBase(code)
-	if err != nil {
-		return ""
-	}
-	return base.ISO3()
 }
 
 // subsetOf is the part of the index of Common Crawl in which a response would be.

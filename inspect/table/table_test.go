@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -118,19 +117,11 @@ func TestMake(t *testing.T) {
 
 // DuckDB reads the files.
 func TestReadByDuckDB(t *testing.T) {
-	made, err := child.Tool("parquet-readers/made-from")
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%v: make examples-fetch", err)
-	default:
-		t.Skipf("%v: make examples-fetch", err)
-	}
+	python := child.Program(t, "parquet-readers/bin/python")
 	b := example(t)
 	if _, err := Make(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	python := filepath.Join(filepath.Dir(made), "bin", "python")
 	out, err := exec.Command(python, "testdata/query.py", filepath.Join(b.String(), Folder)).Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/test/child"
 	"github.com/weftcrawl/weft/test/webserver"
 )
 
@@ -251,7 +252,7 @@ func TestReadByGowarc(t *testing.T) {
 
 // warcio is the reader most archives rely on; it verifies the digests.
 func TestReadByWarcio(t *testing.T) {
-	python := filepath.Join(readers(t), "python")
+	python := child.Program(t, "warc-readers/bin/python")
 	gz := exchange(2, "not looked at")
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

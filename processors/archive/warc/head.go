@@ -79,6 +79,7 @@ func ReadHead(begin []byte) (h Head, ok bool) {
 	}
 	first, err1 := strconv.ParseInt(values[firstField], 10, 64)
 	next, err2 := strconv.ParseInt(values[nextField], 10, 64)
-	h = Head{Name: values["WARC-Filename"], First: first, Next: next, Sum: values[sumField]}
-	return h, err1 == nil && err2 == nil && next > first && first >= 0 && h.Sum != ""
+	date, err3 := time.Parse(time.RFC3339, values["WARC-Date"])
+	h = Head{Name: values["WARC-Filename"], Date: date, First: first, Next: next, Sum: values[sumField]}
+	return h, err1 == nil && err2 == nil && err3 == nil && next > first && first >= 0 && h.Sum != ""
 }

@@ -2,7 +2,6 @@ package warc
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,24 +15,10 @@ import (
 	"github.com/weftcrawl/weft/test/child"
 )
 
-// readers returns the folder with the programs of other people (make examples-fetch).
-func readers(t *testing.T) string {
-	t.Helper()
-	made, err := child.Tool("warc-readers/made-from")
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%v: make examples-fetch", err)
-	default:
-		t.Skipf("%v: make examples-fetch", err)
-	}
-	return filepath.Join(filepath.Dir(made), "bin")
-}
-
 // warcio finds nothing wrong in files of exchanges and of metadata, and the index by
 // cdxj-indexer is ours.
 func TestOutsidersAgree(t *testing.T) {
-	programs := readers(t)
+	programs := filepath.Dir(child.Program(t, "warc-readers/bin/warcio"))
 	coded := exchange(50, "not looked at")
 	coded.CodedBody = storedGzip([]byte("as it came"))
 	exchanges := all()

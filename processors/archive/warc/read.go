@@ -17,6 +17,8 @@ import (
 // Record is a record that was read.
 type Record struct {
 	fields []Field
+	// HeaderBytes is the length of what is before the block.
+	HeaderBytes int
 	// Block is the whole block.
 	Block []byte
 }
@@ -104,6 +106,7 @@ func recordIn(text []byte) (r Record, err error) {
 	if !ok || !bytes.HasPrefix(head, []byte("WARC/1.1\r\n")) {
 		return Record{}, ErrRecord
 	}
+	r.HeaderBytes = len(head) + len("\r\n\r\n")
 	for line := range strings.SplitSeq(string(head), "\r\n") {
 		if name, value, ok := strings.Cut(line, ": "); ok {
 			r.fields = append(r.fields, Field{name, value})
@@ -116,6 +119,9 @@ func recordIn(text []byte) (r Record, err error) {
 	r.Block = block[:size]
 	return r, nil
 }
+
+// Fields are those of the record, in its order.
+func (r Record) Fields() []Field { return r.fields }
 
 // Field returns the value of a field; empty if there is none.
 func (r Record) Field(name string) string {

@@ -1,0 +1,211 @@
+package reparse
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/processors/archive"
+	"github.com/weftcrawl/weft/processors/archive/warc"
+	"github.com/weftcrawl/weft/processors/parse/document"
+)
+
+// derived is a file of WET or WAT: warcinfo, and a record for each page. A page without a text has
+// no record in WET.
+type derived struct {
+	file *warc.File
+	of   string // the name of the file of the archive
+	wet  bool
+}
+
+func (o *Options) newDerived(w io.Writer, s *source) (*derived, error) {
+	packing := warc.Options{Compression: warc.Compression(o.Compression)}
+	packer, err := warc.NewPacker(packing)
+	if err != nil {
+		return nil, err
+	}
+	head := s.head
+	head.Name = archive.Stem(s.name) + o.extension()
+	head.Info = []warc.Field{{Name: "software", Value: "weft " + o.Version}, {Name: "description", Value: strings.ToUpper(string(o.Format)) + " of " + s.name}}
+	if _, err := w.Write(head.Member(packing.Compression)); err != nil {
+		return nil, err
+	}
+	return &derived{file: warc.NewFile(w, packer), of: s.name, wet: o.Format == WET}, nil
+}
+
+func (d *derived) add(p page) error {
+	var parsed codecs.Parsed
+	if err := json.Unmarshal(p.line, &parsed); err != nil {
+		return fmt.Errorf("decode a page: %w", err)
+	}
+	if d.wet {
+		return d.conversion(p, &parsed)
+	}
+	block, err := json.Marshal(d.metadata(p, &parsed))
+	if err != nil {
+		return fmt.Errorf("describe %s: %w", parsed.URL, err)
+	}
+	return d.file.AddDerived(warc.Derived{Type: "metadata", Of: p.response, ContentType: "application/json", Block: block})
+}
+
+func (d *derived) close() error { return nil }
+
+// conversion adds title and text of a page.
+func (d *derived) conversion(p page, parsed *codecs.Parsed) error {
+	if parsed.Text == "" {
+		return nil
+	}
+	text := parsed.Text
+	if parsed.Title != "" {
+		text = parsed.Title + "\n" + text
+	}
+	return d.file.AddDerived(warc.Derived{
+		Type: "conversion", Of: p.response, ContentType: "text/plain", Languages: warc.Language(parsed.Detected), Block: []byte(text),
+	})
+}
+
+// The metadata of a response in WAT, with the names of Common Crawl.
+type (
+	metadata struct {
+		Container container
+		Envelope  envelope
+	}
+	container struct {
+		Filename   string
+		Compressed bool
+		Offset     string
+		Length     string `json:"Deflate-Length"`
+	}
+	envelope struct {
+		Format  string
+		Length  string         `json:"WARC-Header-Length"`
+		Header  map[string]any `json:"WARC-Header-Metadata"`
+		Payload payload        `json:"Payload-Metadata"`
+	}
+	payload struct {
+		ContentType string       `json:"Actual-Content-Type"`
+		Response    httpResponse `json:"HTTP-Response-Metadata"`
+	}
+	httpResponse struct {
+		Message struct {
+			Version, Status, Reason string
+		} `json:"Response-Message"`
+		HeadersLength string `json:"Headers-Length"`
+		Headers       map[string]any
+		EntityLength  string        `json:"Entity-Length"`
+		EntityDigest  string        `json:"Entity-Digest,omitempty"`
+		HTML          *htmlMetadata `json:"HTML-Metadata,omitempty"`
+	}
+	htmlMetadata struct {
+		Head  htmlHead
+		Links []htmlLink `json:",omitempty"`
+	}
+	htmlHead struct {
+		Title string              `json:",omitempty"`
+		Metas []map[string]string `json:",omitempty"`
+		Links []htmlLink          `json:"Link,omitempty"`
+	}
+	htmlLink struct {
+		Path string `json:"path"`
+		URL  string `json:"url"`
+		Text string `json:"text,omitempty"`
+		Alt  string `json:"alt,omitempty"`
+		Rel  string `json:"rel,omitempty"`
+	}
+)
+
+// metadata describes a page, whose URLs are absolute.
+func (d *derived) metadata(p page, parsed *codecs.Parsed) metadata {
+	head, body := p.response.Message()
+	m := metadata{
+		Container: container{Filename: d.of, Compressed: true, Offset: strconv.FormatInt(p.offset, 10), Length: strconv.FormatInt(p.length, 10)},
+		Envelope:  envelope{Format: "WARC", Length: strconv.Itoa(p.response.HeaderBytes), Header: map[string]any{}},
+	}
+	for _, f := range p.response.Fields() {
+		put(m.Envelope.Header, f.Name, f.Value)
+	}
+	m.Envelope.Payload.ContentType = "application/http; msgtype=response"
+	response := &m.Envelope.Payload.Response
+	response.HeadersLength, response.EntityLength = strconv.Itoa(len(head)), strconv.Itoa(len(body))
+	response.EntityDigest = p.response.Field("WARC-Payload-Digest")
+	response.Headers = map[string]any{}
+	for i, line := range bytes.Split(head, []byte("\n")) {
+		text := strings.TrimRight(string(line), "\r")
+		if i == 0 {
+			response.Message.Version, text, _ = strings.Cut(text, " ")
+			response.Message.Status, response.Message.Reason, _ = strings.Cut(text, " ")
+		} else if name, value, ok := strings.Cut(text, ":"); ok {
+			put(response.Headers, name, strings.Trim(value, " \t"))
+		}
+	}
+	response.HTML = htmlOf(parsed)
+	return m
+}
+
+// put puts a value into an object; several values of one name are an array.
+func put(object map[string]any, name, value string) {
+	switch there := object[name].(type) {
+	case nil:
+		object[name] = value
+	case string:
+		object[name] = []string{there, value}
+	case []string:
+		object[name] = append(there, value)
+	}
+}
+
+// htmlOf is what a page of HTML says; nil: it is of another type.
+func htmlOf(parsed *codecs.Parsed) *htmlMetadata {
+	if parsed.ContentType != "text/html" && parsed.ContentType != "application/xhtml+xml" {
+		return nil
+	}
+	h := &htmlMetadata{Head: htmlHead{Title: parsed.Title}}
+	for _, meta := range [][2]string{{"description", parsed.Description}, {"keywords", parsed.Keywords}, {"author", parsed.Author}} {
+		if meta[1] != "" {
+			h.Head.Metas = append(h.Head.Metas, map[string]string{"name": meta[0], "content": meta[1]})
+		}
+	}
+	for _, one := range parsed.OpenGraph {
+		h.Head.Metas = append(h.Head.Metas, map[string]string{"property": one.Name, "content": one.Content})
+	}
+	for _, l := range parsed.Links {
+		if link := linkOf(l); link.Path == linkElement {
+			h.Head.Links = append(h.Head.Links, link)
+		} else {
+			h.Links = append(h.Links, link)
+		}
+	}
+	return h
+}
+
+// linkElement is the path of links of the head.
+const linkElement = "LINK@/href"
+
+// paths are how WAT says which element and attribute a link is from.
+var paths = map[document.Kind]string{
+	document.KindAnchor: "A@/href", document.KindArea: "AREA@/href", document.KindFrame: "FRAME@/src", document.KindIframe: "IFRAME@/src",
+	document.KindRefresh: "META@/content", document.KindForm: "FORM@/action", document.KindImage: "IMG@/src",
+	document.KindMedia: "SOURCE@/src", document.KindScript: "SCRIPT@/src",
+	document.KindCanonical: linkElement, document.KindAlternate: linkElement, document.KindNext: linkElement, document.KindPrev: linkElement,
+	document.KindStylesheet: linkElement, document.KindIcon: linkElement,
+}
+
+func linkOf(l codecs.ParsedLink) htmlLink {
+	kind := document.Kind(l.Kind)
+	if kind == document.KindNoscript {
+		kind = document.Kind(l.Element)
+	}
+	link := htmlLink{Path: cmp.Or(paths[kind], "A@/href"), URL: l.URL, Text: l.Text, Rel: l.Rel}
+	if kind == document.KindImage {
+		link.Alt, link.Text = l.Text, ""
+	}
+	if link.Path == linkElement {
+		link.Rel = cmp.Or(link.Rel, l.Kind)
+	}
+	return link
+}

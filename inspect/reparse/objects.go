@@ -1,0 +1,137 @@
+package reparse
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/blob"
+)
+
+// objects puts each page into two objects as soon as it comes:
+//
+//	DOMAIN/SHA256 OF THE URL/TIME/metadata.json   what is known of the page, its headers, and where its body is
+//	bodies/SHA256.html.gz                         a body without its content coding; pages with equal bodies share it
+//
+// Both are functions of the page, so that a repetition finds them there.
+type objects struct {
+	to    blob.Bucket
+	puts  *errgroup.Group
+	ctx   context.Context
+	pages int
+}
+
+// putsAtOnce is how many pages are on their way to the bucket: a put takes some 30 ms in S3.
+const putsAtOnce = 32
+
+func (o *Options) newObjects(ctx context.Context) *objects {
+	out := &objects{to: o.Generation}
+	out.puts, out.ctx = errgroup.WithContext(ctx)
+	out.puts.SetLimit(putsAtOnce)
+	return out
+}
+
+// add begins to put a page. It waits if putsAtOnce are on their way.
+func (out *objects) add(p page) error {
+	out.pages++
+	if err := out.ctx.Err(); err != nil {
+		return context.Cause(out.ctx)
+	}
+	out.puts.Go(func() error { return out.put(p) })
+	return nil
+}
+
+// objectMetadata is metadata.json.
+type objectMetadata struct {
+	URL       string      `json:"url"`
+	FetchedAt time.Time   `json:"fetched_at"`
+	Status    int         `json:"status"`
+	Headers   http.Header `json:"headers"`
+	// Body is the key of the body, with its size in bytes without compression.
+	Body      string                 `json:"body"`
+	BodyBytes int                    `json:"body_bytes"`
+	Truncated bool                   `json:"truncated,omitempty"`
+	Type      string                 `json:"content_type,omitempty"`
+	Charset   string                 `json:"charset,omitempty"`
+	Title     string                 `json:"title,omitempty"`
+	Language  string                 `json:"detected_language,omitempty"`
+	Archived  *codecs.ParsedArchived `json:"archived,omitempty"`
+}
+
+// put puts the body, and then what names it.
+func (out *objects) put(p page) error {
+	var parsed codecs.Parsed
+	if err := json.Unmarshal(p.line, &parsed); err != nil {
+		return fmt.Errorf("decode a page: %w", err)
+	}
+	var fetched weftpb.Fetched
+	if err := codecs.UnmarshalFetched(p.fetched, &fetched); err != nil {
+		return fmt.Errorf("decode an exchange: %w", err)
+	}
+	body, headers := fetched.GetBody(), http.Header{}
+	for _, h := range fetched.GetHeaders() {
+		headers.Add(h.GetName(), h.GetValue())
+	}
+	key := fmt.Sprintf("bodies/%x%s", sha256.Sum256(body), bodyExtension(parsed.ContentType))
+	if err := putNew(out.ctx, out.to, key, func() ([]byte, error) { return packed(body) }); err != nil {
+		return err
+	}
+	folder := fmt.Sprintf("%s/%x/%s/", url.PathEscape(parsed.Domain), sha256.Sum256([]byte(parsed.URL)), parsed.FetchedAt.UTC().Format("20060102T150405.000Z"))
+	return putNew(out.ctx, out.to, folder+"metadata.json", func() ([]byte, error) {
+		return json.Marshal(objectMetadata{
+			URL: parsed.URL, FetchedAt: parsed.FetchedAt, Status: parsed.Status, Headers: headers, Body: key, BodyBytes: len(body),
+			Truncated: parsed.Truncated, Type: parsed.ContentType, Charset: parsed.Charset, Title: parsed.Title, Language: parsed.Detected,
+			Archived: parsed.Archived,
+		})
+	})
+}
+
+// bodyExtension is the end of the name of a body.
+func bodyExtension(contentType string) string {
+	if contentType == "text/html" || contentType == "application/xhtml+xml" {
+		return ".html.gz"
+	}
+	return ".gz"
+}
+
+// putNew puts an object that is a function of its key, unless it is there.
+func putNew(ctx context.Context, to blob.Bucket, key string, content func() ([]byte, error)) error {
+	text, err := content()
+	if err != nil {
+		return fmt.Errorf("make %s: %w", key, err)
+	}
+	if err := to.PutNew(ctx, key, bytes.NewReader(text), int64(len(text))); !errors.Is(err, blob.ErrExists) {
+		return err
+	}
+	return nil
+}
+
+func packed(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(text)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
+}
+
+// publish waits for all pages, and says that they are there.
+func (out *objects) publish(ctx context.Context, to blob.Bucket, last string) error {
+	if err := out.puts.Wait(); err != nil {
+		return err
+	}
+	text := fmt.Appendf(nil, "{\"pages\":%d}", out.pages)
+	return to.PutNew(ctx, last, bytes.NewReader(text), int64(len(text)))
+}
+
+func (out *objects) close() { _ = out.puts.Wait() }
