@@ -50,6 +50,9 @@ var ErrFound = errors.New("the search after the erasure finds it again")
 // ErrUnfinished means that another erasure is not finished.
 var ErrUnfinished = errors.New("another erasure is not finished")
 
+// ErrOtherCopy means that a place of pages has files in which nothing can be erased.
+var ErrOtherCopy = errors.New("it is not a file of JSON lines, so that nothing can be erased in it")
+
 // run is a call of Run or Search.
 type run struct {
 	Options
@@ -61,13 +64,19 @@ type run struct {
 // Search counts where selected pages are, and changes nothing.
 func Search(ctx context.Context, o Options) (Report, error) {
 	r := &run{Options: o, search: true}
-	err := r.pass(ctx)
+	err := r.checkCopies(ctx)
+	if err == nil {
+		err = r.pass(ctx)
+	}
 	return r.report, err
 }
 
 // Run erases what is selected. It returns what was done, also with an error: the same call again goes on.
 func Run(ctx context.Context, o Options) (Report, error) {
 	r := &run{Options: o}
+	if err := r.checkCopies(ctx); err != nil {
+		return r.report, err
+	}
 	if err := r.begin(ctx); err != nil {
 		return r.report, err
 	}

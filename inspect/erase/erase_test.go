@@ -486,3 +486,37 @@ func TestOlder(t *testing.T) {
 		}
 	}
 }
+
+// In generations of other formats nothing is erased, and nothing is begun.
+func TestOtherCopies(t *testing.T) {
+	for _, name := range []string{"c-0f-00000-000.parquet", "domain=a.example/c-0f-00000-000.jsonl", "c-0f-00000-000.warc.wet.gz"} {
+		b, pages := archived.Folder(t), archived.Folder(t)
+		fill(t, b, pages)
+		archived.PutText(t, pages, name, "")
+		before := contents(t, b)
+		if _, err := Run(t.Context(), options(b, pages)); !errors.Is(err, ErrOtherCopy) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := Search(t.Context(), options(b, pages)); !errors.Is(err, ErrOtherCopy) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !maps.Equal(before, contents(t, b)) {
+			t.Errorf("%s: the archive is changed", name)
+		}
+	}
+}
+
+// A file that cannot be read is named, and stays.
+func TestDamagedFile(t *testing.T) {
+	b, pages := archived.Folder(t), archived.Folder(t)
+	fill(t, b, pages)
+	damaged := text(t, b, "c-0f-00000-000.warc.gz")
+	damaged = damaged[:len(damaged)-10]
+	archived.PutText(t, b, "c-0f-00000-000.warc.gz", damaged)
+	if _, err := Run(t.Context(), options(b, pages)); !errors.Is(err, warc.ErrRecord) || !strings.Contains(err.Error(), "c-0f-00000-000.warc.gz") {
+		t.Error(err)
+	}
+	if text(t, b, "c-0f-00000-000.warc.gz") != damaged {
+		t.Error("it is changed")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,26 @@ import (
 	"github.com/weftcrawl/weft/inspect/scratch"
 	"github.com/weftcrawl/weft/internal/blob"
 )
+
+// known are the objects beside files of pages that have no pages.
+var known = []string{"generation.json", "pages.state"}
+
+// checkCopies refuses generations of other formats, and those that are divided among folders, whose names
+// have domains. They are made again from the archive.
+func (r *run) checkCopies(ctx context.Context) error {
+	for _, bucket := range r.Pages {
+		other, err := keys(ctx, bucket, "", func(name string) bool {
+			return !slices.Contains(known, name) && (!difference.IsFile(name) || strings.Contains(name, "/"))
+		})
+		if err != nil {
+			return err
+		}
+		if len(other) > 0 {
+			return fmt.Errorf("%s in %s: %w. Delete this generation, and make it again after the erasure", other[0], bucket, ErrOtherCopy)
+		}
+	}
+	return nil
+}
 
 // pages takes selected pages out of all files of pages. A file without pages stays: weft reparse would
 // make it again.

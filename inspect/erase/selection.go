@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/internal/urls"
@@ -27,7 +25,7 @@ func URL(target string) Selection {
 
 // Domain selects the records of a registrable domain.
 func Domain(domain string) Selection {
-	return Selection{kind: "domain", text: domain, selects: func(one string, _ time.Time) bool { return domainOf(one) == domain }}
+	return Selection{kind: "domain", text: domain, selects: func(one string, _ time.Time) bool { return urls.DomainOf(one) == domain }}
 }
 
 // Keep says how long pages are kept.
@@ -48,7 +46,7 @@ func Older(k Keep, now time.Time) Selection {
 	return Selection{kind: "age", text: text, indexed: true, selects: func(one string, at time.Time) bool {
 		age := k.Default
 		if len(k.Domains) > 0 {
-			if another, ok := k.Domains[domainOf(one)]; ok {
+			if another, ok := k.Domains[urls.DomainOf(one)]; ok {
 				age = another
 			}
 		}
@@ -58,12 +56,3 @@ func Older(k Keep, now time.Time) Selection {
 
 // sum identifies the selection, and does not tell what is selected.
 func (s Selection) sum() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s.text))) }
-
-// domainOf is the registrable domain of a URL; empty: it has none.
-func domainOf(target string) string {
-	u, err := url.Parse(target)
-	if err != nil {
-		return ""
-	}
-	return urls.BundledSuffixes().Domain(strings.ToLower(u.Hostname()))
-}
