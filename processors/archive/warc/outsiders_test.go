@@ -56,7 +56,7 @@ func TestOutsidersAgree(t *testing.T) {
 // A file in which records were erased and others have moved is right for warcio, and cdxj-indexer finds
 // what is left, at the places of before.
 func TestOutsidersReadTombstones(t *testing.T) {
-	programs := readers(t)
+	programs := filepath.Dir(child.Program(t, "warc-readers/bin/warcio"))
 	file, ours := write(t, Options{}, exchange(1, "a page"), exchange(2, strings.Repeat("erased ", 30_000)), exchange(3, "a page"), exchange(4, "left"), exchange(5, "a page"))
 	name := ours[0].File
 	var members []Member
