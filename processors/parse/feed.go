@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/codecs"
@@ -35,7 +36,10 @@ func (p *parser) feed(b *body) *document.Page {
 	if read.Language != "" {
 		page.Language = read.Language
 	}
-	b.feed = &codecs.ParsedFeed{Kind: string(read.Kind), Link: read.Link, Self: read.Self, Hubs: read.Hubs, EntriesOmitted: read.Omitted}
+	b.feed = &codecs.ParsedFeed{Kind: string(read.Kind), Link: read.Link, Self: read.Self, Hubs: hubs(b, read), EntriesOmitted: read.Omitted}
+	if selves := document.HeaderTargets(b.Input, "self"); len(selves) > 0 {
+		b.feed.Self = selves[0]
+	}
 	l := pageLinks{page: page, follow: &p.follow, seen: map[string]bool{b.URL: true}}
 	l.add(read.Link, "", "alternate", document.KindAlternate)
 	l.add(read.Next, "", "next", document.KindNext)
@@ -63,6 +67,18 @@ func (p *parser) feed(b *body) *document.Page {
 		b.feed = &codecs.ParsedFeed{Kind: b.feed.Kind, EntriesOmitted: b.feed.EntriesOmitted + len(b.feed.Entries)}
 	}
 	return page
+}
+
+// hubs are the hubs of the response's header and then those of the feed, each once: the order in
+// which a subscriber looks (WebSub section 4).
+func hubs(b *body, read *feed.Feed) []string {
+	var all []string
+	for _, hub := range append(document.HeaderTargets(b.Input, "hub"), read.Hubs...) {
+		if len(all) < feed.MaxHubs && !slices.Contains(all, hub) {
+			all = append(all, hub)
+		}
+	}
+	return all
 }
 
 // pageLinks collects the links of a page that is not a document, each once.

@@ -93,6 +93,20 @@ func TestFeedObeysItsHeader(t *testing.T) {
 	}
 }
 
+// Hubs of the header come before those of the feed, each once, and the header says what the topic is
+// (WebSub section 4).
+func TestHubsOfTheHeader(t *testing.T) {
+	f := file("https://a.example/feed", "application/rss+xml", 200, rss, nil)
+	f.Headers = append(f.Headers,
+		&weftpb.Header{Name: "Link", Value: `<https://first.example/>; rel="hub", </topic>; rel=self`},
+		&weftpb.Header{Name: "Link", Value: `<https://hub.example/>; rel="x HUB", <https://other.example/>; rel=hub; anchor="https://b.example/"`})
+	page, _ := pageOf(t, f)
+	expect(t, "hubs", page.Feed.Hubs, "https://first.example/", "https://hub.example/")
+	if page.Feed.Self != "https://a.example/topic" {
+		t.Errorf("the topic is %q", page.Feed.Self)
+	}
+}
+
 // The record of the largest feed fits its topic, however much of it is escaped.
 func TestFeedsFit(t *testing.T) {
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/internal/httpfield"
@@ -105,14 +106,7 @@ func (c *collector) header(in Input) {
 	if refusal != urls.Accepted {
 		return
 	}
-	base := urls.NewBase(source)
-	absolute := func(ref string) string {
-		ref = strings.ToValidUTF8(ref, "\uFFFD")
-		if u, refusal := base.Resolve(ref); refusal == urls.Accepted {
-			return u.String()
-		}
-		return ref
-	}
+	absolute := resolver(source)
 	for _, field := range in.LinkFields {
 		headerLinks(field, func(l headerLink) {
 			rel := normalRel(strings.ToValidUTF8(l.rel, "\uFFFD"))
@@ -131,5 +125,36 @@ func (c *collector) header(in Input) {
 	}
 	if href := refreshURL(in.Refresh); href != "" {
 		c.add(Link{URL: absolute(href), Rel: "refresh", Kind: KindRefresh})
+	}
+}
+
+// HeaderTargets returns the targets, absolute, of the response's Link fields that have a
+// relation, such as hub.
+func HeaderTargets(in Input, rel string) []string {
+	source, refusal := urls.Parse(in.URL)
+	if refusal != urls.Accepted {
+		return nil
+	}
+	absolute := resolver(source)
+	var targets []string
+	for _, field := range in.LinkFields {
+		headerLinks(field, func(l headerLink) {
+			if l.target != "" && l.anchor == "" && slices.Contains(strings.Fields(strings.ToLower(l.rel)), rel) {
+				targets = append(targets, absolute(l.target))
+			}
+		})
+	}
+	return targets
+}
+
+// resolver returns a function that makes references of a source absolute, if they can be resolved.
+func resolver(source urls.URL) func(ref string) string {
+	base := urls.NewBase(source)
+	return func(ref string) string {
+		ref = strings.ToValidUTF8(ref, "\uFFFD")
+		if u, refusal := base.Resolve(ref); refusal == urls.Accepted {
+			return u.String()
+		}
+		return ref
 	}
 }

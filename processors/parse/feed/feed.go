@@ -62,8 +62,8 @@ type Options struct {
 // DefaultOptions are the bounds of the loop.
 func DefaultOptions() Options { return Options{MaxEntries: 1000, MaxFieldBytes: 1024} }
 
-// maxHubs bounds Feed.Hubs.
-const maxHubs = 8
+// MaxHubs bounds Feed.Hubs.
+const MaxHubs = 8
 
 // Looks tells whether a text may be a feed by how it begins: its first element, or, for JSON, the
 // version of JSON Feed within the first 4 KiB.
@@ -103,6 +103,8 @@ type reader struct {
 	updated string
 	// guid: the text of the GUID is a URL.
 	guid bool
+	// literal: the text is not HTML, so a reference such as &amp; in it stands for itself.
+	literal bool
 	// open are the open elements in the entry or the channel whose contents do not belong to
 	// it: an author, a source, an image.
 	inside string
@@ -152,6 +154,7 @@ func (r *reader) start(t markup.Token) {
 		return
 	case r.inside != "":
 		if r.inside == "author" && (t.Name == "name" || t.Name == "email") {
+			r.literal = true
 			r.collect("", "author")
 		}
 		return
@@ -168,6 +171,7 @@ func (r *reader) start(t markup.Token) {
 		return
 	}
 	r.guid = t.Name == "guid" && !strings.EqualFold(t.Attr("isPermaLink"), "false")
+	r.literal = r.feed.Kind == Atom && !strings.Contains(strings.ToLower(t.Attr("type")), "html")
 	r.collect(t.Prefix, t.Name)
 }
 
@@ -205,7 +209,7 @@ func (r *reader) link(t markup.Token) {
 	case r.entry != nil:
 	case rel == "self":
 		r.feed.Self = href
-	case rel == "hub" && len(r.feed.Hubs) < maxHubs:
+	case rel == "hub" && len(r.feed.Hubs) < MaxHubs:
 		r.feed.Hubs = append(r.feed.Hubs, href)
 	case rel == "next":
 		r.feed.Next = href
@@ -338,9 +342,10 @@ func absolute(ref string) bool {
 	return strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")
 }
 
-// plain returns a text on one line, without the HTML that it may contain.
+// plain returns a text on one line, without the HTML that it may contain. Of RSS every text may be
+// HTML, because programs write it so; of Atom its type says it.
 func (r *reader) plain(raw string) string {
-	if strings.ContainsRune(raw, '<') {
+	if strings.ContainsRune(raw, '<') || !r.literal && strings.ContainsRune(raw, '&') {
 		raw = extract.WithoutTags(raw)
 	}
 	return r.bounded(strings.Join(strings.Fields(raw), " "))

@@ -49,6 +49,10 @@ func TestFeeds(t *testing.T) {
 			Feed{Kind: JSON, Title: "T", Link: "https://h/", Self: "https://h/f.json", Hubs: []string{"https://hub/"}, Author: "Ann", Entries: []Entry{
 				{Link: "https://h/a", Title: "A", Summary: "B & c", Date: "2024-01-01"}, {}, {ID: "x", Link: "https://o/", Summary: "D", Author: "Bob", Enclosure: "https://h/p.mp3"},
 			}}},
+		"references in texts that are HTML": {`<rss><channel><title>A &amp;amp; B</title><item><title>It&amp;#8217;s</title><description><![CDATA[more [&#8230;]]]></description></item></channel></rss>`,
+			Feed{Kind: RSS, Title: "A & B", Entries: []Entry{{Title: "It’s", Summary: "more […]"}}}},
+		"references in texts of a type": {`<feed><title>&amp;amp;</title><author><name>A &amp;amp;</name></author><entry><title type="html">&amp;lt;b></title><summary type="text">&amp;lt;</summary></entry></feed>`,
+			Feed{Kind: Atom, Title: "&amp;", Author: "A &amp;", Entries: []Entry{{Title: "<b>", Summary: "&lt;"}}}},
 		"a feed that is cut": {`<rss><channel><title>T</title><item><title>A</title><link>https://h/a</link></item><item><title>B`,
 			Feed{Kind: RSS, Title: "T", Entries: []Entry{{Title: "A", Link: "https://h/a"}, {Title: "B"}}}},
 		"items that are not closed": {`<rss><channel><item><title>A<item><title>B</title></channel></rss>`,
@@ -105,7 +109,7 @@ func TestHostileFeeds(t *testing.T) {
 		f := Read(body, DefaultOptions())
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		if len(f.Entries) != c.entries || f.Omitted != c.omitted || len(f.Hubs) > maxHubs {
+		if len(f.Entries) != c.entries || f.Omitted != c.omitted || len(f.Hubs) > MaxHubs {
 			t.Errorf("%s: %d entries, %d omitted, %d hubs", name, len(f.Entries), f.Omitted, len(f.Hubs))
 		}
 		if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 8<<20 {

@@ -18,7 +18,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, entries, bytes int) {
 		o := Options{MaxEntries: max(entries%100, 0), MaxFieldBytes: max(bytes%2000, 0)}
 		feed := Read(body, o)
-		if len(feed.Entries) > o.MaxEntries || len(feed.Hubs) > maxHubs || feed.Kind == None && len(feed.Entries) > 0 {
+		if len(feed.Entries) > o.MaxEntries || len(feed.Hubs) > MaxHubs || feed.Kind == None && len(feed.Entries) > 0 {
 			t.Fatalf("%+v", feed)
 		}
 		texts := []string{feed.Title, feed.Description, feed.Language, feed.Author, feed.Date}

@@ -90,7 +90,7 @@ func (a jsonAuthors) name() string {
 
 func readJSON(body []byte, o Options) *Feed {
 	var j jsonFeed
-	r := &reader{opts: o}
+	r := &reader{opts: o, literal: true}
 	f := &Feed{}
 	// Members of another type are left out, and the rest counts.
 	if err := json.Unmarshal(body, &j); err != nil && j.Version == "" || !strings.Contains(j.Version, "jsonfeed.org/version") {
@@ -100,7 +100,7 @@ func readJSON(body []byte, o Options) *Feed {
 		Kind: JSON, Link: r.url(j.HomePage), Self: r.url(j.FeedURL), Next: r.url(j.Next), Title: r.plain(j.Title), Description: r.plain(j.Description),
 		Language: r.bounded(j.Language), Author: r.plain(j.name()),
 	}
-	for _, hub := range j.Hubs[:min(len(j.Hubs), maxHubs)] {
+	for _, hub := range j.Hubs[:min(len(j.Hubs), MaxHubs)] {
 		f.Hubs = append(f.Hubs, r.url(hub.URL))
 	}
 	kept := min(len(j.Items.list), o.MaxEntries)

@@ -137,7 +137,7 @@ func (i *Image) raster(body []byte, o Options) {
 		return
 	}
 	i.Width, i.Height = config.Width, config.Height
-	if i.Format == BMP || i.Format == TIFF || !within(config, o.MaxPixelBytes) {
+	if i.Format == BMP || i.Format == TIFF || isAnimatedWebP(body) || !within(config, o.MaxPixelBytes) {
 		return
 	}
 	picture, _, err := image.Decode(bytes.NewReader(body))
@@ -148,6 +148,13 @@ func (i *Image) raster(body []byte, o Options) {
 	if hash, err := goimagehash.PerceptionHash(picture); err == nil {
 		i.Hash, i.Hashed = hash.GetHash(), true
 	}
+}
+
+// isAnimatedWebP tells whether a body is a WebP file of several pictures, which the decoder does
+// not know (RFC 9649 section 2.7: the second bit of the flags).
+func isAnimatedWebP(body []byte) bool {
+	const flags = 20
+	return Format(body) == WebP && len(body) > flags && string(body[12:16]) == "VP8X" && body[flags]&2 != 0
 }
 
 // bytesPerPixel is what Go takes for a pixel of 16 bits a channel, and for the coefficients of a

@@ -145,6 +145,7 @@ func TestHostileImages(t *testing.T) {
 		{"an icon of its magic alone", []byte("\x00\x00\x01\x00"), ICO, extract.Damaged, false},
 		{"an icon without pictures", []byte("\x00\x00\x01\x00\x05\x00"), ICO, extract.Damaged, false},
 		{"a box without end", []byte("\xff\xff\xff\xffftypavif"), AVIF, extract.Damaged, false},
+		{"a WebP file of several pictures", load(t, "animated.webp"), WebP, extract.Whole, false},
 		{"text", []byte("hello, world"), "", extract.Whole, false},
 	} {
 		got := Read(c.body, false, DefaultOptions())

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -100,6 +101,9 @@ func Read(body []byte, o Options, visit func(*Entry)) Result {
 	limit := &limited{r: unpacked(body, o.MaxBytes), left: o.MaxBytes}
 	text := bufio.NewReaderSize(markup.Decoded(limit), 4096)
 	r := &reader{opts: o, visit: visit}
+	if o.Lists {
+		skipToRoot(text)
+	}
 	if isMarkup(text) {
 		r.markup(markup.NewScanner(text))
 	} else if o.Lists {
@@ -182,6 +186,18 @@ func (l *limited) Read(p []byte) (int, error) {
 		l.err, err = err, io.EOF // what was read counts
 	}
 	return n, err
+}
+
+// root is the beginning of a sitemap of sitemaps.org, with any prefix.
+var root = regexp.MustCompile(`(?i)<([\w.-]+:)?(urlset|sitemapindex)[\s>]`)
+
+// skipToRoot skips what stands in front of the root of a sitemap, such as a warning of the program
+// that made it.
+func skipToRoot(text *bufio.Reader) {
+	head, _ := text.Peek(text.Size())
+	if at := root.FindIndex(head); at != nil {
+		_, _ = text.Discard(at[0])
+	}
 }
 
 // isMarkup skips the white space in front of a text, and tells whether the text begins with a tag.
@@ -416,6 +432,7 @@ func (r *reader) add(e *Entry) {
 func (r *reader) list(text *bufio.Reader) {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(make([]byte, 4096), markup.MaxTextBytes)
+	lines.Split(line)
 	for !r.full && lines.Scan() {
 		line := strings.ToValidUTF8(strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")), "")
 		switch {
@@ -428,6 +445,17 @@ func (r *reader) list(text *bufio.Reader) {
 		}
 	}
 	r.cut = r.cut || lines.Err() != nil
+}
+
+// line splits a text at line feeds and at carriage returns: some lists have these alone.
+func line(data []byte, end bool) (advance int, token []byte, err error) {
+	if at := bytes.IndexAny(data, "\r\n"); at >= 0 {
+		return at + 1, data[:at], nil
+	}
+	if end && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
 }
 
 func isAbsolute(ref string) bool {

@@ -137,12 +137,15 @@ func TestSitemapsOfTheWild(t *testing.T) {
 			"http://h/a 2003-12-13T18:30:02Z", Atom},
 		"Atom 0.3": {`<feed version="0.3" xmlns="http://purl.org/atom/ns#"><entry><link rel="alternate" type="text/html" href="http://h/a"/><issued>2003-12-13T08:29:29-04:00</issued>
 <modified>2003-12-13T18:30:02Z</modified></entry></feed>`, "http://h/a 2003-12-13T18:30:02Z", Atom},
-		"a list":                       {"\ufeffhttp://h/a\r\n\r\nHTTPS://h/b \nsee below\nhttp://h/c", "http://h/a\nHTTPS://h/b\nhttp://h/c", Text},
-		"HTML":                         {`<!DOCTYPE html><html><body><url><loc>http://h/a</loc></url></body></html>`, "", None},
-		"a text":                       {"Not found. See http://h/a", "", None},
-		"JSON":                         {`{"url":"http://h/a"}`, "", None},
-		"nothing":                      {"", "", None},
-		"a quote that is never closed": {`<urlset a="x><url><loc>http://h/a</loc></url>` + strings.Repeat("x", 20<<10) + `><url><loc>http://h/b</loc></url></urlset>`, "http://h/b", URLs},
+		"a list":                             {"\ufeffhttp://h/a\r\n\r\nHTTPS://h/b \nsee below\nhttp://h/c", "http://h/a\nHTTPS://h/b\nhttp://h/c", Text},
+		"a list with carriage returns alone": {"http://h/a\rhttp://h/b\r", "http://h/a\nhttp://h/b", Text},
+		"a warning in front":                 {"<br />\n<b>Warning</b>: x in /y.php on line <b>3</b><br />\n" + head + "<s:urlset xmlns:s='x'><s:url><s:loc>http://h/a</s:loc></s:url></s:urlset>", "http://h/a", URLs},
+		"a text in front of an index":        {"Notice: x\n<sitemapindex><sitemap><loc>http://h/a</loc></sitemap></sitemapindex>", "sitemap http://h/a", Index},
+		"HTML":                               {`<!DOCTYPE html><html><body><url><loc>http://h/a</loc></url></body></html>`, "", None},
+		"a text":                             {"Not found. See http://h/a", "", None},
+		"JSON":                               {`{"url":"http://h/a"}`, "", None},
+		"nothing":                            {"", "", None},
+		"a quote that is never closed":       {`<urlset a="x><url><loc>http://h/a</loc></url>` + strings.Repeat("x", 20<<10) + `><url><loc>http://h/b</loc></url></urlset>`, "http://h/b", URLs},
 	} {
 		got, result := read(t, []byte(c.body), nil)
 		if got != c.want || result.Kind != c.kind {
