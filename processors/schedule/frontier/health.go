@@ -235,12 +235,13 @@ func (p *plan) hostWaits(name string, h host, told bool, wait time.Duration) {
 }
 
 // wait is how long a host that has just failed gets no request. The wait before the first
-// check is short, so a host that answers checks is not slowed down by its broken pages.
+// check is short, so a host that answers checks is not slowed down by its broken pages. If they answer
+// 503, the pace holds in any case (see hostWaits).
 func (h *host) wait(delay time.Duration) time.Duration {
 	switch {
 	case h.paced:
 		return max(delay, politeness.ThrottleWait(h.throttled))
-	case h.throttled > 0:
+	case h.throttled > 0 && h.brokenPages == 0:
 		return max(h.breaker.Wait(delay), politeness.ThrottleWait(h.throttled))
 	case h.checks() && h.breaker.Cycles == 1:
 		return max(delay, politeness.FirstBackoff)
