@@ -21,36 +21,36 @@ type Row struct {
 	Status         int32        `parquet:"status,dict,zstd"`
 	FetchedAt      time.Time    `parquet:"fetched_at,timestamp(millisecond),zstd"`
 	Depth          int32        `parquet:"depth,dict,zstd"`
-	ContentType    *string      `parquet:"content_type,optional,dict,zstd"`
-	Charset        *string      `parquet:"charset,optional,dict,zstd"`
+	ContentType    string       `parquet:"content_type,optional,dict,zstd"`
+	Charset        string       `parquet:"charset,optional,dict,zstd"`
 	BodyBytes      int64        `parquet:"body_bytes,zstd"`
 	Truncated      bool         `parquet:"truncated"`
-	Unparsed       *string      `parquet:"unparsed,optional,dict,zstd"`
-	ContentHash    *string      `parquet:"content_hash,optional,zstd"`
-	SimHash        *string      `parquet:"simhash,optional,zstd"`
+	Unparsed       string       `parquet:"unparsed,optional,dict,zstd"`
+	ContentHash    string       `parquet:"content_hash,optional,zstd"`
+	SimHash        string       `parquet:"simhash,optional,zstd"`
 	Archive        *int32       `parquet:"archived_partition,optional,dict,zstd"`
 	ArchiveOffset  *int64       `parquet:"archived_offset,optional,zstd"`
-	Language       *string      `parquet:"language,optional,dict,zstd"`
-	Detected       *string      `parquet:"detected_language,optional,dict,zstd"`
+	Language       string       `parquet:"language,optional,dict,zstd"`
+	Detected       string       `parquet:"detected_language,optional,dict,zstd"`
 	Confidence     float64      `parquet:"language_confidence,zstd"`
-	Script         *string      `parquet:"script,optional,dict,zstd"`
-	Title          *string      `parquet:"title,optional,zstd"`
-	Description    *string      `parquet:"description,optional,zstd"`
-	Keywords       *string      `parquet:"keywords,optional,zstd"`
-	Author         *string      `parquet:"author,optional,zstd"`
-	Date           *string      `parquet:"date,optional,zstd"`
-	Modified       *string      `parquet:"modified,optional,zstd"`
-	Canonical      *string      `parquet:"canonical,optional,zstd"`
+	Script         string       `parquet:"script,optional,dict,zstd"`
+	Title          string       `parquet:"title,optional,zstd"`
+	Description    string       `parquet:"description,optional,zstd"`
+	Keywords       string       `parquet:"keywords,optional,zstd"`
+	Author         string       `parquet:"author,optional,zstd"`
+	Date           string       `parquet:"date,optional,zstd"`
+	Modified       string       `parquet:"modified,optional,zstd"`
+	Canonical      string       `parquet:"canonical,optional,zstd"`
 	NoIndex        bool         `parquet:"noindex"`
 	NoFollow       bool         `parquet:"nofollow"`
 	Headings       []HeadingRow `parquet:"headings,list"`
-	Text           *string      `parquet:"text,optional,zstd"`
-	MainText       *string      `parquet:"main_text,optional,zstd"`
-	Markdown       *string      `parquet:"markdown,optional,zstd"`
-	Fields         *string      `parquet:"fields,optional,zstd"`
-	FieldsBy       *string      `parquet:"fields_by,optional,dict,zstd"`
-	StructuredData *string      `parquet:"structured_data,optional,zstd"`
-	Usage          *string      `parquet:"usage,optional,dict,zstd"`
+	Text           string       `parquet:"text,optional,zstd"`
+	MainText       string       `parquet:"main_text,optional,zstd"`
+	Markdown       string       `parquet:"markdown,optional,zstd"`
+	Fields         string       `parquet:"fields,optional,zstd"`
+	FieldsBy       string       `parquet:"fields_by,optional,dict,zstd"`
+	StructuredData string       `parquet:"structured_data,optional,zstd"`
+	Usage          string       `parquet:"usage,optional,dict,zstd"`
 	Links          []LinkRow    `parquet:"links,list"`
 }
 
@@ -62,10 +62,10 @@ type HeadingRow struct {
 
 // LinkRow is an item of Links.
 type LinkRow struct {
-	URL  string  `parquet:"url,zstd"`
-	Text *string `parquet:"text,optional,zstd"`
-	Rel  *string `parquet:"rel,optional,dict,zstd"`
-	Kind *string `parquet:"kind,optional,dict,zstd"`
+	URL  string `parquet:"url,zstd"`
+	Text string `parquet:"text,optional,zstd"`
+	Rel  string `parquet:"rel,optional,dict,zstd"`
+	Kind string `parquet:"kind,optional,dict,zstd"`
 }
 
 // columns is a file of Parquet.
@@ -104,11 +104,11 @@ func (c *columns) close() error { return c.out.Close() }
 func rowOf(p *codecs.Parsed) (r Row, err error) {
 	r = Row{
 		ID: p.ID, URL: p.URL, Domain: p.Domain, Crawl: p.Crawl, Status: int32(p.Status), FetchedAt: p.FetchedAt, Depth: int32(p.Depth),
-		ContentType: some(p.ContentType), Charset: some(p.Charset), BodyBytes: p.BodyBytes, Truncated: p.Truncated, Unparsed: some(p.Unparsed),
-		ContentHash: some(p.ContentHash), SimHash: some(p.SimHash), Language: some(p.Language), Detected: some(p.Detected), Confidence: p.Confidence,
-		Script: some(p.Script), Title: some(p.Title), Description: some(p.Description), Keywords: some(p.Keywords), Author: some(p.Author),
-		Date: some(p.Date), Modified: some(p.Modified), Canonical: some(p.Canonical), NoIndex: p.Robots.NoIndex, NoFollow: p.Robots.NoFollow,
-		Text: some(p.Text), MainText: some(p.MainText), Markdown: some(p.Markdown), Fields: some(string(p.Fields)), FieldsBy: some(p.FieldsBy),
+		ContentType: p.ContentType, Charset: p.Charset, BodyBytes: p.BodyBytes, Truncated: p.Truncated, Unparsed: p.Unparsed,
+		ContentHash: p.ContentHash, SimHash: p.SimHash, Language: p.Language, Detected: p.Detected, Confidence: p.Confidence,
+		Script: p.Script, Title: p.Title, Description: p.Description, Keywords: p.Keywords, Author: p.Author,
+		Date: p.Date, Modified: p.Modified, Canonical: p.Canonical, NoIndex: p.Robots.NoIndex, NoFollow: p.Robots.NoFollow,
+		Text: p.Text, MainText: p.MainText, Markdown: p.Markdown, Fields: string(p.Fields), FieldsBy: p.FieldsBy,
 	}
 	if at := p.Archived; at != nil {
 		r.Archive, r.ArchiveOffset = &at.Partition, &at.Offset
@@ -117,7 +117,7 @@ func rowOf(p *codecs.Parsed) (r Row, err error) {
 		r.Headings = append(r.Headings, HeadingRow{int32(h.Level), h.Text})
 	}
 	for _, l := range p.Links {
-		r.Links = append(r.Links, LinkRow{l.URL, some(l.Text), some(l.Rel), some(l.Kind)})
+		r.Links = append(r.Links, LinkRow{l.URL, l.Text, l.Rel, l.Kind})
 	}
 	if p.Structured != nil {
 		if r.StructuredData, err = jsonOf(p.Structured); err != nil {
@@ -130,18 +130,10 @@ func rowOf(p *codecs.Parsed) (r Row, err error) {
 	return r, err
 }
 
-// some is a text that may be absent.
-func some(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-func jsonOf(value any) (*string, error) {
+func jsonOf(value any) (string, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return nil, fmt.Errorf("encode a column: %w", err)
+		return "", fmt.Errorf("encode a column: %w", err)
 	}
-	return some(string(text)), nil
+	return string(text), nil
 }

@@ -210,7 +210,7 @@ func TestColumns(t *testing.T) {
 	if diff := cmp.Diff(want, rows, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
-	if r := rows[0]; *r.Title != "Le chat" || *r.Detected != "fr" || len(r.Links) != 3 || *r.Links[1].Rel != "nofollow" || *r.ArchiveOffset != 0 || r.NoIndex || r.Fields != nil {
+	if r := rows[0]; r.Title != "Le chat" || r.Detected != "fr" || len(r.Links) != 3 || r.Links[1].Rel != "nofollow" || *r.ArchiveOffset != 0 || r.NoIndex || r.Fields != "" {
 		t.Errorf("%+v", r)
 	}
 	if _, err := rowOf(&codecs.Parsed{Usage: map[string]string{"search": "y"}, Structured: &codecs.ParsedStructuredData{}}); err != nil {

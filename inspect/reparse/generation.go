@@ -76,20 +76,8 @@ func exists(ctx context.Context, b blob.Bucket, key string) (bool, error) {
 // with the process.
 type draft struct {
 	file  *os.File
-	size  counter
 	out   *bufio.Writer
 	pages encoder
-}
-
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // newDraft makes a draft for a file of the archive.
@@ -98,8 +86,7 @@ func (o *Options) newDraft(s *source) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{file: file, size: counter{w: file}}
-	d.out = bufio.NewWriterSize(&d.size, 256<<10)
+	d := &draft{file: file, out: bufio.NewWriterSize(file, 256<<10)}
 	if d.pages, err = o.newEncoder(d.out, s); err != nil {
 		return nil, errors.Join(fmt.Errorf("make a draft: %w", err), file.Close())
 	}
@@ -118,7 +105,11 @@ func (d *draft) publish(ctx context.Context, to blob.Bucket, key string) error {
 	if err := errors.Join(d.pages.close(), d.out.Flush()); err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}
-	return to.PutNew(ctx, key, io.NewSectionReader(d.file, 0, d.size.n), d.size.n)
+	size, err := d.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("read a draft: %w", err)
+	}
+	return to.PutNew(ctx, key, io.NewSectionReader(d.file, 0, size), size)
 }
 
 func (d *draft) close() { _ = d.file.Close() }

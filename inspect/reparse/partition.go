@@ -68,8 +68,8 @@ type partitions struct {
 	options *Options
 	source  *source
 	file    *os.File
-	size    counter
 	out     *bufio.Writer
+	bytes   int64              // written to out
 	pages   map[string][]int64 // folder: where its lines begin
 }
 
@@ -78,10 +78,7 @@ func (o *Options) newPartitions(s *source) (*partitions, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &partitions{options: o, source: s, file: file, pages: map[string][]int64{}}
-	p.out = bufio.NewWriterSize(file, 256<<10)
-	p.size = counter{w: p.out}
-	return p, nil
+	return &partitions{options: o, source: s, file: file, out: bufio.NewWriterSize(file, 256<<10), pages: map[string][]int64{}}, nil
 }
 
 func (ps *partitions) add(p page) error {
@@ -90,8 +87,9 @@ func (ps *partitions) add(p page) error {
 		return err
 	}
 	folder := ps.options.Partition.folder(date, urls.DomainOf(p.response.Field("WARC-Target-URI")))
-	ps.pages[folder] = append(ps.pages[folder], ps.size.n)
-	if _, err := ps.size.Write(append(p.line, '\n')); err != nil {
+	ps.pages[folder] = append(ps.pages[folder], ps.bytes)
+	n, err := ps.out.Write(append(p.line, '\n'))
+	if ps.bytes += int64(n); err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}
 	return nil
@@ -140,7 +138,7 @@ func (ps *partitions) one(ctx context.Context, to blob.Bucket, name string, begi
 	defer d.close()
 	in := bufio.NewReaderSize(nil, 64<<10)
 	for _, begin := range begins {
-		in.Reset(io.NewSectionReader(ps.file, begin, ps.size.n-begin))
+		in.Reset(io.NewSectionReader(ps.file, begin, ps.bytes-begin))
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			return fmt.Errorf("read a draft: %w", err)
