@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/ledger"
 	"github.com/weftcrawl/weft/processors/fetch"
@@ -46,6 +47,7 @@ var plantable = map[Bug]string{
 	"groups-ignored":        "schedule does not read that a group comes back",
 	"release-pause-ignored": "the scheduler releases while releases are paused",
 	"settings-ignored":      "the scheduler does not read what people ask for domains",
+	"per-day-ignored":       "the scheduler does not read how many requests a day people permit for a domain",
 	// Workers.
 	"worker-commits-early": "a worker finishes a record before its output is acknowledged",
 	"marks-jump":           "a worker commits the newest finished record",
@@ -440,4 +442,29 @@ func (b *bugs) written(next map[int32]int64) map[int32]int64 {
 		return nil
 	}
 	return next
+}
+
+// settings are those of a process, as the scheduler reads them.
+func (b *bugs) settings(p *process) *stage.Settings {
+	switch {
+	case b.w.bug("settings-ignored"):
+		return nil
+	case !b.w.bug("per-day-ignored"):
+		return p.settings
+	case p.unlimited == nil:
+		p.unlimited = stage.NewSettings(nil)
+		for domain := range b.w.settings {
+			p.setUnlimited(domain)
+		}
+	}
+	return p.unlimited
+}
+
+// setUnlimited gives a process the setting of a domain without a limit a day, if that bug is planted.
+func (p *process) setUnlimited(domain string) {
+	if p.unlimited != nil {
+		s := p.w.settings[domain]
+		s.PerDay = 0
+		p.unlimited.Set(s)
+	}
 }

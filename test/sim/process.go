@@ -21,8 +21,9 @@ type process struct {
 	diskLow     atomic.Bool // the disk is nearly full
 	pauses      *stage.Pauses
 	settings    *stage.Settings
-	control     topics.Control // the latest one that the process has read
-	ending      bool           // the process ends in good order
+	unlimited   *stage.Settings // of the bug per-day-ignored
+	control     topics.Control  // the latest one that the process has read
+	ending      bool            // the process ends in good order
 	pages       pageFile
 	shells      map[topics.Stage]shell
 	instances   map[topics.Stage]*instance
@@ -186,6 +187,7 @@ func (p *process) crash(away time.Duration) {
 func (p *process) boot() {
 	p.up, p.control = true, p.w.control
 	p.pauses, p.settings = stage.NewPauses(p.control), stage.NewSettings(p.w.settings)
+	p.unlimited = nil
 	for _, name := range p.w.stagesOf(p) {
 		p.restart(name)
 	}

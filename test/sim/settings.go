@@ -49,6 +49,7 @@ func (p *process) readSetting(domain string) {
 		w.at(p.frozenUntil+w.between(0, 3*time.Millisecond), func() { p.readSetting(domain) })
 	default:
 		p.settings.Set(w.settings[domain])
+		p.setUnlimited(domain)
 	}
 }
 

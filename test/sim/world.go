@@ -166,9 +166,7 @@ func (w *world) define(p *process, name topics.Stage) ledger.Processor {
 	if !w.bug("release-pause-ignored") {
 		env.Pauses = p.pauses
 	}
-	if !w.bug("settings-ignored") {
-		env.Settings = p.settings
-	}
+	env.Settings = w.bugs.settings(p)
 	return processors.Find(w.names, name).Define(env, &p.diskLow)
 }
 
