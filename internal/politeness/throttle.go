@@ -161,6 +161,10 @@ func Refusal(since, wait time.Duration, asked bool) time.Duration {
 // MaxBackoff.
 func ThrottleWait(nth uint32) time.Duration { return double(FirstBackoff, nth) }
 
+// BrokenPageWait is the least wait of a page that answers 503 although two checks of its host were
+// answered since a page was fetched. Meanwhile the pages behind it get their turn.
+const BrokenPageWait = 10 * time.Minute
+
 // ThrottledDown is how many requests for fewer requests in a row, without an answer, make a host
 // down. It takes more of them than other failures: a host that permits some requests a minute
 // may refuse all others for a minute.

@@ -125,7 +125,7 @@ func (p *plan) paceAfter(h *host, a answer) politeness.Pace {
 			return h.pace.Proved(a.refusals)
 		}
 		return h.pace.Answered(p.domainDelay())
-	case !h.paced && since > longestUnsaid:
+	case !h.paced && (since > longestUnsaid || a.check && h.brokenPages > 0):
 		return h.pace.Resumed(0)
 	default:
 		return h.pace.Resumed(politeness.Refusal(since, max(h.wait(0), h.pace.Delay()), h.silentMS > h.sinceMS))
@@ -145,7 +145,8 @@ func hashOf(url string) uint64 {
 }
 
 // longestUnsaid is how long a host that answers 503 may do so because of the pace, if it does not
-// say so. After longer times it was out of order.
+// say so. After longer times it was out of order. If two checks are answered, and no page between
+// them, the pages are broken, and the pace was right.
 const longestUnsaid = 3 * time.Minute
 
 // silence notes that a host asked for no request for some time (Retry-After). It holds for all

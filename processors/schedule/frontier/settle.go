@@ -106,7 +106,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		case verdict.Throttled > 0 && request.Throttled < verdict.Throttled:
 			later := s.later(name, o, verdict.Reason)
 			if later.Throttled = true; verdict.Page {
-				later.RetryMs = max(later.RetryMs, s.nowMS+politeness.ThrottleWait(request.Throttled+1).Milliseconds())
+				later.RetryMs = max(later.RetryMs, s.nowMS+s.pageWait(name, request.Throttled+1).Milliseconds())
 			}
 		case verdict.Retry:
 			wait, ok := politeness.Retry(request.Attempt+1, retryAfter(o))
@@ -135,6 +135,15 @@ func (s *settling) pages(v *weftpb.Visited) {
 			s.settled(i, nil, "", -1)
 		}
 	}
+}
+
+// pageWait is how long a page waits that was answered with 503 for the nth time.
+func (s *settling) pageWait(name string, nth uint32) time.Duration {
+	wait := politeness.ThrottleWait(nth)
+	if s.host(urls.HostOf(name)).brokenPages > 1 {
+		wait = max(wait, politeness.BrokenPageWait)
+	}
+	return wait
 }
 
 // hang lets the domain go on without the visit, because the only open request of the visit
