@@ -101,6 +101,7 @@ type reader struct {
 	// entry is the open entry, nil if no entry is open. updated is when it changed.
 	entry   *Entry
 	updated string
+	bases   markup.Bases
 	// guid: the text of the GUID is a URL.
 	guid bool
 	// literal: the text is not HTML, so a reference such as &amp; in it stands for itself.
@@ -128,6 +129,7 @@ func (r *reader) read(s *markup.Scanner) {
 					return
 				}
 				r.feed.Language = r.bounded(t.Attr("lang"))
+				r.bases.OpenFeed(t)
 				continue
 			}
 			r.start(t)
@@ -145,6 +147,7 @@ func (r *reader) start(t markup.Token) {
 	switch {
 	case t.Name == "item" && r.feed.Kind == RSS, t.Name == "entry" && r.feed.Kind == Atom && r.inside != "source":
 		r.close()
+		r.bases.OpenEntry(t)
 		r.begin(t.Attr("about"))
 		return
 	case r.field != "":
@@ -194,7 +197,7 @@ func (r *reader) begin(about string) {
 
 // link takes an element link of Atom, which RSS has, too, or begins an element link of RSS.
 func (r *reader) link(t markup.Token) {
-	href, rel := r.url(t.Attr("href")), strings.ToLower(t.Attr("rel"))
+	href, rel := r.url(r.bases.Resolve(t, t.Attr("href"))), strings.ToLower(t.Attr("rel"))
 	switch {
 	case href == "":
 		if !t.Empty {

@@ -53,6 +53,8 @@ func TestFeeds(t *testing.T) {
 			Feed{Kind: RSS, Title: "A & B", Entries: []Entry{{Title: "It’s", Summary: "more […]"}}}},
 		"references in texts of a type": {`<feed><title>&amp;amp;</title><author><name>A &amp;amp;</name></author><entry><title type="html">&amp;lt;b></title><summary type="text">&amp;lt;</summary></entry></feed>`,
 			Feed{Kind: Atom, Title: "&amp;", Author: "A &amp;", Entries: []Entry{{Title: "<b>", Summary: "&lt;"}}}},
+		"xml:base": {`<feed xml:base="https://h/x/"><link href="."/><entry xml:base="y/"><link href="a"/></entry><entry><link href="b"/><link rel="enclosure" href="/c"/></entry></feed>`,
+			Feed{Kind: Atom, Link: "https://h/x/", Entries: []Entry{{Link: "https://h/x/y/a"}, {Link: "https://h/x/b", Enclosure: "https://h/c"}}}},
 		"a feed that is cut": {`<rss><channel><title>T</title><item><title>A</title><link>https://h/a</link></item><item><title>B`,
 			Feed{Kind: RSS, Title: "T", Entries: []Entry{{Title: "A", Link: "https://h/a"}, {Title: "B"}}}},
 		"items that are not closed": {`<rss><channel><item><title>A<item><title>B</title></channel></rss>`,

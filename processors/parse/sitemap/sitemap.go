@@ -228,6 +228,7 @@ type reader struct {
 	open   bool
 	inside string
 	entry  Entry
+	bases  markup.Bases
 	// guid is the GUID of an item of RSS, which may be its URL.
 	guid string
 	// field is the element whose text comes next.
@@ -298,12 +299,16 @@ func (r *reader) start(t markup.Token) {
 	switch {
 	case r.result.Kind.isEntry(name):
 		r.finish()
+		r.bases.OpenEntry(t)
 		r.open, r.inside, r.field = true, "", ""
 		r.entry = Entry{Sitemap: name == "sitemap", Priority: -1, Alternates: r.entry.Alternates[:0], Images: r.entry.Images[:0], Videos: r.entry.Videos[:0]}
 		if about := t.Attr("about"); about != "" && r.result.Kind == RSS {
 			r.entry.Loc = about
 		}
 	case !r.open:
+		if roots[name] != None {
+			r.bases.OpenFeed(t)
+		}
 	case r.inside == "" && extensions[name]:
 		if !t.Empty {
 			r.inside = name
@@ -322,7 +327,7 @@ func (r *reader) start(t markup.Token) {
 // link takes an element link: a page in another language, the URL of an entry of Atom, or the URL
 // of an item of RSS, which is its text.
 func (r *reader) link(t markup.Token) {
-	href, rel := t.Attr("href"), strings.ToLower(t.Attr("rel"))
+	href, rel := r.bases.Resolve(t, t.Attr("href")), strings.ToLower(t.Attr("rel"))
 	r.field = ""
 	switch {
 	case href == "":

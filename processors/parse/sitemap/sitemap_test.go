@@ -137,6 +137,8 @@ func TestSitemapsOfTheWild(t *testing.T) {
 			"http://h/a 2003-12-13T18:30:02Z", Atom},
 		"Atom 0.3": {`<feed version="0.3" xmlns="http://purl.org/atom/ns#"><entry><link rel="alternate" type="text/html" href="http://h/a"/><issued>2003-12-13T08:29:29-04:00</issued>
 <modified>2003-12-13T18:30:02Z</modified></entry></feed>`, "http://h/a 2003-12-13T18:30:02Z", Atom},
+		"xml:base of a feed, an entry and a link": {`<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://h/x/"><entry xml:base="y/"><link href="a"/></entry>
+<entry><link href="b"/></entry><entry><link xml:base="/z/" href="c"/></entry><entry><link href="http://o/d"/></entry></feed>`, "http://h/x/y/a\nhttp://h/x/b\nhttp://h/z/c\nhttp://o/d", Atom},
 		"a list":                             {"\ufeffhttp://h/a\r\n\r\nHTTPS://h/b \nsee below\nhttp://h/c", "http://h/a\nHTTPS://h/b\nhttp://h/c", Text},
 		"a list with carriage returns alone": {"http://h/a\rhttp://h/b\r", "http://h/a\nhttp://h/b", Text},
 		"a warning in front":                 {"<br />\n<b>Warning</b>: x in /y.php on line <b>3</b><br />\n" + head + "<s:urlset xmlns:s='x'><s:url><s:loc>http://h/a</s:loc></s:url></s:urlset>", "http://h/a", URLs},

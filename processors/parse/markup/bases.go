@@ -1,0 +1,35 @@
+package markup
+
+import "net/url"
+
+// Bases are what xml:base says for the references in a feed: the attributes of the feed and of the open
+// entry (RFC 4287 section 2).
+type Bases struct{ feed, entry string }
+
+// OpenFeed notes the start of a feed, or of an element in it around entries.
+func (b *Bases) OpenFeed(t Token) {
+	if base := t.Attr("base"); base != "" {
+		b.feed = base
+	}
+}
+
+// OpenEntry notes the start of an entry.
+func (b *Bases) OpenEntry(t Token) { b.entry = t.Attr("base") }
+
+// Resolve returns a reference of an element, as attributes xml:base say what it refers to. It stays as it
+// is if no base is absolute.
+func (b *Bases) Resolve(t Token, ref string) string {
+	at := new(url.URL)
+	for _, base := range []string{b.feed, b.entry, t.Attr("base")} {
+		if u, err := url.Parse(base); err == nil && base != "" {
+			at = at.ResolveReference(u)
+		}
+	}
+	if !at.IsAbs() || ref == "" {
+		return ref
+	}
+	if to, err := at.Parse(ref); err == nil {
+		return to.String()
+	}
+	return ref
+}
