@@ -51,18 +51,23 @@ func (as attributes) with(prefix, name string) string {
 // errStop ends a visit that has seen enough.
 var errStop = errors.New("enough is read")
 
+var errUnclosed = errors.New("the text ends within an element, or has none")
+
 // visit reads XML without a tree. Nesting costs no memory, and entities of a document type are not
-// expanded. It ends when enough is true.
+// expanded. It ends when enough is true. The error is errUnclosed if the text ends within an element, or
+// has none.
 func visit(r *metered, v visitor, enough func() bool) error {
 	limited := &tokenReader{r: bufio.NewReader(markup.Decoded(r))}
 	d := xml.NewDecoder(limited)
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	skipped := 0
+	skipped, open, elements := 0, 0, 0
 	for {
 		limited.bytes = 0
 		token, err := d.RawToken()
 		switch {
+		case errors.Is(err, io.EOF) && (open > 0 || elements == 0):
+			return errUnclosed
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -73,6 +78,7 @@ func visit(r *metered, v visitor, enough func() bool) error {
 		r.charge(max(tokenBytes-limited.bytes, 0))
 		switch t := token.(type) {
 		case xml.StartElement:
+			open, elements = open+1, elements+1
 			if skipped > 0 || v.skip[t.Name.Local] {
 				skipped++
 				continue
@@ -81,6 +87,7 @@ func visit(r *metered, v visitor, enough func() bool) error {
 				v.start(t.Name.Local, t.Attr)
 			}
 		case xml.EndElement:
+			open--
 			if skipped > 0 {
 				skipped--
 				continue
