@@ -292,14 +292,7 @@ func TestErase(t *testing.T) {
 
 func TestEraseInABucket(t *testing.T) {
 	location := s3server.Gateway(t, "erase")
-	at := func(prefix string) blob.Bucket {
-		bucket, parameters, _ := strings.Cut(location, "?")
-		b, err := blob.Open(t.Context(), bucket+"/"+prefix+"?"+parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
+	at := func(prefix string) blob.Bucket { return archived.In(t, location, prefix) }
 	b, pages := at("archive"), at("pages")
 	fill(t, b, pages)
 	check(t, b, pages)

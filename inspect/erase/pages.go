@@ -12,12 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/weftcrawl/weft/inspect/difference"
 	"github.com/weftcrawl/weft/inspect/scratch"
 	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/processors/archive/jsonl"
 )
 
 // known are the objects beside files of pages that have no pages.
@@ -99,16 +97,11 @@ func (r *run) isPage(line []byte) (bool, error) {
 }
 
 // copyPages copies the lines that stay, with the compression that the name says.
-func (r *run) copyPages(ctx context.Context, bucket blob.Bucket, name string, draft *os.File) (err error) {
+func (r *run) copyPages(ctx context.Context, bucket blob.Bucket, name string, draft *os.File) error {
 	out := bufio.NewWriterSize(draft, 256<<10)
-	var pack io.WriteCloser = plain{out}
-	switch {
-	case strings.HasSuffix(name, ".gz"):
-		pack = gzip.NewWriter(out)
-	case strings.HasSuffix(name, ".zst"):
-		if pack, err = zstd.NewWriter(out, zstd.WithEncoderConcurrency(1)); err != nil {
-			return fmt.Errorf("write a draft: %w", err)
-		}
+	pack, err := jsonl.NewWriter(out, jsonl.CompressionOf(name))
+	if err != nil {
+		return fmt.Errorf("write a draft: %w", err)
 	}
 	err = difference.Lines(ctx, bucket, name, func(line []byte) error {
 		is, err := r.isPage(line)
@@ -119,8 +112,3 @@ func (r *run) copyPages(ctx context.Context, bucket blob.Bucket, name string, dr
 	})
 	return errors.Join(err, pack.Close(), out.Flush())
 }
-
-// plain is a writer that does not compress.
-type plain struct{ io.Writer }
-
-func (plain) Close() error { return nil }

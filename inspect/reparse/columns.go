@@ -80,9 +80,9 @@ const groupBytes = 16 << 20
 func newColumns(w io.Writer) *columns { return &columns{out: parquet.NewGenericWriter[Row](w)} }
 
 func (c *columns) add(p page) error {
-	var parsed codecs.Parsed
-	if err := json.Unmarshal(p.line, &parsed); err != nil {
-		return fmt.Errorf("decode a page: %w", err)
+	parsed, err := p.decoded()
+	if err != nil {
+		return err
 	}
 	row, err := rowOf(&parsed)
 	if err != nil {

@@ -39,9 +39,9 @@ func (o *Options) newDerived(w io.Writer, s *source) (*derived, error) {
 }
 
 func (d *derived) add(p page) error {
-	var parsed codecs.Parsed
-	if err := json.Unmarshal(p.line, &parsed); err != nil {
-		return fmt.Errorf("decode a page: %w", err)
+	parsed, err := p.decoded()
+	if err != nil {
+		return err
 	}
 	if d.wet {
 		return d.conversion(p, &parsed)

@@ -7,8 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/weftcrawl/weft/processors/archive/jsonl"
 )
 
 // Format of the files of a generation.
@@ -101,30 +100,13 @@ func (o *Options) newEncoder(w io.Writer, s *source) (encoder, error) {
 	case WET, WAT:
 		return o.newDerived(w, s)
 	default:
-		return newLines(w, o.Compression)
+		out, err := jsonl.NewWriter(w, jsonl.Compression(o.Compression))
+		return lines{out}, err
 	}
 }
 
 // lines are JSON lines.
 type lines struct{ io.WriteCloser }
-
-func newLines(w io.Writer, c Compression) (lines, error) {
-	switch c {
-	case Gzip:
-		return lines{gzip.NewWriter(w)}, nil
-	case Zstd:
-		// With a concurrency of one it works within Write, without goroutines.
-		pack, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		return lines{pack}, err
-	default:
-		return lines{plain{w}}, nil
-	}
-}
-
-// plain is a writer that does not compress.
-type plain struct{ io.Writer }
-
-func (plain) Close() error { return nil }
 
 func (l lines) add(p page) error {
 	_, err := l.Write(append(p.line, '\n'))

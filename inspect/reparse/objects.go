@@ -71,9 +71,9 @@ type objectMetadata struct {
 
 // put puts the body, and then what names it.
 func (out *objects) put(p page) error {
-	var parsed codecs.Parsed
-	if err := json.Unmarshal(p.line, &parsed); err != nil {
-		return fmt.Errorf("decode a page: %w", err)
+	parsed, err := p.decoded()
+	if err != nil {
+		return err
 	}
 	var fetched weftpb.Fetched
 	if err := codecs.UnmarshalFetched(p.fetched, &fetched); err != nil {
@@ -84,17 +84,23 @@ func (out *objects) put(p page) error {
 		headers.Add(h.GetName(), h.GetValue())
 	}
 	key := fmt.Sprintf("bodies/%x%s", sha256.Sum256(body), bodyExtension(parsed.ContentType))
-	if err := putNew(out.ctx, out.to, key, func() ([]byte, error) { return packed(body) }); err != nil {
+	text, err := packed(body)
+	if err != nil {
+		return fmt.Errorf("compress %s: %w", key, err)
+	}
+	if err := putNew(out.ctx, out.to, key, text); err != nil {
 		return err
 	}
 	folder := fmt.Sprintf("%s/%x/%s/", url.PathEscape(parsed.Domain), sha256.Sum256([]byte(parsed.URL)), parsed.FetchedAt.UTC().Format("20060102T150405.000Z"))
-	return putNew(out.ctx, out.to, folder+"metadata.json", func() ([]byte, error) {
-		return json.Marshal(objectMetadata{
-			URL: parsed.URL, FetchedAt: parsed.FetchedAt, Status: parsed.Status, Headers: headers, Body: key, BodyBytes: len(body),
-			Truncated: parsed.Truncated, Type: parsed.ContentType, Charset: parsed.Charset, Title: parsed.Title, Language: parsed.Detected,
-			Archived: parsed.Archived,
-		})
+	text, err = json.Marshal(objectMetadata{
+		URL: parsed.URL, FetchedAt: parsed.FetchedAt, Status: parsed.Status, Headers: headers, Body: key, BodyBytes: len(body),
+		Truncated: parsed.Truncated, Type: parsed.ContentType, Charset: parsed.Charset, Title: parsed.Title, Language: parsed.Detected,
+		Archived: parsed.Archived,
 	})
+	if err != nil {
+		return fmt.Errorf("describe %s: %w", parsed.URL, err)
+	}
+	return putNew(out.ctx, out.to, folder+"metadata.json", text)
 }
 
 // bodyExtension is the end of the name of a body.
@@ -106,11 +112,7 @@ func bodyExtension(contentType string) string {
 }
 
 // putNew puts an object that is a function of its key, unless it is there.
-func putNew(ctx context.Context, to blob.Bucket, key string, content func() ([]byte, error)) error {
-	text, err := content()
-	if err != nil {
-		return fmt.Errorf("make %s: %w", key, err)
-	}
+func putNew(ctx context.Context, to blob.Bucket, key string, text []byte) error {
 	if err := to.PutNew(ctx, key, bytes.NewReader(text), int64(len(text))); !errors.Is(err, blob.ErrExists) {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"os"
@@ -69,8 +68,14 @@ type partitions struct {
 	source  *source
 	file    *os.File
 	out     *bufio.Writer
-	bytes   int64              // written to out
-	pages   map[string][]int64 // folder: where its lines begin
+	bytes   int64             // written to out
+	pages   map[string][]span // by folder
+}
+
+// span is the place of a line in the temporary file.
+type span struct {
+	at    int64
+	bytes int
 }
 
 func (o *Options) newPartitions(s *source) (*partitions, error) {
@@ -78,7 +83,7 @@ func (o *Options) newPartitions(s *source) (*partitions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &partitions{options: o, source: s, file: file, out: bufio.NewWriterSize(file, 256<<10), pages: map[string][]int64{}}, nil
+	return &partitions{options: o, source: s, file: file, out: bufio.NewWriterSize(file, 256<<10), pages: map[string][]span{}}, nil
 }
 
 func (ps *partitions) add(p page) error {
@@ -87,9 +92,9 @@ func (ps *partitions) add(p page) error {
 		return err
 	}
 	folder := ps.options.Partition.folder(date, urls.DomainOf(p.response.Field("WARC-Target-URI")))
-	ps.pages[folder] = append(ps.pages[folder], ps.bytes)
-	n, err := ps.out.Write(append(p.line, '\n'))
-	if ps.bytes += int64(n); err != nil {
+	ps.pages[folder] = append(ps.pages[folder], span{ps.bytes, len(p.line)})
+	ps.bytes += int64(len(p.line))
+	if _, err := ps.out.Write(p.line); err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}
 	return nil
@@ -130,20 +135,18 @@ func (ps *partitions) publish(ctx context.Context, to blob.Bucket, last string) 
 }
 
 // one makes the file of a folder.
-func (ps *partitions) one(ctx context.Context, to blob.Bucket, name string, begins []int64) error {
+func (ps *partitions) one(ctx context.Context, to blob.Bucket, name string, lines []span) error {
 	d, err := ps.options.newDraft(ps.source)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	in := bufio.NewReaderSize(nil, 64<<10)
-	for _, begin := range begins {
-		in.Reset(io.NewSectionReader(ps.file, begin, ps.bytes-begin))
-		line, err := in.ReadBytes('\n')
-		if err != nil {
+	for _, l := range lines {
+		line := make([]byte, l.bytes, l.bytes+1) // a line break follows
+		if _, err := ps.file.ReadAt(line, l.at); err != nil {
 			return fmt.Errorf("read a draft: %w", err)
 		}
-		if err := d.add(page{line: bytes.TrimSuffix(line, []byte("\n"))}); err != nil {
+		if err := d.add(page{line: line}); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/processors/archive/warc"
@@ -241,6 +242,14 @@ type page struct {
 	// response is the record of the archive, at an offset of its file.
 	response       warc.Record
 	offset, length int64
+}
+
+// decoded is the record of parsed.
+func (p page) decoded() (record codecs.Parsed, err error) {
+	if err := json.Unmarshal(p.line, &record); err != nil {
+		return record, fmt.Errorf("decode a page: %w", err)
+	}
+	return record, nil
 }
 
 // parsed is what a response has become.

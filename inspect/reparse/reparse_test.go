@@ -378,14 +378,7 @@ func TestFilesThatAreNotRead(t *testing.T) {
 // Archive and generation may be in a bucket.
 func TestInABucket(t *testing.T) {
 	location := s3server.Gateway(t, "reparse")
-	at := func(prefix string) blob.Bucket {
-		bucket, parameters, _ := strings.Cut(location, "?")
-		b, err := blob.Open(t.Context(), bucket+"/"+prefix+"?"+parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
+	at := func(prefix string) blob.Bucket { return archived.In(t, location, prefix) }
 	local, archive, generation := archived.Folder(t), at("archive"), at("generation")
 	fill(t, archive)
 	run1(t, options(archive, local))

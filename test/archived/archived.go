@@ -64,6 +64,17 @@ func Folder(t testing.TB) blob.Bucket {
 	return b
 }
 
+// In is a part of a bucket: location is that of the bucket, with its parameters.
+func In(t testing.TB, location, prefix string) blob.Bucket {
+	t.Helper()
+	bucket, parameters, _ := strings.Cut(location, "?")
+	b, err := blob.Open(t.Context(), bucket+"/"+prefix+"?"+parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // PutMetadata puts a file of metadata into a bucket: the pages of some URLs, with what parsed says.
 func PutMetadata(t testing.TB, b blob.Bucket, c warc.Compression, stem string, all ...warc.Metadata) {
 	t.Helper()

@@ -25,20 +25,37 @@ type encoder interface {
 const frameBuffer = 256 << 10
 
 func newFrame(w io.Writer, c Compression) (*frame, error) {
-	f := &frame{out: bufio.NewWriterSize(w, frameBuffer)}
+	out := bufio.NewWriterSize(w, frameBuffer)
+	enc, err := newEncoder(out, c)
+	return &frame{out: out, enc: enc}, err
+}
+
+// newEncoder returns an encoder; nil: c is None.
+func newEncoder(w io.Writer, c Compression) (encoder, error) {
 	switch c {
 	case Gzip:
-		f.enc = gzip.NewWriter(f.out)
+		return gzip.NewWriter(w), nil
 	case Zstd:
 		// With a concurrency of one the encoder works within Write, without goroutines.
-		enc, err := zstd.NewWriter(f.out, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		f.enc = enc
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	default:
+		return nil, nil
 	}
-	return f, nil
 }
+
+// NewWriter returns a writer of a whole file, which is one frame.
+func NewWriter(w io.Writer, c Compression) (io.WriteCloser, error) {
+	enc, err := newEncoder(w, c)
+	if err != nil || enc != nil {
+		return enc, err
+	}
+	return plain{w}, nil
+}
+
+// plain is a writer that does not compress.
+type plain struct{ io.Writer }
+
+func (plain) Close() error { return nil }
 
 // Write adds to the open frame.
 func (f *frame) Write(p []byte) (int, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 )
 
 // Compression of the files.
@@ -21,6 +22,16 @@ const (
 
 // extensions are the ends of the names of files.
 var extensions = map[Compression]string{None: "", Gzip: ".gz", Zstd: ".zst"}
+
+// CompressionOf is the compression of a file by its name.
+func CompressionOf(name string) Compression {
+	for c, extension := range extensions {
+		if extension != "" && strings.HasSuffix(name, extension) {
+			return c
+		}
+	}
+	return None
+}
 
 // Options of Open. Exactly one of Dir, File and Stream is set.
 type Options struct {
