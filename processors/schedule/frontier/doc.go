@@ -47,8 +47,9 @@
 // queue or the retries of its origin, in a group, in a visit that is out, or settled.
 //
 // URLs leave queues and retries only at the front. Retries of an origin that are ready come
-// before its queues. The priorities have the weights 8:4:2:1 over all origins and groups of a
-// domain. Origins with URLs of the same priority are served in turn.
+// before its queues. But a URL that failed lets eight URLs of the queues pass first. The
+// priorities have the weights 8:4:2:1 over all origins and groups of a domain. Origins with URLs
+// of the same priority are served in turn.
 //
 // One event settles or puts off at most 200 URLs, so an event stays below 512 KiB. It settles
 // fewer if their robots rules cost much time, so one domain does not keep the partition busy.

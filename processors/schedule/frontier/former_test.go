@@ -43,7 +43,7 @@ func TestFormerRecords(t *testing.T) {
 			breaker: politeness.Breaker{Failures: 1}, sinceMS: 3000, throttled: 1,
 		}},
 		{"origin", "a901aa4", "c2030300000000040500000400c80180bab703d00f016802904e0702647800050101140a5000", &origin{
-			id: 3, queues: [priorities]queue{2: {4, 9}}, retries: retries{2, 5000, 7}, at: place{ready: 4}, unrestricted: true,
+			id: 3, queues: [priorities]queue{2: {4, 9}}, retries: retries{count: 2, headMS: 5000, seq: 7}, at: place{ready: 4}, unrestricted: true,
 			fetchedMS: 100, ttlMS: 3_600_000, crawlDelayMS: 2000, hash: "h", failures: 2, failingMS: 50, retryMS: 60,
 			health: health{breaker: politeness.Breaker{Failures: 5, Cycles: 1, Open: true}, failedMS: 10, sinceMS: 5, waitMS: 40},
 		}},

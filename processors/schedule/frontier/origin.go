@@ -80,6 +80,14 @@ type retries struct {
 	headMS int64
 	// seq is the sequence number of the next retry.
 	seq uint64
+	// passed is the number of URLs that left the queues of the origin since a retry left. It is at
+	// most run, and 0 without retries.
+	passed uint32
+}
+
+// ready tells whether the time of the first retry has come.
+func (r *retries) ready(nowMS int64) bool {
+	return r.count > 0 && (r.headMS <= nowMS || absurd(r.headMS, nowMS))
 }
 
 // queued returns the number of URLs that were not released since they were admitted.
@@ -240,10 +248,10 @@ func (o *origin) keepable(nowMS int64) bool {
 func (o *origin) fields(f *kv.Fields) {
 	unhealthy, retried := o.health != (health{}), o.retries != (retries{})
 	troubled := o.failures > 0 || o.retryMS != 0 || o.refuse != ""
-	misled := o.elsewhere > 0
+	misled, passed := o.elsewhere > 0, o.retries.passed > 0
 	f.Bools(
 		&o.asked, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing,
-		&unhealthy, &retried, &troubled, &misled,
+		&unhealthy, &retried, &troubled, &misled, &passed,
 	)
 	f.Uint32(&o.id)
 	for i := range o.queues {
@@ -263,6 +271,9 @@ func (o *origin) fields(f *kv.Fields) {
 		f.Uint(&o.retries.count)
 		f.Int(&o.retries.headMS)
 		f.Uint(&o.retries.seq)
+	}
+	if passed {
+		f.Uint32(&o.retries.passed)
 	}
 	if troubled {
 		f.Uint32(&o.failures)

@@ -212,6 +212,9 @@ func (x *fold) pull(url string, priority uint32, again bool) {
 			q := &o.queues[priority]
 			x.store.Delete(x.keys.queue(o.id, int(priority), q.head))
 			q.head++
+			if r := &o.retries; r.count > 0 {
+				r.passed = min(r.passed+1, run)
+			}
 		})
 	}
 }
@@ -233,7 +236,7 @@ func (x *fold) takeRetry(o *origin) {
 	}
 	x.store.Delete(gone)
 	o.retries.count--
-	o.retries.headMS = next
+	o.retries.headMS, o.retries.passed = next, 0
 }
 
 func (x *fold) admit(q *weftpb.Request) {

@@ -120,8 +120,8 @@ func (p *plan) next() *candidate {
 }
 
 // run is the number of URLs of one origin that are served in a row. Then it is the turn of the
-// next origin with URLs of the same priority. URLs of one origin share a connection, and the
-// records that a decision reads.
+// next origin with URLs of the same priority, and of a retry that failed before. URLs of one
+// origin share a connection, and the records that a decision reads.
 const run = 8
 
 // nextReadyName returns the origin that is served next of those with URLs of a priority.
@@ -136,24 +136,21 @@ func (p *plan) nextReadyName(priority int) string {
 	return p.latest[priority]
 }
 
-// nextOf completes c with the next URL of an origin. That is the first of its retries if its
-// time has come. Otherwise it is the first URL in the queue of a priority. If priority is nil,
-// the turn of the domain decides on the queue.
+// nextOf completes c with the next URL of an origin: a retry whose turn it is, or else the first
+// URL in the queue of a priority. If priority is nil, the turn of the domain decides on the queue.
 func (p *plan) nextOf(c *candidate, name string, priority *int) *candidate {
 	c.name = name
 	c.origin, _ = p.origin(name)
 	c.host = p.host(urls.HostOf(name))
-	r := c.origin.retries
-	again := r.count > 0 && (r.headMS <= p.nowMS || absurd(r.headMS, p.nowMS))
-	switch {
-	case again:
+	if c.request = p.nextRetry(c.origin); c.request != nil {
 		c.turn = p.d.turn
-		priority = new(int)
-	case priority == nil:
+		return c
+	}
+	again := false
+	if priority == nil {
 		n, turn, ok := politeness.Serve(p.d.turn, func(n int) bool { return c.origin.queues[n].len() > 0 })
-		if c.turn, priority = turn, &n; !ok {
-			again = true // after a clock was set back
-		}
+		c.turn, priority = turn, &n
+		again = !ok // after a clock was set back
 	}
 	if c.request = p.first(c.origin, *priority, again); c.request == nil {
 		return nil
@@ -163,6 +160,20 @@ func (p *plan) nextOf(c *candidate, name string, priority *int) *candidate {
 		p.served[*priority] = c.origin.id
 	}
 	return c
+}
+
+// nextRetry returns the first retry of an origin if it is its turn, and nil otherwise. A URL that
+// has failed lets some URLs of the queues pass, because it may fail again and again, and its host
+// waits after each failure. A URL that was not asked for does not.
+func (p *plan) nextRetry(o *origin) *weftpb.Request {
+	if !o.retries.ready(p.nowMS) {
+		return nil
+	}
+	q := p.first(o, 0, true)
+	if q.GetAttempt()+q.GetThrottled() > 0 && o.retries.passed < run && o.queued() > 0 {
+		return nil
+	}
+	return q
 }
 
 // releaseNext collects the next visit. It reports false when there is none.

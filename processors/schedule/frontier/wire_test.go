@@ -111,7 +111,7 @@ func drawOrigin(t *rapid.T) *origin {
 	}
 	o.elsewhere = rapid.Uint32Range(0, 3).Draw(t, "elsewhere")
 	if rapid.Bool().Draw(t, "retried") {
-		o.retries = retries{small.Draw(t, "count"), ms.Draw(t, "head"), small.Draw(t, "seq")}
+		o.retries = retries{small.Draw(t, "count"), ms.Draw(t, "head"), small.Draw(t, "seq"), uint32(small.Draw(t, "passed"))}
 	}
 	for i := range o.queues {
 		head := small.Draw(t, "head")
