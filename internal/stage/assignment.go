@@ -76,7 +76,8 @@ func (w *worker) consumerOptions(e Env) []kgo.Opt {
 		kgo.BlockRebalanceOnPoll(),
 		kgo.FetchMaxBytes(1<<20),
 		kgo.FetchMaxPartitionBytes(1<<19),
-		kgo.FetchMaxWait(500*time.Millisecond),
+		// A new member reads inputs with commits first. It reads the others after this wait.
+		kgo.FetchMaxWait(200*time.Millisecond),
 	)
 }
 

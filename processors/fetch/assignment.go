@@ -24,6 +24,7 @@ type assignment struct {
 	margin     time.Duration // see Takeover.Margin
 	logs       *topiclog.Reader
 	lease      *lease.Lease
+	beats      *lease.Heartbeats
 	partitions *partitions
 	backlog    *backpressure
 	reporter   *reporter
@@ -36,6 +37,7 @@ type assignment struct {
 // offset each is read: what the last record calls oldest. Their work starts later,
 // see completeTakeovers.
 func (a *assignment) onAssigned(ctx context.Context, offsets map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	a.beats.Assigned()
 	topic := a.env.Names.Scheduled
 	assigned := slices.Collect(maps.Keys(offsets[topic]))
 	decided, err := a.logs.Bounds(ctx, topic, assigned...)

@@ -108,12 +108,12 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 		witness:   newWitness(env, opts.Queues.PerDomain), low: low, look: opts.Heartbeat / 2,
 		life: writing, fail: fail,
 	}
-	queues := hostqueue.New(opts.Queues, requester)
+	queues, beats := hostqueue.New(opts.Queues, requester), lease.NewHeartbeats(right)
 	return &life{
-		env: env, opts: opts, lease: right, beats: lease.NewHeartbeats(right),
+		env: env, opts: opts, lease: right, beats: beats,
 		backlog: backlog, reporter: reporter, requester: requester, queues: queues,
 		assignment: &assignment{
-			env: env, margin: 2 * opts.Heartbeat, logs: c.logs, lease: right, partitions: assigned, backlog: backlog,
+			env: env, margin: 2 * opts.Heartbeat, logs: c.logs, lease: right, beats: beats, partitions: assigned, backlog: backlog,
 			reporter: reporter, fetched: c.fetched, queues: queues, life: writing,
 		},
 	}

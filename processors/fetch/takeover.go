@@ -26,10 +26,10 @@ type Takeover struct {
 	Reported int64
 	// At is the moment of the takeover, on the clock of host queues. Soon after it
 	// this process does not know when a domain was asked last. So a domain is treated
-	// as if it had been asked Margin after that moment.
+	// as if it had been asked Margin after that moment, or at that moment if it is Alone.
 	At     time.Time
 	Margin time.Duration
-	// Alone says that there is no other fetcher anywhere.
+	// Alone says that there is no other fetcher anywhere: the former one has ended.
 	Alone bool
 }
 
@@ -37,8 +37,11 @@ type Takeover struct {
 // that the last decision calls oldest. They end with ctx or by End.
 func TakeOver(ctx context.Context, t Takeover) *ReleasedVisits {
 	earliest := t.At.Add(t.Margin)
-	if t.Alone && untouched(t.Last.GetGauges()) {
+	switch {
+	case t.Alone && untouched(t.Last.GetGauges()):
 		earliest = time.Time{} // no domain was asked yet
+	case t.Alone:
+		earliest = t.At
 	}
 	from := max(t.Start, min(t.Last.GetOldest(), t.End))
 	return newReleasedVisits(ctx, t.Topic, from, t.Reported, earliest)

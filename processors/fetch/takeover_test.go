@@ -119,6 +119,28 @@ func (h takenOver) reportedNow() (all []*weftpb.Visited) {
 	return all
 }
 
+// TestEarliestRequestAfterATakeover checks from when on a domain may be asked after a takeover, less
+// its delay.
+func TestEarliestRequestAfterATakeover(t *testing.T) {
+	at, margin := time.Unix(1000, 0), time.Second
+	used := &weftpb.Scheduled{Gauges: &weftpb.Gauges{Fetched: 1}}
+	for name, c := range map[string]struct {
+		alone bool
+		last  *weftpb.Scheduled
+		want  time.Time
+	}{
+		"the former fetcher may have asked until now": {false, used, at.Add(margin)},
+		"another fetcher may be there":                {false, nil, at.Add(margin)},
+		"the former fetcher has ended":                {true, used, at},
+		"there was no former fetcher":                 {true, nil, time.Time{}},
+	} {
+		visits := TakeOver(t.Context(), Takeover{Topic: "scheduled", End: 1, Last: c.last, At: at, Margin: margin, Alone: c.alone})
+		if !visits.earliest.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", name, visits.earliest, c.want)
+		}
+	}
+}
+
 // What was reported before the takeover is settled, and the settlement folded,
 // before anything is started.
 func TestTakeoverWaitsForWhatWasReported(t *testing.T) {

@@ -77,7 +77,10 @@ func newFetcher(i *instance) *fetcher {
 
 func (f *fetcher) start() {
 	beats := lease.NewHeartbeats(f.lease)
-	f.member = &member{instance: f.instance, assigned: f.assigned, revoked: f.revoked}
+	f.member = &member{instance: f.instance, revoked: f.revoked, assigned: func(partitions []int32) {
+		beats.Assigned()
+		f.assigned(partitions)
+	}}
 	f.member.onJoin = func(sent time.Duration) { beats.Joined(f.w.now - sent) }
 	f.member.onHeartbeat = func(sent time.Duration) {
 		beats.Answered(f.w.now - sent)

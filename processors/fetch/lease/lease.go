@@ -52,7 +52,8 @@ func (l *Lease) Left() time.Duration { return time.Duration(l.ends.Load()) - l.c
 // not tell. But after a refused heartbeat a client sends none until the member has
 // joined again. So a heartbeat counts once the next one is answered. It counts from
 // the moment it was sent: the coordinator received it no earlier, and gives the
-// partitions to no other member for a session time-out from then on.
+// partitions to no other member for a session time-out from then on. In the same way
+// the request that began the membership counts once partitions are assigned.
 //
 // It is safe for concurrent use.
 type Heartbeats struct {
@@ -60,6 +61,8 @@ type Heartbeats struct {
 
 	mu   sync.Mutex
 	sent time.Duration // when the last one was, on the lease's clock; 0: none
+	// joined is when the last request was sent that began the membership or failed to.
+	joined time.Duration
 	// settled is when the last heartbeat was sent that counted while its group was
 	// not rebalancing; 0: none.
 	settled time.Duration
@@ -74,6 +77,16 @@ func (h *Heartbeats) Joined(ago time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sent = h.lease.clock() - ago
+	h.joined = h.sent
+}
+
+// Assigned books that the group has assigned partitions, so the last request to join it was not
+// refused. Nothing is asked of the group between that request and the assignment but heartbeats.
+func (h *Heartbeats) Assigned() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lease.Extend(h.lease.clock() - h.joined)
+	h.settled = max(h.settled, h.joined)
 }
 
 // Answered books a heartbeat that is answered, well or not. ago is how long before

@@ -72,6 +72,24 @@ func TestHeartbeats(t *testing.T) {
 	at(6000, 11*time.Second)
 }
 
+// An assignment shows that the request to join was good, and nothing about later heartbeats.
+func TestHeartbeatsWithAnAssignment(t *testing.T) {
+	now := time.Hour
+	l := lease.New(8*time.Second, func() time.Duration { return now })
+	h := lease.NewHeartbeats(l)
+	h.Joined(time.Second)
+	h.Assigned()
+	if left := l.Left(); left != 7*time.Second {
+		t.Errorf("a lease of %v after the assignment, want 7s", left)
+	}
+	now += 2 * time.Second
+	h.Answered(500 * time.Millisecond) // it may have been refused
+	h.Assigned()
+	if left := l.Left(); left != 5*time.Second {
+		t.Errorf("a lease of %v, want 5s: a heartbeat counted that may have been refused", left)
+	}
+}
+
 // While a member waits for others to join, it has a lease as long as the group
 // cannot go on without it.
 func TestHeartbeatsOfAWaitingMember(t *testing.T) {
