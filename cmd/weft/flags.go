@@ -73,7 +73,7 @@ type serviceFlags struct {
 	Data    string `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of stores, checkpoints, pages and the embedded broker."`
 	Metrics string `placeholder:"ADDR" help:"Serve Prometheus metrics, health and pprof at host:port."`
 
-	Memory      byteSize `placeholder:"SIZE" help:"Soft limit of the memory of this process. Default: 360MiB, or twice the memory in use if that is more, but at most nine tenths of the machine or container."`
+	Memory      byteSize `placeholder:"SIZE" help:"Soft limit of the memory of this process. Default: 335MiB, or twice the memory in use if that is more, but at most nine tenths of the machine or container."`
 	DiskReserve byteSize `placeholder:"SIZE" default:"1GiB" help:"Fetch nothing while the disk of --data has less than this free."`
 }
 

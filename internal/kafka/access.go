@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 )
 
 // Access says how to reach a cluster. Only Brokers is required; by default connections are
@@ -57,7 +59,7 @@ func isAddress(text string) bool {
 
 // Options returns the options of a franz-go client that reaches the cluster.
 func (a Access) Options() []kgo.Opt {
-	opts := []kgo.Opt{kgo.SeedBrokers(a.Brokers...), kgo.ClientID("weft")}
+	opts := []kgo.Opt{kgo.SeedBrokers(a.Brokers...), kgo.ClientID("weft"), kgo.MaxVersions(versions())}
 	if a.TLS.On || a.SASL.Mechanism != "" {
 		// A broker that goes down closes connections like a broker that does not
 		// understand TLS or SASL. Ping reports the latter; other clients try again.
@@ -74,6 +76,15 @@ func (a Access) Options() []kgo.Opt {
 		opts = append(opts, kgo.SASL(a.SASL.mechanism()))
 	}
 	return opts
+}
+
+// versions are the versions of requests that a client makes. From version 10 on, brokers name
+// topics by their ids in the answer to OffsetFetch. A client looks them up in a cache, which may be
+// emptied meanwhile (franz-go 1.22: UNKNOWN_TOPIC_ID, once in some minutes).
+func versions() *kversion.Versions {
+	v := kversion.Stable()
+	v.SetMaxKeyVersion(kmsg.OffsetFetch.Int16(), 9)
+	return v
 }
 
 // NewClient makes a Kafka client from options that say how to reach the cluster

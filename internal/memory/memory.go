@@ -10,7 +10,7 @@
 //	collector   by GOGC, up to Floor     as with GOGC=100         at most half of the CPU
 //
 // The limit counts what the Go runtime has mapped: heap, stacks, and its own data. The
-// program's code, some 25 MiB, comes on top.
+// program's code, some 50 MiB, comes on top.
 package memory
 
 import (
@@ -37,10 +37,9 @@ type Options struct {
 
 // DefaultFloor keeps a crawl of 2,000 domains with 700,000 queued URLs below 400 MB. Such a
 // crawl has 95 to 125 MiB of live data, 30 MiB of stacks, and some 60 MiB in gaps of the heap, and
-// makes 0.6 MB of garbage for each page. The rest of the limit is room for garbage. Compared with
-// 600 MiB, collections take 13 to 17 % of the CPU instead of 6 to 9 %, and the process has 399 MB
-// instead of 630 (docs/decisions/0050-a-limit-of-360-mib.md).
-const DefaultFloor = 360 << 20
+// makes 0.6 MB of garbage for each page. The rest of the limit is room for garbage
+// (docs/decisions/0050-a-limit-of-335-mib.md has the measurements).
+const DefaultFloor = 335 << 20
 
 // Default returns the bounds for this machine, or for the container of the process: a
 // tenth of its memory is left to others.
