@@ -125,7 +125,7 @@ func (c *archiveWACZCmd) write(ctx context.Context, bucket blob.Bucket) (report 
 		return report, err
 	}
 	defer func() { _ = os.Remove(draft.Name()) }() // there is none after a success
-	if err := draft.Chmod(0o644); err != nil { // it is made for others, as any export
+	if err := draft.Chmod(0o644); err != nil {     // it is made for others, as any export
 		return report, errors.Join(err, draft.Close())
 	}
 	report, err = wacz.Write(ctx, bucket, draft, wacz.Options{Title: c.Title, Software: "weft " + version(), Created: time.Now()})

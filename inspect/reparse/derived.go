@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"io"
 	"strconv"
 	"strings"
@@ -161,7 +162,7 @@ func put(object map[string]any, name, value string) {
 
 // htmlOf is what a page of HTML says; nil: it is of another type.
 func htmlOf(parsed *codecs.Parsed) *htmlMetadata {
-	if parsed.ContentType != "text/html" && parsed.ContentType != "application/xhtml+xml" {
+	if !mediatype.IsHTML(parsed.ContentType) {
 		return nil
 	}
 	h := &htmlMetadata{Head: htmlHead{Title: parsed.Title}}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"net/http"
 	"net/url"
 	"time"
@@ -105,7 +106,7 @@ func (out *objects) put(p page) error {
 
 // bodyExtension is the end of the name of a body.
 func bodyExtension(contentType string) string {
-	if contentType == "text/html" || contentType == "application/xhtml+xml" {
+	if mediatype.IsHTML(contentType) {
 		return ".html.gz"
 	}
 	return ".gz"

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"hash"
 	"io"
 	"path"
@@ -185,7 +186,7 @@ func (w *writer) pagesIn(ctx context.Context, name string, lines *json.Encoder) 
 		if err := json.Unmarshal(text, &parsed); err != nil {
 			return fmt.Errorf("metadata of %s: %w", record.Field("WARC-Target-URI"), err)
 		}
-		if parsed.ContentType != "text/html" && parsed.ContentType != "application/xhtml+xml" {
+		if !mediatype.IsHTML(parsed.ContentType) {
 			continue
 		}
 		id := strings.TrimSuffix(strings.TrimPrefix(record.Field("WARC-Record-ID"), "<urn:uuid:"), ">")

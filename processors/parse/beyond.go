@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"net/url"
 	"strings"
 
@@ -27,7 +28,7 @@ func (p *parser) beyond(made *result, b *body, page *document.Page, base *urls.B
 	if p.articles != nil || rule != nil || p.structured != nil && page.Annotated {
 		tree, why = p.documents.Tree(b.Input, page)
 	}
-	if p.structured != nil && page.Unparsed == "" && document.IsHTML(page.MediaType) {
+	if p.structured != nil && page.Unparsed == "" && mediatype.IsHTML(page.MediaType) {
 		p.structuredData(made.record, b, page, tree, why)
 	}
 	if tree == nil && why == "" {

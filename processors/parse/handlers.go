@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"github.com/weftcrawl/weft/internal/mediatype"
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -67,7 +68,7 @@ func (b *body) target() *weftpb.Target { return b.f.GetRequest().GetTarget() }
 
 var documentHandler = handler{
 	name:  "document",
-	takes: func(b *body) bool { return b.media == "text/html" || b.media == "application/xhtml+xml" },
+	takes: func(b *body) bool { return mediatype.IsHTML(b.media) },
 }
 
 var otherHandler = handler{name: "other", takes: func(*body) bool { return true }}

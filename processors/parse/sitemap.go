@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"math"
 	"net/http"
 	"strings"
@@ -66,7 +67,7 @@ func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
 		// A robots.txt may name a page of the site, and a sitemap may redirect to a page. But a
 		// page at a guessed URL is not a page of the crawl.
 		p.env.Meter.Sitemap(string(result.Outcome), 0)
-		return nil, told.GetGuessed() || told != nil && b.media != "text/html" && b.media != "application/xhtml+xml"
+		return nil, told.GetGuessed() || told != nil && !mediatype.IsHTML(b.media)
 	}
 	if result.Outcome == sitemap.Whole && b.Truncated {
 		result.Outcome = sitemap.Cut

@@ -151,14 +151,11 @@ func essenceOf(stated mediatype.Type, body []byte) string {
 	return stated.Essence
 }
 
-// IsHTML reports whether Document reads bodies of a media type, as of Page.MediaType, as HTML.
-func IsHTML(essence string) bool { return kindOfMedia(essence) == mediaHTML }
-
 func kindOfMedia(essence string) mediaKind {
-	switch essence {
-	case "text/html", mediaXHTML:
+	switch {
+	case mediatype.IsHTML(essence):
 		return mediaHTML
-	case "text/plain":
+	case essence == "text/plain":
 		return mediaPlain
 	}
 	return mediaOther

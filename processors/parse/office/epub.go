@@ -1,6 +1,7 @@
 package office
 
 import (
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"net/url"
 	"strings"
 
@@ -45,7 +46,7 @@ func (r *reader) book(main string) (chapters []string) {
 	r.visit(main, visitor{start: func(name string, attrs attributes) {
 		switch name {
 		case "item":
-			if kind := attrs.get("media-type"); len(files) < maxParts && (kind == "application/xhtml+xml" || kind == "text/html" || kind == "application/x-dtbook+xml") {
+			if kind := attrs.get("media-type"); len(files) < maxParts && (mediatype.IsHTML(kind) || kind == "application/x-dtbook+xml") {
 				ref := attrs.get("href")
 				if plain, err := url.PathUnescape(ref); err == nil {
 					ref = plain

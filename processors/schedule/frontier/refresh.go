@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"github.com/weftcrawl/weft/internal/mediatype"
 
 	"google.golang.org/protobuf/proto"
 
@@ -31,7 +32,7 @@ func (s *settling) refresh(q *weftpb.Request, o *weftpb.Outcome) {
 		return
 	}
 	there := o.GetStatus() == 304 || o.GetStatus() >= 200 && o.GetStatus() < 300 && o.GetErrorClass() == ""
-	if told.GetGuessed() && (!there || o.GetStatus() != 304 && isPage(o.GetMediaType())) {
+	if told.GetGuessed() && (!there || o.GetStatus() != 304 && mediatype.IsHTML(o.GetMediaType())) {
 		return
 	}
 	last := s.ev.Settled[len(s.ev.Settled)-1]
@@ -62,10 +63,6 @@ func (k keys) refresh(r *weftpb.Refresh) []byte {
 // refreshMS returns the time in a key that refresh made. prefix is the length of the key before
 // the time.
 func refreshMS(key []byte, prefix int) int64 { return int64(binary.BigEndian.Uint64(key[prefix:])) }
-
-func isPage(mediaType string) bool {
-	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
-}
 
 // leaveToComeBack keeps a settled request if its settlement says that it comes back.
 func (x *fold) leaveToComeBack(v visit, s *weftpb.Settlement) {

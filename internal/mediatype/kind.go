@@ -2,6 +2,9 @@ package mediatype
 
 import "strings"
 
+// IsHTML tells whether a media type is of HTML or XHTML.
+func IsHTML(essence string) bool { return essence == "text/html" || essence == "application/xhtml+xml" }
+
 // IsOffice tells whether a media type is of a file of an office program: Word, Excel and
 // PowerPoint since 2007, OpenDocument, EPUB, RTF. It has the templates and the files with macros,
 // which are read as the others.
