@@ -4,9 +4,9 @@
 // before the domain's delay has passed since the end of the last response, on this
 // process's own monotonic clock.
 //
-// A host queue is the queue of one domain's visits. It has one goroutine, from the
-// first visit on until the delay after its last request has passed: a visit that
-// arrives in between still waits. With PerDomain above one a domain has as many
+// A host queue is the queue of one domain's visits. It lives from the first visit on until
+// the delay after its last request has passed: a visit that arrives in between still
+// waits. While it has visits, it has one goroutine. With PerDomain above one a domain has as many
 // queues. Only the owner of a site should ask for that.
 //
 //	visit ─▶ queue ─▶ look up the host ─▶ wait for the delay ─▶ the gate ─▶ the address ─▶ a slot ─▶ request

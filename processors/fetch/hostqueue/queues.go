@@ -111,12 +111,11 @@ type Queues struct {
 	requester  Requester
 	slots      *slots.Slots
 	goroutines sync.WaitGroup
-	life       context.Context // of queues that only wait for a delay
-	end        context.CancelFunc
 
 	mu     sync.Mutex
 	queues map[queueKey]*queue
 	memory Memory
+	closed bool
 }
 
 type queueKey struct {
@@ -124,26 +123,25 @@ type queueKey struct {
 	nth    int
 }
 
-// queue is a Queue, guarded by Queues.mu, that a goroutine serves.
+// queue is a Queue, guarded by Queues.mu. A goroutine serves it while it has visits. A queue that
+// only waits for its delay sleeps: it has a timer, because many domains wait for a long time.
 type queue struct {
 	Queue
-	all     *Queues
-	key     queueKey
-	arrived chan struct{} // signals a visit to a queue that only waits for its delay
+	all    *Queues
+	key    queueKey
+	served bool        // a goroutine serves it
+	timer  *time.Timer // wakes it; nil: it never slept
 }
 
 // New returns host queues that have no visits.
 func New(opts Options, requester Requester) *Queues {
-	s := &Queues{opts: opts, requester: requester, slots: slots.New(opts.Slots, opts.Hanging, opts.Patience), queues: map[queueKey]*queue{}}
-	s.life, s.end = context.WithCancel(context.Background())
-	return s
+	return &Queues{opts: opts, requester: requester, slots: slots.New(opts.Slots, opts.Hanging, opts.Patience), queues: map[queueKey]*queue{}}
 }
 
-// Close ends queues that only wait for a delay. It returns when every visit is
-// finished or dropped, which is soon if the contexts of the visits have ended.
-// Start must not be called any more.
+// Close returns when every visit is finished or dropped, which is soon if the contexts
+// of the visits have ended. Start must not be called any more.
 func (s *Queues) Close() {
-	s.end()
+	s.change(func() { s.closed = true })
 	s.goroutines.Wait()
 }
 
@@ -162,7 +160,7 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 	})}
 	q := s.queues[key]
 	if q == nil {
-		q = &queue{all: s, key: key, arrived: make(chan struct{}, 1)}
+		q = &queue{all: s, key: key}
 		q.Remember(&s.memory)
 		for nth := range s.opts.PerDomain {
 			if other := s.queues[queueKey{v.Domain, nth}]; other != nil {
@@ -171,43 +169,48 @@ func (s *Queues) Start(ctx context.Context, v *Visit) {
 			}
 		}
 		s.queues[key] = q
-		s.goroutines.Go(q.serve)
 	}
 	q.Add(ctx, v)
-	q.signal()
+	q.wake()
 }
 
-// signal wakes a queue that only waits for its delay.
-func (q *queue) signal() {
-	select {
-	case q.arrived <- struct{}{}:
-	default:
+// wake lets a goroutine serve the queue, unless one does. Queues.mu is held.
+func (q *queue) wake() {
+	if !q.served && !q.all.closed {
+		q.served = true
+		q.all.goroutines.Go(q.serve)
+	}
+}
+
+// sleep leaves the queue without a goroutine until a time. Queues.mu is held.
+func (q *queue) sleep(until time.Time) {
+	q.served = false
+	if left := time.Until(until); q.timer == nil {
+		q.timer = time.AfterFunc(left, func() { q.all.change(q.wake) })
+	} else {
+		q.timer.Reset(left)
 	}
 }
 
 // Open returns the number of requests being made.
 func (s *Queues) Open() int { return s.slots.Open() }
 
-// serve does what the queue says until it is over. Then it forgets the queue. When a
-// request hangs, another goroutine serves the queue, and this one ends with the request.
+// serve does what the queue says until it sleeps or is over. A queue that is over is forgotten. When
+// a request hangs, another goroutine serves the queue, and this one ends with the request.
 func (q *queue) serve() {
 	for {
 		q.all.mu.Lock()
 		step := q.Next(time.Now())
-		if step.Kind == Over {
+		switch step.Kind {
+		case Over:
 			delete(q.all.queues, q.key)
+		case Idle:
+			q.sleep(step.Until)
 		}
 		q.all.mu.Unlock()
 		switch step.Kind {
-		case Over:
+		case Over, Idle:
 			return
-		case Idle:
-			select {
-			case <-time.After(time.Until(step.Until)):
-			case <-q.arrived:
-			case <-q.all.life.Done():
-				return
-			}
 		case Wait:
 			select {
 			case <-time.After(time.Until(step.Until)):
@@ -306,8 +309,10 @@ func (q *queue) hungUp(step Step, answer Answer) {
 	if step.Context.Err() == nil {
 		q.all.requester.Finish(step.Context, step.Visit, len(step.Visit.Requests))
 	}
-	q.all.change(func() { q.HungUp(step.Visit, step.Index, time.Now(), answer) })
-	q.signal()
+	q.all.change(func() {
+		q.HungUp(step.Visit, step.Index, time.Now(), answer)
+		q.wake()
+	})
 }
 
 // attempt is a step that may hang.

@@ -277,6 +277,30 @@ func TestCloseEndsTheWaitForADelay(t *testing.T) {
 	})
 }
 
+// Many domains wait for their delay. None of them needs a goroutine meanwhile, and a visit that arrives
+// meanwhile waits for the delay.
+func TestQueueThatWaitsHasNoGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, opts := newWeb(), hostqueue.Defaults()
+		opts.Jitter = 0
+		l := hostqueue.New(opts, w)
+		l.Start(t.Context(), visit("d", "a", 1, time.Minute))
+		time.Sleep(time.Second)
+		if n := l.Goroutines(); n != 0 {
+			t.Errorf("%d goroutines serve a queue without visits", n)
+		}
+		l.Start(t.Context(), visit("d", "b", 1, time.Minute))
+		time.Sleep(time.Second)
+		if n := l.Goroutines(); n != 1 {
+			t.Errorf("%d goroutines serve a queue with a visit", n)
+		}
+		l.Wait()
+		if spans := w.log["d"]; len(spans) != 2 || spans[1].start.Sub(spans[0].end) != time.Minute {
+			t.Errorf("requests %v, want two with a minute between them", spans)
+		}
+	})
+}
+
 // What servers ask of the domain holds for all its queues, also for one that opens later.
 func TestRestSilencesTheDomain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

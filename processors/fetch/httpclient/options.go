@@ -72,7 +72,7 @@ type Options struct {
 	MaxHeaderBytes int64
 	// MaxIdleConns bounds idle connections over all hosts; 0: no bound. With
 	// one request a domain at a time it is about the number of domains that
-	// are fetched within IdleTimeout.
+	// are fetched within IdleTimeout. An idle connection takes some 20 KB.
 	MaxIdleConns int
 	// MaxIdleConnsPerHost bounds idle connections to one host and port; > 0.
 	MaxIdleConnsPerHost int
@@ -146,7 +146,7 @@ func DefaultOptions() Options {
 		FileBytes:           32 << 20,
 		LargeBodyBytes:      128 << 20,
 		MaxHeaderBytes:      256 << 10,
-		MaxIdleConns:        10_000,
+		MaxIdleConns:        4096,
 		MaxIdleConnsPerHost: 2,
 		WantBody:            Documents,
 		DNSTTL:              5 * time.Minute,
