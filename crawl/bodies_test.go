@@ -234,7 +234,7 @@ func TestClaiming(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	ref, err := bodies.New(bucket, kadm.TopicID{1}, log).Put(t.Context(), 0, "page", []byte("a body"))
+	ref, err := bodies.New(bucket, kadm.TopicID{1}, log).Put(t.Context(), 0, "page", []byte("a body"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
