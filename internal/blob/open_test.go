@@ -1,7 +1,10 @@
 package blob_test
 
 import (
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,12 +50,26 @@ func TestProbeRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for location, want := range map[string]string{
-		strings.Replace(there, "crawls", "missing", 1):            ": NoSuchBucket: The specified bucket does not exist",
-		"s3://crawls?path-style=true&endpoint=http://127.0.0.1:1": ": dial tcp 127.0.0.1:1: connect: connection refused",
-		file:            "not a directory",
-		file + "/below": "not a directory",
+	answering := func(status int, code string) (location string) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>sorry</Message></Error>", code)
+		}))
+		t.Cleanup(s.Close)
+		return "s3://crawls?path-style=true&endpoint=" + s.URL
+	}
+	for location, test := range map[string]struct {
+		says      string
+		temporary bool
+	}{
+		strings.Replace(there, "crawls", "missing", 1):            {": NoSuchBucket: The specified bucket does not exist", false},
+		"s3://crawls?path-style=true&endpoint=http://127.0.0.1:1": {": dial tcp 127.0.0.1:1: connect: connection refused", true},
+		answering(http.StatusInsufficientStorage, "Full"):         {": Full: sorry", true},
+		answering(http.StatusForbidden, "AccessDenied"):           {": AccessDenied: sorry", false},
+		file:            {"not a directory", false},
+		file + "/below": {"not a directory", false},
 	} {
+		want := test.says
 		b, err := blob.Open(t.Context(), location)
 		if err != nil {
 			t.Fatal(err)
@@ -60,6 +77,9 @@ func TestProbeRefuses(t *testing.T) {
 		err = blob.Probe(t.Context(), b)
 		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), s3server.Secret) {
 			t.Errorf("%s: %v, want %q", location, err, want)
+		}
+		if blob.Temporary(err) != test.temporary {
+			t.Errorf("%s: temporary %v: %v", location, !test.temporary, err)
 		}
 	}
 }
