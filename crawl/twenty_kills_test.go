@@ -118,8 +118,7 @@ func TestTwentyKills(t *testing.T) {
 // repeatsOnlyInFlight judges what was asked for again. When the process died the
 // earlier request was in flight: the server had begun to answer, or had
 // answered, but the record of the exchange was not acknowledged in fetched.
-// Archives hold what was: exactly one exchange of each URL (perhaps written
-// twice, under one id), and it is the last request's.
+// Archives hold what was: exactly one exchange of each URL, and it is the last request's.
 func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, kills []int64) {
 	t.Helper()
 	var outages []webserver.Outage

@@ -33,6 +33,7 @@ func (d *diagnoses) add(name, advice, format string, args ...any) {
 func diagnose(s *CrawlStory, around loop) (d diagnoses) {
 	if s.State == StateDrained {
 		d.add("drained", "", "It is not slow, it is done: nothing is pending and every stage has read all of its input.")
+		d.archive(s, around)
 		return d
 	}
 	d.stages(s, around)
@@ -103,7 +104,7 @@ func (d *diagnoses) archive(s *CrawlStory, around loop) {
 	case holds:
 		d.add("archive", "weft status says what keeps the stage archive. When it has caught up, the crawl goes on by itself.", "Nothing is released: %s.", says)
 	case fails:
-		d.add("archive", fmt.Sprintf("The crawl goes on. If exchanges wait for the archive for more than %s, nothing is released.", span(stage.ArchiveLag)),
+		d.add("archive", fmt.Sprintf("Its exchanges wait in fetched, and nothing is lost. If they wait for more than %s, nothing is released.", span(stage.ArchiveLag)),
 			"The stage archive waits (%s): %s.", s.Away(failure.At), failure.Says)
 	}
 }

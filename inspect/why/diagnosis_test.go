@@ -57,6 +57,10 @@ func TestFindings(t *testing.T) {
 		{"an archive that is not written", func(_ *CrawlStory, l *loop) {
 			l.troubles = []trouble.Trouble{{Stage: topics.Archive, Kind: trouble.Fails, Says: "connection refused", Times: 7, At: noon}}
 		}, "[archive delay rate]"},
+		{"drained, and the archive is not written", func(s *CrawlStory, l *loop) {
+			s.State = StateDrained
+			l.troubles = []trouble.Trouble{{Stage: topics.Archive, Kind: trouble.Fails, Says: "connection refused", Times: 7, At: noon}}
+		}, "[drained archive]"},
 		{"an archive that is behind because it is not written", func(_ *CrawlStory, l *loop) {
 			l.troubles = []trouble.Trouble{
 				{Stage: topics.Archive, Kind: trouble.Fails, Says: "connection refused", Times: 7, At: noon},
