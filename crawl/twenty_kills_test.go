@@ -128,7 +128,7 @@ func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, 
 	w.repeatsOnlyIn(t, outages)
 	for url, all := range w.requests() {
 		if all[0].Path == "/robots.txt" {
-			continue // its exchange is not one of fetched
+			continue // the process that goes on asks for it again
 		}
 		exchanges := archived[url]
 		if len(exchanges) == 0 {
