@@ -58,6 +58,8 @@ func TestProbeRefuses(t *testing.T) {
 		t.Cleanup(s.Close)
 		return "s3://crawls?path-style=true&endpoint=" + s.URL
 	}
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	t.Cleanup(silent.Close)
 	for location, test := range map[string]struct {
 		says      string
 		temporary bool
@@ -65,6 +67,7 @@ func TestProbeRefuses(t *testing.T) {
 		strings.Replace(there, "crawls", "missing", 1):            {": NoSuchBucket: The specified bucket does not exist", false},
 		"s3://crawls?path-style=true&endpoint=http://127.0.0.1:1": {": dial tcp 127.0.0.1:1: connect: connection refused", true},
 		answering(http.StatusInsufficientStorage, "Full"):         {": Full: sorry", true},
+		"s3://crawls?path-style=true&endpoint=" + silent.URL:      {": EOF", true},
 		answering(http.StatusForbidden, "AccessDenied"):           {": AccessDenied: sorry", false},
 		file:            {"not a directory", false},
 		file + "/below": {"not a directory", false},

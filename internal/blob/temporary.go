@@ -15,11 +15,12 @@ func Temporary(err error) bool {
 	var sending interface{ ConnectionError() bool } // of the SDK: the request did not get through
 	var answer interface{ HTTPStatusCode() int }
 	switch {
+	// First: the SDK wraps a request that did not get through in an answer with the status 0.
+	case errors.As(err, &network), errors.As(err, &sending), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return true
 	case errors.As(err, &answer):
 		status := answer.HTTPStatusCode()
 		return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
-	case errors.As(err, &network), errors.As(err, &sending), errors.Is(err, context.DeadlineExceeded), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return true
 	}
 	return false
 }
