@@ -5,9 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,5 +133,57 @@ func TestCredentialsStaySecret(t *testing.T) {
 				t.Errorf("the place is called %s", said)
 			}
 		})
+	}
+}
+
+// Credentials that expire are asked for again, by the providers of the SDK: an open bucket works on.
+func TestCredentialsAreRenewed(t *testing.T) {
+	there, endpoint, _ := strings.Cut(s3server.Fake(t, "crawls"), "endpoint=")
+	behind, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var valid atomic.Value // the token that the server accepts
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Amz-Security-Token") != valid.Load() {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, "<Error><Code>ExpiredToken</Code><Message>it is old</Message></Error>")
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	dir := t.TempDir()
+	issued, config := filepath.Join(dir, "issued"), filepath.Join(dir, "config")
+	issue := func(token string, expires time.Time) {
+		text := fmt.Sprintf(`{"Version":1,"AccessKeyId":"key","SecretAccessKey":"x","SessionToken":%q,"Expiration":%q}`, token, expires.UTC().Format(time.RFC3339))
+		if err := os.WriteFile(issued, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(config, []byte("[default]\ncredential_process = cat "+issued+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	t.Setenv("AWS_CONFIG_FILE", config)
+	issue("first", time.Now().Add(-time.Minute)) // the SDK asks again at each use
+	valid.Store("first")
+	b, err := blob.Open(t.Context(), there+"endpoint="+front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func() error { return b.Put(t.Context(), "object", strings.NewReader("x"), 1) }
+	if err := put(); err != nil {
+		t.Fatal(err)
+	}
+	valid.Store("second")
+	if err := put(); err == nil || !strings.Contains(err.Error(), "ExpiredToken") {
+		t.Errorf("with credentials that have expired: %v", err)
+	}
+	issue("second", time.Now().Add(time.Hour))
+	if err := put(); err != nil {
+		t.Errorf("with new credentials: %v", err)
 	}
 }
