@@ -48,6 +48,7 @@ func TestOpenRefuses(t *testing.T) {
 
 // What cannot be used is said in a sentence without the SDK's layers.
 func TestProbeRefuses(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	there := s3server.Fake(t, "crawls")
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -138,6 +139,7 @@ func TestCredentialsStaySecret(t *testing.T) {
 
 // Credentials that expire are asked for again, by the providers of the SDK: an open bucket works on.
 func TestCredentialsAreRenewed(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	there, endpoint, _ := strings.Cut(s3server.Fake(t, "crawls"), "endpoint=")
 	behind, err := url.Parse(endpoint)
 	if err != nil {
