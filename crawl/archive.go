@@ -37,7 +37,7 @@ func (s *session) openArchive(ctx context.Context) error {
 		return err
 	}
 	if err := blob.ProbeNew(ctx, bucket); err != nil {
-		return fmt.Errorf("%w: archive files cannot be kept in %s: %w", ErrUsage, bucket, err)
+		return unusable("archive files", bucket, err)
 	}
 	if err := bucket.Sweep(ctx, "", time.Now().Add(-age)); err != nil {
 		s.log.Warn("removing the remains of killed processes from the archive failed", "error", err)

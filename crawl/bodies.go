@@ -28,9 +28,19 @@ func OpenStore(ctx context.Context, what, location string) (blob.Bucket, error) 
 		return nil, fmt.Errorf("%w: store of %s: %w", ErrUsage, what, err)
 	}
 	if err := blob.Probe(ctx, bucket); err != nil {
-		return nil, fmt.Errorf("%w: %s cannot be kept in %s: %w", ErrUsage, what, bucket, err)
+		return nil, unusable(what, bucket, err)
 	}
 	return bucket, nil
+}
+
+// unusable is the error of a store that failed its test. It wraps ErrUsage, unless a later start
+// may succeed: a supervisor must start the process again when the store works.
+func unusable(what string, bucket blob.Bucket, err error) error {
+	err = fmt.Errorf("%s cannot be kept in %s: %w", what, bucket, err)
+	if blob.Temporary(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUsage, err)
 }
 
 // probeTimeout bounds the first use of a store.

@@ -202,6 +202,20 @@ func TestPlacesOfBodiesThatCannotBe(t *testing.T) {
 	}
 }
 
+// A store that does not work at the moment is not a mistake of the user: a supervisor starts the
+// process again.
+func TestStoresThatDoNotWorkNow(t *testing.T) {
+	there := s3server.Fake(t, "there")
+	for location, usage := range map[string]bool{
+		"s3://there?path-style=true&endpoint=http://127.0.0.1:1": false,
+		strings.Replace(there, "there", "missing", 1):            true,
+	} {
+		if _, err := crawl.OpenStore(t.Context(), "archive files", location); err == nil || errors.Is(err, crawl.ErrUsage) != usage {
+			t.Errorf("%s: %v", location, err)
+		}
+	}
+}
+
 // The place of a crawl's bodies never changes, and a process that cannot know
 // where it is says so.
 func TestPlaceOfBodiesIsTheCrawls(t *testing.T) {
@@ -234,7 +248,7 @@ func TestClaiming(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	ref, err := bodies.New(bucket, kadm.TopicID{1}, log).Put(t.Context(), 0, "page", []byte("a body"))
+	ref, err := bodies.New(bucket, kadm.TopicID{1}, log).Put(t.Context(), 0, "page", []byte("a body"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

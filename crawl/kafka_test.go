@@ -14,6 +14,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/weftcrawl/weft/crawl"
 	"github.com/weftcrawl/weft/inspect/status"
 	"github.com/weftcrawl/weft/test/kafkaserver"
 	"github.com/weftcrawl/weft/test/webserver"
@@ -112,9 +113,9 @@ func (p program) drainedWithin(t *testing.T, crawl string, patience time.Duratio
 }
 
 // The loop as a team runs it: on Apache Kafka, each group of stages in processes
-// of its own, told what to do by commands. A process of the stateful stages and
-// one that fetches are killed; others take over. The web server's own log, the
-// topic parsed and weft verify judge.
+// of its own, told what to do by commands. A process of the stateful stages, one
+// that fetches and the one that archives are killed; others take over. The web
+// server's own log, the topic parsed, the archive and weft verify judge.
 func TestStagesOnKafka(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for sessions of killed stages to end")
@@ -133,14 +134,15 @@ func TestStagesOnKafka(t *testing.T) {
 	}, webserver.ServerOptions{Latency: 2 * time.Millisecond, Log: log})
 
 	weft := build(t, cluster.Addrs())
-	weft.do(t, "topics", "create", "--partitions", "4", "--delay", delay.String(), "--allow-private", "--contact", "https://example.org/bot")
 	dir := t.TempDir()
+	weft.do(t, "topics", "create", "--partitions", "4", "--delay", delay.String(), "--allow-private", "--contact", "https://example.org/bot",
+		"--archive", filepath.Join(dir, "warc"), "--archive-file", "1MiB")
 	run := func(name string, stages ...string) *child {
 		return weft.start(t, append(append([]string{"run"}, stages...), "--data", filepath.Join(dir, name))...)
 	}
 	deciding := run("deciding", "normalize", "dedupe", "schedule")
 	fetching, fetchingToo := run("fetching", "fetch"), run("fetching-too", "fetch")
-	parsing := run("parsing", "parse")
+	parsing, archiving := run("parsing", "parse"), run("archiving", "archive")
 	weft.do(t, append([]string{"seed"}, w.server.Seeds()...)...)
 
 	var kills []webserver.Outage
@@ -153,10 +155,12 @@ func TestStagesOnKafka(t *testing.T) {
 	deciding = run("deciding", "normalize", "dedupe", "schedule")
 	w.reaches(t, 700, deciding)
 	kill(fetching)
+	kill(archiving)
+	archiving = run("archiving", "archive")
 	weft.drained(t)
 	t.Log(weft.do(t, "status", "--interval", "0"))
 	weft.do(t, "stop")
-	for _, c := range []*child{deciding, fetchingToo, parsing} {
+	for _, c := range []*child{deciding, fetchingToo, parsing, archiving} {
 		if status, _, complaints := c.end(t); status != 0 {
 			t.Errorf("%v ended with status %d:\n%s", c.cmd.Args[1:], status, complaints)
 		}
@@ -170,6 +174,9 @@ func TestStagesOnKafka(t *testing.T) {
 		pages = append(pages, string(r.Value))
 	}
 	holds(t, w, read(t, pages))
+	archived := responses(t, crawl.Options{Dir: dir})
+	w.isArchived(t, archived)
+	w.isArchivedOnce(t, archived, kills)
 	if err := w.server.FlushLog(); err != nil {
 		t.Fatal(err)
 	}

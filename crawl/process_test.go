@@ -27,6 +27,9 @@ type process struct {
 	DelayMS int64
 	Seeds   []string
 	WARC    bool
+	// Archive and ArchiveFile of the definition.
+	Archive     string
+	ArchiveFile int64
 	// Brokers of a cluster; empty: the embedded one.
 	Brokers []string
 	// SessionMS is how long the sessions of groups last; 0: as in a crawl.
@@ -66,6 +69,7 @@ func childMain(config string) int {
 func (p process) options() crawl.Options {
 	o := configured(p.Dir)
 	o.Definition.DelayMS, o.Definition.MaxBody, o.Definition.Bodies = p.DelayMS, p.MaxBody, p.Bodies
+	o.Definition.Archive, o.Definition.ArchiveFile = p.Archive, p.ArchiveFile
 	if p.Copies {
 		o.Definition.TrapEvidence = -1
 	}

@@ -118,8 +118,7 @@ func TestTwentyKills(t *testing.T) {
 // repeatsOnlyInFlight judges what was asked for again. When the process died the
 // earlier request was in flight: the server had begun to answer, or had
 // answered, but the record of the exchange was not acknowledged in fetched.
-// Archives hold what was: exactly one exchange of each URL (perhaps written
-// twice, under one id), and it is the last request's.
+// Archives hold what was: exactly one exchange of each URL, and it is the last request's.
 func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, kills []int64) {
 	t.Helper()
 	var outages []webserver.Outage
@@ -129,7 +128,7 @@ func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, 
 	w.repeatsOnlyIn(t, outages)
 	for url, all := range w.requests() {
 		if all[0].Path == "/robots.txt" {
-			continue // its exchange is not one of fetched
+			continue // the process that goes on asks for it again
 		}
 		exchanges := archived[url]
 		if len(exchanges) == 0 {

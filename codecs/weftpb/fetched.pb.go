@@ -57,8 +57,8 @@ type Fetched struct {
 	// the URL.
 	Robots *Fetched `protobuf:"bytes,14,opt,name=robots,proto3" json:"robots,omitempty"`
 	// The body as it came, with its content codings and without transfer coding, if it has
-	// content codings, the crawl has an archive, and both bodies fit in a record. Only the
-	// archive reads it.
+	// content codings and the crawl has an archive. Empty when it is in the object store, and
+	// when there is no store and both bodies do not fit in a record. Only the archive reads it.
 	CodedBody []byte `protobuf:"bytes,16,opt,name=coded_body,json=codedBody,proto3" json:"coded_body,omitempty"`
 	// Beside robots: whose robots.txt that is; unset for a check.
 	RobotsOf *RobotsOf `protobuf:"bytes,15,opt,name=robots_of,json=robotsOf,proto3" json:"robots_of,omitempty"`
@@ -290,7 +290,11 @@ type BodyReference struct {
 	Key  string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	Size int64  `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
 	// SHA-256 of the object.
-	Sha256        []byte `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Sha256 []byte `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// Size and SHA-256 of a second object: the body as it came, with its content codings. Its
+	// key is key with .coded behind it. 0: there is none.
+	CodedSize     int64  `protobuf:"varint,4,opt,name=coded_size,json=codedSize,proto3" json:"coded_size,omitempty"`
+	CodedSha256   []byte `protobuf:"bytes,5,opt,name=coded_sha256,json=codedSha256,proto3" json:"coded_sha256,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -342,6 +346,20 @@ func (x *BodyReference) GetSize() int64 {
 func (x *BodyReference) GetSha256() []byte {
 	if x != nil {
 		return x.Sha256
+	}
+	return nil
+}
+
+func (x *BodyReference) GetCodedSize() int64 {
+	if x != nil {
+		return x.CodedSize
+	}
+	return 0
+}
+
+func (x *BodyReference) GetCodedSha256() []byte {
+	if x != nil {
+		return x.CodedSha256
 	}
 	return nil
 }
@@ -741,11 +759,14 @@ const file_weft_v1_fetched_proto_rawDesc = "" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x1d\n" +
 	"\n" +
 	"scope_root\x18\x02 \x01(\tR\tscopeRoot\x12\x14\n" +
-	"\x05aside\x18\x03 \x01(\bR\x05aside\"M\n" +
+	"\x05aside\x18\x03 \x01(\bR\x05aside\"\x8f\x01\n" +
 	"\rBodyReference\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x16\n" +
-	"\x06sha256\x18\x03 \x01(\fR\x06sha256\"2\n" +
+	"\x06sha256\x18\x03 \x01(\fR\x06sha256\x12\x1d\n" +
+	"\n" +
+	"coded_size\x18\x04 \x01(\x03R\tcodedSize\x12!\n" +
+	"\fcoded_sha256\x18\x05 \x01(\fR\vcodedSha256\"2\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xa9\x04\n" +

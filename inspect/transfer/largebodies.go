@@ -66,6 +66,9 @@ func (l *largeBodies) load(ctx context.Context, value []byte) ([]byte, error) {
 		return nil, err
 	}
 	whole, err := s.Load(ctx, value)
+	if err == nil {
+		whole, err = s.LoadCoded(ctx, whole)
+	}
 	if errors.Is(err, bodies.ErrMissing) || errors.Is(err, bodies.ErrDamaged) {
 		return value, nil
 	}
@@ -90,7 +93,7 @@ func (l *largeBodies) put(ctx context.Context, d topics.Definition, partition in
 	case d.Bodies == "" && bodies.Reference(value) != nil:
 		return nil, fmt.Errorf("%w: one was missing or damaged when the crawl was exported, and its record has to be rejected", ErrBodies)
 	case d.Bodies == "" && int64(len(value)) > topics.LargestInRecord:
-		return nil, fmt.Errorf("%w: one of %d bytes is on its way", ErrBodies, len(value))
+		return decodedOnly(value)
 	case d.Bodies == "" || int64(len(value)) <= d.LargeBody():
 		return value, nil
 	}
@@ -102,12 +105,25 @@ func (l *largeBodies) put(ctx context.Context, d topics.Definition, partition in
 	if err != nil {
 		return nil, err
 	}
-	if f.Stored, err = s.Put(ctx, partition, f.Id, f.Body); err != nil {
+	if f.Stored, err = s.Put(ctx, partition, f.Id, f.Body, f.CodedBody); err != nil {
 		return nil, fmt.Errorf("store a large body: %w", err)
 	}
-	f.Body = nil
+	f.Body, f.CodedBody = nil, nil
 	if value, err = proto.Marshal(&f); err != nil {
 		return nil, fmt.Errorf("encode exchange: %w", err)
 	}
 	return value, nil
+}
+
+// decodedOnly returns a record of fetched that is too large without its coded body, as fetch writes
+// it.
+func decodedOnly(value []byte) ([]byte, error) {
+	var f weftpb.Fetched
+	if proto.Unmarshal(value, &f) == nil {
+		f.CodedBody = nil
+		if smaller, err := proto.Marshal(&f); err == nil && int64(len(smaller)) <= topics.LargestInRecord {
+			return smaller, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: one of %d bytes is on its way", ErrBodies, len(value))
 }

@@ -68,7 +68,8 @@ func lastOf(t *testing.T, addr, name, url string) []byte {
 }
 
 // TestLargeBodiesTravel moves a crawl with a body that is in a store, to another
-// store and into a record, after the first store is gone.
+// store and into a record, after the first store is gone. The record has no room for its
+// coded form.
 func TestLargeBodiesTravel(t *testing.T) {
 	_, server := serve(t, webserver.Options{Pages: 10, Domains: 2}, webserver.ServerOptions{})
 	o := options(t, server)
@@ -77,9 +78,9 @@ func TestLargeBodiesTravel(t *testing.T) {
 	crawlUntil(t, o, server, 0)
 
 	const url, domain = "http://large.example/", "large.example"
-	body := bytes.Repeat([]byte("body "), 60_000)
+	body, coded := bytes.Repeat([]byte("body "), 60_000), bytes.Repeat([]byte("coded "), int(topics.LargestInRecord)/6)
 	partition := topics.Partition(domain, 4)
-	ref, err := bodiesIn(t, cluster, "old", folder).Put(deadline(t), partition, urls.PageID(url, 0), body)
+	ref, err := bodiesIn(t, cluster, "old", folder).Put(deadline(t), partition, urls.PageID(url, 0), body, coded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +119,16 @@ func TestLargeBodiesTravel(t *testing.T) {
 		if large := bodies.Reference(value) != nil; large != (place != "") {
 			t.Errorf("%s: the body is in the store: %v", name, large)
 		}
-		if value, err = bodiesIn(t, cluster, name, other).Load(deadline(t), value); err != nil {
+		store := bodiesIn(t, cluster, name, other)
+		if value, err = store.Load(deadline(t), value); err != nil {
+			t.Fatal(err)
+		}
+		if value, err = store.LoadCoded(deadline(t), value); err != nil {
 			t.Fatal(err)
 		}
 		var f weftpb.Fetched
-		if err := proto.Unmarshal(value, &f); err != nil || !bytes.Equal(f.Body, body) {
-			t.Errorf("%s: a body of %d bytes became one of %d, %v", name, len(body), len(f.Body), err)
+		if err := proto.Unmarshal(value, &f); err != nil || !bytes.Equal(f.Body, body) || place != "" && !bytes.Equal(f.CodedBody, coded) || place == "" && f.CodedBody != nil {
+			t.Errorf("%s: a body of %d and %d bytes became one of %d and %d, %v", name, len(body), len(coded), len(f.Body), len(f.CodedBody), err)
 		}
 	}
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/inspect/progress"
+	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/processors/fetch"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/topics"
@@ -32,6 +33,7 @@ func (d *diagnoses) add(name, advice, format string, args ...any) {
 func diagnose(s *CrawlStory, around loop) (d diagnoses) {
 	if s.State == StateDrained {
 		d.add("drained", "", "It is not slow, it is done: nothing is pending and every stage has read all of its input.")
+		d.archive(s, around)
 		return d
 	}
 	d.stages(s, around)
@@ -42,9 +44,7 @@ func diagnose(s *CrawlStory, around loop) (d diagnoses) {
 		d.add("disk", "Make room, and the crawl goes on by itself; or begin it again with a smaller --disk-reserve.",
 			"Nothing is released: %s.", says)
 	}
-	if says, is := around.unarchived(); is {
-		d.add("archive", "weft status says what keeps the stage archive. When it has caught up, the crawl goes on by itself.", "Nothing is released: %s.", says)
-	}
+	d.archive(s, around)
 	d.furthestBehind(s)
 	d.slowestDomain(s)
 	for _, w := range s.Waits {
@@ -90,6 +90,22 @@ func (d *diagnoses) stages(s *CrawlStory, around loop) {
 			last = fmt.Sprintf("; its last request was %s.", s.Away(s.Recent.LastAt))
 		}
 		d.add("stopped", "Go on with weft crawl, or weft run all on a cluster.", "No process runs this crawl%s", last)
+	}
+}
+
+// archive says that the archive holds back fetch, or will do so if its stage goes on failing.
+func (d *diagnoses) archive(s *CrawlStory, around loop) {
+	failure, fails := around.failing(topics.Archive)
+	says, holds := around.unarchived()
+	switch {
+	case holds && fails:
+		d.add("archive", "When the archive works and has caught up, the crawl goes on by itself.",
+			"Nothing is released: %s. Its stage waits (%s): %s.", says, s.Away(failure.At), failure.Says)
+	case holds:
+		d.add("archive", "weft status says what keeps the stage archive. When it has caught up, the crawl goes on by itself.", "Nothing is released: %s.", says)
+	case fails:
+		d.add("archive", fmt.Sprintf("Its exchanges wait in fetched, and nothing is lost. If they wait for more than %s, nothing is released.", span(stage.ArchiveLag)),
+			"The stage archive waits (%s): %s.", s.Away(failure.At), failure.Says)
 	}
 }
 

@@ -54,6 +54,19 @@ func TestFindings(t *testing.T) {
 		{"an archive that is behind", func(_ *CrawlStory, l *loop) {
 			l.troubles = []trouble.Trouble{{Stage: topics.Schedule, Kind: trouble.Archive, Says: "archive: it lacks 7 exchanges that are older than 2 h"}}
 		}, "[archive delay rate]"},
+		{"an archive that is not written", func(_ *CrawlStory, l *loop) {
+			l.troubles = []trouble.Trouble{{Stage: topics.Archive, Kind: trouble.Fails, Says: "connection refused", Times: 7, At: noon}}
+		}, "[archive delay rate]"},
+		{"drained, and the archive is not written", func(s *CrawlStory, l *loop) {
+			s.State = StateDrained
+			l.troubles = []trouble.Trouble{{Stage: topics.Archive, Kind: trouble.Fails, Says: "connection refused", Times: 7, At: noon}}
+		}, "[drained archive]"},
+		{"an archive that is behind because it is not written", func(_ *CrawlStory, l *loop) {
+			l.troubles = []trouble.Trouble{
+				{Stage: topics.Archive, Kind: trouble.Fails, Says: "connection refused", Times: 7, At: noon},
+				{Stage: topics.Schedule, Kind: trouble.Archive, Says: "archive: it lacks 7 exchanges that are older than 2 h"},
+			}
+		}, "[archive delay rate]"},
 		{"a stage that fails", func(s *CrawlStory, l *loop) {
 			s.State, s.stage(topics.Dedupe).Members = StateFailing, 0
 			l.troubles = []trouble.Trouble{{Stage: topics.Dedupe, Kind: trouble.Fails, Says: "no such file", Times: 7, At: noon}}

@@ -1,10 +1,16 @@
 package blob_test
 
 import (
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,17 +48,35 @@ func TestOpenRefuses(t *testing.T) {
 
 // What cannot be used is said in a sentence without the SDK's layers.
 func TestProbeRefuses(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	there := s3server.Fake(t, "crawls")
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for location, want := range map[string]string{
-		strings.Replace(there, "crawls", "missing", 1):            ": NoSuchBucket: The specified bucket does not exist",
-		"s3://crawls?path-style=true&endpoint=http://127.0.0.1:1": ": dial tcp 127.0.0.1:1: connect: connection refused",
-		file:            "not a directory",
-		file + "/below": "not a directory",
+	answering := func(status int, code string) (location string) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>sorry</Message></Error>", code)
+		}))
+		t.Cleanup(s.Close)
+		return "s3://crawls?path-style=true&endpoint=" + s.URL
+	}
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	t.Cleanup(silent.Close)
+	for location, test := range map[string]struct {
+		says      string
+		temporary bool
+	}{
+		strings.Replace(there, "crawls", "missing", 1):            {": NoSuchBucket: The specified bucket does not exist", false},
+		"s3://crawls?path-style=true&endpoint=http://127.0.0.1:1": {": dial tcp 127.0.0.1:1: connect: connection refused", true},
+		answering(http.StatusInsufficientStorage, "Full"):         {": Full: sorry", true},
+		"s3://crawls?path-style=true&endpoint=" + silent.URL:      {": EOF", true},
+		answering(http.StatusForbidden, "AccessDenied"):           {": AccessDenied: sorry", false},
+		file:            {"not a directory", false},
+		file + "/below": {"not a directory", false},
 	} {
+		want := test.says
 		b, err := blob.Open(t.Context(), location)
 		if err != nil {
 			t.Fatal(err)
@@ -60,6 +84,9 @@ func TestProbeRefuses(t *testing.T) {
 		err = blob.Probe(t.Context(), b)
 		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), s3server.Secret) {
 			t.Errorf("%s: %v, want %q", location, err, want)
+		}
+		if blob.Temporary(err) != test.temporary {
+			t.Errorf("%s: temporary %v: %v", location, !test.temporary, err)
 		}
 	}
 }
@@ -107,5 +134,58 @@ func TestCredentialsStaySecret(t *testing.T) {
 				t.Errorf("the place is called %s", said)
 			}
 		})
+	}
+}
+
+// Credentials that expire are asked for again, by the providers of the SDK: an open bucket works on.
+func TestCredentialsAreRenewed(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	there, endpoint, _ := strings.Cut(s3server.Fake(t, "crawls"), "endpoint=")
+	behind, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var valid atomic.Value // the token that the server accepts
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Amz-Security-Token") != valid.Load() {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, "<Error><Code>ExpiredToken</Code><Message>it is old</Message></Error>")
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	dir := t.TempDir()
+	issued, config := filepath.Join(dir, "issued"), filepath.Join(dir, "config")
+	issue := func(token string, expires time.Time) {
+		text := fmt.Sprintf(`{"Version":1,"AccessKeyId":"key","SecretAccessKey":"x","SessionToken":%q,"Expiration":%q}`, token, expires.UTC().Format(time.RFC3339))
+		if err := os.WriteFile(issued, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(config, []byte("[default]\ncredential_process = cat "+issued+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	t.Setenv("AWS_CONFIG_FILE", config)
+	issue("first", time.Now().Add(-time.Minute)) // the SDK asks again at each use
+	valid.Store("first")
+	b, err := blob.Open(t.Context(), there+"endpoint="+front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func() error { return b.Put(t.Context(), "object", strings.NewReader("x"), 1) }
+	if err := put(); err != nil {
+		t.Fatal(err)
+	}
+	valid.Store("second")
+	if err := put(); err == nil || !strings.Contains(err.Error(), "ExpiredToken") {
+		t.Errorf("with credentials that have expired: %v", err)
+	}
+	issue("second", time.Now().Add(time.Hour))
+	if err := put(); err != nil {
+		t.Errorf("with new credentials: %v", err)
 	}
 }

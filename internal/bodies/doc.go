@@ -16,6 +16,11 @@
 // TOPIC-ID and PARTITION say where the record is. A topic that is created again has another id, so
 // two crawls may share a bucket.
 //
+// The archive keeps bodies as they came. If a body came with content codings, a second object has
+// this form, with .coded behind the key. Only the archive reads it. Versions before this one do not
+// know it: their sweeps delete it like an object without a record, and their archive keeps the
+// decoded body.
+//
 // # What is left behind
 //
 // A process that dies between writing the object and the record leaves an object without a

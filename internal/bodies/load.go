@@ -25,6 +25,7 @@ var ErrDamaged = errors.New("the body in the store has changed")
 const (
 	bodyField   = 8
 	storedField = 11
+	codedField  = 16
 )
 
 // Reference returns the reference to the body of a record of fetched, without decoding the
@@ -63,22 +64,43 @@ func (s *Store) Load(ctx context.Context, value []byte) ([]byte, error) {
 	if ref == nil {
 		return value, nil
 	}
-	if ref.Size < 0 || ref.Size > math.MaxInt32 {
-		return nil, fmt.Errorf("%w: %s has %d bytes", ErrDamaged, ref.Key, ref.Size)
+	return s.load(ctx, value, bodyField, object{ref.Key, ref.Size, ref.Sha256})
+}
+
+// LoadCoded is Load for the body with its content codings: the result has the coded body. If the
+// store has no coded body, LoadCoded returns value itself.
+func (s *Store) LoadCoded(ctx context.Context, value []byte) ([]byte, error) {
+	ref := Reference(value)
+	if ref.GetCodedSize() == 0 {
+		return value, nil
 	}
-	// Appending a field to an encoded message sets it.
-	whole := make([]byte, 0, len(value)+2*protowire.SizeVarint(math.MaxInt32)+int(min(ref.Size, atOnceBytes)))
+	return s.load(ctx, value, codedField, object{ref.Key + codedSuffix, ref.CodedSize, ref.CodedSha256})
+}
+
+// object is what a reference says of an object.
+type object struct {
+	key    string
+	size   int64
+	sha256 []byte
+}
+
+// load appends an object to an encoded message as a field, which sets the field.
+func (s *Store) load(ctx context.Context, value []byte, field protowire.Number, o object) ([]byte, error) {
+	if o.size < 0 || o.size > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: %s has %d bytes", ErrDamaged, o.key, o.size)
+	}
+	whole := make([]byte, 0, len(value)+2*protowire.SizeVarint(math.MaxInt32)+int(min(o.size, atOnceBytes)))
 	whole = append(whole, value...)
-	whole = protowire.AppendTag(whole, bodyField, protowire.BytesType)
-	whole = protowire.AppendVarint(whole, uint64(ref.Size))
+	whole = protowire.AppendTag(whole, field, protowire.BytesType)
+	whole = protowire.AppendVarint(whole, uint64(o.size))
 	head := len(whole)
 	failures := 0
 	err := s.persist(ctx, func(ctx context.Context) (err error) {
-		whole, err = s.read(ctx, ref, whole[:head])
+		whole, err = s.read(ctx, o, whole[:head])
 		if err == nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {
 			return err
 		}
-		if failures++; failures >= patience && s.lists(ctx, ref.Key) {
+		if failures++; failures >= patience && s.lists(ctx, o.key) {
 			return fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		return err
@@ -101,30 +123,30 @@ const (
 )
 
 // read appends an object to buf.
-func (s *Store) read(ctx context.Context, ref *weftpb.BodyReference, buf []byte) ([]byte, error) {
-	head, size := len(buf), len(buf)+int(ref.Size)
+func (s *Store) read(ctx context.Context, o object, buf []byte) ([]byte, error) {
+	head, size := len(buf), len(buf)+int(o.size)
 	for range readings {
 		body := &exactly{buf: buf[:head], size: size}
-		err := s.bucket.Get(ctx, ref.Key, body)
+		err := s.bucket.Get(ctx, o.key, body)
 		buf = body.buf // as large as it has become
 		switch sum := sha256.Sum256(buf[head:]); {
 		case errors.Is(err, blob.ErrNotExist) || errors.Is(err, blob.ErrKey):
-			return buf, fmt.Errorf("%w: %s", ErrMissing, ref.Key)
+			return buf, fmt.Errorf("%w: %s", ErrMissing, o.key)
 		case err != nil && !body.over:
 			return buf, err
-		case !body.over && len(buf) == size && bytes.Equal(sum[:], ref.Sha256):
+		case !body.over && len(buf) == size && bytes.Equal(sum[:], o.sha256):
 			return buf, nil
 		}
 	}
-	return buf, fmt.Errorf("%w: %s", ErrDamaged, ref.Key)
+	return buf, fmt.Errorf("%w: %s", ErrDamaged, o.key)
 }
 
 func (s *Store) lists(ctx context.Context, key string) bool {
-	for object, err := range s.bucket.List(ctx, key) {
+	for listed, err := range s.bucket.List(ctx, key) {
 		if err != nil {
 			return false
 		}
-		if object.Key == key {
+		if listed.Key == key {
 			return true
 		}
 	}

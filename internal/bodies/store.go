@@ -39,31 +39,49 @@ func New(bucket blob.Bucket, topic kadm.TopicID, log *slog.Logger) *Store {
 	return &Store{bucket: bucket, topic: hex.EncodeToString(topic[:]), log: log, sending: make(chan struct{}, sendAtOnce)}
 }
 
-// Put stores the body of a page whose record will be in a partition. It returns the reference
-// for the record. It fails only with the error of ctx.
-func (s *Store) Put(ctx context.Context, partition int32, page string, body []byte) (*weftpb.BodyReference, error) {
+// Put stores the body of a page whose record will be in a partition, and the body with its content
+// codings, unless coded is empty. It returns the reference for the record. It fails only with the
+// error of ctx.
+func (s *Store) Put(ctx context.Context, partition int32, page string, body, coded []byte) (*weftpb.BodyReference, error) {
 	select {
 	case s.sending <- struct{}{}:
 		defer func() { <-s.sending }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	sum := sha256.Sum256(body)
-	key := fmt.Sprintf("%s/%d/%s.%s", s.topic, partition, page, rand.Text())
-	err := s.persist(ctx, func(ctx context.Context) error {
-		return s.bucket.Put(ctx, key, bytes.NewReader(body), int64(len(body)))
-	})
+	ref := &weftpb.BodyReference{Key: fmt.Sprintf("%s/%d/%s.%s", s.topic, partition, page, rand.Text())}
+	var err error
+	if len(coded) > 0 {
+		ref.CodedSize = int64(len(coded))
+		ref.CodedSha256, err = s.put(ctx, ref.Key+codedSuffix, coded)
+	}
+	if err == nil {
+		ref.Size = int64(len(body))
+		ref.Sha256, err = s.put(ctx, ref.Key, body)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &weftpb.BodyReference{Key: key, Size: int64(len(body)), Sha256: sum[:]}, nil
+	return ref, nil
 }
 
-// Delete removes an object, if it is there.
-func (s *Store) Delete(ctx context.Context, key string) error { return s.bucket.Delete(ctx, key) }
+func (s *Store) put(ctx context.Context, key string, text []byte) (sum []byte, _ error) {
+	of := sha256.Sum256(text)
+	return of[:], s.persist(ctx, func(ctx context.Context) error {
+		return s.bucket.Put(ctx, key, bytes.NewReader(text), int64(len(text)))
+	})
+}
+
+// codedSuffix is behind the key of a body in the key of its coded form.
+const codedSuffix = ".coded"
+
+// Delete removes a body in both forms, if they are there.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	return errors.Join(s.bucket.Delete(ctx, key+codedSuffix), s.bucket.Delete(ctx, key))
+}
 
 // Keys yields the keys of all bodies of the topic with their partitions. It ends with the
-// first error. It leaves out objects of other programs.
+// first error. It leaves out objects of other programs. A body of two forms comes twice.
 func (s *Store) Keys(ctx context.Context) iter.Seq2[Key, error] {
 	return func(yield func(Key, error) bool) {
 		for object, err := range s.bucket.List(ctx, s.topic+"/") {
@@ -73,7 +91,7 @@ func (s *Store) Keys(ctx context.Context) iter.Seq2[Key, error] {
 			}
 			number, _, ok := strings.Cut(strings.TrimPrefix(object.Key, s.topic+"/"), "/")
 			partition, err := strconv.ParseInt(number, 10, 32)
-			if ok && err == nil && !yield(Key{object.Key, int32(partition)}, nil) {
+			if ok && err == nil && !yield(Key{strings.TrimSuffix(object.Key, codedSuffix), int32(partition)}, nil) {
 				return
 			}
 		}

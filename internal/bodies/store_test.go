@@ -57,7 +57,7 @@ func text(n int) []byte {
 // record is the record of a page whose body was put into s.
 func record(t testing.TB, s *bodies.Store, partition int32, body []byte) (value []byte, ref *weftpb.BodyReference) {
 	t.Helper()
-	ref, err := s.Put(t.Context(), partition, "page", body)
+	ref, err := s.Put(t.Context(), partition, "page", body, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +117,59 @@ func TestBodiesComeBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A body with its content codings is read by itself, and goes with the body.
+func TestCodedBodies(t *testing.T) {
+	s, bucket := open(t, t.TempDir())
+	body, coded := text(5000), text(300)
+	ref, err := s.Put(t.Context(), 2, "page", body, coded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := proto.Marshal(&weftpb.Fetched{Stored: ref})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(load func(context.Context, []byte) ([]byte, error)) *weftpb.Fetched {
+		t.Helper()
+		var f weftpb.Fetched
+		whole, err := load(t.Context(), value)
+		if err = errors.Join(err, proto.Unmarshal(whole, &f)); err != nil {
+			t.Fatal(err)
+		}
+		return &f
+	}
+	if f := read(s.Load); !bytes.Equal(f.Body, body) || f.CodedBody != nil {
+		t.Errorf("Load: %d bytes, %d coded", len(f.Body), len(f.CodedBody))
+	}
+	if f := read(s.LoadCoded); !bytes.Equal(f.CodedBody, coded) || f.Body != nil {
+		t.Errorf("LoadCoded: %d bytes, %d coded", len(f.Body), len(f.CodedBody))
+	}
+	if plain, _ := record(t, s, 2, body); !bytes.Equal(plain, must(s.LoadCoded(t.Context(), plain))) {
+		t.Error("a record without a coded body changed")
+	}
+
+	// A process that died between the two objects leaves only the first.
+	if err := bucket.Delete(t.Context(), ref.Key); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(keys(t, s), bodies.Key{Name: ref.Key, Partition: 2}) {
+		t.Errorf("%s is not among the keys", ref.Key)
+	}
+	if err := s.Delete(t.Context(), ref.Key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.LoadCoded(t.Context(), value); !errors.Is(err, bodies.ErrMissing) {
+		t.Errorf("a deleted body: %v", err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // The same page twice is two objects: each goes with its own record.
@@ -263,7 +316,7 @@ func TestTroubleIsWaitedOut(t *testing.T) {
 			}
 		}
 		var ref *weftpb.BodyReference
-		later(func() (err error) { ref, err = s.Put(t.Context(), 0, "page", text(10)); return err })
+		later(func() (err error) { ref, err = s.Put(t.Context(), 0, "page", text(10), nil); return err })
 		value, err := proto.Marshal(&weftpb.Fetched{Stored: ref})
 		if err != nil {
 			t.Fatal(err)
@@ -275,7 +328,7 @@ func TestTroubleIsWaitedOut(t *testing.T) {
 		gone := errors.New("the partition is somebody else's")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { cancel(gone) })
-		if _, err := s.Put(ctx, 0, "page", text(10)); !errors.Is(err, gone) {
+		if _, err := s.Put(ctx, 0, "page", text(10), nil); !errors.Is(err, gone) {
 			t.Error(err)
 		}
 
@@ -296,7 +349,7 @@ func TestFewAreSentAtOnce(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		for range 20 {
 			go func() {
-				if _, err := s.Put(ctx, 0, "page", nil); !errors.Is(err, context.Canceled) {
+				if _, err := s.Put(ctx, 0, "page", nil, nil); !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
 			}()

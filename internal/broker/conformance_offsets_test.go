@@ -10,6 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/weftcrawl/weft/internal/kafka"
 )
 
 // The offset of a moment is the offset of the first record since then, or the end if there is no
@@ -35,6 +37,32 @@ func offsetsOfTimes(c corner) {
 		}
 		if o, _ := listed.Lookup(topic, 1); o.Offset != 0 || o.Err != nil {
 			c.Errorf("%v after noon: offset %d of an empty log: %v", since, o.Offset, o.Err)
+		}
+	}
+}
+
+// The bounds since a moment are right also while segments of records that were deleted still exist.
+func offsetsOfTimesOfATrimmedLog(c corner) {
+	topic := c.topic("t", 1, "segment.bytes", "1048576")
+	noon := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+	value := make([]byte, 600_000)
+	_, _ = rand.Read(value) // cannot be compressed: a segment has one record
+	for i := range 8 {
+		r := &kgo.Record{Topic: topic, Value: value, Timestamp: noon.Add(time.Duration(i) * time.Minute)}
+		if err := c.client.ProduceSync(c.ctx, r).FirstErr(); err != nil {
+			c.Fatal(err)
+		}
+	}
+	if err := c.trim(topic, 6); err != nil {
+		c.Fatal(err)
+	}
+	for since, want := range map[time.Duration]int64{-time.Hour: 6, 0: 6, 6 * time.Minute: 6, time.Hour: 8} {
+		bounds, err := kafka.BoundsSince(c.ctx, c.admin, topic, noon.Add(since).UnixMilli())
+		if err != nil {
+			c.Fatal(err)
+		}
+		if got := bounds[0]; got != (kafka.Bounds{Start: want, End: 8}) {
+			c.Errorf("%v after noon: %+v, want %d to 8", since, got, want)
 		}
 	}
 }

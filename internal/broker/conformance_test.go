@@ -28,6 +28,7 @@ var conformance = map[string]func(corner){
 	"produce/ids differ":           producersHaveTheirOwnIDs,
 	"produce/two writers fenced":   writersOfALedgerFence,
 	"offsets/of times":             offsetsOfTimes,
+	"offsets/of times of a rest":   offsetsOfTimesOfATrimmedLog,
 	"offsets/trimmed":              logIsTrimmed,
 	"offsets/emptied":              emptiedLogKeepsItsEnd,
 	"offsets/out of range":         outOfRangeIsTold,

@@ -73,10 +73,6 @@ func largestOf(d topics.Definition) (most int64) {
 	return most
 }
 
-// keepCoded is the size in bytes up to which an archive gets bodies as they came. A record
-// of fetched has such a body beside the decoded one.
-const keepCoded = 512 << 10
-
 // checkArchive reports what the files of an archive cannot be.
 func checkArchive(d topics.Definition) error {
 	switch {
@@ -226,9 +222,8 @@ func ClientOptions(o httpclient.Options, d topics.Definition) httpclient.Options
 	o.SitemapBytes = max(o.MaxBodyBytes, min(o.SitemapBytes, largestBody(d)))
 	o.FileBytes = min(o.FileBytes, largestBody(d))
 	o.Insecure = d.Insecure
-	o.KeepCoded = 0
-	if d.Archive != "" {
-		o.KeepCoded = keepCoded
+	if o.KeepCoded = d.Archive != ""; o.KeepCoded { // the largest body is in memory in both forms
+		o.LargeBodyBytes = max(o.LargeBodyBytes, 2*o.MaxBodyBytes, 2*largestOf(d))
 	}
 	if d.MinRate != 0 {
 		o.MinBodyRate = d.MinRate

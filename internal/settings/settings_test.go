@@ -13,8 +13,8 @@ import (
 func TestArchiveKeepsCodedBodies(t *testing.T) {
 	without := ClientOptions(httpclient.DefaultOptions(), topics.Definition{})
 	with := ClientOptions(httpclient.DefaultOptions(), topics.Definition{Archive: topics.InData})
-	if without.KeepCoded != 0 || with.KeepCoded != keepCoded {
-		t.Errorf("kept without %d, with %d", without.KeepCoded, with.KeepCoded)
+	if without.KeepCoded || !with.KeepCoded {
+		t.Errorf("kept without %v, with %v", without.KeepCoded, with.KeepCoded)
 	}
 }
 

@@ -26,13 +26,30 @@ var ErrNoBodies = fmt.Errorf("%w: fetched refers to bodies in a store that the c
 // is in the record. If the body is lost, reason says why. LoadBody waits while the
 // store does not work; err is then the error of ctx.
 func (e Env) LoadBody(ctx context.Context, r *kgo.Record) (whole *kgo.Record, reason string, err error) {
+	return e.loadBody(ctx, r, (*bodies.Store).Load, "a body cannot be read; its record goes to "+e.Names.Rejected)
+}
+
+// LoadBodyAsItCame is LoadBody for a reader that needs only the body with its content codings. If
+// that was not stored, or is lost, the result has the decoded body.
+func (e Env) LoadBodyAsItCame(ctx context.Context, r *kgo.Record) (whole *kgo.Record, reason string, err error) {
+	if bodies.Reference(r.Value).GetCodedSize() > 0 {
+		whole, reason, err = e.loadBody(ctx, r, (*bodies.Store).LoadCoded, "a body cannot be read with its content codings; it is read without them")
+		if reason == "" {
+			return whole, "", err
+		}
+	}
+	return e.LoadBody(ctx, r)
+}
+
+// loadBody says otherwise in the log if the body is lost.
+func (e Env) loadBody(ctx context.Context, r *kgo.Record, load func(*bodies.Store, context.Context, []byte) ([]byte, error), otherwise string) (whole *kgo.Record, reason string, err error) {
 	if bodies.Reference(r.Value) == nil {
 		return r, "", nil
 	}
 	if e.Bodies == nil {
 		return nil, "", ErrNoBodies
 	}
-	value, err := e.Bodies.Load(ctx, r.Value)
+	value, err := load(e.Bodies, ctx, r.Value)
 	switch {
 	case err == nil:
 		whole := *r
@@ -45,8 +62,7 @@ func (e Env) LoadBody(ctx context.Context, r *kgo.Record) (whole *kgo.Record, re
 	default:
 		return nil, "", err
 	}
-	e.Logger.Error("a body cannot be read; its record goes to "+e.Names.Rejected, "reason", reason, "error", err,
-		"partition", r.Partition, "offset", r.Offset)
+	e.Logger.Error(otherwise, "reason", reason, "error", err, "partition", r.Partition, "offset", r.Offset)
 	return nil, reason, nil
 }
 

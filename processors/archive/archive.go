@@ -241,7 +241,7 @@ func (a *archiver) add(ctx context.Context, d *draft, r *kgo.Record) error {
 	if r.Topic == a.env.Names.Parsed {
 		return a.addMetadata(ctx, d, r)
 	}
-	whole, reason, err := a.env.LoadBody(ctx, r)
+	whole, reason, err := a.env.LoadBodyAsItCame(ctx, r)
 	switch {
 	case err != nil:
 		return err

@@ -444,6 +444,60 @@ func TestOddRecords(t *testing.T) {
 	}
 }
 
+// A large body is archived as it came, without reading its decoded form; and decoded, if the store
+// has lost the other form.
+func TestLargeCodedBodies(t *testing.T) {
+	b := newBench(t, t.TempDir())
+	_, store := b.WithBodies()
+	large := func(n int) (value, key string) {
+		x := exchange(n)
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write(x.Body); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		ref, err := b.Bodies.Put(t.Context(), 0, x.Id, x.Body, packed.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Body, x.Stored, x.ResponseHead = nil, ref, []byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+		return string(stage.Encode(x)), ref.Key
+	}
+	whole, key := large(0)
+	lost, lostKey := large(1)
+	if err := errors.Join(store.Delete(t.Context(), key), store.Delete(t.Context(), lostKey+".coded")); err != nil {
+		t.Fatal(err)
+	}
+	b.Write(b.Names.Fetched, whole, lost)
+	o := b.options(b.bucket)
+	o.FileBytes = 1 << 20
+	b.finish(o, 2)
+	var found int
+	for name, text := range b.objects() {
+		if strings.HasSuffix(name, IndexExtension) {
+			continue
+		}
+		for _, record := range members(t, text) {
+			if record.Field("WARC-Type") != "response" {
+				continue
+			}
+			found++
+			block := string(record.Block)
+			coded := record.Field("WARC-Target-URI") == exchange(0).Request.Target.Url
+			if coded != strings.Contains(block, "\r\nContent-Encoding: gzip\r\n") || coded != strings.Contains(block, "\r\n\r\n\x1f\x8b") ||
+				coded == strings.HasSuffix(block, string(exchange(1).Body)) {
+				t.Errorf("%s: %.300q", record.Field("WARC-Target-URI"), block)
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d responses", found)
+	}
+}
+
 // Draft files have no name that a killed process could leave.
 func TestDraftsHaveNoNames(t *testing.T) {
 	dir := t.TempDir()

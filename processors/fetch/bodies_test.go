@@ -19,6 +19,7 @@ import (
 type server struct {
 	known
 	body   []byte
+	coded  []byte
 	before func()
 }
 
@@ -26,7 +27,7 @@ func (s server) Do(_ context.Context, r httpclient.Request) *httpclient.Exchange
 	if s.before != nil {
 		s.before()
 	}
-	return &httpclient.Exchange{URL: r.URL, Status: 200, Body: s.body}
+	return &httpclient.Exchange{URL: r.URL, Status: 200, Body: s.body, CodedBody: s.coded}
 }
 
 func TestFetchStoresLargeBodies(t *testing.T) {
@@ -40,7 +41,7 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 		return &requester{env: b.Env, http: s, lease: right}
 	}
 	for n, stored := range map[int]bool{0: false, 1000: false, 1001: true} {
-		q := requesterOf(server{body: bytes.Repeat([]byte("x"), n)})
+		q := requesterOf(server{body: bytes.Repeat([]byte("x"), n), coded: []byte("coded")})
 		r := q.page(flight{within: t.Context(), visit: v})
 		outcome, out := r.outcome, r.records[0]
 		var f weftpb.Fetched
@@ -56,6 +57,9 @@ func TestFetchStoresLargeBodies(t *testing.T) {
 		}
 		if proto.Unmarshal(whole, &f) != nil || len(f.Body) != n {
 			t.Errorf("%d bytes are claimed as %d", n, len(f.Body))
+		}
+		if whole, err = b.Bodies.LoadCoded(t.Context(), out.Value); err != nil || proto.Unmarshal(whole, &f) != nil || string(f.CodedBody) != "coded" {
+			t.Errorf("%d bytes: the coded body is claimed as %q, %v", n, f.CodedBody, err)
 		}
 	}
 

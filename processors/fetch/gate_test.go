@@ -61,7 +61,7 @@ func TestGateWakesVisits(t *testing.T) {
 		"the store works": {
 			func(g gate) {
 				g.bucket.Down.Store(true)
-				go func() { _, _ = g.env.Bodies.Put(context.Background(), 0, "page", []byte("body")) }()
+				go func() { _, _ = g.env.Bodies.Put(context.Background(), 0, "page", []byte("body"), nil) }()
 				synctest.Wait()
 			},
 			func(g gate) {

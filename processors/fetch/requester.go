@@ -360,7 +360,7 @@ func RequestOf(r *weftpb.Request) httpclient.Request {
 func (q *requester) store(f flight, x *httpclient.Exchange) *httpclient.Exchange {
 	request := f.request()
 	partition := topics.Partition(f.visit.Domain, q.env.Definition.Partitions)
-	stored, err := q.env.Bodies.Put(f.within, partition, urls.PageID(request.Target.Url, request.Round), x.Body)
+	stored, err := q.env.Bodies.Put(f.within, partition, urls.PageID(request.Target.Url, request.Round), x.Body, x.CodedBody)
 	if err == nil && !q.lease.Holds() {
 		err = httpclient.ErrLeaseLost
 	}

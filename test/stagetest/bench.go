@@ -252,7 +252,7 @@ func (b Workbench) Page(title string) (value []byte, key string) {
 	b.T.Helper()
 	url := "http://k.example/" + title
 	body := "<title>" + title + "</title>" + strings.Repeat("<p>text</p>", 1000)
-	ref, err := b.Bodies.Put(b.T.Context(), 0, title, []byte(body))
+	ref, err := b.Bodies.Put(b.T.Context(), 0, title, []byte(body), nil)
 	if err != nil {
 		b.T.Fatal(err)
 	}

@@ -31,9 +31,10 @@
 // is the length of what is stored. So the record is a valid HTTP message for every reader,
 // and says what was changed.
 //
-// A large coded body, and one that an earlier version fetched, is only there without its
-// codings. Then Content-Encoding is renamed, too. A body that was cut at the limit is marked
-// WARC-Truncated: length.
+// A body that was cut at the limit, one that does not fit in a record of fetched in both forms if
+// the crawl has no store of large bodies, and one that an earlier version fetched are only there
+// without their codings. Then Content-Encoding is renamed, too. A body that was cut at the limit is
+// marked WARC-Truncated: length.
 //
 // A response without transfer coding and with its length is exactly what the server sent, and
 // a request is exactly what was asked. Interim responses (1xx) are left out. HTTP/2 has no

@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +18,10 @@ const (
 	// So much of a body is read and thrown away so that its connection can be
 	// kept. A new connection costs about as much as this many bytes.
 	drainLimit = 64 << 10
+	// So much of a coded body is kept before the decoded body has reserved memory for both. It
+	// is more than largeBody, because codings make a body that cannot be compressed a little
+	// larger, and decoders read ahead.
+	keptAtOnce = largeBody + largeBody/8
 )
 
 // bodies reads bodies; its pools are shared by all exchanges of a client.
@@ -24,7 +29,7 @@ type bodies struct {
 	memory   *bodyMemory
 	windows  *semaphore.Weighted // maxWindows
 	decoders decoders
-	keep     int64     // Options.KeepCoded
+	keep     bool      // Options.KeepCoded
 	buffers  sync.Pool // *[]byte, none longer than largeBody
 }
 
@@ -35,7 +40,7 @@ func newBodies(o Options) *bodies {
 // body is the result of reading one.
 type body struct {
 	bytes       []byte // decoded; of exact size; nil with an error
-	coded       []byte // with its content codings; nil if it has no coding or is not kept
+	coded       []byte // with its content codings; nil if it has no coding, was cut, or is not kept
 	truncated   bool
 	wireBytes   int64        // before decoding, after any transfer coding
 	reservation *reservation // of a large body; or nil
@@ -49,12 +54,12 @@ type body struct {
 func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Response, limit int64) (body, error) {
 	defer resp.Body.Close()
 	kept := &keeper{r: resp.Body}
-	if len(resp.Header["Content-Encoding"]) > 0 {
-		kept.most = b.keep
+	if b.keep && len(resp.Header["Content-Encoding"]) > 0 {
+		kept.most = keptAtOnce
 	}
 	wire := &limited{r: kept, left: limit}
 	var got body
-	err := b.content(ctx, end, resp, wire, limit, &got)
+	err := b.content(ctx, end, resp, kept, wire, limit, &got)
 	if err == nil && !got.truncated {
 		err = finish(resp, wire)
 	}
@@ -64,18 +69,26 @@ func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Respo
 		return body{wireBytes: wire.n}, err
 	}
 	got.reservation.whole()
-	if !got.truncated && wire.err == io.EOF && kept.n <= kept.most {
+	if !got.truncated && wire.err == io.EOF {
 		got.coded = kept.bytes
 	}
+	got.reservation.shrink(limit + int64(len(got.coded)))
 	return got, nil
 }
 
-// keeper keeps what is read, as long as it is at most most bytes.
+// keeper keeps what is read, as long as it is at most most bytes. 0: it keeps nothing.
 type keeper struct {
 	r     io.Reader
 	most  int64
 	n     int64
 	bytes []byte
+}
+
+// raise raises most, unless something was read that is not kept.
+func (k *keeper) raise(most int64) {
+	if k.most > 0 && k.n <= k.most {
+		k.most = most
+	}
 }
 
 // Read implements io.Reader.
@@ -106,7 +119,7 @@ func finish(resp *http.Response, wire *limited) error {
 }
 
 // content fills in the decoded body and its reservation.
-func (b *bodies) content(ctx context.Context, end func(why error), resp *http.Response, wire *limited, limit int64, got *body) error {
+func (b *bodies) content(ctx context.Context, end func(why error), resp *http.Response, kept *keeper, wire *limited, limit int64, got *body) error {
 	list, err := codings(resp.Header["Content-Encoding"])
 	if err != nil {
 		return err
@@ -120,29 +133,40 @@ func (b *bodies) content(ctx context.Context, end func(why error), resp *http.Re
 		got.bytes = content
 		return nil
 	}
-	most := limit
+	come := limit // at most, on the wire
 	if length >= 0 {
-		most = min(length, limit)
+		come = min(length, limit)
 	}
 	if windows(list) > 0 {
-		return b.unpack(ctx, end, list, wire, most, limit, got)
+		return b.unpack(ctx, end, list, kept, wire, come, limit, got)
 	}
+	most := come
 	if len(list) > 0 {
 		most = limit
 	}
 	return b.decode(list, wire, wire, most, limit, got, func() (*reservation, error) {
-		return b.memory.reserve(ctx, most, most, end)
+		bytes := most
+		if kept.most > 0 {
+			bytes += come
+		}
+		r, err := b.memory.reserve(ctx, bytes, most, end)
+		if err == nil {
+			kept.raise(come)
+		}
+		return r, err
 	})
 }
 
-// unpack decodes a body of at most most bytes whose codings have large windows. It reads
+// unpack decodes a body of at most come bytes whose codings have large windows. It reads
 // the body first and then decodes it, with at most maxWindows over all exchanges at a time.
 // So a server that sends a little and hangs occupies no window, and a decoder with a window
 // does not wait for a server or for memory. A body that turns out to be too large to be
 // decoded without a reservation is decoded again when it has one.
-func (b *bodies) unpack(ctx context.Context, end func(why error), list []string, wire *limited, most, limit int64, got *body) error {
-	packed, pooled, readErr := b.readAll(wire, most, &got.reservation, func() (*reservation, error) {
-		return b.memory.reserve(ctx, most+limit, most, end)
+func (b *bodies) unpack(ctx context.Context, end func(why error), list []string, kept *keeper, wire *limited, come, limit int64, got *body) error {
+	keep := kept.most > 0
+	kept.most = 0 // it would be a second copy
+	packed, pooled, readErr := b.readAll(wire, come, &got.reservation, func() (*reservation, error) {
+		return b.memory.reserve(ctx, come+limit, come, end)
 	})
 	if pooled != nil {
 		defer b.buffers.Put(pooled)
@@ -171,7 +195,12 @@ func (b *bodies) unpack(ctx context.Context, end func(why error), list []string,
 		got.reservation.whole()
 		err = decode()
 	}
-	got.reservation.shrink(limit)
+	if keep && err == nil {
+		kept.bytes = packed
+		if pooled != nil {
+			kept.bytes = bytes.Clone(packed)
+		}
+	}
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"sync"
@@ -83,6 +84,60 @@ func TestLargeBodiesShareTheirMemory(t *testing.T) {
 		t.Error("the bodies differ")
 	}
 	second.Release()
+}
+
+// A large body is kept with its codings, too, and its reservation is for both forms.
+func TestLargeCodedBodies(t *testing.T) {
+	const limit = 5 << 20
+	noise := make([]byte, 3<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	nothing := bytes.Repeat(compress(t, "gzip", nil), 3<<20/20)
+	for name, tc := range map[string]struct {
+		coding      string
+		coded, body []byte
+		kept        bool
+	}{
+		"text in gzip":                 {"gzip", compress(t, "gzip", page(4<<20)), page(4 << 20), true},
+		"noise in gzip":                {"gzip", compress(t, "gzip", noise), noise, true},
+		"noise in deflate":             {"deflate", compress(t, "deflate", noise), noise, true},
+		"noise in brotli":              {"br", compress(t, "br", noise), noise, true},
+		"noise in zstd":                {"zstd", compress(t, "zstd", noise), noise, true},
+		"noise in two":                 {"gzip, br", compress(t, "gzip,br", noise), noise, true},
+		"text in zstd, coded small":    {"zstd", compress(t, "zstd", bytes.Repeat([]byte("text "), 900_000)), bytes.Repeat([]byte("text "), 900_000), true},
+		"no such coding":               {"utf-8", noise, noise, true},
+		"cut":                          {"gzip", compress(t, "gzip", page(limit+1)), page(limit + 1)[:limit], false},
+		"cut as it came":               {"utf-8", page(limit + 1), page(limit + 1)[:limit], false},
+		"much that decodes to nothing": {"gzip", nothing, nil, false},
+	} {
+		for _, announced := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, announced %v", name, announced), func(t *testing.T) {
+				url := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "text/html")
+					w.Header().Set("Content-Encoding", tc.coding)
+					if announced {
+						w.Header().Set("Content-Length", strconv.Itoa(len(tc.coded)))
+					}
+					_, _ = w.Write(tc.coded)
+				}).URL
+				c := newClient(t, func(o *Options) { o.KeepCoded, o.MaxBodyBytes, o.LargeBodyBytes = true, limit, 2*limit })
+				x := get(t, c, url)
+				want(t, x, ClassNone)
+				if !bytes.Equal(x.Body, tc.body) {
+					t.Errorf("body of %d bytes, want %d", len(x.Body), len(tc.body))
+				}
+				if tc.kept != (x.CodedBody != nil) || tc.kept && !bytes.Equal(x.CodedBody, tc.coded) {
+					t.Errorf("coded body of %d bytes of %d, kept %v", len(x.CodedBody), len(tc.coded), tc.kept)
+				}
+				if kept := int64(len(x.Body) + len(x.CodedBody)); len(x.Body) > largeBody && (x.reservation == nil || x.reservation.bytes < kept) {
+					t.Errorf("%d bytes have the reservation %+v", kept, x.reservation)
+				}
+				x.Release()
+				if !c.bodies.memory.free.TryAcquire(2 * limit) {
+					t.Error("memory is not free again")
+				}
+			})
+		}
+	}
 }
 
 // A failed body gives its memory back.

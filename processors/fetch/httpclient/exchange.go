@@ -32,11 +32,11 @@ type Exchange struct {
 	RequestHead, ResponseHead []byte
 	// Body has its content codings removed. Headers still name them.
 	Body []byte
-	// CodedBody is the body with its content codings; nil if it has no coding, was cut, or is
-	// larger than Options.KeepCoded.
+	// CodedBody is the body with its content codings; nil if it has no coding, was cut, or
+	// Options.KeepCoded is false.
 	CodedBody []byte
-	// Stored is where the caller has stored the body. Then the record refers to it.
-	// Nil: the record holds the body.
+	// Stored is where the caller has stored the body, in both forms. Then the record refers to
+	// it. Nil: the record holds the body.
 	Stored *weftpb.BodyReference
 	// Truncated: the body was cut at a limit.
 	Truncated bool
@@ -105,7 +105,7 @@ func (x *Exchange) Outcome() *weftpb.Outcome {
 func (x *Exchange) Fetched() *weftpb.Fetched {
 	body, coded := x.Body, x.CodedBody
 	if x.Stored != nil {
-		body = nil
+		body, coded = nil, nil
 	}
 	if int64(len(body)+len(coded)) > topics.LargestInRecord {
 		coded = nil

@@ -60,14 +60,13 @@ type Options struct {
 	// LargeBodyBytes bounds the memory of bodies over 1 MiB, of all exchanges together,
 	// from their reading to Exchange.Release. It is at least MaxBodyBytes. The buffer
 	// of a body that is being read may for a moment be twice as large. A body that is
-	// over 1 MiB in brotli or zstd reserves memory for its encoded and its decoded
-	// bytes, or all memory. While a body waits for memory, the bodies that are being
+	// over 1 MiB in brotli or zstd, or that KeepCoded concerns, reserves memory for its encoded
+	// and its decoded bytes, or all memory. While a body waits for memory, the bodies that are being
 	// read must come so fast, over BodyRateWindow, that their reservation would be full
 	// within TotalTimeout.
 	LargeBodyBytes int64
-	// KeepCoded keeps bodies also with their content codings, up to so many bytes as they
-	// came; 0: none is kept.
-	KeepCoded int64
+	// KeepCoded keeps bodies also with their content codings.
+	KeepCoded bool
 	// MaxHeaderBytes is the largest response header accepted.
 	MaxHeaderBytes int64
 	// MaxIdleConns bounds idle connections over all hosts; 0: no bound. With
@@ -187,7 +186,6 @@ func (o Options) Validate() error {
 		{"SitemapBytes", o.SitemapBytes, 1},
 		{"FileBytes", o.FileBytes, 1},
 		{"LargeBodyBytes", o.LargeBodyBytes, o.MaxBodyBytes},
-		{"KeepCoded", o.KeepCoded, 0},
 		{"MaxHeaderBytes", o.MaxHeaderBytes, 1 << 10},
 		{"MaxIdleConns", int64(o.MaxIdleConns), 0},
 		{"MaxIdleConnsPerHost", int64(o.MaxIdleConnsPerHost), 1},
