@@ -107,6 +107,10 @@ func (r *road) serve(l net.Listener) {
 			}
 			r.mu.Lock()
 			r.conns[in], r.conns[out] = true, true
+			if r.listener != l { // closed meanwhile, and cut has not seen these
+				in.Close()
+				out.Close()
+			}
 			r.mu.Unlock()
 			r.serving.Go(func() { r.carry(in, out) })
 			r.serving.Go(func() { r.carry(out, in) })
