@@ -64,23 +64,19 @@ func lines(ctx context.Context, bucket blob.Bucket, target string) (found []warc
 	if err != nil {
 		return nil, err
 	}
-	if merged.Index != "" {
-		found, err = linesOf(ctx, bucket, blob.Object{Key: merged.Index, Size: merged.Bytes}, target)
-		if errors.Is(err, blob.ErrNotExist) { // another process has made a newer one meanwhile
-			merged, err = Merged{}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	indexes, merged, err := indexesOf(ctx, bucket, merged)
+	if err != nil {
+		return nil, err
 	}
-	for object, err := range bucket.List(ctx, "") {
-		if err != nil {
-			return nil, err
-		}
-		if _, in := slices.BinarySearch(merged.Of, object.Key); in || !IsIndex(object.Key) {
-			continue
-		}
-		more, err := linesOf(ctx, bucket, object, target)
+	unmerged := slices.DeleteFunc(indexes, func(index blob.Object) bool {
+		_, in := slices.BinarySearch(merged.Of, index.Key)
+		return in
+	})
+	if len(merged.Of) > 0 {
+		unmerged = append(unmerged, blob.Object{Key: merged.Index, Size: merged.Bytes})
+	}
+	for _, index := range unmerged {
+		more, err := linesOf(ctx, bucket, index, target)
 		if err != nil {
 			return nil, err
 		}

@@ -68,3 +68,24 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// An index is there shortly before its file, and may be of a draft that does not become the file. Until
+// the file is there, the earlier response is found.
+func TestFindWithoutTheFile(t *testing.T) {
+	b := archived.Folder(t)
+	const url = "http://a.example/"
+	archived.Put(t, b, warc.Gzip, "c-1", nil, archived.Exchange(url, "former", began))
+	archived.Put(t, b, warc.Gzip, "c-2", nil, archived.Exchange(url, "new", began.Add(day)))
+	finds := func(want string) {
+		t.Helper()
+		x, err := Find(t.Context(), b, url, began.Add(9*day))
+		if err != nil || string(x.Payload) != want {
+			t.Errorf("%q, %v, want %q", x.Payload, err, want)
+		}
+	}
+	finds("new")
+	if err := b.Delete(t.Context(), "c-2"+warc.Gzip.Extension()); err != nil {
+		t.Fatal(err)
+	}
+	finds("former")
+}

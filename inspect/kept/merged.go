@@ -97,10 +97,11 @@ func Merge(ctx context.Context, bucket blob.Bucket) (m Merged, fresh int, err er
 	if err != nil {
 		return Merged{}, 0, err
 	}
-	indexes, former, err := indexesOf(ctx, bucket, former)
+	all, former, err := indexesOf(ctx, bucket, former)
 	if err != nil {
 		return Merged{}, 0, err
 	}
+	indexes := keysOf(all)
 	inputs := make([]input, 0, len(indexes)+1)
 	for _, key := range indexes {
 		if _, in := slices.BinarySearch(former.Of, key); !in {
@@ -152,13 +153,21 @@ func nameOf(indexes []string) string {
 // Indexes returns the keys of the indexes of all files that are there, sorted.
 func Indexes(ctx context.Context, bucket blob.Bucket) ([]string, error) {
 	all, _, err := indexesOf(ctx, bucket, Merged{})
-	return all, err
+	return keysOf(all), err
 }
 
-// indexesOf lists the indexes of all files that are there, sorted. It returns the former merged index
+func keysOf(objects []blob.Object) []string {
+	keys := make([]string, len(objects))
+	for i, object := range objects {
+		keys[i] = object.Key
+	}
+	return keys
+}
+
+// indexesOf lists the indexes of all files that are there, sorted by their keys. It returns the former merged index
 // as far as it can be used: not if an index of it is gone, or it is gone itself.
-func indexesOf(ctx context.Context, bucket blob.Bucket, former Merged) ([]string, Merged, error) {
-	files, indexes, there := map[string]string{}, map[string][]string{}, former.Index == ""
+func indexesOf(ctx context.Context, bucket blob.Bucket, former Merged) ([]blob.Object, Merged, error) {
+	files, indexes, there := map[string]string{}, map[string][]blob.Object{}, former.Index == ""
 	for object, err := range bucket.List(ctx, "") {
 		switch {
 		case err != nil:
@@ -167,12 +176,12 @@ func indexesOf(ctx context.Context, bucket blob.Bucket, former Merged) ([]string
 			files[archive.Stem(object.Key)] = object.Key
 		case IsIndex(object.Key):
 			stem := archive.Stem(object.Key)
-			indexes[stem] = append(indexes[stem], object.Key)
+			indexes[stem] = append(indexes[stem], object)
 		case object.Key == former.Index && object.Size == former.Bytes:
 			there = true
 		}
 	}
-	var all []string
+	var all []blob.Object
 	for stem, some := range indexes {
 		file, published := files[stem]
 		if !published {
@@ -187,13 +196,14 @@ func indexesOf(ctx context.Context, bucket blob.Bucket, former Merged) ([]string
 		if err := bucket.GetRange(ctx, file, 0, warc.HeadBytes, &begin); err != nil {
 			return nil, Merged{}, err
 		}
-		if head, ok := warc.ReadHead(begin.Bytes()); ok && slices.Contains(some, archive.IndexName(head)) {
-			all = append(all, archive.IndexName(head))
+		if head, ok := warc.ReadHead(begin.Bytes()); ok {
+			all = append(all, slices.DeleteFunc(some, func(o blob.Object) bool { return o.Key != archive.IndexName(head) })...)
 		}
 	}
-	slices.Sort(all)
+	byKey := func(o blob.Object, key string) int { return strings.Compare(o.Key, key) }
+	slices.SortFunc(all, func(a, b blob.Object) int { return byKey(a, b.Key) })
 	gone := func(key string) bool {
-		_, found := slices.BinarySearch(all, key)
+		_, found := slices.BinarySearchFunc(all, key, byKey)
 		return !found
 	}
 	if !there || slices.ContainsFunc(former.Of, gone) {
