@@ -68,14 +68,11 @@ func lines(ctx context.Context, bucket blob.Bucket, target string) (found []warc
 	if err != nil {
 		return nil, err
 	}
-	unmerged := slices.DeleteFunc(indexes, func(index blob.Object) bool {
-		_, in := slices.BinarySearch(merged.Of, index.Key)
-		return in
-	})
+	indexes = slices.DeleteFunc(indexes, func(index blob.Object) bool { return merged.has(index.Key) })
 	if len(merged.Of) > 0 {
-		unmerged = append(unmerged, blob.Object{Key: merged.Index, Size: merged.Bytes})
+		indexes = append(indexes, blob.Object{Key: merged.Index, Size: merged.Bytes})
 	}
-	for _, index := range unmerged {
+	for _, index := range indexes {
 		more, err := linesOf(ctx, bucket, index, target)
 		if err != nil {
 			return nil, err

@@ -32,6 +32,12 @@ type Merged struct {
 	Former string `json:"former,omitempty"`
 }
 
+// has tells whether the index of a file is in the merged one.
+func (m Merged) has(index string) bool {
+	_, in := slices.BinarySearch(m.Of, index)
+	return in
+}
+
 const (
 	// mergedFolder has what is made of the indexes of all files.
 	mergedFolder = "index/"
@@ -104,7 +110,7 @@ func Merge(ctx context.Context, bucket blob.Bucket) (m Merged, fresh int, err er
 	indexes := keysOf(all)
 	inputs := make([]input, 0, len(indexes)+1)
 	for _, key := range indexes {
-		if _, in := slices.BinarySearch(former.Of, key); !in {
+		if !former.has(key) {
 			inputs = append(inputs, object{bucket, key})
 		}
 	}
@@ -164,8 +170,8 @@ func keysOf(objects []blob.Object) []string {
 	return keys
 }
 
-// indexesOf lists the indexes of all files that are there, sorted by their keys. It returns the former merged index
-// as far as it can be used: not if an index of it is gone, or it is gone itself.
+// indexesOf lists the indexes of all files that are there, sorted by their keys. It returns the
+// former merged index as far as it can be used: not if an index of it is gone, or it is gone itself.
 func indexesOf(ctx context.Context, bucket blob.Bucket, former Merged) ([]blob.Object, Merged, error) {
 	files, indexes, there := map[string]string{}, map[string][]blob.Object{}, former.Index == ""
 	for object, err := range bucket.List(ctx, "") {

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"github.com/weftcrawl/weft/internal/mediatype"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/processors/parse/document"

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/weftcrawl/weft/internal/mediatype"
 	"net/http"
 	"net/url"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/mediatype"
 )
 
 // objects puts each page into two objects as soon as it comes:

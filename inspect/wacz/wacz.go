@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/weftcrawl/weft/internal/mediatype"
 	"hash"
 	"io"
 	"path"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/weftcrawl/weft/inspect/kept"
 	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 )

@@ -1,13 +1,13 @@
 package parse
 
 import (
-	"github.com/weftcrawl/weft/internal/mediatype"
 	"net/url"
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"

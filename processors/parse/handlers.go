@@ -2,10 +2,10 @@ package parse
 
 import (
 	"context"
-	"github.com/weftcrawl/weft/internal/mediatype"
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/plain"
 )

@@ -1,7 +1,6 @@
 package parse
 
 import (
-	"github.com/weftcrawl/weft/internal/mediatype"
 	"math"
 	"net/http"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/robots"
 	"github.com/weftcrawl/weft/internal/settings"
 	"github.com/weftcrawl/weft/internal/urls"

@@ -1,10 +1,10 @@
 package office
 
 import (
-	"github.com/weftcrawl/weft/internal/mediatype"
 	"net/url"
 	"strings"
 
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/processors/parse/extract"
 )
 

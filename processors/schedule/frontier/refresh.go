@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"github.com/weftcrawl/weft/internal/mediatype"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/kv"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
