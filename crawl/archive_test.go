@@ -2,14 +2,19 @@ package crawl_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/inspect/kept"
+	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/broker"
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
@@ -33,6 +38,44 @@ func TestArchiveGoesOnForTheFormerWriter(t *testing.T) {
 	run(t, o, crawl.EndedDrained)
 	if ends := commitsOf(t, o, topics.Loop(topics.DefaultCrawl).Group(topics.Archive)); ends <= written {
 		t.Errorf("archived up to %d, and the former writer up to %d", ends, written)
+	}
+}
+
+// An archive that keeps a domain for a time loses what is older. A crawl that ends before that is
+// done goes on with it.
+func TestArchiveKeepsForATime(t *testing.T) {
+	t.Parallel()
+	w := serve(t, webserver.Options{Pages: 20, Domains: 2}, webserver.ServerOptions{})
+	o := options(t, w)
+	o.WARC = true
+	run(t, o, crawl.EndedDrained)
+	bucket, err := blob.Open(t.Context(), filepath.Join(o.Dir, "warc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, long := w.server.Seeds()[0], w.server.Seeds()[1]
+	for _, seed := range []string{short, long} {
+		if _, err := kept.Find(t.Context(), bucket, seed, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(1100 * time.Millisecond) // indexes have times in seconds
+	o.Redefine = func(d topics.Definition) topics.Definition {
+		d.KeepMS, d.KeepOfMS = time.Hour.Milliseconds(), map[string]int64{urls.DomainOf(short): 1}
+		return d
+	}
+	for n := 0; ; n++ {
+		o.Seeds = [][]byte{fmt.Appendf(nil, "%s?%d", long, n)}
+		run(t, o, crawl.EndedDrained)
+		if done, err := filepath.Glob(filepath.Join(o.Dir, "warc", "erasures", "2*.json")); err != nil || len(done) > 0 || n == 20 {
+			break
+		}
+	}
+	if _, err := kept.Find(t.Context(), bucket, short, time.Now()); !errors.Is(err, kept.ErrNone) {
+		t.Errorf("%s is kept: %v", short, err)
+	}
+	if _, err := kept.Find(t.Context(), bucket, long, time.Now()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -65,8 +65,8 @@ func referred(t *testing.T, o crawl.Options) (keys []string) {
 	return keys
 }
 
-// kept are the files below a directory, temporary ones included.
-func kept(t *testing.T, dir string) (keys []string) {
+// filesBelow are the files below a directory, temporary ones included.
+func filesBelow(t *testing.T, dir string) (keys []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -95,7 +95,7 @@ func TestLargeBodies(t *testing.T) {
 	}
 	holds(t, w, read(t, lines(t, o)))
 	w.isArchived(t, responses(t, o))
-	left := kept(t, filepath.Join(o.Dir, "bodies"))
+	left := filesBelow(t, filepath.Join(o.Dir, "bodies"))
 	if refs := referred(t, o); !slices.Equal(left, refs) || len(left) > 4 {
 		t.Errorf("%v are left, and fetched refers to %v", left, refs)
 	}
@@ -136,7 +136,7 @@ func TestLargeBodiesSurviveKills(t *testing.T) {
 	o := p.options()
 	holds(t, w, read(t, lines(t, o)))
 	w.isArchived(t, responses(t, o))
-	left := kept(t, filepath.Join(o.Dir, "bodies"))
+	left := filesBelow(t, filepath.Join(o.Dir, "bodies"))
 	if refs := referred(t, o); !slices.Equal(left, refs) || len(left) > 4 {
 		t.Errorf("%v are left, and fetched refers to %v", left, refs)
 	}
@@ -175,7 +175,7 @@ func TestLargeBodiesInABucket(t *testing.T) {
 			t.Errorf("%s is not there", key)
 		}
 	}
-	if len(kept(t, filepath.Join(o.Dir, "bodies"))) > 0 {
+	if len(filesBelow(t, filepath.Join(o.Dir, "bodies"))) > 0 {
 		t.Error("there are bodies in the data directory, too")
 	}
 }

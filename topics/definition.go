@@ -140,6 +140,10 @@ type Definition struct {
 	Archive         string `json:"archive,omitempty"`
 	ArchiveFile     int64  `json:"archive_file,omitempty"`
 	ArchiveCompress string `json:"archive_compress,omitempty"`
+	// KeepMS is how long the archive keeps what was fetched, in milliseconds; 0: for ever. KeepOfMS
+	// is the same for registrable domains of which it differs.
+	KeepMS   int64            `json:"keep_ms,omitempty"`
+	KeepOfMS map[string]int64 `json:"keep_of_ms,omitempty"`
 
 	// Replay is the archive from which the crawl has its responses: a location of package blob.
 	// Empty: from the web. It is pinned, because a crawl is not both.

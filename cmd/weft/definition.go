@@ -70,9 +70,11 @@ type definitionFlags struct {
 	BodyThreshold *byteSize           `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
 	Bodies        *location           `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
 
-	Archive         *location `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
-	ArchiveFile     *byteSize `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`
-	ArchiveCompress *string   `enum:"gzip,zstd" placeholder:"WHAT" help:"Compression of the archive: gzip (default) or zstd."`
+	Archive         *location      `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
+	ArchiveFile     *byteSize      `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`
+	ArchiveCompress *string        `enum:"gzip,zstd" placeholder:"WHAT" help:"Compression of the archive: gzip (default) or zstd."`
+	Keep            *age           `placeholder:"AGE" help:"Erase what was fetched longer ago from the archive, once a day: 90d, 36h, or forever (default). Needs an archive (docs/archive.md)."`
+	KeepOf          map[string]age `placeholder:"DOMAIN=AGE,..." mapsep:"," help:"Another age for a registrable domain: example.com=30d,example.org=forever."`
 
 	Replay *archiveLocation `placeholder:"ARCHIVE" help:"Make no request, and take all responses from an archive: a folder, a bucket as in --checkpoints, or the data directory of a crawl, whose archive is in its folder warc. Then --delay is 0 by default. It is for new crawls and never changes."`
 }
@@ -130,7 +132,17 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 	}
 	if f.Archive != nil {
 		if d.Archive = string(*f.Archive); d.Archive == noArchive {
-			d.Archive = ""
+			d.Archive, d.KeepMS, d.KeepOfMS = "", 0, nil
+		}
+	}
+	if f.Keep != nil {
+		d.KeepMS = time.Duration(*f.Keep).Milliseconds()
+	}
+	if f.KeepOf != nil {
+		ages, _ := agesOf(f.KeepOf) // check has seen its error
+		d.KeepOfMS = make(map[string]int64, len(ages))
+		for domain, age := range ages {
+			d.KeepOfMS[domain] = age.Milliseconds()
 		}
 	}
 	if f.Replay != nil && d.Replay == "" && f.Delay == nil {
@@ -158,7 +170,7 @@ func setGiven(flags reflect.Value, d *topics.Definition) {
 	for i := range flags.NumField() {
 		name, given := flags.Type().Field(i).Name, flags.Field(i)
 		if flags.Type().Field(i).Anonymous || given.IsNil() ||
-			slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive", "MaxBodyOf"}, name) {
+			slices.Contains([]string{"Delay", "GiveUpAfter", "StripParam", "AddressDelay", "PerAddress", "Archive", "Keep", "KeepOf", "MaxBodyOf"}, name) {
 			continue
 		}
 		if given.Kind() == reflect.Pointer {
@@ -209,6 +221,9 @@ func (f definitionFlags) check() error {
 		if _, err := httpclient.ParseNetwork(network); err != nil {
 			return usagef("--allow-network: %w", err)
 		}
+	}
+	if _, err := agesOf(f.KeepOf); err != nil {
+		return err
 	}
 	for _, network := range f.AddressExempt {
 		if _, err := httpclient.ParseNetwork(network); err != nil {

@@ -181,18 +181,31 @@ func registrable(name string) (string, error) {
 }
 
 type archiveExpireCmd struct {
-	Keep   age            `env:"-" required:"" placeholder:"AGE" help:"Erase what was fetched longer ago, such as 90d or 36h; forever: only what --domain says."`
-	Domain []ageOfADomain `env:"-" placeholder:"DOMAIN=AGE" help:"Another age for a registrable domain."`
+	Keep   age            `env:"-" required:"" placeholder:"AGE" help:"Erase what was fetched longer ago, such as 90d or 36h; forever: only what --keep-of says."`
+	KeepOf map[string]age `env:"-" placeholder:"DOMAIN=AGE,..." mapsep:"," help:"Another age for a registrable domain."`
 	eraseFlags
 }
 
 func (c *archiveExpireCmd) Run(ctx context.Context, std streams) error {
-	keep := erase.Keep{Default: time.Duration(c.Keep), Domains: map[string]time.Duration{}}
-	for _, one := range c.Domain {
-		keep.Domains[one.domain] = time.Duration(one.age)
+	domains, err := agesOf(c.KeepOf)
+	if err != nil {
+		return err
 	}
 	now := time.Now()
-	return c.run(ctx, std, erase.Older(keep, now), now)
+	return c.run(ctx, std, erase.Older(erase.Keep{Default: time.Duration(c.Keep), Domains: domains}, now), now)
+}
+
+// agesOf are the ages of --keep-of by registrable domains as they are in URLs.
+func agesOf(flag map[string]age) (map[string]time.Duration, error) {
+	ages := make(map[string]time.Duration, len(flag))
+	for name, of := range flag {
+		domain, err := registrable(name)
+		if err != nil {
+			return nil, fmt.Errorf("--keep-of: %w", err)
+		}
+		ages[domain] = time.Duration(of)
+	}
+	return ages, nil
 }
 
 // age is a flag: 90d, 36h, or forever, which is 0.
@@ -218,22 +231,4 @@ func (a *age) UnmarshalText(text []byte) error {
 	}
 	*a = age(of)
 	return nil
-}
-
-// ageOfADomain is a flag.
-type ageOfADomain struct {
-	domain string
-	age    age
-}
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (a *ageOfADomain) UnmarshalText(text []byte) (err error) {
-	domain, of, ok := strings.Cut(string(text), "=")
-	if !ok {
-		return fmt.Errorf("%q is not DOMAIN=AGE", text)
-	}
-	if a.domain, err = registrable(domain); err != nil {
-		return err
-	}
-	return a.age.UnmarshalText([]byte(of))
 }

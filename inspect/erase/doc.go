@@ -26,4 +26,9 @@
 //
 // Before a file is replaced, the new one is read on the local disk, because the old one is the only copy.
 // At the end of a run everything is searched again.
+//
+// # By age
+//
+// Daily is for the stage archive of a crawl that keeps pages for a time: the owner of its first partition calls
+// it. The log tells it whether a day has passed. Files that are too young are not read.
 package erase

@@ -58,12 +58,14 @@ type run struct {
 	Options
 	entry  entry
 	search bool // change nothing
+	// young are indexes of files without a selected record.
+	young  map[string]bool
 	report Report
 }
 
 // Search counts where selected pages are, and changes nothing.
 func Search(ctx context.Context, o Options) (Report, error) {
-	r := &run{Options: o, search: true}
+	r := &run{Options: o, search: true, young: map[string]bool{}}
 	err := r.checkCopies(ctx)
 	if err == nil {
 		err = r.pass(ctx)
@@ -73,7 +75,7 @@ func Search(ctx context.Context, o Options) (Report, error) {
 
 // Run erases what is selected. It returns what was done, also with an error: the same call again goes on.
 func Run(ctx context.Context, o Options) (Report, error) {
-	r := &run{Options: o}
+	r := &run{Options: o, young: map[string]bool{}}
 	if err := r.checkCopies(ctx); err != nil {
 		return r.report, err
 	}
@@ -146,7 +148,7 @@ type entry struct {
 // begin writes the unfinished erasure, or takes over the same one.
 func (r *run) begin(ctx context.Context) (err error) {
 	at := r.Now.UTC().Truncate(time.Millisecond)
-	r.entry = entry{Erasure: at.Format("20060102T150405.000Z"), At: at, Kind: r.Selection.kind, SHA256: r.Selection.sum()}
+	r.entry = entry{Erasure: nameOf(at), At: at, Kind: r.Selection.kind, SHA256: r.Selection.sum()}
 	if r.entry.Merged, err = kept.HasMerged(ctx, r.Archive); err != nil {
 		return err
 	}

@@ -38,8 +38,14 @@ func (r *run) file(ctx context.Context, name string) error {
 		return err
 	}
 	index := "" // another program wrote the file
-	if head, own := warc.ReadHead(begin.Bytes()); own && archive.IsFile(name) {
-		index = archive.IndexName(head)
+	if head, own := warc.ReadHead(begin.Bytes()); own {
+		if archive.IsFile(name) {
+			index = archive.IndexName(head)
+		}
+		if !r.Selection.young.IsZero() && head.Date.After(r.Selection.young) {
+			r.young[index] = true
+			return nil
+		}
 	}
 	// A run that was killed may have replaced the index and not the file: then it says nothing.
 	if index != "" && r.Selection.indexed && !r.entry.Resumed {

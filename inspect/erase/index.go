@@ -88,13 +88,16 @@ func (r *run) table(ctx context.Context) error {
 }
 
 // indexes takes selected lines out of all indexes of files. Those of files that were replaced have none
-// any more; the others are of drafts, or of files that are gone.
+// any more; the others are of drafts, or of files that are gone. Those of young files are not read.
 func (r *run) indexes(ctx context.Context) error {
 	names, err := keys(ctx, r.Archive, "", kept.IsIndex)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
+		if r.young[name] {
+			continue
+		}
 		has, err := r.has(ctx, name)
 		if err != nil {
 			return err

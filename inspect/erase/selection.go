@@ -16,6 +16,8 @@ type Selection struct {
 	selects    func(target string, at time.Time) bool
 	// indexed: files of exchanges are only read if their index has a selected response.
 	indexed bool
+	// young: files that begin later have no selected record; zero: any file may have one.
+	young time.Time
 }
 
 // URL selects the records of a URL.
@@ -36,6 +38,20 @@ type Keep struct {
 	Domains map[string]time.Duration
 }
 
+// shortest is the shortest of all ages; 0: everything is kept for ever.
+func (k Keep) shortest() (shortest time.Duration) {
+	for _, age := range append(slices.Collect(maps.Values(k.Domains)), k.Default) {
+		if age > 0 && (shortest == 0 || age < shortest) {
+			shortest = age
+		}
+	}
+	return shortest
+}
+
+// slack is the longest time that a record can be older than the first record of its file. Records are in
+// the order of the topic, which is about that of their times.
+const slack = 24 * time.Hour
+
 // Older selects the records that are older than their domain permits. Times count in whole seconds,
 // as in indexes.
 func Older(k Keep, now time.Time) Selection {
@@ -43,7 +59,8 @@ func Older(k Keep, now time.Time) Selection {
 	for _, domain := range slices.Sorted(maps.Keys(k.Domains)) {
 		text += " " + domain + "=" + k.Domains[domain].String()
 	}
-	return Selection{kind: "age", text: text, indexed: true, selects: func(one string, at time.Time) bool {
+	young := now.Add(slack - k.shortest())
+	return Selection{kind: "age", text: text, indexed: true, young: young, selects: func(one string, at time.Time) bool {
 		age := k.Default
 		if len(k.Domains) > 0 {
 			if another, ok := k.Domains[urls.DomainOf(one)]; ok {

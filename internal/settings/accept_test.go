@@ -35,7 +35,7 @@ func TestAcceptedTypes(t *testing.T) {
 	}
 }
 
-func TestTypesAreChecked(t *testing.T) {
+func TestTypesAndTimesAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		d    topics.Definition
@@ -46,6 +46,10 @@ func TestTypesAreChecked(t *testing.T) {
 		{"a limit of what is no type", topics.Definition{MaxBodyOf: map[string]int64{"png": 1}}, false},
 		{"a limit of 0", topics.Definition{MaxBodyOf: map[string]int64{"image/*": 0}}, false},
 		{"too large for records", topics.Definition{MaxBodyOf: map[string]int64{"image/*": 20 << 20}}, false},
+		{"a time without an archive", topics.Definition{KeepMS: 1}, false},
+		{"a time of a domain without an archive", topics.Definition{KeepOfMS: map[string]int64{"example.com": 1}}, false},
+		{"a negative time", topics.Definition{Archive: topics.InData, KeepOfMS: map[string]int64{"example.com": -1}}, false},
+		{"a time, and for ever", topics.Definition{Archive: topics.InData, KeepMS: 1, KeepOfMS: map[string]int64{"example.com": 0}}, true},
 		{"large, and a store", topics.Definition{MaxBodyOf: map[string]int64{"image/*": 20 << 20}, Bodies: topics.InData}, true},
 	} {
 		c.d.DelayMS, c.d.PerDomain, c.d.Scope, c.d.MaxDepth = 1000, 1, "host", -1

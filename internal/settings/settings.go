@@ -3,7 +3,9 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -80,6 +82,13 @@ func checkArchive(d topics.Definition) error {
 		return fmt.Errorf("a file of the archive has %d bytes", d.ArchiveFile)
 	case d.ArchiveCompress != "" && d.ArchiveCompress != "gzip" && d.ArchiveCompress != "zstd":
 		return fmt.Errorf("the compression of the archive is %q: want gzip or zstd", d.ArchiveCompress)
+	case d.Archive == "" && (d.KeepMS != 0 || len(d.KeepOfMS) > 0):
+		return errors.New("the crawl has no archive that could keep something for a time")
+	}
+	for _, ms := range append(slices.Collect(maps.Values(d.KeepOfMS)), d.KeepMS) {
+		if ms < 0 {
+			return fmt.Errorf("the archive keeps what was fetched for %d ms", ms)
+		}
 	}
 	return nil
 }

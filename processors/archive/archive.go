@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,9 @@ type Options struct {
 	FileAge time.Duration
 	// Settle: when it is closed, files are cut as soon as there is nothing more to read.
 	Settle <-chan struct{}
+	// Chore is for one process of the crawl: the owner of partition 0 of fetched runs it. Its
+	// context ends with the ownership, and the next owner runs it when it has returned.
+	Chore func(context.Context)
 }
 
 func (o Options) withDefaults() Options {
@@ -78,6 +82,7 @@ func open(env stage.Env, o Options) (*archiver, error) {
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),
+		kgo.OnPartitionsAssigned(a.onAssigned),
 		kgo.OnPartitionsRevoked(a.onLost),
 		kgo.OnPartitionsLost(a.onLost),
 		kgo.FetchMaxBytes(1<<20), kgo.FetchMaxPartitionBytes(1<<19), kgo.FetchMaxWait(500*time.Millisecond),
@@ -94,6 +99,7 @@ func open(env stage.Env, o Options) (*archiver, error) {
 func (a *archiver) leave() {
 	a.unfollow()
 	a.client.CloseAllowingRebalance()
+	a.endChore()
 	a.rejects.Close()
 }
 
@@ -116,6 +122,9 @@ type archiver struct {
 	mu   sync.Mutex
 	lost []source           // that the group took away
 	wake context.CancelFunc // ends the poll that waits
+
+	// endChore ends the chore, and waits for it.
+	endChore func()
 }
 
 func newArchiver(env stage.Env, o Options) (*archiver, error) {
@@ -124,7 +133,7 @@ func newArchiver(env stage.Env, o Options) (*archiver, error) {
 		return nil, err
 	}
 	return &archiver{
-		env: env, options: o, parts: map[source]*part{}, done: make(chan answer, 2*env.Definition.Partitions+1), wake: func() {},
+		env: env, options: o, parts: map[source]*part{}, done: make(chan answer, 2*env.Definition.Partitions+1), wake: func() {}, endChore: func() {},
 		files: publisher{bucket: o.Bucket, options: o, env: env}, packer: packer,
 	}, nil
 }
@@ -408,8 +417,28 @@ func (a *archiver) finish(ctx context.Context) error {
 	return a.commit(ctx)
 }
 
+// onAssigned is called while the archiver polls.
+func (a *archiver) onAssigned(ctx context.Context, _ *kgo.Client, assigned map[string][]int32) {
+	if a.options.Chore == nil || !slices.Contains(assigned[a.env.Names.Fetched], 0) {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.options.Chore(ctx)
+	}()
+	a.endChore = func() {
+		cancel()
+		<-ended
+	}
+}
+
 // onLost is called while the archiver polls.
 func (a *archiver) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+	if slices.Contains(lost[a.env.Names.Fetched], 0) {
+		a.endChore()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for topic, partitions := range lost {

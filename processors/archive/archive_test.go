@@ -310,6 +310,41 @@ func (b bench) diesAt(died context.Context, o Options, done func() bool) {
 	}
 }
 
+// The chore runs while the process owns the first partition of fetched.
+func TestChore(t *testing.T) {
+	b := newBench(t, t.TempDir())
+	begun, ended := make(chan struct{}, 2), make(chan struct{}, 2)
+	o := b.options(b.bucket)
+	o.Chore = func(ctx context.Context) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		ended <- struct{}{}
+	}
+	a, err := open(b.Env, o.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(begun) == 0 {
+		if err := a.round(t.Context(), t.Context(), 5*time.Millisecond, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.onLost(t.Context(), nil, map[string][]int32{b.Names.Fetched: {1}, b.Names.Parsed: {0}})
+	if len(ended) > 0 {
+		t.Error("it ends with another partition")
+	}
+	a.onLost(t.Context(), nil, map[string][]int32{b.Names.Fetched: {0}})
+	if len(ended) != 1 {
+		t.Error("it goes on after the loss of the partition")
+	}
+	a.onAssigned(t.Context(), nil, map[string][]int32{b.Names.Parsed: {0}, b.Names.Fetched: {1}})
+	a.onAssigned(t.Context(), nil, map[string][]int32{b.Names.Fetched: {0}})
+	a.leave()
+	if len(begun) != 2 || len(ended) != 2 {
+		t.Errorf("it began %d times and ended %d times", len(begun), len(ended))
+	}
+}
+
 // Two processes that both believe to own the partition write each exchange once.
 func TestTwoOwners(t *testing.T) {
 	t.Run("folder", func(t *testing.T) { twoOwners(t, t.TempDir()) })
