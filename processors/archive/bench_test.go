@@ -3,7 +3,9 @@ package archive
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/stage"
@@ -19,35 +22,54 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// BenchmarkArchive measures what the stage adds to a page: from its record in fetched to its
-// file in a folder, in µs of CPU of all threads. Pages are as long as documentation. They came
-// plain, or coded with gzip as most servers send them.
+// BenchmarkArchive measures what the stage adds to a page: from its records in fetched and in
+// parsed to its files in a folder, in µs of CPU of all threads. Pages are as long as documentation. They
+// came plain, or coded with gzip as most servers send them.
 func BenchmarkArchive(b *testing.B) {
-	for _, coded := range []bool{false, true} {
-		for _, o := range []warc.Options{{Compression: warc.Gzip}, {Compression: warc.Zstd}} {
+	for _, o := range []warc.Options{{Compression: warc.Gzip}, {Compression: warc.Zstd}} {
+		for _, coded := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s coded=%v", o.Compression, coded), func(b *testing.B) {
 				pages, total := generated(b, coded)
-				bucket, err := blob.Open(b.Context(), b.TempDir())
-				if err != nil {
-					b.Fatal(err)
-				}
-				a, err := newArchiver(stage.Env{Names: topics.Loop("bench"), Dir: b.TempDir()}, Options{Bucket: bucket, WARC: o}.withDefaults())
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportAllocs()
-				b.ResetTimer()
-				began, bytes := spent(), int64(0)
-				for n := 0; n < b.N; n += len(pages) {
-					size := fileOf(b, a, pages[:min(len(pages), b.N-n)], int64(n))
-					bytes += size
-				}
-				b.ReportMetric(float64((spent()-began).Microseconds())/float64(b.N), "cpu-µs/page")
-				b.ReportMetric(float64(bytes)/float64(b.N), "bytes/page")
+				benchmarkRecords(b, o, pages)
 				b.ReportMetric(float64(total)/float64(len(pages)), "body/page")
 			})
 		}
+		b.Run(fmt.Sprintf("%s metadata", o.Compression), func(b *testing.B) { benchmarkRecords(b, o, metadata()) })
 	}
+}
+
+func benchmarkRecords(b *testing.B, o warc.Options, records []*kgo.Record) {
+	bucket, err := blob.Open(b.Context(), b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	a, err := newArchiver(stage.Env{Names: topics.Loop("bench"), Dir: b.TempDir()}, Options{Bucket: bucket, WARC: o}.withDefaults())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	began, bytes := spent(), int64(0)
+	for n := 0; n < b.N; n += len(records) {
+		bytes += fileOf(b, a, records[:min(len(records), b.N-n)], int64(n))
+	}
+	b.ReportMetric(float64((spent()-began).Microseconds())/float64(b.N), "cpu-µs/page")
+	b.ReportMetric(float64(bytes)/float64(b.N), "bytes/page")
+}
+
+// metadata are the records in parsed of 500 pages. Each has 28 links, so that its metadata has 3.3 kB, the
+// mean of documentation.
+func metadata() (records []*kgo.Record) {
+	for n := range 500 {
+		p := pageOf(n)
+		p.Text = strings.Repeat("words of a text ", 500)
+		for i := range 28 {
+			to := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, n, i/2)))
+			p.Links = append(p.Links, codecs.ParsedLink{URL: "https://docs.example.org/3/" + to[:12] + ".html", Text: "Chapter " + to[12:24], Kind: "a"})
+		}
+		records = append(records, &kgo.Record{Topic: topics.Loop("bench").Parsed, Value: p.AppendJSON(nil)})
+	}
+	return records
 }
 
 // spent is the CPU time of all threads of the process.
@@ -95,7 +117,7 @@ func generated(b *testing.B, coded bool) (records []*kgo.Record, total int) {
 func fileOf(b *testing.B, a *archiver, records []*kgo.Record, first int64) int64 {
 	r := *records[0]
 	r.Offset = first
-	head, _, err := a.files.find(b.Context(), source{}, &r)
+	head, _, err := a.files.find(b.Context(), source{topic: r.Topic}, &r)
 	if err != nil {
 		b.Fatal(err)
 	}
