@@ -227,6 +227,11 @@ kafka-fetch: ## Fetch the Apache Kafka that tests run against into .tools (Java 
 examples-fetch: ## Fetch what the examples in Python and Java and the tests of WARC and Parquet files need into .tools (Python, a JDK, Maven)
 	examples/fetch $(TOOLS)
 
+.PHONY: connect
+connect: kafka-fetch $(VERSITYGW) ## Kafka Connect brings the pages of a crawl into an Iceberg table in a bucket (Python, a JDK, Maven; 500 MB)
+	examples/fetch $(TOOLS) connect
+	go test ./examples -run 'TestConnect$$' -v -connect
+
 SEEDS ?= 2000
 
 .PHONY: sim

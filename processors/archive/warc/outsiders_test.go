@@ -2,6 +2,8 @@ package warc
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -90,5 +92,104 @@ func TestOutsidersReadTombstones(t *testing.T) {
 	want := [][2]int64{{ours[3].Offset, ours[3].Length}, {ours[5].Offset, ours[5].Length}, {ours[6].Offset, ours[6].Length}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s\n%s", diff, out)
+	}
+}
+
+// inJava is a record as a reader in Java has it. jwarc has payloads of responses instead of their blocks.
+type inJava struct {
+	Offset         int64
+	Fields         map[string]string
+	Block, Payload []byte
+}
+
+// readInJava reads a file with the reader of Heritrix or with jwarc.
+func readInJava(t *testing.T, reader string, file []byte, extension string) (records []inJava, err error) {
+	t.Helper()
+	jars := filepath.Dir(child.Program(t, "warc-readers-java/made-from"))
+	cmd := exec.Command("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", filepath.Join(jars, "*"),
+		"testdata/Read.java", reader, stored(t, file, extension))
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, complaints.String())
+	}
+	for line := range bytes.Lines(out) {
+		var r inJava
+		must(t, json.Unmarshal(line, &r))
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+// The reader of Heritrix and jwarc find the records that we do, at the places that the index names, with the
+// payloads that were fetched, also where records were erased.
+func TestReadersInJavaAgree(t *testing.T) {
+	coded := exchange(50, "not looked at")
+	coded.CodedBody = storedGzip([]byte("as it came"))
+	exchanges := append(all(), coded, exchange(51, strings.Repeat("a large page ", 10_000)), exchange(52, "erased"))
+	file, index := write(t, Options{}, exchanges...)
+	last := index[len(index)-1]
+	grave, err := Tombstone(last.File, last.Offset, last.Length, erasure, when)
+	must(t, err)
+	copy(file[last.Offset:], grave)
+
+	var blocks, payloads []inJava
+	for m, err := range Members(bytes.NewReader(file)) {
+		must(t, err)
+		r := inJava{Offset: m.Offset, Fields: map[string]string{}, Block: m.Block}
+		for _, f := range m.Fields() {
+			r.Fields[f.Name] = f.Value
+		}
+		blocks = append(blocks, r)
+		if m.Field("WARC-Type") == "response" {
+			_, r.Payload = m.Message()
+			r.Block = nil
+		}
+		payloads = append(payloads, r)
+	}
+	var got []string
+	for _, r := range payloads {
+		if r.Payload != nil {
+			got = append(got, fmt.Sprintf("%d %s", r.Offset, r.Payload))
+		}
+	}
+	served := map[string][]byte{}
+	for _, x := range exchanges {
+		if x.Robots != nil {
+			x = x.Robots
+		}
+		served[x.Request.Target.Url] = payload(x)
+	}
+	var want []string
+	for _, line := range index[:len(index)-1] {
+		if line.MIME != "warc/revisit" {
+			want = append(want, fmt.Sprintf("%d %s", line.Offset, served[line.URL]))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("payloads: %s", diff)
+	}
+
+	for reader, want := range map[string][]inJava{"heritrix": blocks, "jwarc": payloads} {
+		got, err := readInJava(t, reader, file, ".warc.gz")
+		must(t, err)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || len(got) != 1+2*10+1 {
+			t.Errorf("%s finds %d records (-ours +theirs):\n%s", reader, len(got), diff)
+		}
+	}
+}
+
+// The readers in Java notice what is wrong, so it says something that they like our files.
+func TestReadersInJavaComplain(t *testing.T) {
+	file, _ := write(t, Options{}, all()...)
+	changed := strings.Replace(plain(t, file, Gzip), "<p>decoded</p>", "<p>dEcoded</p>", 1)
+	if _, err := readInJava(t, "jwarc", []byte(changed), ".warc"); err == nil || !strings.Contains(err.Error(), "payload is not") {
+		t.Errorf("a payload was changed: %v", err)
+	}
+	for _, reader := range []string{"heritrix", "jwarc"} {
+		if got, err := readInJava(t, reader, file[:len(file)-20], ".warc.gz"); err == nil {
+			t.Errorf("%s reads %d records of a file that is cut", reader, len(got))
+		}
 	}
 }
