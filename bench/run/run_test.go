@@ -259,17 +259,19 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	args := []string{"-bin", bin, "-pages", "300", "-rounds", "1", "-webs", "few,few-gzip", "-crawl"}
-	err := speed(t.Context(), append(args, "{bin}/crawler {urls} {data}"), &out)
+	err := speed(t.Context(), []string{"-bin", bin, "-rounds", "1", "-webs", "few,few-gzip", "-pages", "300", "-crawl", "{bin}/crawler {urls} {data}"}, &out)
 	if err != nil || strings.Count(out.String(), "| Weft | 300 of 300 |") != 2 {
 		t.Errorf("speed: %v\n%s", err, &out)
 	}
-	for line, want := range map[string]string{
-		"{bin}/limit -urls {urls}":  "300 pages were not parsed",
-		"{bin}/limit -urls {seeds}": "233 pages were not fetched",
+	for _, tt := range []struct{ web, pages, line, want string }{
+		{"few", "300", "{bin}/limit -urls {urls}", "300 pages were not parsed"},
+		{"few", "300", "{bin}/limit -urls {seeds}", "233 pages were not fetched"},
+		{"young", "2000", "{bin}/limit -urls {seeds}", "1999 pages were not fetched"},
+		{"other", "300", "{bin}/limit -urls {urls}", "nothing to measure"},
 	} {
-		if err := speed(t.Context(), append(args, line), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("speed with %s: %v, want %s", line, err, want)
+		err := speed(t.Context(), []string{"-bin", bin, "-rounds", "1", "-webs", tt.web, "-pages", tt.pages, "-crawl", tt.line}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s with %s: %v, want %s", tt.web, tt.line, err, tt.want)
 		}
 	}
 	out.Reset()

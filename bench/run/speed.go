@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,6 +58,9 @@ func speed(ctx context.Context, args []string, out io.Writer) error {
 		if *names != "" {
 			only := strings.Split(*names, ",")
 			webs = slices.DeleteFunc(webs, func(w speedWeb) bool { return !slices.Contains(only, w.name) })
+		}
+		if len(webs) == 0 || *rounds < 1 {
+			return errors.New("there is nothing to measure: -webs has no name of a web, or -rounds is less than 1")
 		}
 		if *pages > 0 {
 			for i := range webs {
