@@ -97,6 +97,9 @@ func TestDraw(t *testing.T) {
 	if err := b.draw(performance.Summarize(performance.Programs(), []performance.Run{one}), parts, docs); err != nil {
 		t.Fatal(err)
 	}
+	if err := replaceParts(docs, map[string]string{limitPart: "table four\n"}); err != nil {
+		t.Error(err)
+	}
 	drawn, err := os.ReadFile(filepath.Join(docs, name))
 	if err != nil {
 		t.Fatal(err)
