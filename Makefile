@@ -162,7 +162,7 @@ golden: ## Rewrite the golden files; look at the difference before you commit it
 	go test ./inspect/progress ./inspect/metrics -update
 
 .PHONY: bench
-bench: bench-build ## Speed: a bare fetcher, then weft, on a local web of 20,000 pages
+bench: bench-build ## Speed: weft and a bare fetcher in pairs, on few and on 2,000 young domains, with and without gzip
 	bin/run speed -bars
 
 .PHONY: bench-peers

@@ -1,10 +1,10 @@
 // Command limit is what fetching and parsing cost by themselves: a fixed pool
-// of workers takes URLs from a list that is known beforehand, fetches each
-// with net/http on kept-alive connections, parses the body with goquery and
-// collects title and links. There is no frontier, no politeness, no
+// of workers takes hosts from a list of URLs that is known beforehand. A worker
+// fetches all pages of its host with net/http on one connection, parses them with
+// goquery and collects title and links. There is no frontier, no politeness, no
 // durability and no output. `make bench` measures weft against it.
 //
-// It prints one line of JSON.
+// It prints one line of JSON. It fails if a page cannot be had.
 package main
 
 import (
@@ -14,14 +14,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -36,7 +37,6 @@ func main() {
 
 type result struct {
 	Pages          int64   `json:"pages"`
-	Failed         int64   `json:"failed"`
 	Links          int64   `json:"links"`
 	Bytes          int64   `json:"bytes"`
 	Seconds        float64 `json:"seconds"`
@@ -50,28 +50,36 @@ func run(list string, workers int, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	urls := strings.Fields(string(text))
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
-	var next, failed, links, size atomic.Int64
+	hosts, err := byHost(strings.Fields(string(text)))
+	if err != nil {
+		return err
+	}
+	var next, pages, links, size atomic.Int64
 	start := time.Now()
-	var wg sync.WaitGroup
+	var all errgroup.Group
 	for range workers {
-		wg.Go(func() {
+		all.Go(func() error {
+			client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConns: 1}}
+			defer client.CloseIdleConnections()
 			var body bytes.Buffer
-			for i := next.Add(1) - 1; i < int64(len(urls)); i = next.Add(1) - 1 {
-				n, err := page(client, urls[i], &body)
-				if err != nil {
-					failed.Add(1)
-					continue
+			for i := next.Add(1) - 1; i < int64(len(hosts)); i = next.Add(1) - 1 {
+				for _, url := range hosts[i] {
+					n, err := page(client, url, &body)
+					if err != nil {
+						return fmt.Errorf("fetch %s: %w", url, err)
+					}
+					pages.Add(1)
+					links.Add(int64(n))
+					size.Add(int64(body.Len()))
 				}
-				links.Add(int64(n))
-				size.Add(int64(body.Len()))
 			}
+			return nil
 		})
 	}
-	wg.Wait()
-	r := result{Failed: failed.Load(), Links: links.Load(), Bytes: size.Load(), Seconds: time.Since(start).Seconds()}
-	r.Pages = int64(len(urls)) - r.Failed
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	r := result{Pages: pages.Load(), Links: links.Load(), Bytes: size.Load(), Seconds: time.Since(start).Seconds()}
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		return fmt.Errorf("measure own use: %w", err)
@@ -80,6 +88,23 @@ func run(list string, workers int, out io.Writer) error {
 	r.CPUMicrosPage = float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e3 / float64(max(r.Pages, 1))
 	r.PeakMB = float64(usage.Maxrss) / 1024
 	return json.NewEncoder(out).Encode(r)
+}
+
+// byHost divides a list in which the URLs of a host stand together.
+func byHost(urls []string) (hosts [][]string, err error) {
+	last := ""
+	for _, one := range urls {
+		u, err := url.Parse(one)
+		if err != nil {
+			return nil, err
+		}
+		if u.Host != last {
+			hosts = append(hosts, nil)
+			last = u.Host
+		}
+		hosts[len(hosts)-1] = append(hosts[len(hosts)-1], one)
+	}
+	return hosts, nil
 }
 
 // page fetches and parses one page into body and counts its links.

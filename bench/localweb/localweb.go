@@ -28,6 +28,11 @@ type Spec struct {
 	Deny string
 	// Every 10th page or so links to what is denied, missing, or moved.
 	Rough bool
+	// Only the first domain is a seed. The root page of each domain links to those of eight
+	// others, so that a crawl discovers all domains on its way.
+	Young bool
+	// Responses are compressed for clients that accept gzip.
+	Gzip bool
 }
 
 // Register adds the flags of a spec, with s as defaults.
@@ -40,6 +45,8 @@ func (s *Spec) Register(f *flag.FlagSet) {
 	f.StringVar(&s.Dir, "dir", s.Dir, "serve this `directory` on every domain instead of a generated web")
 	f.StringVar(&s.Deny, "deny", s.Deny, "path `prefix` that robots.txt denies, with -dir")
 	f.BoolVar(&s.Rough, "rough", s.Rough, "some links are denied by robots.txt, missing, or redirect")
+	f.BoolVar(&s.Young, "young", s.Young, "only the first domain of a generated web is a seed; the crawl discovers the others")
+	f.BoolVar(&s.Gzip, "gzip", s.Gzip, "compress responses for clients that accept gzip")
 }
 
 // Args are the flags that Register reads s from.
@@ -59,7 +66,7 @@ func (s *Spec) Web() (Web, error) {
 		}
 		return webserver.NewTree(o)
 	}
-	o := webserver.Options{Seed: s.Seed, Pages: s.Pages, Domains: s.Domains, CrossLinks: 0.05, MedianBytes: s.KiB << 9, MeanBytes: s.KiB << 10, Links: s.Links}
+	o := webserver.Options{Seed: s.Seed, Pages: s.Pages, Domains: s.Domains, CrossLinks: 0.05, MedianBytes: s.KiB << 9, MeanBytes: s.KiB << 10, Links: s.Links, LinkedRoots: s.Young}
 	if s.Rough {
 		o.DeniedEvery, o.ErrorEvery, o.RedirectEvery = 10, 11, 12
 	}

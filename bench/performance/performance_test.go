@@ -4,8 +4,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +45,7 @@ var programs = []Program{{Name: "limit"}, {Name: Weft, Durable: "yes"}, {Name: "
 
 // run of a program that fetched 1000 pages.
 func run(program string, seconds, cpu float64) Run {
-	return Run{Program: program, Fetched: 1000, Expected: 1000, Seconds: seconds, CPUSeconds: cpu, PeakMB: 100}
+	return Run{Program: program, Fetched: 1000, Expected: 1000, Seconds: seconds, CPUSeconds: cpu, PeakMB: 100, KiB: 20_000}
 }
 
 func rounds() []Run {
@@ -65,21 +67,52 @@ func TestSummarize(t *testing.T) {
 	if slow.Fetched != 990 || slow.Expected != 1000 || slow.Repeats != 7 || slow.Robots != 50 {
 		t.Errorf("the worst round does not count: %+v", slow)
 	}
-	if want := (Spread{9, 8, 10}); slow.Seconds != want {
-		t.Errorf("seconds %v, want %v", slow.Seconds, want)
+	if got := slow.Seconds; got.Median != 9 || got.Min != 8 || got.Max != 10 {
+		t.Errorf("seconds %v", got)
+	}
+	if got := slow.CPUPerKiB; got.Median != 200 || got.Max != 1000 { // 4 s and 20 s for 20,000 KiB
+		t.Errorf("CPU a KiB %v", got)
 	}
 	// 4 s ÷ 2 s; 4 s on 990 pages ÷ 2 s; 20 s ÷ 4 s
 	if got := slow.CPURatio; got.Min != 2 || got.Max != 5 || got.Median < 2.02 || got.Median > 2.03 {
 		t.Errorf("CPU ratio %v", got)
 	}
-	if got := all[1].RateRatio; got != (Spread{1, 1, 1}) {
+	if got := all[1].RateRatio; got.Median != 1 || got.Min != 1 || got.Max != 1 {
 		t.Errorf("Weft to itself: %v", got)
 	}
 }
 
-func TestSpreadOfEvenNumber(t *testing.T) {
-	if got, want := spreadOf([]float64{4, 1, 2, 9}), (Spread{3, 1, 9}); got != want {
-		t.Errorf("%v, want %v", got, want)
+// The interval of a median takes six figures. Of ten, the second and the ninth bound it.
+func TestSpread(t *testing.T) {
+	inf := math.Inf(1)
+	tests := []struct {
+		figures []float64
+		want    Spread
+	}{
+		{nil, Spread{}},
+		{[]float64{4, 1, 2, 9}, Spread{3, 1, 9, -inf, inf}},
+		{[]float64{6, 5, 4, 3, 2, 1}, Spread{3.5, 1, 6, 1, 6}},
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 100}, Spread{5.5, 1, 100, 2, 9}},
+	}
+	for _, tt := range tests {
+		if got := spreadOf(slices.Clone(tt.figures)); got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.figures, got, tt.want)
+		}
+	}
+}
+
+func TestWebTable(t *testing.T) {
+	var runs []Run
+	for i := range 6 {
+		runs = append(runs, run("limit", 0.5, 1), run(Weft, 1, float64(10+i)/10))
+	}
+	got := strings.Split(WebTable([]Comparison{{"few", Summarize(programs, runs)}}), "\n")
+	want := []string{
+		"| few | limit | 1,000 of 1,000 | 1000 (1000–1000) | 0.80 (0.67–1.00) | 50.0 | 2,000 | 2.00 (2.00–2.00) | 100 |",
+		"| few | Weft | 1,000 of 1,000 | 1250 (1000–1500) | 1.00 (1.00–1.00) | 62.5 | 1,000 | 1.00 (1.00–1.00) | 100 |",
+	}
+	if len(got) != 5 || !slices.Equal(got[2:4], want) {
+		t.Errorf("%q\nwant lines %q", got, want)
 	}
 }
 

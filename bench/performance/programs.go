@@ -1,6 +1,6 @@
 // Package performance is what docs/performance.md shows: the crawlers that are
-// compared, their table and plot, and the shares of a CPU profile. It only computes;
-// `run peers` measures.
+// compared, their tables and plot, and the shares of a CPU profile. It only computes;
+// `run speed` and `run peers` measure.
 package performance
 
 // Weft is the name of the program that the others are compared with.

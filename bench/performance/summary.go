@@ -1,6 +1,6 @@
 package performance
 
-import "slices"
+import "golang.org/x/perf/benchmath"
 
 // Run is one program in one round.
 type Run struct {
@@ -10,6 +10,8 @@ type Run struct {
 	Fetched, Expected, Repeats, Robots int
 	Seconds, CPUSeconds                float64
 	PeakMB                             float64
+	// KiB of the expected pages.
+	KiB float64
 }
 
 // PagesPerSecond counts each page once.
@@ -18,8 +20,15 @@ func (r Run) PagesPerSecond() float64 { return float64(r.Fetched) / r.Seconds }
 // CPUPerPage is µs of processor time.
 func (r Run) CPUPerPage() float64 { return r.CPUSeconds * 1e6 / float64(max(r.Fetched, 1)) }
 
-// Spread is the median of some figures, the least and the greatest of them.
-type Spread struct{ Median, Min, Max float64 }
+// CPUPerKiB is µs of processor time.
+func (r Run) CPUPerKiB() float64 { return r.CPUSeconds * 1e6 / r.KiB }
+
+// confidence of intervals.
+const confidence = 0.95
+
+// Spread is the median of some figures, the least and the greatest of them, and the confidence
+// interval of the median. The interval is infinite with fewer than six figures.
+type Spread struct{ Median, Min, Max, Lo, Hi float64 }
 
 // Summary is one program in all rounds.
 type Summary struct {
@@ -27,6 +36,7 @@ type Summary struct {
 	// Of all rounds: the fewest pages, and the most repeats and requests for robots.txt.
 	Fetched, Expected, Repeats, Robots int
 	Seconds, Rate, CPU, PeakMB         Spread
+	CPUPerKiB                          Spread
 	// RateRatio and CPURatio are to Weft, each of one round.
 	RateRatio, CPURatio Spread
 }
@@ -50,6 +60,7 @@ func Summarize(programs []Program, runs []Run) (all []Summary) {
 		s.Seconds = spread(mine, func(r Run) float64 { return r.Seconds })
 		s.Rate = spread(mine, Run.PagesPerSecond)
 		s.CPU = spread(mine, Run.CPUPerPage)
+		s.CPUPerKiB = spread(mine, Run.CPUPerKiB)
 		s.PeakMB = spread(mine, func(r Run) float64 { return r.PeakMB })
 		s.RateRatio = ratio(mine, of[Weft], Run.PagesPerSecond)
 		s.CPURatio = ratio(mine, of[Weft], Run.CPUPerPage)
@@ -77,10 +88,10 @@ func ratio(runs, to []Run, figure func(Run) float64) Spread {
 
 // spreadOf is zero without figures.
 func spreadOf(figures []float64) Spread {
-	n := len(figures)
-	if n == 0 {
+	if len(figures) == 0 {
 		return Spread{}
 	}
-	slices.Sort(figures)
-	return Spread{(figures[(n-1)/2] + figures[n/2]) / 2, figures[0], figures[n-1]}
+	sample := benchmath.NewSample(figures, &benchmath.DefaultThresholds) // sorts the figures
+	median := benchmath.AssumeNothing.Summary(sample, confidence)
+	return Spread{median.Center, figures[0], figures[len(figures)-1], median.Lo, median.Hi}
 }

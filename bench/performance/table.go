@@ -21,6 +21,32 @@ func Table(all []Summary) string {
 	return b.String()
 }
 
+// Comparison is all programs on one web.
+type Comparison struct {
+	Web       string
+	Summaries []Summary
+}
+
+// WebTable is a Markdown table of the programs on each web: medians, in brackets with their
+// confidence intervals.
+func WebTable(all []Comparison) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "| web | program | pages | CPU µs a page | ÷ Weft | CPU µs a KiB | pages/s | ÷ Weft | peak MB |")
+	fmt.Fprintln(&b, "|---|---|--:|--:|--:|--:|--:|--:|--:|")
+	for _, c := range all {
+		for _, s := range c.Summaries {
+			fmt.Fprintf(&b, "| %s | %s | %s of %s | %s | %s | %.1f | %s | %s | %s |\n", c.Web, s.Program.Name, count(s.Fetched), count(s.Expected),
+				s.CPU.Interval(0), s.CPURatio.Interval(2), s.CPUPerKiB.Median, whole(s.Rate.Median), s.RateRatio.Interval(2), whole(s.PeakMB.Median))
+		}
+	}
+	return b.String()
+}
+
+// Interval is the median with its confidence interval.
+func (s Spread) Interval(decimals int) string {
+	return fmt.Sprintf("%.*f (%.*f–%.*f)", decimals, s.Median, decimals, s.Lo, decimals, s.Hi)
+}
+
 // String is the median with the range, both without a fraction.
 func (s Spread) String() string {
 	return fmt.Sprintf("%s (%s–%s)", whole(s.Median), whole(s.Min), whole(s.Max))

@@ -1,8 +1,10 @@
 // Command run measures a crawler against the local web, each program in a
 // process of its own.
 //
-//	run speed    the limit program and the crawler in turn: pages/s, CPU a
-//	             page, peak memory, and the ratio of the two
+//	run speed    the limit program and the crawler in pairs, on few and on 2,000 young
+//	             domains, with and without gzip: CPU a page and a KiB, pages/s, peak
+//	             memory, and the ratios with confidence intervals. A page that is
+//	             missing is an error. With -docs it draws its part of docs/performance.md
 //	run peers    the limit program, the crawler and the crawlers of bench/peers in turn:
 //	             the same, by the web's own log, and where the crawler's CPU goes. With
 //	             -docs it draws docs/performance.md

@@ -20,6 +20,7 @@ const (
 	peersPart   = "peers"
 	machinePart = "machine"
 	sharesPart  = "shares"
+	limitPart   = "limit"
 )
 
 func peers(ctx context.Context, args []string, out io.Writer) error {
@@ -46,12 +47,16 @@ func peers(ctx context.Context, args []string, out io.Writer) error {
 		}
 		all := performance.Summarize(programs, runs)
 		return b.draw(all, map[string]string{
-			peersPart: performance.Table(all),
-			machinePart: fmt.Sprintf("Measured on %s: %s, with %d pages on %d domains in %d rounds.\n",
-				time.Now().UTC().Format(time.DateOnly), machine(), b.spec.Pages, b.spec.Domains, *rounds),
-			sharesPart: performance.ShareTable(shares, cpuPerPage),
+			peersPart:   performance.Table(all),
+			machinePart: fmt.Sprintf("%s, with %d pages on %d domains in %d rounds.\n", measured(), b.spec.Pages, b.spec.Domains, *rounds),
+			sharesPart:  performance.ShareTable(shares, cpuPerPage),
 		}, *docs)
 	})
+}
+
+// measured says when and where a measurement was made.
+func measured() string {
+	return fmt.Sprintf("Measured on %s: %s", time.Now().UTC().Format(time.DateOnly), machine())
 }
 
 // quiet is how long no new page may be served before a program is given up.
@@ -66,10 +71,7 @@ func (b *bench) rounds(ctx context.Context, programs []performance.Program, roun
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, performance.Run{
-				Program: p.Name, Fetched: r.report.Fetched, Expected: r.report.Expected, Repeats: r.report.Repeats, Robots: r.report.RobotsRequests,
-				Seconds: r.wall.Seconds(), CPUSeconds: r.cpu.Seconds(), PeakMB: float64(r.peakKB) / 1024,
-			})
+			runs = append(runs, r.run())
 			if err := os.RemoveAll(b.dirOf(p.Name, round)); err != nil {
 				return nil, err
 			}
@@ -91,6 +93,11 @@ func (b *bench) draw(all []performance.Summary, parts map[string]string, docs st
 	if err != nil {
 		return err
 	}
+	return errors.Join(replaceParts(docs, parts), os.WriteFile(filepath.Join(docs, "performance.svg"), []byte(plot), 0o644))
+}
+
+// replaceParts puts drawn parts into performance.md of a directory of documents.
+func replaceParts(docs string, parts map[string]string) error {
 	name := filepath.Join(docs, "performance.md")
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -102,8 +109,5 @@ func (b *bench) draw(all []performance.Summary, parts map[string]string, docs st
 			return fmt.Errorf("draw %s: %w", name, err)
 		}
 	}
-	return errors.Join(
-		os.WriteFile(name, []byte(document), 0o644),
-		os.WriteFile(filepath.Join(docs, "performance.svg"), []byte(plot), 0o644),
-	)
+	return os.WriteFile(name, []byte(document), 0o644)
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +97,9 @@ func TestDraw(t *testing.T) {
 	if err := b.draw(performance.Summarize(performance.Programs(), []performance.Run{one}), parts, docs); err != nil {
 		t.Fatal(err)
 	}
+	if err := replaceParts(docs, map[string]string{limitPart: "table four\n"}); err != nil {
+		t.Error(err)
+	}
 	drawn, err := os.ReadFile(filepath.Join(docs, name))
 	if err != nil {
 		t.Fatal(err)
@@ -136,27 +141,55 @@ func TestCompared(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	one := func(name string, fetched int, peakMB int64) row {
-		return row{name: name, usage: usage{wall: time.Second, peakKB: peakMB << 10}, report: webserver.AuditReport{Fetched: fetched, Expected: fetched}}
+	webs := []speedWeb{{name: "barred", minCPU: 0.75}, {name: "free"}}
+	programs := []performance.Program{{Name: "limit"}, {Name: performance.Weft}}
+	// A round in which the limit takes 1 s and 1 s of CPU.
+	round := func(seconds, cpu, peakMB float64) []performance.Run {
+		return []performance.Run{
+			{Program: "limit", Fetched: 1000, Seconds: 1, CPUSeconds: 1, PeakMB: 5000},
+			{Program: performance.Weft, Fetched: 1000, Seconds: seconds, CPUSeconds: cpu, PeakMB: peakMB},
+		}
 	}
-	lossy := one("weft", 990, 100)
-	lossy.report.Expected = 1000
+	good := round(1, 1, 100)
 	tests := []struct {
-		name   string
-		rows   []row
-		missed int
+		name         string
+		barred, free []performance.Run
+		missed       int
 	}{
-		{"good", []row{one("limit", 1000, 50), one("weft", 600, 400)}, 0},
-		{"slow", []row{one("limit", 1000, 50), one("weft", 599, 400)}, 1},
-		{"large in one round", []row{one("limit", 1000, 50), one("weft", 900, 401), one("limit", 1000, 50), one("weft", 900, 100)}, 1},
-		{"lossy", []row{one("limit", 1000, 50), lossy}, 1},
-		{"the limit's memory is no matter", []row{one("limit", 1000, 5000), one("weft", 900, 100)}, 0},
+		{"good", good, good, 0},
+		{"at the bars", round(1.66, 1.33, 400), good, 0},
+		{"much CPU", round(1, 1.34, 100), good, 1},
+		{"much CPU where there is no bar", good, round(1, 9, 100), 0},
+		{"much CPU in one of three rounds", slices.Concat(round(1, 9, 100), good, good), good, 0},
+		{"slow", good, round(1.67, 1, 100), 1},
+		{"large in one round", slices.Concat(good, round(1, 1, 401), good), good, 1},
 	}
 	for _, tt := range tests {
 		var out bytes.Buffer
-		if got := verdict(&out, tt.rows); got != tt.missed {
+		all := []performance.Comparison{{Web: "barred", Summaries: performance.Summarize(programs, tt.barred)}, {Web: "free", Summaries: performance.Summarize(programs, tt.free)}}
+		if got := verdict(&out, webs, all); got != tt.missed {
 			t.Errorf("%s: %d bars missed, want %d\n%s", tt.name, got, tt.missed, &out)
 		}
+	}
+}
+
+func TestParsed(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	urls := filepath.Join(dir, "urls.txt")
+	write("urls.txt", "http://a/1\nhttp://a/2\n")
+	write("pages-1.jsonl", `{"url":"http://a/1","robots":{}}`+"\n")
+	if err := parsed(urls, dir); err == nil || !strings.Contains(err.Error(), "http://a/2") {
+		t.Errorf("a page is missing: %v", err)
+	}
+	write("pages-2.jsonl", `{"url":"http://a/other"}`+"\n"+`{"url":"http://a/2"}`+"\n")
+	if err := parsed(urls, dir); err != nil {
+		t.Errorf("all pages are there: %v", err)
 	}
 }
 
@@ -211,8 +244,8 @@ func TestCrawlRunKills(t *testing.T) {
 	}
 }
 
-// The programs work together, with the limit in the place of the crawler: it
-// loses no page, and it is found out for asking no robots.txt.
+// The programs work together, with the limit in the place of the crawler: it fetches every page,
+// and it is found out for writing no pages and for asking no robots.txt.
 func TestPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs programs")
@@ -222,10 +255,27 @@ func TestPrograms(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	// A crawler that fetches all pages, and writes one line for each.
+	crawler := filepath.Join(bin, "crawler")
+	script := "#!/bin/sh\nset -e\n" + bin + "/limit -urls $1\nmkdir -p $2/pages\nsed 's/.*/{\"url\":\"&\"}/' $1 >$2/pages/all.jsonl\n"
+	if err := os.WriteFile(crawler, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	var out bytes.Buffer
-	err := speed(t.Context(), []string{"-bin", bin, "-pages", "300", "-domains", "3", "-rounds", "1", "-crawl", "{bin}/limit -urls {urls}"}, &out)
-	if err != nil || !strings.Contains(out.String(), "ok      pages missing 0") {
+	err := speed(t.Context(), []string{"-bin", bin, "-rounds", "1", "-webs", "few,few-gzip", "-pages", "300", "-crawl", "{bin}/crawler {urls} {data}"}, &out)
+	if err != nil || strings.Count(out.String(), "| Weft | 300 of 300 |") != 2 {
 		t.Errorf("speed: %v\n%s", err, &out)
+	}
+	for _, tt := range []struct{ web, pages, line, want string }{
+		{"few", "300", "{bin}/limit -urls {urls}", "300 pages were not parsed"},
+		{"few", "300", "{bin}/limit -urls {seeds}", "233 pages were not fetched"},
+		{"young", "2000", "{bin}/limit -urls {seeds}", "1999 pages were not fetched"},
+		{"other", "300", "{bin}/limit -urls {urls}", "nothing to measure"},
+	} {
+		err := speed(t.Context(), []string{"-bin", bin, "-rounds", "1", "-webs", tt.web, "-pages", tt.pages, "-crawl", tt.line}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s with %s: %v, want %s", tt.web, tt.line, err, tt.want)
+		}
 	}
 	out.Reset()
 	err = polite(t.Context(), []string{"-bin", bin, "-pages", "300", "-domains", "3", "-duration", "0", "-delay", "0", "-crawl", "{bin}/limit -urls {seeds}", "-bars"}, &out)

@@ -1,209 +1,177 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/weftcrawl/weft/bench/localweb"
-	"github.com/weftcrawl/weft/test/child"
-	"github.com/weftcrawl/weft/test/webserver"
+	"github.com/weftcrawl/weft/bench/performance"
+	"github.com/weftcrawl/weft/codecs"
 )
 
-// Bars of `run speed`.
+// Bars of `run speed` on every web.
 const (
-	minRatio  = 0.6
+	minRate   = 0.6 // pages/s, ÷ those of the limit
 	maxPeakMB = 400
 )
 
-// row is one program in one round.
-type row struct {
-	name  string
-	round int
-	usage
-	webCPU time.Duration
-	report webserver.AuditReport
+// speedWeb is a web on which the crawler is compared with the limit.
+type speedWeb struct {
+	name string
+	spec localweb.Spec
+	// minCPU is the least CPU a page of the limit, ÷ that of the crawler; 0: there is no bar.
+	minCPU float64
 }
 
-func (r row) pagesPerSecond() float64 { return float64(r.report.Fetched) / r.wall.Seconds() }
-
-func (r row) cpuPerPage() float64 { return micros(r.cpu, r.report.Fetched) }
-
-func micros(d time.Duration, pages int) float64 {
-	return float64(d.Microseconds()) / float64(max(pages, 1))
+// speedWebs: young domains have so few pages that most requests go to domains that the crawl
+// has just discovered.
+func speedWebs() []speedWeb {
+	few := localweb.Spec{Pages: 20_000, Domains: 67, Seed: 1}
+	young := localweb.Spec{Pages: 10_000, Domains: 2_000, Seed: 1, Young: true}
+	withGzip := func(s localweb.Spec) localweb.Spec { s.Gzip = true; return s }
+	return []speedWeb{
+		{"few", few, 1},
+		{"few-gzip", withGzip(few), 0},
+		{"young", young, 0.75},
+		{"young-gzip", withGzip(young), 0},
+	}
 }
 
 func speed(ctx context.Context, args []string, out io.Writer) error {
-	b := newWebBench("speed", out, localweb.Spec{Pages: 20_000, Domains: 50, Seed: 1})
+	b := newBench("speed", out)
+	b.BoolVar(&b.bars, "bars", false, "fail when a bar is missed")
 	limit := b.String("limit", "{bin}/limit -urls {urls}", "`command` of the limit")
-	crawl := b.String("crawl", "{bin}/weft crawl --sitemaps off --delay 0 --allow-private --scope host --seeds {seeds} --data {data}", "`command` of the crawler")
-	rounds := b.Int("rounds", 2, "`rounds`, each of the limit and then the crawler")
+	crawl := b.String("crawl", "{bin}/weft crawl --sitemaps off --delay 0 --allow-private --scope any --seeds {seeds} --data {data}", "`command` of the crawler")
+	rounds := b.Int("rounds", 6, "`rounds`, each of a pair of runs on each web; confidence intervals take 6")
+	names := b.String("webs", "", "`names` of the webs, with commas between them; empty: few,few-gzip,young,young-gzip")
+	pages := b.Int("pages", 0, "`pages` of each web; 0: 20,000 on few domains, 10,000 on young ones")
+	docs := b.String("docs", "", "draw the table in performance.md in this `directory`")
 	return b.run(args, func() error {
-		var rows []row
-		for round := 1; round <= *rounds; round++ {
-			for _, p := range []program{{name: "limit", line: *limit}, {name: "weft", line: *crawl}} {
-				r, err := b.measure(ctx, p, round)
-				if err != nil {
-					return err
-				}
-				rows = append(rows, r)
+		webs := speedWebs()
+		if *names != "" {
+			only := strings.Split(*names, ",")
+			webs = slices.DeleteFunc(webs, func(w speedWeb) bool { return !slices.Contains(only, w.name) })
+		}
+		if len(webs) == 0 || *rounds < 1 {
+			return errors.New("there is nothing to measure: -webs has no name of a web, or -rounds is less than 1")
+		}
+		if *pages > 0 {
+			for i := range webs {
+				webs[i].spec.Pages = *pages
 			}
 		}
-		table(out, rows)
-		b.missed = verdict(out, rows)
-		return nil
+		programs := []performance.Program{{Name: "limit", Command: *limit}, {Name: performance.Weft, Command: *crawl}}
+		all, err := b.compareOnWebs(ctx, webs, programs, *rounds)
+		if err != nil {
+			return err
+		}
+		table := fmt.Sprintf("%s, in %d rounds.\n\n%s", measured(), *rounds, performance.WebTable(all))
+		fmt.Fprintf(out, "\n%s\n", table)
+		b.missed = verdict(out, webs, all)
+		if *docs == "" {
+			return nil
+		}
+		return replaceParts(*docs, map[string]string{limitPart: table})
 	})
 }
 
-// program is a command to measure. beside are commands of other processes that
-// run until it ends, each with a data directory of its own.
-type program struct {
-	name, line string
-	beside     []string
-	// quiet is how long no new page may be served; 0: as long as the program runs.
-	quiet time.Duration
+// compareOnWebs runs the programs in turn on every web. The program that was first in a
+// round is last in the next one.
+func (b *bench) compareOnWebs(ctx context.Context, webs []speedWeb, programs []performance.Program, rounds int) ([]performance.Comparison, error) {
+	runs := make([][]performance.Run, len(webs))
+	turn := slices.Clone(programs)
+	for round := 1; round <= rounds; round++ {
+		for i, w := range webs {
+			b.spec = w.spec
+			fmt.Fprintf(b.out, "web %s\n", w.name)
+			for _, p := range turn {
+				r, err := b.complete(ctx, program{name: p.Name, line: p.Command, quiet: quiet}, round)
+				if err != nil {
+					return nil, fmt.Errorf("web %s: %w", w.name, err)
+				}
+				runs[i] = append(runs[i], r.run())
+			}
+		}
+		slices.Reverse(turn)
+	}
+	var all []performance.Comparison
+	for i, w := range webs {
+		all = append(all, performance.Comparison{Web: w.name, Summaries: performance.Summarize(programs, runs[i])})
+	}
+	return all, nil
 }
 
-// measure runs one program against a fresh web, with all its files in a directory
-// of their own, and prints what it did.
-func (b *bench) measure(ctx context.Context, p program, round int) (r row, err error) {
+// complete measures a program that must have every page, and removes its files.
+func (b *bench) complete(ctx context.Context, p program, round int) (row, error) {
+	r, err := b.measure(ctx, p, round)
+	if err != nil {
+		return r, err
+	}
 	dir := b.dirOf(p.name, round)
-	defer func() {
+	if missing := r.report.Expected - r.report.Fetched; missing > 0 {
+		return r, fmt.Errorf("%s, round %d: %d pages were not fetched, such as %s", p.name, round, missing, r.report.Missing[0])
+	}
+	if p.name == performance.Weft { // the limit itself fails if it cannot parse a page
+		if err := parsed(filepath.Join(dir, "urls.txt"), filepath.Join(dir, "data", "pages")); err != nil {
+			return r, fmt.Errorf("%s, round %d: %w", p.name, round, err)
+		}
+	}
+	return r, os.RemoveAll(dir)
+}
+
+// parsed returns an error if a URL of a list is missing in a crawl's files of pages.
+func parsed(urls, pages string) error {
+	list, err := os.ReadFile(urls)
+	if err != nil {
+		return err
+	}
+	missing := map[string]bool{}
+	for url := range strings.FieldsSeq(string(list)) {
+		missing[url] = true
+	}
+	files, err := filepath.Glob(filepath.Join(pages, "*.jsonl"))
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
 		if err != nil {
-			err = fmt.Errorf("%s, round %d: its output is in %s: %w", p.name, round, dir, err)
+			return err
 		}
-	}()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return r, err
-	}
-	site, err := b.spec.Web()
-	if err != nil {
-		return r, err
-	}
-	w, err := startWeb(b.bin, b.spec, dir)
-	if err != nil {
-		return r, err
-	}
-	values := map[string]string{"bin": b.bin, "urls": filepath.Join(dir, "urls.txt"), "seeds": w.seeds, "delay": "0"}
-	r.name, r.round = p.name, round
-	total, err := w.writeURLs(site, values["urls"])
-	if err == nil {
-		served := w.served
-		if p.quiet > 0 {
-			served = noQuiet(served, p.quiet, time.Now)
+		for line := range bytes.Lines(text) {
+			page, err := codecs.DecodeParsedFingerprints(line)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			delete(missing, page.URL)
 		}
-		r.usage, err = p.measure(ctx, dir, values, served, total)
 	}
-	entries, webCPU, stopErr := w.stop()
-	if err := errors.Join(err, stopErr); err != nil {
-		return r, err
+	for url := range missing {
+		return fmt.Errorf("%d pages were not parsed, such as %s", len(missing), url)
 	}
-	r.webCPU = webCPU
-	r.report = webserver.Audit(entries, webserver.Expect{Pages: site.Pages(), Denied: site.Denied})
-	fmt.Fprintln(b.out, r)
-	return r, nil
+	return nil
 }
 
-// dirOf is where the files of a program are.
-func (b *bench) dirOf(program string, round int) string {
-	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", strings.NewReplacer(",", "", " ", "-").Replace(program), round))
-}
-
-// noQuiet returns served with an error if it returns the same number for too long.
-func noQuiet(served func() (int64, error), quiet time.Duration, now func() time.Time) func() (int64, error) {
-	var last int64
-	since := now()
-	return func() (int64, error) {
-		n, err := served()
-		if n != last {
-			last, since = n, now()
-		}
-		if err == nil && now().Sub(since) > quiet {
-			err = fmt.Errorf("no page was served for %v after %d pages", quiet, n)
-		}
-		return n, err
-	}
-}
-
-// measure runs the processes of a program. It returns the time of the first, the CPU of all, and
-// the memory of the first.
-func (p program) measure(ctx context.Context, dir string, values map[string]string, served func() (int64, error), total int64) (u usage, err error) {
-	started := time.Now()
-	var all []*child.Process
-	for n, line := range append([]string{p.line}, p.beside...) {
-		name := "data"
-		if n > 0 {
-			name += strconv.Itoa(n + 1)
-		}
-		values["data"] = filepath.Join(dir, name)
-		c, startErr := start(command(line, values), filepath.Join(dir, name+".log"))
-		if err = startErr; err != nil {
-			break
-		}
-		all = append(all, c)
-	}
-	if err == nil {
-		u, err = measure(ctx, all[0], started, served, total)
-	}
-	for n, c := range all {
-		if n == 0 {
-			c.Kill() // it has ended, or is not to
-			continue
-		}
-		err = errors.Join(err, interrupt(c))
-		u.cpu += cpu(c.ProcessState)
-	}
-	return u, err
-}
-
-func (r row) String() string {
-	return fmt.Sprintf("%s, round %d: %d of %d pages in %.1f s, %.0f pages/s",
-		r.name, r.round, r.report.Fetched, r.report.Expected, r.wall.Seconds(), r.pagesPerSecond())
-}
-
-func table(out io.Writer, rows []row) {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\nprogram\tround\tpages\trepeats\tseconds\tpages/s\tCPU µs/page\tweb µs/page\tpeak MB\tat 25 %\t50 %\t75 %\t100 %\t")
-	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%.0f\t%.0f\t%.0f\t%s\t%s\t%s\t%s\t%s\t\n", r.name, r.round, r.report.Fetched, r.report.Repeats,
-			r.wall.Seconds(), r.pagesPerSecond(), r.cpuPerPage(), micros(r.webCPU, r.report.Fetched),
-			mb(r.peakKB), mb(r.growthKB[0]), mb(r.growthKB[1]), mb(r.growthKB[2]), mb(r.growthKB[3]))
-	}
-	_ = t.Flush()
-}
-
-func mb(kb int64) string {
-	if kb == 0 {
-		return "–"
-	}
-	return strconv.FormatInt(kb/1024, 10)
-}
-
-// verdict compares the means of both programs and counts missed bars.
-func verdict(out io.Writer, rows []row) (missed int) {
-	sum, n := map[string]float64{}, map[string]float64{}
-	var peak int64
-	var lost int
-	for _, r := range rows {
-		sum[r.name] += r.pagesPerSecond()
-		n[r.name]++
-		lost += r.report.Expected - r.report.Fetched
-		if r.name == "weft" {
-			peak = max(peak, r.peakKB)
-		}
-	}
-	ratio := sum["weft"] / n["weft"] / (sum["limit"] / n["limit"])
+// verdict compares the medians with the bars and counts missed ones.
+func verdict(out io.Writer, webs []speedWeb, all []performance.Comparison) (missed int) {
 	c := checks{out: out}
-	fmt.Fprintln(out)
-	c.check(ratio >= minRatio, "ratio weft/limit %.2f, bar ≥ %.2f", ratio, minRatio)
-	c.check(peak <= maxPeakMB*1024, "peak memory %d MB, bar ≤ %d MB", peak/1024, maxPeakMB)
-	c.check(lost == 0, "pages missing %d, bar 0", lost)
+	for i, w := range webs {
+		limit, weft := all[i].Summaries[0], all[i].Summaries[1]
+		cpu := fmt.Sprintf("%s: CPU a page, limit ÷ Weft %s", w.name, limit.CPURatio.Interval(2))
+		if w.minCPU > 0 {
+			c.check(limit.CPURatio.Median >= w.minCPU, "%s, bar ≥ %.2f", cpu, w.minCPU)
+		} else {
+			fmt.Fprintln(out, "        "+cpu)
+		}
+		c.check(1/limit.RateRatio.Median >= minRate, "%s: pages/s, Weft ÷ limit %.2f, bar ≥ %.2f", w.name, 1/limit.RateRatio.Median, minRate)
+		c.check(weft.PeakMB.Max <= maxPeakMB, "%s: peak memory %.0f MB, bar ≤ %d MB", w.name, weft.PeakMB.Max, maxPeakMB)
+	}
 	return c.missed
 }

@@ -54,17 +54,19 @@ func startWeb(bin string, spec localweb.Spec, dir string) (*web, error) {
 	return w, nil
 }
 
-func (w *web) writeURLs(site localweb.Web, name string) (pages int64, err error) {
+// writeURLs writes the URLs of all pages to a file, and returns their number and size.
+func (w *web) writeURLs(site localweb.Web, name string) (pages int64, kib float64, err error) {
 	f, err := os.Create(name)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	out := bufio.NewWriter(f)
 	for domain, path := range site.Pages() {
 		fmt.Fprintln(out, webserver.Origin(domain, w.port)+path)
 		pages++
+		kib += float64(len(site.Answer(domain, w.port, path, nil).Body)) / 1024
 	}
-	return pages, errors.Join(out.Flush(), f.Close())
+	return pages, kib, errors.Join(out.Flush(), f.Close())
 }
 
 func (w *web) served() (pages int64, err error) {

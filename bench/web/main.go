@@ -47,7 +47,7 @@ func run(args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	options := webserver.ServerOptions{Port: *port, Latency: *latency}
+	options := webserver.ServerOptions{Port: *port, Latency: *latency, Gzip: spec.Gzip}
 	if *logFile != "" {
 		log, err := os.Create(*logFile)
 		if err != nil {
@@ -64,7 +64,11 @@ func run(args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	if *seedsFile != "" {
-		if err := os.WriteFile(*seedsFile, []byte(strings.Join(server.Seeds(), "\n")+"\n"), 0o644); err != nil {
+		seeds := server.Seeds()
+		if spec.Young {
+			seeds = seeds[:1]
+		}
+		if err := os.WriteFile(*seedsFile, []byte(strings.Join(seeds, "\n")+"\n"), 0o644); err != nil {
 			return err
 		}
 	}

@@ -155,6 +155,9 @@ type Options struct {
 	Links int
 	// CrossLinks is the share of links that lead to another domain.
 	CrossLinks float64
+	// LinkedRoots: root number d also links to the roots of domains 8d+1 to 8d+8, so that
+	// all pages can be reached from the first domain.
+	LinkedRoots bool
 	// DeniedEvery, ErrorEvery and RedirectEvery: one page in so many links to a URL that
 	// robots.txt denies, that does not exist (404), or that redirects to a page of the
 	// same domain. 0: no page does.

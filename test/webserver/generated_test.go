@@ -49,6 +49,27 @@ func TestGeneratedIsConnected(t *testing.T) {
 	}
 }
 
+// With linked roots, every domain is found from the first one.
+func TestLinkedRoots(t *testing.T) {
+	g := generated(t, Options{Pages: 300, Domains: 100, LinkedRoots: true})
+	reached := map[string]bool{DomainAddr(0): true}
+	for queue := []string{DomainAddr(0)}; len(queue) > 0; queue = queue[1:] {
+		for _, href := range g.Page(queue[0], 80, "/").Links {
+			u, err := url.Parse(href)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if domain := u.Hostname(); domain != "" && !reached[domain] {
+				reached[domain] = true
+				queue = append(queue, domain)
+			}
+		}
+	}
+	if len(reached) != 100 {
+		t.Errorf("%d of 100 domains are reachable", len(reached))
+	}
+}
+
 func TestGeneratedLinks(t *testing.T) {
 	g := generated(t, Options{Pages: 900, Domains: 9, CrossLinks: 0.1, DeniedEvery: 5, ErrorEvery: 7, RedirectEvery: 9})
 	exist := map[string]bool{}

@@ -99,6 +99,11 @@ func (g *Generated) links(rng *rand.Rand, d, n, port, size int) []link {
 	for c := fanOut*n + 1; c <= fanOut*n+fanOut && c < pages; c++ {
 		links = append(links, link{g.path(d, c), g.anchor(c)})
 	}
+	if n == 0 && o.LinkedRoots {
+		for c := fanOut*d + 1; c <= fanOut*d+fanOut && c < o.Domains; c++ {
+			links = append(links, link{Origin(DomainAddr(c), port) + "/", g.anchor(c)})
+		}
+	}
 	if every(o.DeniedEvery, n) {
 		links = append(links, link{deniedPrefix + strconv.Itoa(n) + ".html", "Private"})
 	}

@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
 )
 
 // ServerOptions are how a site is served.
@@ -22,6 +25,8 @@ type ServerOptions struct {
 	Log io.Writer
 	// Latency added before each response.
 	Latency time.Duration
+	// Gzip compresses responses for clients that accept gzip, at level 1 as nginx does.
+	Gzip bool
 }
 
 // Server serves a Site on the loopback interface, and nowhere else, until
@@ -66,7 +71,15 @@ func newServer(site Site, options ServerOptions, port int) *Server {
 }
 
 func (s *Server) httpServer() *http.Server {
-	return &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	if s.options.Gzip {
+		compress, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
+		if err != nil {
+			panic("webserver: " + err.Error()) // both options are valid
+		}
+		server.Handler = compress(s)
+	}
+	return server
 }
 
 // serve answers what comes to a listener until Close.

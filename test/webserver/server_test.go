@@ -177,3 +177,29 @@ func TestTree(t *testing.T) {
 		t.Error("a file was accepted as a directory")
 	}
 }
+
+// Only a client that accepts gzip gets gzip, and what it decodes is the page. Zstd is not sent.
+func TestGzip(t *testing.T) {
+	g := generated(t, Options{Pages: 3, Domains: 1})
+	s := serve(t, g, ServerOptions{Gzip: true})
+	client := newClient(t)
+	for accept, want := range map[string]string{"gzip, zstd": "gzip", "identity": ""} {
+		req, err := http.NewRequest(http.MethodGet, s.Seeds()[0], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept-Encoding", accept)
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if got := resp.Header.Get("Content-Encoding"); got != want {
+			t.Errorf("Accept-Encoding %q: got %q, want %q", accept, got, want)
+		}
+	}
+	_, body := get(t, client, s.Seeds()[0]) // net/http decodes it
+	if want := string(g.Answer(DomainAddr(0), s.Port(), "/", nil).Body); body != want {
+		t.Errorf("got %d bytes that differ from the page's %d", len(body), len(want))
+	}
+}
