@@ -64,7 +64,8 @@ func (s *session) openArchive(ctx context.Context) error {
 	return s.adoptFormer(ctx)
 }
 
-// expire erases each day what is older than the archive keeps it, until ctx ends.
+// expire erases each day what is older than the archive keeps it, until ctx ends. A crawl of one
+// process that has nothing left to do waits for the first time.
 func (s *session) expire(ctx context.Context) {
 	d, bucket := s.env.Definition, s.archive.Bucket
 	keep := erase.Keep{Default: time.Duration(d.KeepMS) * time.Millisecond, Domains: map[string]time.Duration{}}
@@ -76,10 +77,11 @@ func (s *session) expire(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil: // the next owner goes on
 		case err != nil:
-			s.log.Warn("erasing what the archive keeps no longer failed; it is tried again in an hour", "archive", bucket, "error", err)
+			s.log.Warn("erasing what the archive keeps no longer failed; the next run or hour tries again", "archive", bucket, "error", err)
 		case due:
 			s.log.Info("what the archive keeps no longer was erased", "archive", bucket, "records", report.Records, "files", report.Files, "deleted_files", report.Deleted)
 		}
+		s.expired.Store(true)
 		return false, nil
 	})
 }

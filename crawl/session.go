@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -42,6 +43,7 @@ type session struct {
 	whole   bool           // it runs all stages, and writes files
 	archive archive.Options
 	settle  chan struct{} // closed when files are to be completed
+	expired atomic.Bool   // the archive has been rid once of what it keeps no longer
 	names   *instances
 	control *controlListener
 	log     *slog.Logger

@@ -229,6 +229,9 @@ func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string 
 			return why
 		}
 	}
+	if s.opts.embedded() && !s.expired.Load() {
+		return "the erasure of what the archive keeps no longer"
+	}
 	return ""
 }
 
