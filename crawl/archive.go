@@ -10,9 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"github.com/weftcrawl/weft/inspect/erase"
 	"github.com/weftcrawl/weft/internal/blob"
-	"github.com/weftcrawl/weft/internal/supervise"
 	"github.com/weftcrawl/weft/processors/archive"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/topics"
@@ -61,29 +59,8 @@ func (s *session) openArchive(ctx context.Context) error {
 		FileBytes: d.ArchiveFile, WARC: warc.Options{Compression: warc.Compression(d.ArchiveCompress)},
 		Chore: s.expire,
 	}
+	s.expiry.opened = time.Now()
 	return s.adoptFormer(ctx)
-}
-
-// expire erases each day what is older than the archive keeps it, until ctx ends. A crawl of one
-// process that has nothing left to do waits for the first time.
-func (s *session) expire(ctx context.Context) {
-	d, bucket := s.env.Definition, s.archive.Bucket
-	keep := erase.Keep{Default: time.Duration(d.KeepMS) * time.Millisecond, Domains: map[string]time.Duration{}}
-	for domain, ms := range d.KeepOfMS {
-		keep.Domains[domain] = time.Duration(ms) * time.Millisecond
-	}
-	_ = supervise.Until(ctx, time.Hour, func() (bool, error) { // its only error is the end of ctx
-		report, due, err := erase.Daily(ctx, bucket, keep, time.Now())
-		switch {
-		case ctx.Err() != nil: // the next owner goes on
-		case err != nil:
-			s.log.Warn("erasing what the archive keeps no longer failed; the next run or hour tries again", "archive", bucket, "error", err)
-		case due:
-			s.log.Info("what the archive keeps no longer was erased", "archive", bucket, "records", report.Records, "files", report.Files, "deleted_files", report.Deleted)
-		}
-		s.expired.Store(true)
-		return false, nil
-	})
 }
 
 // sweepAge is the age of an upload that no process can still be busy with.

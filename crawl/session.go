@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -43,7 +42,7 @@ type session struct {
 	whole   bool           // it runs all stages, and writes files
 	archive archive.Options
 	settle  chan struct{} // closed when files are to be completed
-	expired atomic.Bool   // the archive has been rid once of what it keeps no longer
+	expiry  expiry
 	names   *instances
 	control *controlListener
 	log     *slog.Logger

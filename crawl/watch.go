@@ -229,7 +229,7 @@ func (s *session) unsettled(ctx context.Context, sink *archive.PageSink) string 
 			return why
 		}
 	}
-	if s.opts.embedded() && !s.expired.Load() {
+	if s.opts.embedded() && s.expiry.pending() {
 		return "the erasure of what the archive keeps no longer"
 	}
 	return ""

@@ -63,10 +63,11 @@ func run(list string, workers int, out io.Writer) error {
 			defer client.CloseIdleConnections()
 			var body bytes.Buffer
 			for i := next.Add(1) - 1; i < int64(len(hosts)); i = next.Add(1) - 1 {
-				for _, url := range hosts[i] {
-					n, err := page(client, url, &body)
+				for _, one := range hosts[i] {
+					n, err := page(client, one, &body)
 					if err != nil {
-						return fmt.Errorf("fetch %s: %w", url, err)
+						next.Store(int64(len(hosts))) // the others stop after their hosts
+						return fmt.Errorf("fetch %s: %w", one, err)
 					}
 					pages.Add(1)
 					links.Add(int64(n))

@@ -283,3 +283,15 @@ func TestPrograms(t *testing.T) {
 		t.Errorf("polite: %v\n%s", err, &out)
 	}
 }
+
+func TestSpeedWebsOf(t *testing.T) {
+	if all, err := speedWebsOf(""); err != nil || len(all) != len(speedWebs()) {
+		t.Errorf("%d webs, %v", len(all), err)
+	}
+	if some, err := speedWebsOf("young,few"); err != nil || len(some) != 2 || some[0].name != "young" {
+		t.Errorf("%v, %v", some, err)
+	}
+	if _, err := speedWebsOf("few,yuong"); err == nil || !strings.Contains(err.Error(), "yuong") {
+		t.Error(err)
+	}
+}

@@ -44,23 +44,43 @@ func speedWebs() []speedWeb {
 	}
 }
 
+// minRounds is the least number of rounds that gives a confidence interval of 95 %.
+const minRounds = 6
+
+// speedWebsOf are the webs of names with commas between them; empty: all.
+func speedWebsOf(names string) ([]speedWeb, error) {
+	if names == "" {
+		return speedWebs(), nil
+	}
+	var webs []speedWeb
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(speedWebs(), func(w speedWeb) bool { return w.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("-webs: there is no web %q", name)
+		}
+		webs = append(webs, speedWebs()[i])
+	}
+	return webs, nil
+}
+
 func speed(ctx context.Context, args []string, out io.Writer) error {
 	b := newBench("speed", out)
 	b.BoolVar(&b.bars, "bars", false, "fail when a bar is missed")
 	limit := b.String("limit", "{bin}/limit -urls {urls}", "`command` of the limit")
 	crawl := b.String("crawl", "{bin}/weft crawl --sitemaps off --delay 0 --allow-private --scope any --seeds {seeds} --data {data}", "`command` of the crawler")
-	rounds := b.Int("rounds", 6, "`rounds`, each of a pair of runs on each web; confidence intervals take 6")
+	rounds := b.Int("rounds", minRounds, "`rounds`, each of a pair of runs on each web; confidence intervals take 6")
 	names := b.String("webs", "", "`names` of the webs, with commas between them; empty: few,few-gzip,young,young-gzip")
 	pages := b.Int("pages", 0, "`pages` of each web; 0: 20,000 on few domains, 10,000 on young ones")
 	docs := b.String("docs", "", "draw the table in performance.md in this `directory`")
 	return b.run(args, func() error {
-		webs := speedWebs()
-		if *names != "" {
-			only := strings.Split(*names, ",")
-			webs = slices.DeleteFunc(webs, func(w speedWeb) bool { return !slices.Contains(only, w.name) })
-		}
-		if len(webs) == 0 || *rounds < 1 {
-			return errors.New("there is nothing to measure: -webs has no name of a web, or -rounds is less than 1")
+		webs, err := speedWebsOf(*names)
+		switch {
+		case err != nil:
+			return err
+		case *rounds < 1:
+			return errors.New("-rounds is less than 1")
+		case *docs != "" && (*rounds < minRounds || *names != "" || *pages > 0):
+			return fmt.Errorf("-docs draws all webs, with their pages, in %d rounds or more", minRounds)
 		}
 		if *pages > 0 {
 			for i := range webs {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -57,8 +58,15 @@ func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, er
 			return nil, nil
 		}
 	}
-	if list, isList := value.([]any); isList {
-		return list, nil
+	switch value := value.(type) {
+	case []any:
+		return value, nil
+	case map[string]any: // for flags such as --max-body-of
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			pairs = append(pairs, fmt.Sprintf("%s=%v", key, value[key]))
+		}
+		return strings.Join(pairs, ","), nil
 	}
 	return fmt.Sprint(value), nil
 }

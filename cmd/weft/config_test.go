@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,43 @@ func TestExampleConfigIsAccepted(t *testing.T) {
 	}
 	if err := got.definitionFlags.check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// What the file shows in comments is accepted, too, when the comment sign is removed.
+func TestExampleConfigIsAcceptedInComments(t *testing.T) {
+	text, err := os.ReadFile(exampleConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for line := range strings.Lines(string(text)) {
+		example, found := strings.CutPrefix(line, "# ")
+		if name, _, ok := strings.Cut(example, ": "); !found || !ok || strings.Contains(name, " ") || name != strings.ToLower(name) {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "weft.yaml")
+		if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var grammar cli
+		parser, err := newParser(&grammar, streams{strings.NewReader(""), io.Discard, io.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = parser.Parse([]string{"crawl", "--config", path, "http://example.com/"})
+		if err != nil && (strings.Contains(err.Error(), "is not a flag") || strings.HasPrefix(example, "rules:")) {
+			continue // a line of text, and a file that is not there
+		}
+		if tried++; err != nil {
+			t.Errorf("%s: %v", strings.TrimSpace(example), err)
+		}
+		if strings.HasPrefix(example, "keep-of:") && (len(grammar.Crawl.KeepOf) != 2 || grammar.Crawl.KeepOf["example.com"] != age(30*24*time.Hour)) {
+			t.Errorf("%s gives %v", example, grammar.Crawl.KeepOf)
+		}
+	}
+	if tried < 20 {
+		t.Errorf("only %d examples", tried)
 	}
 }
 

@@ -200,6 +200,9 @@ func agesOf(flag map[string]age) (map[string]time.Duration, error) {
 	ages := make(map[string]time.Duration, len(flag))
 	for name, of := range flag {
 		domain, err := registrable(name)
+		if _, twice := ages[domain]; err == nil && twice {
+			err = usagef("%s has two ages", domain)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("--keep-of: %w", err)
 		}
@@ -226,7 +229,7 @@ func (a *age) UnmarshalText(text []byte) error {
 	} else {
 		of, err = time.ParseDuration(string(text))
 	}
-	if err != nil || of <= 0 {
+	if err != nil || of < time.Second {
 		return fmt.Errorf("%q is not an age such as 90d, 36h or forever", text)
 	}
 	*a = age(of)

@@ -19,16 +19,18 @@
 // Each step is one Put or Delete of package blob: an object is there in its old form or in its new one.
 // The file is replaced after everything that is made of it. So a file that has the page is found again by
 // the next run of the same command, which does all of its steps again, with the same bytes: names and
-// times of tombstones are those of the unfinished erasure, which erasures/unfinished.json has.
+// times of tombstones are those of the unfinished erasure, which erasures/unfinished.json has. One by age
+// also goes on with its own time and its own ages.
 //
 // That object is also what keeps out another erasure, which could put back a file that it has read
-// before. The same command twice at the same time is not kept out. Do not do it.
+// before. A run that lives changes it every 2 s. Another run takes over what has not changed for
+// DefaultPatience, and before each change of the archive a run asks whether it was taken over.
 //
 // Before a file is replaced, the new one is read on the local disk, because the old one is the only copy.
 // At the end of a run everything is searched again.
 //
 // # By age
 //
-// Daily is for the stage archive of a crawl that keeps pages for a time: the owner of its first partition calls
-// it. The log tells it whether a day has passed. Files that are too young are not read.
+// Expire is for the stage archive of a crawl that keeps pages for a time: the owner of its first partition calls
+// it. The log tells it whether a day has passed. Files without a record that is too old are not read.
 package erase

@@ -1,9 +1,8 @@
 package erase
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +21,9 @@ type Options struct {
 	Selection Selection
 	// Now is the time of the erasure.
 	Now time.Time
+	// Patience is how long Run watches an erasure that was not finished for signs of life before it goes
+	// on with it; 0: DefaultPatience. Below 0 it does not watch, and gives no sign.
+	Patience time.Duration
 }
 
 // Report counts what was found and, by Run, erased.
@@ -41,31 +43,39 @@ type Report struct {
 	Read int64 `json:"read_files"`
 }
 
+func (r *Report) add(other Report) {
+	r.Records += other.Records
+	r.Moved += other.Moved
+	r.Pages += other.Pages
+	r.Files += other.Files
+	r.Deleted += other.Deleted
+	r.Indexes += other.Indexes
+	r.Read += other.Read
+}
+
 // Found is the number of places that have a selected page.
 func (r Report) Found() int64 { return r.Records + r.Moved + r.Pages + r.Indexes }
 
 // ErrFound means that a selected page is still there.
 var ErrFound = errors.New("the search after the erasure finds it again")
 
-// ErrUnfinished means that another erasure is not finished.
-var ErrUnfinished = errors.New("another erasure is not finished")
-
 // ErrOtherCopy means that a place of pages has files in which nothing can be erased.
 var ErrOtherCopy = errors.New("it is not a file of JSON lines, so that nothing can be erased in it")
 
-// run is a call of Run or Search.
+// run is one erasure, or one search.
 type run struct {
 	Options
 	entry  entry
 	search bool // change nothing
-	// young are indexes of files without a selected record.
-	young  map[string]bool
-	report Report
+	// skipped are indexes of files without a selected record.
+	skipped map[string]bool
+	report  Report
+	begun   time.Time
 }
 
 // Search counts where selected pages are, and changes nothing.
 func Search(ctx context.Context, o Options) (Report, error) {
-	r := &run{Options: o, search: true, young: map[string]bool{}}
+	r := &run{Options: o, search: true, skipped: map[string]bool{}}
 	err := r.checkCopies(ctx)
 	if err == nil {
 		err = r.pass(ctx)
@@ -74,28 +84,44 @@ func Search(ctx context.Context, o Options) (Report, error) {
 }
 
 // Run erases what is selected. It returns what was done, also with an error: the same call again goes on.
-func Run(ctx context.Context, o Options) (Report, error) {
-	r := &run{Options: o, young: map[string]bool{}}
+// An erasure by age that was not finished had its own ages and its own time: another one by age finishes
+// it first.
+func Run(ctx context.Context, o Options) (all Report, err error) {
+	o.Patience = cmp.Or(o.Patience, DefaultPatience)
+	for {
+		r := &run{Options: o, skipped: map[string]bool{}, begun: time.Now()}
+		err := r.do(ctx)
+		all.add(r.report)
+		if err != nil || !r.entry.Resumed || r.entry.Kind != byAge || o.Selection.keep.shortest() == 0 {
+			return all, err
+		}
+	}
+}
+
+func (r *run) do(ctx context.Context) error {
 	if err := r.checkCopies(ctx); err != nil {
-		return r.report, err
+		return err
 	}
 	if err := r.begin(ctx); err != nil {
-		return r.report, err
+		return err
 	}
+	ctx, rest := r.live(ctx)
+	defer rest()
 	if err := r.pass(ctx); err != nil {
-		return r.report, err
+		return err
 	}
 	if err := r.remake(ctx); err != nil {
-		return r.report, err
+		return err
 	}
-	left, err := Search(ctx, o)
+	left, err := Search(ctx, r.Options)
 	switch {
 	case err != nil:
-		return r.report, fmt.Errorf("search again: %w", err)
+		return fmt.Errorf("search again: %w", err)
 	case left.Found() > 0:
-		return r.report, fmt.Errorf("%w in %d places: run the command again", ErrFound, left.Found())
+		return fmt.Errorf("%w in %d places: run the command again", ErrFound, left.Found())
 	}
-	return r.report, r.end(ctx)
+	rest()
+	return r.end(ctx)
 }
 
 // pass goes through everything. What is made of other objects comes before them.
@@ -108,85 +134,29 @@ func (r *run) pass(ctx context.Context) error {
 	return nil
 }
 
-// remake makes again what was made of other objects before the erasure.
+// remake makes again what was made of other objects, and was deleted because it had a selected page.
 func (r *run) remake(ctx context.Context) error {
-	if r.entry.Table {
+	files, err := r.tableFiles(ctx)
+	if err != nil {
+		return err
+	}
+	if files < r.entry.Table {
 		if _, err := table.Make(ctx, r.Archive); err != nil {
 			return fmt.Errorf("make the table again: %w", err)
 		}
 	}
-	if r.entry.Merged {
-		if _, _, err := kept.Merge(ctx, r.Archive); err != nil {
-			return fmt.Errorf("merge the indexes again: %w", err)
+	merged, err := kept.HasMerged(ctx, r.Archive)
+	if err == nil && r.entry.Merged && !merged {
+		if _, _, err = kept.Merge(ctx, r.Archive); err != nil {
+			err = fmt.Errorf("merge the indexes again: %w", err)
 		}
 	}
-	return nil
+	return err
 }
 
-const (
-	// logFolder has an object for each erasure, and the one that is not finished.
-	logFolder      = "erasures/"
-	unfinishedName = logFolder + "unfinished.json"
-)
-
-// entry describes an erasure. It does not tell what was erased.
-type entry struct {
-	// Erasure is its name, which tombstones have, and At its time.
-	Erasure string    `json:"erasure"`
-	At      time.Time `json:"at"`
-	// Kind is url, domain or age, and SHA256 that of the URL, the domain or the ages.
-	Kind   string `json:"kind"`
-	SHA256 string `json:"sha256"`
-	// Merged and Table: there was a merged index, and a table.
-	Merged bool `json:"merged"`
-	Table  bool `json:"table"`
-	// Resumed: a run before was not finished. Its work is not in the counts of Done.
-	Resumed bool    `json:"resumed,omitempty"`
-	Done    *Report `json:"done,omitempty"`
-}
-
-// begin writes the unfinished erasure, or takes over the same one.
-func (r *run) begin(ctx context.Context) (err error) {
-	at := r.Now.UTC().Truncate(time.Millisecond)
-	r.entry = entry{Erasure: nameOf(at), At: at, Kind: r.Selection.kind, SHA256: r.Selection.sum()}
-	if r.entry.Merged, err = kept.HasMerged(ctx, r.Archive); err != nil {
-		return err
-	}
-	for _, err := range r.Archive.List(ctx, table.Folder) {
-		if err != nil {
-			return err
-		}
-		r.entry.Table = true
-		break
-	}
-	err = putJSON(ctx, r.Archive.PutNew, unfinishedName, r.entry)
-	if !errors.Is(err, blob.ErrExists) {
-		return err
-	}
-	var there entry
-	var text bytes.Buffer
-	if err := r.Archive.Get(ctx, unfinishedName, &text); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text.Bytes(), &there); err != nil {
-		return fmt.Errorf("read %s: %w", unfinishedName, err)
-	}
-	if there.Kind != r.entry.Kind || there.SHA256 != r.entry.SHA256 {
-		return fmt.Errorf("%w: it was begun at %s (%s), see %s in %s. Run its command again, and then this one",
-			ErrUnfinished, there.At.Format(time.RFC3339), there.Kind, unfinishedName, r.Archive)
-	}
-	there.Resumed = true
-	r.entry = there
-	return nil
-}
-
-// end writes the log. If that was done before a kill, it is done again.
-func (r *run) end(ctx context.Context) error {
-	r.entry.Done = &r.report
-	if err := putJSON(ctx, r.Archive.Put, logFolder+r.entry.Erasure+".json", r.entry); err != nil {
-		return err
-	}
-	return r.Archive.Delete(ctx, unfinishedName)
+func (r *run) tableFiles(ctx context.Context) (int, error) {
+	names, err := keys(ctx, r.Archive, table.Folder, func(string) bool { return true })
+	return len(names), err
 }
 
 // keys lists the objects of a bucket that are wanted, sorted.

@@ -227,7 +227,7 @@ func whole(t *testing.T, b, pages blob.Bucket) {
 }
 
 func options(b, pages blob.Bucket) Options {
-	return Options{Archive: b, Pages: []blob.Bucket{pages}, Selection: URL(erased), Now: now}
+	return Options{Archive: b, Pages: []blob.Bucket{pages}, Selection: URL(erased), Now: now, Patience: -1}
 }
 
 // check erases and looks at all that is left.
@@ -476,33 +476,6 @@ func TestOlder(t *testing.T) {
 	for name := range contents(t, b) {
 		if !strings.HasPrefix(name, logFolder) {
 			t.Errorf("%s stays", name)
-		}
-	}
-}
-
-// A crawl erases once a day, unless its ages change. Files that are too young are not read.
-func TestDaily(t *testing.T) {
-	b, pages := archived.Folder(t), archived.Folder(t)
-	fill(t, b, pages)
-	const day = 24 * time.Hour
-	old := Keep{Domains: map[string]time.Duration{"a.example": 90 * day}}
-	for _, c := range []struct {
-		keep      Keep
-		at        time.Time
-		due       bool
-		read, has int64 // files that were read, and records that went
-	}{
-		{Keep{}, now, false, 0, 0},
-		{Keep{Default: 102 * day}, now, true, 0, 0},
-		{Keep{Default: 100*day + time.Hour}, now, true, 2, 0}, // those of metadata
-		{old, now, true, 5, 19},
-		{old, now.Add(23 * time.Hour), false, 0, 0},
-		{Keep{Domains: map[string]time.Duration{"a.example": 80 * day}}, now.Add(23 * time.Hour), true, 0, 0},
-		{old, now.Add(25 * time.Hour), true, 0, 0},
-	} {
-		report, due, err := Daily(t.Context(), b, c.keep, c.at)
-		if err != nil || due != c.due || report.Read != c.read || report.Records != c.has {
-			t.Errorf("%v at %v: %+v, due %v, %v", c.keep, c.at, report, due, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package erase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,8 +43,8 @@ func (r *run) file(ctx context.Context, name string) error {
 		if archive.IsFile(name) {
 			index = archive.IndexName(head)
 		}
-		if !r.Selection.young.IsZero() && head.Date.After(r.Selection.young) {
-			r.young[index] = true
+		if young := r.Selection.young; !young.IsZero() && !head.Oldest.Truncate(time.Second).Before(young) {
+			r.skipped[index] = true
 			return nil
 		}
 	}
@@ -154,7 +155,7 @@ func (r *run) replace(ctx context.Context, name, index string, f scanned) error 
 			return fmt.Errorf("write a draft: %w", err)
 		}
 	}
-	if err := r.check(name, draft, f); err != nil {
+	if err := r.check(ctx, name, draft, f); err != nil {
 		return err
 	}
 	if index != "" {
@@ -221,14 +222,14 @@ func (r *run) payload(ctx context.Context, name string, m warc.Member) ([]byte, 
 
 // check reads a draft. All of its members must be records, and the tombstones of this erasure must be
 // where records were. What else it has was copied.
-func (r *run) check(name string, draft *os.File, f scanned) error {
+func (r *run) check(ctx context.Context, name string, draft *os.File, f scanned) error {
 	graves := map[int64]int64{}
 	for _, m := range slices.Concat(f.erased, f.moved) {
 		graves[m.Offset] = m.Length
 	}
 	members := 0
 	for m, err := range warc.Members(io.NewSectionReader(draft, 0, math.MaxInt64)) {
-		if err != nil {
+		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return fmt.Errorf("the new form of %s is not put: %w", name, err)
 		}
 		if length, grave := graves[m.Offset]; grave && (length != m.Length || m.Erasure() != r.entry.Erasure) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +94,7 @@ func (r *run) indexes(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if r.young[name] {
+		if r.skipped[name] {
 			continue
 		}
 		has, err := r.has(ctx, name)
@@ -149,12 +148,4 @@ func (r *run) editIndex(ctx context.Context, name string, gone map[int64]bool, m
 		return nil
 	}
 	return r.Archive.Put(ctx, name, strings.NewReader(out), int64(len(out)))
-}
-
-func putJSON(ctx context.Context, put func(context.Context, string, io.Reader, int64) error, name string, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return fmt.Errorf("describe the erasure: %w", err)
-	}
-	return put(ctx, name, bytes.NewReader(text), int64(len(text)))
 }

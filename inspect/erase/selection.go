@@ -16,9 +16,14 @@ type Selection struct {
 	selects    func(target string, at time.Time) bool
 	// indexed: files of exchanges are only read if their index has a selected response.
 	indexed bool
-	// young: files that begin later have no selected record; zero: any file may have one.
+	// keep are the ages of a selection by age, and records from young on are not selected; zero: any
+	// record may be.
+	keep  *Keep
 	young time.Time
 }
+
+// byAge is the kind of selections by age.
+const byAge = "age"
 
 // URL selects the records of a URL.
 func URL(target string) Selection {
@@ -33,9 +38,9 @@ func Domain(domain string) Selection {
 // Keep says how long pages are kept.
 type Keep struct {
 	// Default is for all domains without an age of their own; 0: for ever.
-	Default time.Duration
+	Default time.Duration `json:"default"`
 	// Domains are ages of registrable domains; 0: for ever.
-	Domains map[string]time.Duration
+	Domains map[string]time.Duration `json:"domains,omitempty"`
 }
 
 // shortest is the shortest of all ages; 0: everything is kept for ever.
@@ -48,10 +53,6 @@ func (k Keep) shortest() (shortest time.Duration) {
 	return shortest
 }
 
-// slack is the longest time that a record can be older than the first record of its file. Records are in
-// the order of the topic, which is about that of their times.
-const slack = 24 * time.Hour
-
 // Older selects the records that are older than their domain permits. Times count in whole seconds,
 // as in indexes.
 func Older(k Keep, now time.Time) Selection {
@@ -59,8 +60,11 @@ func Older(k Keep, now time.Time) Selection {
 	for _, domain := range slices.Sorted(maps.Keys(k.Domains)) {
 		text += " " + domain + "=" + k.Domains[domain].String()
 	}
-	young := now.Add(slack - k.shortest())
-	return Selection{kind: "age", text: text, indexed: true, young: young, selects: func(one string, at time.Time) bool {
+	var young time.Time
+	if shortest := k.shortest(); shortest > 0 {
+		young = now.Add(-shortest).Truncate(time.Second)
+	}
+	return Selection{kind: byAge, text: text, indexed: true, keep: &k, young: young, selects: func(one string, at time.Time) bool {
 		age := k.Default
 		if len(k.Domains) > 0 {
 			if another, ok := k.Domains[urls.DomainOf(one)]; ok {

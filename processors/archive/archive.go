@@ -37,7 +37,7 @@ type Options struct {
 	// Settle: when it is closed, files are cut as soon as there is nothing more to read.
 	Settle <-chan struct{}
 	// Chore is for one process of the crawl: the owner of partition 0 of fetched runs it. Its
-	// context ends with the ownership, and the next owner runs it when it has returned.
+	// context ends with the ownership. The next owner does not wait until it has returned.
 	Chore func(context.Context)
 }
 
@@ -99,7 +99,8 @@ func open(env stage.Env, o Options) (*archiver, error) {
 func (a *archiver) leave() {
 	a.unfollow()
 	a.client.CloseAllowingRebalance()
-	a.endChore()
+	a.chore.stop()
+	<-a.chore.ended
 	a.rejects.Close()
 }
 
@@ -123,8 +124,13 @@ type archiver struct {
 	lost []source           // that the group took away
 	wake context.CancelFunc // ends the poll that waits
 
-	// endChore ends the chore, and waits for it.
-	endChore func()
+	chore chore
+}
+
+// chore runs Options.Chore. Callbacks of the group, which do not overlap, begin it.
+type chore struct {
+	stop  context.CancelFunc
+	ended chan struct{}
 }
 
 func newArchiver(env stage.Env, o Options) (*archiver, error) {
@@ -132,8 +138,10 @@ func newArchiver(env stage.Env, o Options) (*archiver, error) {
 	if err != nil {
 		return nil, err
 	}
+	none := chore{func() {}, make(chan struct{})}
+	close(none.ended)
 	return &archiver{
-		env: env, options: o, parts: map[source]*part{}, done: make(chan answer, 2*env.Definition.Partitions+1), wake: func() {}, endChore: func() {},
+		env: env, options: o, parts: map[source]*part{}, done: make(chan answer, 2*env.Definition.Partitions+1), wake: func() {}, chore: none,
 		files: publisher{bucket: o.Bucket, options: o, env: env}, packer: packer,
 	}, nil
 }
@@ -154,6 +162,7 @@ func (a *archiver) run(ctx context.Context) error {
 			return err
 		}
 	}
+	a.stopChore()
 	ending, cancel := context.WithTimeout(life, finishTimeout)
 	defer cancel()
 	defer context.AfterFunc(ending, end)()
@@ -422,22 +431,29 @@ func (a *archiver) onAssigned(ctx context.Context, _ *kgo.Client, assigned map[s
 	if a.options.Chore == nil || !slices.Contains(assigned[a.env.Names.Fetched], 0) {
 		return
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
+	ctx, stop := context.WithCancel(ctx)
+	former, ended := a.chore.ended, make(chan struct{})
+	a.mu.Lock()
+	a.chore = chore{stop, ended}
+	a.mu.Unlock()
 	go func() {
 		defer close(ended)
+		<-former
 		a.options.Chore(ctx)
 	}()
-	a.endChore = func() {
-		cancel()
-		<-ended
-	}
+}
+
+// stopChore does not wait for its end.
+func (a *archiver) stopChore() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.chore.stop()
 }
 
 // onLost is called while the archiver polls.
 func (a *archiver) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
 	if slices.Contains(lost[a.env.Names.Fetched], 0) {
-		a.endChore()
+		a.stopChore()
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

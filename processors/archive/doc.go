@@ -34,7 +34,8 @@
 // file. The next owner computes the same name, finds the file and goes on behind it. Two
 // processes that believe that they own a partition compute the same name, too. PutNew of
 // package blob lets one of them win. The other one drops its draft and goes on behind the file.
-// So no exchange is missing, none is in two files, and no file changes once it is there.
+// So no exchange is missing and none is in two files. Only erasures
+// (package erase) change a file that is there.
 //
 // A power failure of the machine of an embedded broker can cut the log of fetched. Then new
 // records may get the offsets of archived records. The head identifies the first record by its

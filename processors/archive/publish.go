@@ -114,6 +114,7 @@ func (p *publisher) publish(ctx context.Context, d *draft) (next int64, err erro
 	if final, found, err := p.head(ctx, d.head.Name); err != nil || found {
 		return p.settle(ctx, d, final, err)
 	}
+	d.head.Oldest = d.warc.Oldest()
 	head := d.head.Member(p.options.WARC.Compression)
 	index := warc.CDXJ(d.warc.Index(), d.head.Name, int64(len(head)))
 	if len(index) > 0 { // it is empty for metadata, and if no exchange has a response

@@ -40,7 +40,7 @@ func Put(t testing.TB, b blob.Bucket, c warc.Compression, stem string, info []wa
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := warc.Head{Name: stem + c.Extension(), Next: int64(len(all)), Sum: "x", Date: Began, Info: info}
+	head := warc.Head{Name: stem + c.Extension(), Next: int64(len(all)), Sum: "x", Date: Began, Oldest: f.Oldest(), Info: info}
 	member := string(head.Member(c))
 	PutText(t, b, head.Name, member+body.String())
 	PutText(t, b, archive.IndexName(head), string(warc.CDXJ(f.Index(), head.Name, int64(len(member)))))
@@ -87,6 +87,6 @@ func PutMetadata(t testing.TB, b blob.Bucket, c warc.Compression, stem string, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := warc.Head{Name: stem + ".meta" + c.Extension(), Next: int64(len(all)), Sum: "x", Date: Began}
+	head := warc.Head{Name: stem + ".meta" + c.Extension(), Next: int64(len(all)), Sum: "x", Date: Began, Oldest: f.Oldest()}
 	PutText(t, b, head.Name, string(head.Member(c))+body.String())
 }

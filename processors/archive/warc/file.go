@@ -3,6 +3,7 @@ package warc
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
@@ -16,6 +17,7 @@ type File struct {
 	// payloads are the payloads in this file, by digest.
 	payloads map[string]int // its entry in index
 	index    []Entry
+	oldest   time.Time
 }
 
 // NewFile returns a file whose records go to w.
@@ -42,6 +44,9 @@ func (f *File) Add(x *weftpb.Fetched, at codecs.ParsedArchived) error {
 		x = x.GetRobots()
 	}
 	records := f.records(x, facts)
+	if len(records) > 0 {
+		f.has(time.UnixMilli(codecs.ExchangedMs(x)))
+	}
 	for i := range records {
 		r := &records[i]
 		at := f.out.n
@@ -63,6 +68,16 @@ func (f *File) write(r *record) error {
 	}
 	return err
 }
+
+// has remembers the date of a record.
+func (f *File) has(date time.Time) {
+	if f.oldest.IsZero() || date.Before(f.oldest) {
+		f.oldest = date
+	}
+}
+
+// Oldest is the date of the oldest record; zero: there is none.
+func (f *File) Oldest() time.Time { return f.oldest }
 
 // Size is the length of what was written.
 func (f *File) Size() int64 { return f.out.n }

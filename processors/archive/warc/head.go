@@ -23,6 +23,8 @@ type Head struct {
 	First, Next int64
 	// Sum identifies the first record.
 	Sum string
+	// Oldest is the date of the oldest record; zero: it is not known.
+	Oldest time.Time
 	// Info are further fields, in this order, such as software and operator.
 	Info []Field
 }
@@ -32,6 +34,7 @@ const (
 	firstField = "weft-first-offset"
 	nextField  = "weft-next-offset"
 	sumField   = "weft-first-record"
+	oldField   = "weft-oldest-record"
 )
 
 // HeadBytes is as much of a file as ReadHead needs.
@@ -47,6 +50,9 @@ func (h Head) Member(c Compression) []byte {
 		{"format", "WARC File Format 1.1"},
 		{"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
 	}, h.Info...)
+	if !h.Oldest.IsZero() {
+		fields = slices.Insert(fields, 3, Field{oldField, h.Oldest.UTC().Format(dateFormat)})
+	}
 	var block []byte
 	for _, f := range fields {
 		block = appendField(block, f.Name, f.Value)
@@ -80,6 +86,7 @@ func ReadHead(begin []byte) (h Head, ok bool) {
 	first, err1 := strconv.ParseInt(values[firstField], 10, 64)
 	next, err2 := strconv.ParseInt(values[nextField], 10, 64)
 	date, err3 := time.Parse(time.RFC3339, values["WARC-Date"])
-	h = Head{Name: values["WARC-Filename"], Date: date, First: first, Next: next, Sum: values[sumField]}
+	oldest, _ := time.Parse(time.RFC3339, values[oldField]) // files of earlier versions do not have it
+	h = Head{Name: values["WARC-Filename"], Date: date, First: first, Next: next, Sum: values[sumField], Oldest: oldest}
 	return h, err1 == nil && err2 == nil && err3 == nil && next > first && first >= 0 && h.Sum != ""
 }

@@ -120,6 +120,7 @@ const ParsedField = "weft-parsed"
 // AddMetadata adds a record that refers to the response of a page. The response is in another
 // file, or not archived yet.
 func (f *File) AddMetadata(m Metadata) error {
+	f.has(m.Date)
 	if err := f.write(&record{fields: metadataFields(m), head: appendField(nil, ParsedField, string(m.JSON))}); err != nil {
 		return fmt.Errorf("write WARC: %w", err)
 	}
