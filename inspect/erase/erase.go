@@ -105,8 +105,20 @@ func (r *run) do(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	ctx, rest := r.live(ctx)
-	defer rest()
+	alive, rest := r.live(ctx)
+	err := r.work(alive)
+	if cause := context.Cause(alive); err != nil && cause != nil {
+		err = cause
+	}
+	rest()
+	if err == nil {
+		err = r.end(ctx)
+	}
+	return err
+}
+
+// work erases, and searches again.
+func (r *run) work(ctx context.Context) error {
 	if err := r.pass(ctx); err != nil {
 		return err
 	}
@@ -120,8 +132,7 @@ func (r *run) do(ctx context.Context) error {
 	case left.Found() > 0:
 		return fmt.Errorf("%w in %d places: run the command again", ErrFound, left.Found())
 	}
-	rest()
-	return r.end(ctx)
+	return nil
 }
 
 // pass goes through everything. What is made of other objects comes before them.

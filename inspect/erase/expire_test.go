@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weftcrawl/weft/inspect/kept"
@@ -135,35 +137,33 @@ func (h halting) Get(ctx context.Context, key string, w io.Writer) error {
 
 // A process that lives has its erasure for itself. One that shows no life loses it, and then changes nothing.
 func TestTwoErase(t *testing.T) {
-	for _, alive := range []bool{true, false} {
-		b, pages := archived.Folder(t), archived.Folder(t)
-		fill(t, b, pages)
-		first, second := options(halting{b, make(chan struct{}, 9), make(chan struct{})}, pages), options(b, pages)
-		if alive {
-			first.Patience, second.Patience = 200*time.Millisecond, 200*time.Millisecond
-		}
-		ended := make(chan error)
-		go func() {
-			_, err := Run(t.Context(), first)
-			ended <- err
-		}()
-		halt := first.Archive.(halting)
-		<-halt.reached
-		_, err := Run(t.Context(), second)
-		if errors.Is(err, ErrBusy) != alive || err != nil && !alive {
-			t.Errorf("alive %v: the second process: %v", alive, err)
-		}
-		before := contents(t, b)
-		close(halt.goOn)
-		if err := <-ended; (err == nil) != alive {
-			t.Errorf("alive %v: the first process: %v", alive, err)
-		}
-		if !alive {
-			for name, text := range contents(t, b) {
-				if text != before[name] {
-					t.Errorf("the first process has changed %s", name)
-				}
-			}
-		}
+	t.Run("alive", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { twoErase(t, true) }) })
+	t.Run("frozen", func(t *testing.T) { twoErase(t, false) })
+}
+
+func twoErase(t *testing.T, alive bool) {
+	b, pages := archived.Folder(t), archived.Folder(t)
+	fill(t, b, pages)
+	halt := halting{b, make(chan struct{}, 9), make(chan struct{})}
+	first, second := options(halt, pages), options(b, pages)
+	if alive {
+		first.Patience, second.Patience = DefaultPatience, DefaultPatience
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := Run(t.Context(), first)
+		ended <- err
+	}()
+	<-halt.reached
+	if _, err := Run(t.Context(), second); errors.Is(err, ErrBusy) != alive || err != nil && !alive {
+		t.Errorf("the second process: %v", err)
+	}
+	before := contents(t, b)
+	close(halt.goOn)
+	if err := <-ended; (err == nil) != alive {
+		t.Errorf("the first process: %v", err)
+	}
+	if after := contents(t, b); !alive && !maps.Equal(after, before) {
+		t.Error("the first process has changed the archive")
 	}
 }

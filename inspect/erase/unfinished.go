@@ -157,20 +157,16 @@ func (r *run) live(ctx context.Context) (_ context.Context, rest func()) {
 	if r.Patience < 0 {
 		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, end := context.WithCancelCause(ctx)
 	beat, beats := r.entry, sync.WaitGroup{}
-	ticking, stop := context.WithCancel(ctx)
 	beats.Go(func() {
-		err := supervise.Every(ticking, r.Patience/5, func() error {
+		end(supervise.Every(ctx, r.Patience/5, func() error {
 			beat.Beat++
-			return putJSON(ticking, r.Archive.Put, unfinishedName, beat)
-		})
-		if err != nil {
-			cancel(err)
-		}
+			return putJSON(ctx, r.Archive.Put, unfinishedName, beat)
+		}))
 	})
 	return ctx, func() {
-		stop()
+		end(nil)
 		beats.Wait()
 	}
 }
