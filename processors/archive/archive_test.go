@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
@@ -453,6 +454,56 @@ func TestOffsetsThatWereLost(t *testing.T) {
 	fresh := Prefix("test", kadm.TopicID{1}, 0) + "000000000000000-1.warc.gz"
 	if _, ok := all[fresh]; !ok || len(all) < len(old)+2 {
 		t.Errorf("%s is not among %q", fresh, slices.Sorted(maps.Keys(all)))
+	}
+}
+
+// refusing is a bucket that refuses a name as if it had an object, and has none.
+type refusing struct {
+	blob.Bucket
+	name string
+}
+
+func (r refusing) PutNew(ctx context.Context, key string, body io.Reader, size int64) error {
+	if key == r.name {
+		return blob.ErrExists
+	}
+	return r.Bucket.PutNew(ctx, key, body, size)
+}
+
+// A file whose name the bucket refuses gets the next name, under which it is found again.
+func TestNameIsRefused(t *testing.T) {
+	b := newBench(t, t.TempDir())
+	b.fill(0, 5)
+	prefix := Prefix("test", kadm.TopicID{1}, 0) + "000000000000000"
+	bucket := refusing{b.bucket, prefix + ".warc.gz"}
+	b.finish(b.options(bucket), 5)
+	all := b.objects()
+	if all[prefix+"-1.warc.gz"] == "" || all[prefix+".warc.gz"] != "" {
+		t.Errorf("the files are %q", slices.Sorted(maps.Keys(all)))
+	}
+	b.whole(5)
+	// The next owner reads the records again if the commit was lost.
+	b.Names.Crawl = "other"
+	a, err := open(b.Env, b.options(bucket).withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.leave()
+	a.files.env.Names.Crawl = "test"
+	r := &kgo.Record{Topic: b.Names.Fetched, Value: stage.Encode(exchange(0))}
+	if head, found, err := a.files.find(t.Context(), source{r.Topic, 0}, r); err != nil || !found || head.Name != prefix+"-1.warc.gz" {
+		t.Errorf("%s, %v, %v", head.Name, found, err)
+	}
+}
+
+func TestNextName(t *testing.T) {
+	for name, want := range map[string]string{
+		"a-b-00001-000000000000123.warc.gz":         "a-b-00001-000000000000123-1.warc.gz",
+		"a-b-00001-000000000000123-9.meta.warc.zst": "a-b-00001-000000000000123-10.meta.warc.zst",
+	} {
+		if got := nextName(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,11 +61,24 @@ func (p *publisher) name(from source, first int64, other int) string {
 	if from.topic == p.env.Names.Parsed {
 		topic, part = p.options.Parsed, metadataPart
 	}
-	name := fmt.Sprintf("%s%015d", Prefix(p.env.Names.Crawl, topic, from.partition), first)
+	name := fmt.Sprintf("%s%0*d", Prefix(p.env.Names.Crawl, topic, from.partition), offsetDigits, first)
 	if other > 0 {
 		name += fmt.Sprintf("-%d", other)
 	}
 	return name + part + p.options.WARC.Compression.Extension()
+}
+
+const offsetDigits = 15
+
+// nextName is the name with the next number of other.
+func nextName(name string) string {
+	stem, rest, _ := strings.Cut(name, ".")
+	at, other := strings.LastIndexByte(stem, '-'), 0
+	if len(stem)-at-1 < offsetDigits {
+		other, _ = strconv.Atoi(stem[at+1:])
+		stem = stem[:at]
+	}
+	return fmt.Sprintf("%s-%d.%s", stem, other+1, rest)
 }
 
 // find looks for the file that begins with a record. If there is no such file, head is the head of
@@ -74,16 +88,25 @@ func (p *publisher) find(ctx context.Context, from source, r *kgo.Record) (head 
 	for other := 0; ; other++ {
 		want.Name = p.name(from, r.Offset, other)
 		have, found, err := p.head(ctx, want.Name)
+		if err == nil && !found { // or behind a name that the bucket has refused
+			have, found, err = p.head(ctx, nextName(want.Name))
+			if found && !begins(have, want) {
+				return want, false, nil
+			}
+		}
 		switch {
 		case err != nil:
 			return warc.Head{}, false, err
 		case !found:
 			return want, false, nil
-		case have.Sum == want.Sum && have.First == want.First:
+		case begins(have, want):
 			return have, true, nil
 		}
 	}
 }
+
+// begins tells whether two files begin with the same record.
+func begins(have, want warc.Head) bool { return have.Sum == want.Sum && have.First == want.First }
 
 // head reads the head of a file. A file of another program has the zero head.
 func (p *publisher) head(ctx context.Context, name string) (head warc.Head, found bool, err error) {
@@ -111,9 +134,30 @@ func (p *publisher) publish(ctx context.Context, d *draft) (next int64, err erro
 	if d.warc.Size() == 0 {
 		return d.head.Next, nil // records of other programs only
 	}
-	if final, found, err := p.head(ctx, d.head.Name); err != nil || found {
-		return p.settle(ctx, d, final, err)
+	for {
+		final, found, err := p.head(ctx, d.head.Name)
+		if !found && err == nil {
+			found, err = p.put(ctx, d)
+			final = d.head
+		}
+		if err != nil || found {
+			return p.settle(ctx, d, final, err)
+		}
+		if final, found, err = p.head(ctx, d.head.Name); err != nil || found { // of another process, or of an attempt whose answer was lost
+			return p.settle(ctx, d, final, err)
+		}
+		p.env.Logger.Warn("the archive refuses a name as if it had the file, and has none; the next name is taken", "archive", p.bucket, "name", d.head.Name)
+		refused := IndexName(d.head)
+		if err := p.persist(ctx, askTimeout, func(ctx context.Context) error { return p.bucket.Delete(ctx, refused) }); err != nil {
+			return 0, err
+		}
+		d.head.Name = nextName(d.head.Name)
 	}
+}
+
+// put puts a draft with its index. It returns false if the bucket says that it has a file of this name. versitygw
+// also says so for a file that was not complete when it was killed.
+func (p *publisher) put(ctx context.Context, d *draft) (done bool, err error) {
 	d.head.Oldest = d.warc.Oldest()
 	head := d.head.Member(p.options.WARC.Compression)
 	index := warc.CDXJ(d.warc.Index(), d.head.Name, int64(len(head)))
@@ -122,26 +166,18 @@ func (p *publisher) publish(ctx context.Context, d *draft) (next int64, err erro
 			return p.bucket.Put(ctx, IndexName(d.head), bytes.NewReader(index), int64(len(index)))
 		})
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 	}
-	there := false
 	err = p.persist(ctx, sendTimeout, func(ctx context.Context) error {
 		err := p.bucket.PutNew(ctx, d.head.Name, io.MultiReader(bytes.NewReader(head), d.body()), int64(len(head))+d.warc.Size())
-		there = errors.Is(err, blob.ErrExists)
-		if there {
+		done = !errors.Is(err, blob.ErrExists)
+		if !done {
 			return nil
 		}
 		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-	final := d.head
-	if there { // another process, or an attempt whose answer was lost
-		final, _, err = p.head(ctx, d.head.Name)
-	}
-	return p.settle(ctx, d, final, err)
+	return done && err == nil, err
 }
 
 // settle ends the publishing of a draft with the file that is there now.
@@ -149,7 +185,7 @@ func (p *publisher) settle(ctx context.Context, d *draft, final warc.Head, err e
 	switch {
 	case err != nil:
 		return 0, err
-	case final.Sum != d.head.Sum || final.First != d.head.First:
+	case !begins(final, d.head):
 		return 0, fmt.Errorf("publish %s: there is a file of this name with other records", d.head.Name)
 	}
 	return final.Next, p.persist(ctx, askTimeout, func(ctx context.Context) error { return p.sweep(ctx, final) })

@@ -47,7 +47,7 @@ func newVisitor(t *testing.T, s *SickServer) visitor {
 	dialer := &net.Dialer{Resolver: s.Resolver(), Timeout: 300 * time.Millisecond}
 	tr := &http.Transport{DialContext: dialer.DialContext}
 	t.Cleanup(tr.CloseIdleConnections)
-	return visitor{s, &http.Client{Transport: tr, Timeout: 600 * time.Millisecond}}
+	return visitor{s, &http.Client{Transport: tr, Timeout: 1500 * time.Millisecond}}
 }
 
 // visit asks for a path. err is also the error of reading the body.
