@@ -270,7 +270,7 @@ func TestPrograms(t *testing.T) {
 		{"few", "300", "{bin}/limit -urls {urls}", "300 pages were not parsed"},
 		{"few", "300", "{bin}/limit -urls {seeds}", "233 pages were not fetched"},
 		{"young", "2000", "{bin}/limit -urls {seeds}", "1999 pages were not fetched"},
-		{"other", "300", "{bin}/limit -urls {urls}", "nothing to measure"},
+		{"other", "300", "{bin}/limit -urls {urls}", "there is no web"},
 	} {
 		err := speed(t.Context(), []string{"-bin", bin, "-rounds", "1", "-webs", tt.web, "-pages", tt.pages, "-crawl", tt.line}, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
