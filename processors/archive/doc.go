@@ -40,7 +40,7 @@
 // A power failure of the machine of an embedded broker can cut the log of fetched. Then new
 // records may get the offsets of archived records. The head identifies the first record by its
 // checksum: a file with the same name and another first record is kept, and the new file gets a
-// number in its name.
+// number in its name. So does a file whose name the bucket refuses although it has no such file.
 //
 // While the bucket does not work, the stage waits, and reports it as its trouble. Records of a
 // partition wait while its file is published. If they reach 4 MiB, the partition is not read. So
