@@ -27,7 +27,6 @@ const ownerTimeout = 5 * time.Second
 // expire erases each day what is older than the archive keeps it, until ctx ends.
 func (s *session) expire(ctx context.Context) {
 	s.expiry.begun.Store(true)
-	defer s.expiry.done.Store(true)
 	_ = supervise.Until(ctx, time.Hour, func() (bool, error) { // its only error is the end of ctx
 		report, due, err := s.expireOnce(ctx)
 		switch {

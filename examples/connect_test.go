@@ -19,7 +19,6 @@ import (
 	"github.com/weftcrawl/weft/test/child"
 	"github.com/weftcrawl/weft/test/kafkaserver"
 	"github.com/weftcrawl/weft/test/s3server"
-	"github.com/weftcrawl/weft/test/webserver"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -45,16 +44,7 @@ func TestConnect(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	const pages, domains = 300, 6
-	web, err := webserver.NewGenerated(webserver.Options{Pages: pages, Domains: domains, MedianBytes: 3 << 10, MeanBytes: 6 << 10, Links: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := webserver.Serve(web, webserver.ServerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-
+	_, server := serve(t, pages, domains)
 	weft := built(t)
 	do(t, weft, "topics", "create", "--brokers", brokers, "--partitions", "4", "--delay", "10ms", "--allow-private")
 	controlTopic(t, brokers)

@@ -31,18 +31,7 @@ func TestExamples(t *testing.T) {
 	}
 	cluster := kafkaserver.Start(t, kafkaserver.Options{})
 	spoken := languages(t)
-	web, err := webserver.NewGenerated(webserver.Options{
-		Pages: 120 * len(spoken), Domains: 2 * len(spoken), MedianBytes: 3 << 10, MeanBytes: 6 << 10, Links: 20,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := webserver.Serve(web, webserver.ServerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-
+	web, server := serve(t, 120*len(spoken), 2*len(spoken))
 	brokers := strings.Join(cluster.Addrs(), ",")
 	weft := built(t)
 	do(t, weft, "topics", "create", "--brokers", brokers, "--partitions", "4", "--delay", "10ms", "--allow-private")
@@ -98,6 +87,21 @@ func TestExamples(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// serve serves a web of small pages until the test ends.
+func serve(t *testing.T, pages, domains int) (*webserver.Generated, *webserver.Server) {
+	t.Helper()
+	web, err := webserver.NewGenerated(webserver.Options{Pages: pages, Domains: domains, MedianBytes: 3 << 10, MeanBytes: 6 << 10, Links: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := webserver.Serve(web, webserver.ServerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return web, server
 }
 
 // built builds weft and returns the beginning of its commands.

@@ -113,11 +113,11 @@ func compared(out io.Writer, rows []clusterRow) (missed int) {
 	lost := 0
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%.0f\t%.0f\t%.0f\t%.0f\t%s\t\n", r.name, r.round, r.report.Fetched, r.report.Repeats, r.wall.Seconds(),
-			r.pagesPerSecond(), r.cpuPerPage(), micros(r.broker, r.report.Fetched), micros(r.webCPU, r.report.Fetched), mb(r.peakKB))
+			r.run().PagesPerSecond(), r.run().CPUPerPage(), micros(r.broker, r.report.Fetched), micros(r.webCPU, r.report.Fetched), mb(r.peakKB))
 		if sum[r.name] == 0 {
 			names = append(names, r.name)
 		}
-		sum[r.name] += r.pagesPerSecond()
+		sum[r.name] += r.run().PagesPerSecond()
 		lost += r.report.Expected - r.report.Fetched
 	}
 	_ = t.Flush()

@@ -26,10 +26,6 @@ type row struct {
 	kib float64
 }
 
-func (r row) pagesPerSecond() float64 { return float64(r.report.Fetched) / r.wall.Seconds() }
-
-func (r row) cpuPerPage() float64 { return micros(r.cpu, r.report.Fetched) }
-
 func micros(d time.Duration, pages int) float64 {
 	return float64(d.Microseconds()) / float64(max(pages, 1))
 }
@@ -40,7 +36,7 @@ func (r row) String() string {
 		quarters[i] = mb(kb)
 	}
 	return fmt.Sprintf("%s, round %d: %d of %d pages in %.1f s, %.0f pages/s, %.0f CPU µs a page, peak %s MB (at the quarters %s)", r.name, r.round,
-		r.report.Fetched, r.report.Expected, r.wall.Seconds(), r.pagesPerSecond(), r.cpuPerPage(), mb(r.peakKB), strings.Join(quarters, ", "))
+		r.report.Fetched, r.report.Expected, r.wall.Seconds(), r.run().PagesPerSecond(), r.run().CPUPerPage(), mb(r.peakKB), strings.Join(quarters, ", "))
 }
 
 // run is the row for the tables of package performance.

@@ -43,7 +43,7 @@ func (b *bench) shares(ctx context.Context, programs []performance.Program) (all
 		return nil, 0, err
 	}
 	all, err = performance.Shares(merged)
-	return all, crawl.cpuPerPage(), err
+	return all, crawl.run().CPUPerPage(), err
 }
 
 // takeProfiles takes one profile after another until ctx ends, because

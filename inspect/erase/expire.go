@@ -1,11 +1,8 @@
 package erase
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"path"
 	"time"
 
@@ -30,8 +27,8 @@ func Expire(ctx context.Context, o Options, k Keep) (Report, bool, error) {
 
 // leftBehind tells whether an erasure by age is not finished.
 func leftBehind(ctx context.Context, archive blob.Bucket) (bool, error) {
-	there, err := (&run{Options: Options{Archive: archive}}).unfinished(ctx)
-	if errors.Is(err, ErrBusy) {
+	there, err := readEntry(ctx, archive, unfinishedName)
+	if errors.Is(err, blob.ErrNotExist) {
 		return false, nil
 	}
 	return there.Kind == byAge, err
@@ -48,13 +45,9 @@ func doneInTheDay(ctx context.Context, o Options) (bool, error) {
 		return false, err
 	}
 	for _, name := range names {
-		var text bytes.Buffer
-		var done entry
-		if err := o.Archive.Get(ctx, name, &text); err != nil {
+		done, err := readEntry(ctx, o.Archive, name)
+		if err != nil {
 			return false, err
-		}
-		if err := json.Unmarshal(text.Bytes(), &done); err != nil {
-			return false, fmt.Errorf("read %s: %w", name, err)
 		}
 		if done.Kind == byAge && done.SHA256 == o.Selection.sum() && done.Ended != nil && done.Ended.After(since) {
 			return true, nil

@@ -128,17 +128,24 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // unfinished reads the unfinished erasure. If there is none, another process has just finished it.
-func (r *run) unfinished(ctx context.Context) (there entry, err error) {
+func (r *run) unfinished(ctx context.Context) (entry, error) {
+	there, err := readEntry(ctx, r.Archive, unfinishedName)
+	if errors.Is(err, blob.ErrNotExist) {
+		err = ErrBusy
+	}
+	return there, err
+}
+
+// readEntry reads an entry of the log, or the unfinished one.
+func readEntry(ctx context.Context, archive blob.Bucket, name string) (e entry, err error) {
 	var text bytes.Buffer
-	if err := r.Archive.Get(ctx, unfinishedName, &text); errors.Is(err, blob.ErrNotExist) {
-		return there, ErrBusy
-	} else if err != nil {
-		return there, err
+	if err := archive.Get(ctx, name, &text); err != nil {
+		return e, err
 	}
-	if err := json.Unmarshal(text.Bytes(), &there); err != nil {
-		return there, fmt.Errorf("read %s: %w", unfinishedName, err)
+	if err := json.Unmarshal(text.Bytes(), &e); err != nil {
+		return e, fmt.Errorf("read %s: %w", name, err)
 	}
-	return there, nil
+	return e, nil
 }
 
 // mine is an error if another run has taken over the erasure.

@@ -55,38 +55,33 @@ func Stem(name string) string {
 	return stem
 }
 
-// name is the name of a file. other counts files of the same name with another first record.
-func (p *publisher) name(from source, first int64, other int) string {
+// name is the name of the file that begins at an offset.
+func (p *publisher) name(from source, first int64) string {
 	topic, part := p.options.Topic, ""
 	if from.topic == p.env.Names.Parsed {
 		topic, part = p.options.Parsed, metadataPart
 	}
-	name := fmt.Sprintf("%s%0*d", Prefix(p.env.Names.Crawl, topic, from.partition), offsetDigits, first)
-	if other > 0 {
-		name += fmt.Sprintf("-%d", other)
-	}
-	return name + part + p.options.WARC.Compression.Extension()
+	return fmt.Sprintf("%s%0*d", Prefix(p.env.Names.Crawl, topic, from.partition), offsetDigits, first) + part + p.options.WARC.Compression.Extension()
 }
 
 const offsetDigits = 15
 
-// nextName is the name with the next number of other.
+// nextName is the name with the next number, for another file that begins at the offset.
 func nextName(name string) string {
 	stem, rest, _ := strings.Cut(name, ".")
-	at, other := strings.LastIndexByte(stem, '-'), 0
+	at, number := strings.LastIndexByte(stem, '-'), 0
 	if len(stem)-at-1 < offsetDigits {
-		other, _ = strconv.Atoi(stem[at+1:])
+		number, _ = strconv.Atoi(stem[at+1:])
 		stem = stem[:at]
 	}
-	return fmt.Sprintf("%s-%d.%s", stem, other+1, rest)
+	return fmt.Sprintf("%s-%d.%s", stem, number+1, rest)
 }
 
 // find looks for the file that begins with a record. If there is no such file, head is the head of
 // the new file.
 func (p *publisher) find(ctx context.Context, from source, r *kgo.Record) (head warc.Head, found bool, err error) {
 	want := warc.Head{First: r.Offset, Sum: sumOf(r), Date: p.dateOf(r), Info: p.options.Info}
-	for other := 0; ; other++ {
-		want.Name = p.name(from, r.Offset, other)
+	for want.Name = p.name(from, r.Offset); ; want.Name = nextName(want.Name) {
 		have, found, err := p.head(ctx, want.Name)
 		if err == nil && !found { // or behind a name that the bucket has refused
 			have, found, err = p.head(ctx, nextName(want.Name))
