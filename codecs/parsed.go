@@ -332,21 +332,23 @@ func DecodeParsedMetadata(value []byte) (ParsedMetadata, error) {
 	if err := json.Unmarshal(append(slices.Clip(begin), '}'), &p); err != nil {
 		return ParsedMetadata{}, fmt.Errorf("read a record of parsed: %w", err)
 	}
-	if p.ID == "" || p.URL == "" || !gojson.Valid(p.JSON) {
+	if p.ID == "" || p.URL == "" || bytes.IndexByte(p.JSON, '\n') >= 0 || bytes.IndexByte(p.JSON, '\r') >= 0 || !gojson.Valid(p.JSON) {
 		return ParsedMetadata{}, errors.New("read a record of parsed: it is not a page")
 	}
 	return p, nil
 }
 
-// lastIndex is bytes.LastIndex in a fifth of its time: bytes.Index uses instructions for vectors.
+// lastIndex is bytes.LastIndex, faster for a sep near the end: bytes.Index uses instructions for
+// vectors.
 func lastIndex(text, sep []byte) int {
-	last := -1
-	for {
-		at := bytes.Index(text[last+1:], sep)
-		if at < 0 {
+	for window := 1 << 10; ; window *= 2 {
+		begin, last := max(0, len(text)-window), -1
+		for next := bytes.Index(text[begin:], sep); next >= 0; next = bytes.Index(text[last+1:], sep) {
+			last = max(begin, last+1) + next
+		}
+		if last >= 0 || begin == 0 {
 			return last
 		}
-		last += at + 1
 	}
 }
 

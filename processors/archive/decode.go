@@ -14,32 +14,41 @@ const (
 )
 
 // decode reads a record of fetched. Its bodies are not copied: they share the memory of value.
+// What stands between them is decoded part by part: two messages in a row are one message with the
+// fields of both.
 func decode(value []byte) (*weftpb.Fetched, error) {
-	var bodies [2][]byte
-	rest := make([]byte, 0, 2<<10)
-	for len(value) > 0 {
-		field, kind, tag := protowire.ConsumeTag(value)
+	x := new(weftpb.Fetched)
+	merge := proto.UnmarshalOptions{Merge: true}
+	begin := 0
+	for at := 0; at < len(value); {
+		field, kind, tag := protowire.ConsumeTag(value[at:])
 		if tag < 0 {
 			return nil, protowire.ParseError(tag)
 		}
-		size := protowire.ConsumeFieldValue(field, kind, value[tag:])
+		size := protowire.ConsumeFieldValue(field, kind, value[at+tag:])
 		if size < 0 {
 			return nil, protowire.ParseError(size)
 		}
-		switch text, _ := protowire.ConsumeBytes(value[tag:]); {
-		case field == bodyField && kind == protowire.BytesType:
-			bodies[0] = text
-		case field == codedField && kind == protowire.BytesType:
-			bodies[1] = text
-		default:
-			rest = append(rest, value[:tag+size]...)
+		end := at + tag + size
+		if body := bodyOf(x, field); body != nil && kind == protowire.BytesType {
+			if err := merge.Unmarshal(value[begin:at], x); err != nil {
+				return nil, err
+			}
+			*body, _ = protowire.ConsumeBytes(value[at+tag : end])
+			begin = end
 		}
-		value = value[tag+size:]
+		at = end
 	}
-	x := new(weftpb.Fetched)
-	if err := proto.Unmarshal(rest, x); err != nil {
-		return nil, err
+	return x, merge.Unmarshal(value[begin:], x)
+}
+
+// bodyOf is where a field has its body; nil: it is another field.
+func bodyOf(x *weftpb.Fetched, field protowire.Number) *[]byte {
+	switch field {
+	case bodyField:
+		return &x.Body
+	case codedField:
+		return &x.CodedBody
 	}
-	x.Body, x.CodedBody = bodies[0], bodies[1]
-	return x, nil
+	return nil
 }

@@ -109,7 +109,7 @@ type Metadata struct {
 	ID   string
 	URL  string
 	Date time.Time
-	// JSON is one object.
+	// JSON is one object, on one line.
 	JSON []byte
 }
 
@@ -121,7 +121,8 @@ const ParsedField = "weft-parsed"
 // file, or not archived yet.
 func (f *File) AddMetadata(m Metadata) error {
 	f.has(m.Date)
-	if err := f.write(&record{fields: metadataFields(m), head: appendField(nil, ParsedField, string(m.JSON))}); err != nil {
+	r := record{fields: metadataFields(m), head: []byte(ParsedField + ": "), payload: append(m.JSON, '\r', '\n')}
+	if err := f.write(&r); err != nil {
 		return fmt.Errorf("write WARC: %w", err)
 	}
 	return nil
@@ -183,7 +184,7 @@ func appendField(b []byte, name, value string) []byte {
 // oneLine replaces line breaks in a value, which would begin another field or end the
 // header.
 func oneLine(s string) string {
-	if !strings.ContainsAny(s, "\r\n") {
+	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\r') < 0 { // ContainsAny takes ten times as long
 		return s
 	}
 	return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
