@@ -189,6 +189,10 @@ bench-sick: bench-build ## Sick hosts: 60 healthy hosts beside 40 sick ones and 
 bench-cluster: bench-build kafka-fetch ## Speed: the same crawl embedded, on one Apache Kafka broker, and there by three processes
 	bin/run cluster -bars
 
+.PHONY: bench-growth
+bench-growth: bench-build ## What a page costs when a crawl knows ten thousand URLs, and when it knows ten million
+	bin/run growth -bars
+
 BROKERS ?= 127.0.0.1:9092
 
 .PHONY: bench-scale

@@ -25,6 +25,8 @@
 //	run addresses  several processes on Apache Kafka against ten thousand names of
 //	             one address: the rate of its requests, and how much of the
 //	             address's budget they use
+//	run growth   a crawl of a web without an end, until it knows ten million URLs: what
+//	             a page costs when few are known, and when many are
 //	run pace     no crawl: how even the pace of one was, by the access log of its
 //	             web server. It prints the pages of each 10 s, and their coefficient
 //	             of variation
@@ -75,10 +77,10 @@ func main() {
 func dispatch(ctx context.Context, args []string) error {
 	commands := map[string]func(context.Context, []string, io.Writer) error{
 		"speed": speed, "polite": polite, "cluster": compare, "scale": scale, "cost": cost, "sick": sick, "addresses": addresses,
-		"pace": pace, "peers": peers,
+		"pace": pace, "peers": peers, "growth": growth,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("usage: run speed|peers|polite|cluster|scale|cost|sick|addresses|pace [flags]; -h after the name lists them")
+		return errors.New("usage: run speed|peers|polite|cluster|scale|cost|sick|addresses|growth|pace [flags]; -h after the name lists them")
 	}
 	return commands[args[0]](ctx, args[1:], os.Stdout)
 }
