@@ -18,6 +18,16 @@ func UnmarshalFetched(raw []byte, f *weftpb.Fetched) error {
 	return unmarshalAlias(raw, f, fetchedBody, &f.Body)
 }
 
+// CutFetched returns a record of fetched in front of its body, and the body, without decoding anything.
+// If the record has no body, or is damaged, it is all in front.
+func CutFetched(raw []byte) (front, body []byte) {
+	start, end, ok := only(raw, fetchedBody)
+	if !ok {
+		return raw, nil
+	}
+	return raw[:start], bytesOf(raw[start:end])
+}
+
 // UnmarshalEvent is proto.Unmarshal, but ev.Body is a part of raw instead of a copy.
 func UnmarshalEvent(raw []byte, ev *weftpb.Event) error {
 	return unmarshalAlias(raw, ev, eventBody, &ev.Body)
@@ -36,10 +46,16 @@ func unmarshalAlias(raw []byte, m proto.Message, field protowire.Number, value *
 	if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(raw[end:], m); err != nil {
 		return err
 	}
-	_, _, n := protowire.ConsumeTag(raw[start:])
-	text, _ := protowire.ConsumeBytes(raw[start+n : end])
+	text := bytesOf(raw[start:end])
 	*value = text[:len(text):len(text)] // what is appended to it does not change raw
 	return nil
+}
+
+// bytesOf returns the value of an encoded field of type bytes.
+func bytesOf(field []byte) []byte {
+	_, _, n := protowire.ConsumeTag(field)
+	text, _ := protowire.ConsumeBytes(field[n:])
+	return text
 }
 
 // only returns the place of the one field of that number and of type bytes in an encoded

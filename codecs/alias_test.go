@@ -32,6 +32,25 @@ func TestBodyIsAPartOfTheRecord(t *testing.T) {
 	}
 }
 
+func TestCutFetched(t *testing.T) {
+	front, err := proto.Marshal(&weftpb.Fetched{Id: "a", Headers: []*weftpb.Header{{Name: "Content-Type", Value: "text/html"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := proto.Marshal(&weftpb.Fetched{Id: "a", Headers: []*weftpb.Header{{Name: "Content-Type", Value: "text/html"}}, Body: []byte("text"), Location: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gotFront, gotBody := codecs.CutFetched(whole); !bytes.Equal(gotFront, front) || string(gotBody) != "text" {
+		t.Errorf("%q in front of %q", gotFront, gotBody)
+	}
+	for _, raw := range [][]byte{front, whole[:len(whole)-1]} {
+		if gotFront, gotBody := codecs.CutFetched(raw); !bytes.Equal(gotFront, raw) || gotBody != nil {
+			t.Errorf("%q in front of %q of a record without a body that is intact", gotFront, gotBody)
+		}
+	}
+}
+
 // Whatever the bytes are, the message and the verdict are those of proto.Unmarshal.
 func FuzzUnmarshalAlias(f *testing.F) {
 	add := func(m proto.Message) []byte {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/processors/parse/document"
@@ -72,11 +72,11 @@ var pdfHandler = handler{
 // isSlow tells whether a record of fetched is read in a lane beside the loop: its body is a PDF, or
 // its body is elsewhere and its media type is a PDF.
 func isSlow(r *kgo.Record) bool {
-	if !bytes.Contains(r.Value, []byte(pdf.Magic)) && !bytes.Contains(r.Value, []byte("application/pdf")) {
+	if front, body := codecs.CutFetched(r.Value); !pdf.Looks(body) && !bytes.Contains(front, []byte("application/pdf")) {
 		return false // all but a few
 	}
 	var f weftpb.Fetched
-	if proto.Unmarshal(r.Value, &f) != nil {
+	if codecs.UnmarshalFetched(r.Value, &f) != nil {
 		return false
 	}
 	b := body{Input: input(&f), f: &f}

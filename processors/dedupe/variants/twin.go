@@ -247,6 +247,9 @@ func (d *decision) tellChanges() {
 		changed[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		if d.sites[name] == nil && d.inForce(name)&elsewhere == 0 {
+			continue // only its pages changed, and no rule in force depends on them
+		}
 		before, after := decode(d.known.store.Get(siteKey(name))), d.look(name)
 		answered, answers := decodePages(d.known.store.Get(pagesKey(name))).answered, d.lookAtPages(name).answered
 		if before.inForce() == after.inForce() && before.broken() == after.broken() && (answered == answers || after.inForce()&elsewhere == 0) {

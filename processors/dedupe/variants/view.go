@@ -16,6 +16,11 @@ type view struct {
 	pages  map[string]*pages
 	absent map[string]bool // URLs that have no page
 	forms  map[string]Set  // page.form, by formKey
+
+	// What was read last and is not changed: most events are about one site.
+	readSite, readPages string
+	lastSite            *site
+	lastPages           *pages
 }
 
 func newView(known *Sites, domain string) view {
@@ -35,7 +40,10 @@ func (v *view) look(name string) *site {
 	if s, ok := v.sites[name]; ok {
 		return s
 	}
-	return decode(v.known.store.Get(siteKey(name)))
+	if v.lastSite == nil || v.readSite != name {
+		v.readSite, v.lastSite = name, decode(v.known.store.Get(siteKey(name)))
+	}
+	return v.lastSite
 }
 
 // lookAtPages returns pages that the caller must not change.
@@ -43,7 +51,10 @@ func (v *view) lookAtPages(name string) *pages {
 	if p, ok := v.pages[name]; ok {
 		return p
 	}
-	return decodePages(v.known.store.Get(pagesKey(name)))
+	if v.lastPages == nil || v.readPages != name {
+		v.readPages, v.lastPages = name, decodePages(v.known.store.Get(pagesKey(name)))
+	}
+	return v.lastPages
 }
 
 // inForce are the rules in force of a site; most sites have no rules.

@@ -50,6 +50,9 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 		from := max(0, len(h.text)-3)
 		// Enough for any header that fits, and not the body that follows it.
 		take := min(len(b), h.limit-len(h.text))
+		if end := headerEnd(b[:take], 0); end >= 0 {
+			take = end // the body that follows may be 4 KiB
+		}
 		h.text = append(h.text, b[:take]...)
 		end := headerEnd(h.text, from)
 		if end < 0 {

@@ -3,12 +3,12 @@ package document
 import "bytes"
 
 // cheap shows, on the way of a stream, that a document is not costly. It is a bound for what survey
-// finds without simple: it counts equal start tags each time, where survey counts three. survey
-// also looks at each "<" that is not the beginning of a token: in comments, scripts and values.
-// cheap looks at those in comments and in the text of elements, and is unsure if there are others.
+// finds without simple. survey also looks at each "<" that is not the beginning of a token: in
+// comments, scripts and values. cheap looks at those in comments and in the text of elements, where it
+// counts equal start tags each time and survey counts three, and is unsure if there are others.
 type cheap struct {
 	seen     int // how many "<" there were
-	bytes    int // of all formatting elements
+	open     formatting
 	reopened int // as in surveyed
 	roots    int // as in surveyed
 	unsure   bool
@@ -17,14 +17,21 @@ type cheap struct {
 // next takes the "<" of a token, or one in text.
 func (c *cheap) next() {
 	c.seen++
-	c.reopened += c.bytes
+	c.reopened += c.open.bytes
 }
 
-// start takes a start tag.
-func (c *cheap) start(e *element, name string, attributes int) {
+// start takes a start tag, at the beginning of text without its "<".
+func (c *cheap) start(e *element, name string, attributes int, text []byte) {
 	switch e.start {
-	case startFormatting, startAnchor, startNobr:
-		c.bytes += elementBytes + attributes*attributeBytes
+	case startAnchor:
+		c.open.bytes += elementBytes + attributes*attributeBytes
+	case startFormatting, startNobr:
+		if c.reopened > maxReopened || c.open.again(text) {
+			return
+		}
+		tag := scanner{rest: text[len(name):]}
+		size := elementBytes + tag.attributes()*attributeBytes
+		c.open.add(text[:len(name)], text[:len(text)-len(tag.rest)], size)
 	case startIgnored, startHTML, startOther:
 		if tagKinds[name[0]|0x20]&maybeRoot != 0 && startsRoot([]byte(name)) {
 			c.roots++
@@ -67,7 +74,7 @@ func (c *cheap) hidden(text []byte, kind uint8) {
 		c.unsure = true // it ends elsewhere, or has another tag in it
 		return
 	}
-	c.bytes += elementBytes + attributes*attributeBytes
+	c.open.bytes += elementBytes + attributes*attributeBytes
 }
 
 // is reports whether costly is surely false for the document that was read.

@@ -20,6 +20,7 @@ func TestCheap(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"a page": string(docPage()), "a comment": "a<!-- <div> < -->b", "a script": "a<script>if (a<c) '<a href=x>'</script>b", "signs": "a < b <",
+		"equal elements": strings.Repeat(`<p>a <em class="x">b</em>`, 3000),
 	} {
 		if r.compare(soupInput(body)); !r.streaming.cost.is([]byte(body)) {
 			t.Errorf("%s may be costly: %+v", name, r.streaming.cost)

@@ -96,9 +96,11 @@ func (s *stream) begin(c *collector, body []byte) {
 	src := unsafe.String(unsafe.SliceData(body), len(body))
 	clear(s.attrs[:cap(s.attrs)])
 	clear(s.again[:cap(s.again)])
+	clear(s.cost.open.tags)
 	*s = stream{
 		c: c, body: body, src: src, returns: strings.IndexByte(src, '\r') >= 0,
 		token: token{attrs: s.attrs[:0]}, open: s.open[:0], active: s.active[:0], again: s.again[:0],
+		cost: cheap{open: formatting{tags: s.cost.open.tags[:0]}},
 	}
 }
 
@@ -162,7 +164,7 @@ func (s *stream) startTag(at int) bool {
 	}
 	s.pos = s.tagEnd.pos
 	tag := s.tag
-	s.cost.start(tag, s.name(), s.tagEnd.attributes)
+	s.cost.start(tag, s.name(), s.tagEnd.attributes, s.body[at+1:])
 	s.process()
 	if tag.traits&raw != 0 && s.needsTree == "" {
 		switch o := s.current(); {
