@@ -16,24 +16,25 @@ import (
 // sent. A response is missing only if the process died while it came, and then its page was asked
 // for again.
 func TestKilledArchive(t *testing.T) {
-	for place, location := range map[string]func(t *testing.T) string{
-		"folder": func(t *testing.T) string { return t.TempDir() },
-		"bucket": func(t *testing.T) string { return s3server.Gateway(t, "archive") },
-	} {
-		t.Run(place, func(t *testing.T) {
-			w := serve(t, everything, webserver.ServerOptions{})
-			p := process{Dir: t.TempDir(), Seeds: w.server.Seeds(), Archive: location(t), ArchiveFile: 20_000}
-			kills := killed(t, w, p, 10, 80, 120)
-			fetchArchive(t, p)
-			archived := responses(t, p.options())
-			w.isArchived(t, archived)
-			var outages []webserver.Outage
-			for _, k := range kills {
-				outages = append(outages, webserver.Outage{From: k, To: k})
-			}
-			w.isArchivedOnce(t, archived, outages)
-		})
+	t.Parallel()
+	killedArchive(t, t.TempDir())
+}
+
+func TestKilledArchiveInABucket(t *testing.T) { killedArchive(t, s3server.Gateway(t, "archive")) }
+
+func killedArchive(t *testing.T, location string) {
+	t.Helper()
+	w := serve(t, everything, webserver.ServerOptions{})
+	p := process{Dir: t.TempDir(), Seeds: w.server.Seeds(), Archive: location, ArchiveFile: 20_000}
+	kills := killed(t, w, p, 10, 80, 120)
+	fetchArchive(t, p)
+	archived := responses(t, p.options())
+	w.isArchived(t, archived)
+	var outages []webserver.Outage
+	for _, k := range kills {
+		outages = append(outages, webserver.Outage{From: k, To: k})
 	}
+	w.isArchivedOnce(t, archived, outages)
 }
 
 // isArchivedOnce checks that the server has logged one request for each response in the archive, and that

@@ -63,7 +63,7 @@ func TestPartitionsThatMoveNameOriginals(t *testing.T) {
 		t.Skip("waits for sessions of the dead")
 	}
 	t.Parallel()
-	w := serve(t, webserver.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webserver.ServerOptions{})
+	w := serve(t, webserver.Options{Pages: 3200, Domains: 16, CrossLinks: 0.1}, webserver.ServerOptions{})
 	copies(w)
 	cluster := withShortSessions(t)
 	member := func() process {

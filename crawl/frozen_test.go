@@ -50,7 +50,7 @@ func TestZombies(t *testing.T) {
 	}
 	t.Parallel()
 	const delay, session = 100 * time.Millisecond, 2 * time.Second
-	w := serve(t, webserver.Options{Pages: 4800, Domains: 24, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 5 * time.Millisecond})
+	w := serve(t, webserver.Options{Pages: 3200, Domains: 16, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 5 * time.Millisecond})
 	cluster := withShortSessions(t)
 	var ps [2]process
 	var crawlers [2]*child

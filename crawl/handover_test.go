@@ -19,7 +19,7 @@ func TestMovesRepeatNothing(t *testing.T) {
 	}
 	t.Parallel()
 	cluster := kafkaserver.Start(t, kafkaserver.Options{})
-	w := serve(t, webserver.Options{Pages: 3600, Domains: 60, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 300 * time.Millisecond})
+	w := serve(t, webserver.Options{Pages: 2400, Domains: 40, CrossLinks: 0.1}, webserver.ServerOptions{Latency: 300 * time.Millisecond})
 	weft := build(t, cluster.Addrs())
 	weft.do(t, "topics", "create", "--partitions", "8", "--delay", "20ms", "--allow-private")
 	dir := t.TempDir()
@@ -28,14 +28,14 @@ func TestMovesRepeatNothing(t *testing.T) {
 	}
 	a := run("a")
 	weft.do(t, append([]string{"seed"}, w.server.Seeds()...)...)
-	w.reaches(t, 400, a)
+	w.reaches(t, 270, a)
 	b := run("b")
-	w.reaches(t, 600, a)
+	w.reaches(t, 400, a)
 	b.signal(syscall.SIGTERM)
 	if status, _, complaints := b.end(t); status != 0 {
 		t.Errorf("ended with status %d:\n%s", status, complaints)
 	}
-	w.reaches(t, 300, a)
+	w.reaches(t, 200, a)
 	b = run("b")
 	weft.drained(t)
 	weft.do(t, "stop")

@@ -10,7 +10,7 @@ import (
 )
 
 // pages of the crawl in TestTeam; make cluster has tens of thousands.
-var pages = flag.Int("pages", 4500, "pages of the crawl in TestTeam")
+var pages = flag.Int("pages", 3000, "pages of the crawl in TestTeam")
 
 // A crawl on three brokers, in which all processes come and go: a process is added, one is
 // stopped, each is started anew, one is killed and comes back, a broker is stopped for a while,
@@ -21,7 +21,7 @@ func TestTeam(t *testing.T) {
 	}
 	const delay = 500 * time.Millisecond
 	c := newTeam(t, webserver.Options{
-		Pages: *pages, Domains: 60, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
+		Pages: *pages, Domains: 40, CrossLinks: 0.1, DeniedEvery: 20, ErrorEvery: 30, RedirectEvery: 30, NoRobotsEvery: 7,
 	}, delay, "a", "b", "c")
 	some := int64(*pages) / 40
 
@@ -40,7 +40,7 @@ func TestTeam(t *testing.T) {
 	})
 	scheduled := topics.Loop("weft").Scheduled
 	stopped := c.leader(t, scheduled)
-	// 11 s at the rate that politeness permits; a minute of 24,000 pages.
+	// 11 s at the rate that politeness permits; a minute of 16,000 pages.
 	c.during(t, "a broker is stopped", int64(*pages)*3/10, func() { c.brokers.Stop(t, stopped) })
 	c.during(t, "it is back", some, func() { c.brokers.StartAgain(t, stopped) })
 	killed := c.leader(t, scheduled, stopped)
@@ -56,8 +56,8 @@ func TestTooFewBrokers(t *testing.T) {
 		t.Skip("three brokers, of which two go away")
 	}
 	t.Parallel()
-	c := newTeam(t, webserver.Options{Pages: 1500, Domains: 30, CrossLinks: 0.1}, 100*time.Millisecond, "a", "b")
-	c.goesOn(t, 400)
+	c := newTeam(t, webserver.Options{Pages: 1000, Domains: 20, CrossLinks: 0.1}, 100*time.Millisecond, "a", "b")
+	c.goesOn(t, 270)
 	c.during(t, "two brokers are killed", 0, func() {
 		c.brokers.Kill(t, 2)
 		c.brokers.Kill(t, 3)

@@ -1,8 +1,6 @@
 package kafkaserver
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,10 +73,7 @@ func (c *Cluster) prepare() error {
 		}
 		c.nodes = append(c.nodes, n)
 	}
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails
-	id[0] &= 0x7f           // else its text may begin with a hyphen, as an option of the tool does
-	cluster := base64.RawURLEncoding.EncodeToString(id[:])
+	cluster := newID()
 	var formats errgroup.Group
 	for _, n := range c.nodes {
 		if err := os.MkdirAll(n.dir, 0o755); err != nil {

@@ -1,6 +1,9 @@
 package kafkaserver
 
 import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,14 +26,37 @@ func (n *node) data() string           { return filepath.Join(n.dir, "data") }
 func (n *node) log() string            { return filepath.Join(n.dir, "broker.log") }
 func (n *node) propertiesFile() string { return filepath.Join(n.dir, "server.properties") }
 
-// format prepares the storage of a node whose server.properties are written.
+// format prepares the storage of a node whose server.properties are written. Kafka's own tool does
+// that only with further arguments: without them it writes the same for each node, except for its
+// ids, and takes a third of the CPU time of a start. `make kafka-fetch` kept what it wrote once.
 func (n *node) format(in install, cluster string, more []string) error {
+	if bootstrap, err := os.ReadFile(filepath.Join(in.jars, "bootstrap.checkpoint")); err == nil && len(more) == 0 {
+		return n.formatAs(bootstrap, cluster)
+	}
 	args := append([]string{"format", "--cluster-id", cluster, "--config", n.propertiesFile()}, more...)
 	out, err := in.tool(128, "kafka.tools.StorageTool", args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("format the storage of broker %d: %w\n%s", n.id, err, out)
 	}
 	return nil
+}
+
+// formatAs prepares the storage as the tool did that wrote bootstrap.
+func (n *node) formatAs(bootstrap []byte, cluster string) error {
+	ids := fmt.Sprintf("version=1\nnode.id=%d\ncluster.id=%s\ndirectory.id=%s\n", n.id, cluster, newID())
+	return errors.Join(
+		os.MkdirAll(n.data(), 0o755),
+		os.WriteFile(filepath.Join(n.data(), "meta.properties"), []byte(ids), 0o644),
+		os.WriteFile(filepath.Join(n.data(), "bootstrap.checkpoint"), bootstrap, 0o644),
+	)
+}
+
+// newID is an id as Kafka makes it.
+func newID() string {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	id[0] &= 0x7f           // else its text may begin with a hyphen, as an option of the tool does
+	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
 // heapMB is a broker's heap at most.

@@ -58,26 +58,27 @@ func (s *Store) Scan(lower, upper []byte, visit func(key, value []byte) bool) {
 // Err is nil: a map does not fail.
 func (s *Store) Err() error { return nil }
 
-// Clone returns an independent copy.
-func (s *Store) Clone() *Store {
-	c := &Store{keys: slices.Clone(s.keys), values: map[string][]byte{}}
-	for key, value := range s.values {
-		c.values[key] = bytes.Clone(value)
-	}
-	return c
-}
+// Clone returns an independent copy. A value is never changed, so both share it.
+func (s *Store) Clone() *Store { return &Store{keys: slices.Clone(s.keys), values: maps.Clone(s.values)} }
 
 // Equal tells whether both have the same content, or a key for which they differ.
 func (s *Store) Equal(t *Store) (key string, equal bool) {
-	for _, key := range slices.Concat(s.keys, t.keys) {
-		a, inA := s.values[key]
-		b, inB := t.values[key]
-		if inA != inB || !bytes.Equal(a, b) {
+	for i, key := range s.keys {
+		if i == len(t.keys) || t.keys[i] > key {
 			return key, false
 		}
+		if t.keys[i] < key {
+			return t.keys[i], false
+		}
+		if !bytes.Equal(s.values[key], t.values[key]) {
+			return key, false
+		}
+	}
+	if len(t.keys) > len(s.keys) {
+		return t.keys[len(s.keys)], false
 	}
 	return "", true
 }
 
 // Keys returns all keys in order.
-func (s *Store) Keys() []string { return slices.Sorted(maps.Keys(s.values)) }
+func (s *Store) Keys() []string { return slices.Clone(s.keys) }

@@ -65,7 +65,7 @@ func BenchmarkEngine(b *testing.B) {
 	for b.Loop() {
 		forgetPeak(b)
 		before, _ := resident(b)
-		e, err := newEngine(b.Context(), MaxMemory)
+		e, err := newEngine(b.Context(), MaxMemory, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

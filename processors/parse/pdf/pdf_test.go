@@ -3,6 +3,7 @@ package pdf
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+	"github.com/tetratelabs/wazero"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/weftcrawl/weft/processors/parse/extract"
@@ -23,8 +25,20 @@ func options() Options {
 	}
 }
 
-// shared is one Reader for all tests: to compile PDFium takes seconds.
+// shared is one Reader for all tests: to compile PDFium takes seconds, and half a minute under the
+// race detector. So make test keeps the compiled PDFium in .tools (WEFT_PDFIUM). Tests of the
+// package above compile it anew.
 var shared = New(options())
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("WEFT_PDFIUM"); dir != "" {
+		var err error
+		if shared.engine.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+			log.Fatal(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 func read(t testing.TB, r *Reader, body []byte) *extract.Document {
 	t.Helper()
