@@ -63,7 +63,7 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 		L0CompactionThreshold: 8,
 		L0StopWritesThreshold: 32,
 		LBaseMaxBytes:         4 << 20,
-		FormatMajorVersion:          pebble.FormatNewest,
+		FormatMajorVersion:    pebble.FormatNewest,
 		// A scratch store need not be durable. Checkpoints, which are copies of
 		// it, survive the process, and the ledger survives the machine.
 		FS:     noSync{vfs.Default},
