@@ -57,9 +57,8 @@ func openStore(dir string, cache *pebble.Cache, memtable uint64) (*disk, error) 
 		MemTableSize: memtable,
 		// A stall would stop the partition; four tables give compaction time.
 		MemTableStopWritesThreshold: 4,
-		// Keys come in any order, so a compaction out of L0 writes all of the level below again.
-		// That level is small, and compactions are rare: with three million URLs a page costs
-		// two thirds of what it costs with Pebble's 64 MB and 4.
+		// Keys come in any order, so a compaction out of L0 writes all of the base level again:
+		// that level is small, and compactions are rare (docs/decisions/0060).
 		L0CompactionThreshold: 8,
 		L0StopWritesThreshold: 32,
 		LBaseMaxBytes:         4 << 20,
