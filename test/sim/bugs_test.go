@@ -8,9 +8,9 @@ const within = 4000
 // rare are seeds shortly before the first one that finds a bug, for bugs that few seeds find,
 // or that take long to find. A search from 1 on finds them too, and takes minutes.
 var rare = map[Bug]uint64{
-	"backlog-ignored": 32, "drain-ends-first": 28, "drain-without-before": 2300, "holes-ignored": 200, "lease-from-answer": 375, "lease-unchecked": 250, "marks-jump": 175,
-	"no-takeover-pause": 50, "outage-for-pages": 125, "pages-forgotten": 40, "recalls-ignored": 225, "report-early": 20, "silence-untold": 3010, "stop-cuts": 50,
-	"throttled-unpaced": 765, "worker-commits-early": 165,
+	"backlog-ignored": 32, "drain-ends-first": 28, "drain-without-before": 4000, "holes-ignored": 200, "lease-from-answer": 720, "lease-unchecked": 250, "marks-jump": 175,
+	"no-takeover-pause": 50, "outage-for-pages": 125, "pages-forgotten": 40, "recalls-ignored": 225, "report-early": 20, "silence-untold": 4060, "stop-cuts": 50,
+	"throttled-unpaced": 1550, "worker-commits-early": 165,
 }
 
 // plain are bugs that are looked for in plain cases, because too few of the others find them.

@@ -14,7 +14,8 @@
 //	           their own, of a page: what parsed says of it
 //
 // A payload with a content coding is stored in its member and not compressed again. The digest
-// of a record with a payload is that of the payload. Other records have a block digest.
+// of a record with a payload is that of the payload. Other records have a block digest, except for
+// the metadata of pages. The checksum of a member is of the whole record.
 //
 // The bytes are a function of the head and of the exchanges: there is no clock and no random
 // id. The head is written last, when the end of the file is known. It is stored and not
