@@ -9,13 +9,22 @@ import (
 
 // Numbers of fields that are most of their record.
 const (
-	fetchedBody protowire.Number = 8
-	eventBody   protowire.Number = 4
+	fetchedBody      protowire.Number = 8
+	fetchedCodedBody protowire.Number = 16
+	eventBody        protowire.Number = 4
 )
 
-// UnmarshalFetched is proto.Unmarshal, but f.Body is a part of raw instead of a copy.
+// UnmarshalFetched is proto.Unmarshal, but f.Body and f.CodedBody are parts of raw instead of copies.
 func UnmarshalFetched(raw []byte, f *weftpb.Fetched) error {
-	return unmarshalAlias(raw, f, fetchedBody, &f.Body)
+	return unmarshalAlias(raw, f, func(field protowire.Number) *[]byte {
+		switch field {
+		case fetchedBody:
+			return &f.Body
+		case fetchedCodedBody:
+			return &f.CodedBody
+		}
+		return nil
+	})
 }
 
 // CutFetched returns a record of fetched in front of its body, and the body, without decoding anything.
@@ -30,25 +39,37 @@ func CutFetched(raw []byte) (front, body []byte) {
 
 // UnmarshalEvent is proto.Unmarshal, but ev.Body is a part of raw instead of a copy.
 func UnmarshalEvent(raw []byte, ev *weftpb.Event) error {
-	return unmarshalAlias(raw, ev, eventBody, &ev.Body)
+	return unmarshalAlias(raw, ev, func(field protowire.Number) *[]byte {
+		if field == eventBody {
+			return &ev.Body
+		}
+		return nil
+	})
 }
 
-// unmarshalAlias decodes raw into m. field is the number of a field of type bytes in m, and
-// value points to it. If raw has the field once, value becomes a part of raw.
-func unmarshalAlias(raw []byte, m proto.Message, field protowire.Number, value *[]byte) error {
-	start, end, ok := only(raw, field)
-	if !ok {
-		return proto.Unmarshal(raw, m)
+// unmarshalAlias decodes raw into m. Values of type bytes that have a place become parts of raw.
+// What stands between them is decoded part by part: two messages in a row are one message with the
+// fields of both.
+func unmarshalAlias(raw []byte, m proto.Message, place func(field protowire.Number) *[]byte) error {
+	proto.Reset(m)
+	merge := proto.UnmarshalOptions{Merge: true}
+	begin := 0
+	for at := 0; at < len(raw); {
+		field, kind, n := consumeField(raw[at:])
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		if value := place(field); value != nil && kind == protowire.BytesType {
+			if err := merge.Unmarshal(raw[begin:at], m); err != nil {
+				return err
+			}
+			begin = at + n
+			text := bytesOf(raw[at:begin])
+			*value = text[:len(text):len(text)] // what is appended to it does not change raw
+		}
+		at += n
 	}
-	if err := proto.Unmarshal(raw[:start], m); err != nil {
-		return err
-	}
-	if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(raw[end:], m); err != nil {
-		return err
-	}
-	text := bytesOf(raw[start:end])
-	*value = text[:len(text):len(text)] // what is appended to it does not change raw
-	return nil
+	return merge.Unmarshal(raw[begin:], m)
 }
 
 // bytesOf returns the value of an encoded field of type bytes.

@@ -12,7 +12,7 @@ import (
 )
 
 func TestBodyIsAPartOfTheRecord(t *testing.T) {
-	want := &weftpb.Fetched{Id: "a", Body: []byte("<p>text</p>"), Location: "https://example.com/"}
+	want := &weftpb.Fetched{Id: "a", Body: []byte("<p>text</p>"), Location: "https://example.com/", CodedBody: []byte("coded")}
 	raw, err := proto.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -21,12 +21,11 @@ func TestBodyIsAPartOfTheRecord(t *testing.T) {
 	if err := codecs.UnmarshalFetched(raw, &got); err != nil || !proto.Equal(want, &got) {
 		t.Fatalf("%v, %v", &got, err)
 	}
-	at := bytes.Index(raw, want.Body)
-	if &got.Body[0] != &raw[at] {
-		t.Error("the body is a copy")
+	if &got.Body[0] != &raw[bytes.Index(raw, want.Body)] || &got.CodedBody[0] != &raw[bytes.Index(raw, want.CodedBody)] {
+		t.Error("a body is a copy")
 	}
 	before := bytes.Clone(raw)
-	_ = append(got.Body, "more"...)
+	_, _ = append(got.Body, "more"...), append(got.CodedBody, "more"...)
 	if !bytes.Equal(raw, before) {
 		t.Error("appending to the body changes the record")
 	}
@@ -62,6 +61,8 @@ func FuzzUnmarshalAlias(f *testing.F) {
 		return raw
 	}
 	one := add(&weftpb.Fetched{Id: "a", Body: []byte("text"), Location: "b"})
+	add(&weftpb.Fetched{Id: "a", Body: []byte("body"), CodedBody: []byte("coded"), RecordedMs: 5})
+	add(&weftpb.Fetched{Robots: &weftpb.Fetched{Id: "a", Body: []byte("text")}, RobotsOf: &weftpb.RobotsOf{Origin: "http://k.example"}})
 	two := add(&weftpb.Event{Epoch: 1, Body: []byte("event"), Offset: 7})
 	f.Add(append(bytes.Clone(one), one...)) // the body twice
 	f.Add(append(bytes.Clone(two), two...))

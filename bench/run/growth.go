@@ -67,8 +67,8 @@ type growthRow struct {
 func growthRows(points []growthPoint) (rows []growthRow) {
 	for i := range points[1:] {
 		a, b := points[i], points[i+1]
-		spent, pages := float64((b.cpu - a.cpu).Microseconds()), b.pages-a.pages
-		rows = append(rows, growthRow{a.known, b.known, pages, spent / pages, spent / (b.known - a.known)})
+		spent, pages := b.cpu-a.cpu, b.pages-a.pages
+		rows = append(rows, growthRow{a.known, b.known, pages, micros(spent, int(pages)), micros(spent, int(b.known-a.known))})
 	}
 	return rows
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/processors/archive/warc"
@@ -266,8 +267,8 @@ func (a *archiver) add(ctx context.Context, d *draft, r *kgo.Record) error {
 	case reason != "":
 		return a.rejects.Reject(ctx, r, reason)
 	}
-	x, err := decode(whole.Value)
-	if err != nil {
+	x := new(weftpb.Fetched)
+	if err := codecs.UnmarshalFetched(whole.Value, x); err != nil {
 		return nil // parse sends it to rejected
 	}
 	at := codecs.ParsedArchived{Partition: r.Partition, Offset: r.Offset}
