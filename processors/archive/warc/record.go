@@ -193,7 +193,7 @@ func oneLine(s string) string {
 // digest is the labelled SHA-1 in base 32, which all readers know.
 func digest(text []byte) string {
 	sum := sha1.Sum(text)
-	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
+	return string(base32.StdEncoding.AppendEncode([]byte("sha1:"), sum[:]))
 }
 
 // recordID is the id of a record of an exchange.
@@ -203,8 +203,13 @@ func recordID(f *weftpb.Fetched, kind string) string {
 
 // idOf is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
 func idOf(id, target string, startedMs int64, kind string) string {
-	name := cmp.Or(id, target) + "\x00" + strconv.FormatInt(startedMs, 10) + "\x00" + kind
-	return "<urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String() + ">"
+	name := append(make([]byte, 0, 256), uuid.NameSpaceURL[:]...)
+	name = append(append(name, cmp.Or(id, target)...), 0)
+	name = append(append(strconv.AppendInt(name, startedMs, 10), 0), kind...)
+	sum := sha1.Sum(name)
+	version5 := uuid.UUID(sum[:16])
+	version5[6], version5[8] = version5[6]&0x0f|0x50, version5[8]&0x3f|0x80
+	return "<" + version5.URN() + ">"
 }
 
 // responseHead is the status line and the headers of a response. They are as they came, if
@@ -242,14 +247,15 @@ func storedHead(head []byte, bodyBytes int, coded bool) []byte {
 	b := make([]byte, 0, len(head)+64)
 	stated, changed := false, false
 	for line := range bytes.Lines(head) {
-		name, value, _ := strings.Cut(strings.TrimRight(string(line), "\r\n"), ":")
+		name, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte(":"))
+		is := func(field string) bool { return bytes.EqualFold(name, []byte(field)) }
 		switch {
-		case name == "" && changed && !stated: // the end
+		case len(name) == 0 && changed && !stated: // the end
 			b = append(append(b, "Content-Length: "+length...), line...)
-		case strings.EqualFold(name, "Content-Length") && strings.Trim(value, " \t") == length:
+		case is("Content-Length") && string(bytes.Trim(value, " \t")) == length:
 			stated = true
-		case strings.EqualFold(name, "Content-Encoding") && coded:
-		case strings.EqualFold(name, "Content-Length"), strings.EqualFold(name, "Content-Encoding"), strings.EqualFold(name, "Transfer-Encoding"):
+		case is("Content-Encoding") && coded:
+		case is("Content-Length"), is("Content-Encoding"), is("Transfer-Encoding"):
 			b, changed = append(b, renamed...), true
 		}
 		b = append(b, line...)
