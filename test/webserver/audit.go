@@ -220,8 +220,8 @@ func Rates(entries []Entry, period time.Duration) []int {
 type Outage struct{ From, To int64 }
 
 // inFlight is the longest time between the end of a response and the moment at which
-// the crawler has stored it. That takes milliseconds, and on a busy machine over a second.
-const inFlight = 3 * time.Second
+// the crawler has stored it. That takes milliseconds, but more on a busy machine.
+const inFlight = time.Second
 
 // Meets tells whether a request was in flight in the period: it had begun, and may not
 // have been stored. The crawler may repeat it.

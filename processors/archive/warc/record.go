@@ -203,13 +203,8 @@ func recordID(f *weftpb.Fetched, kind string) string {
 
 // idOf is a version 5 UUID (RFC 9562 section 5.5) of exchange and type.
 func idOf(id, target string, startedMs int64, kind string) string {
-	name := append(make([]byte, 0, 256), uuid.NameSpaceURL[:]...)
-	name = append(append(name, cmp.Or(id, target)...), 0)
-	name = append(append(strconv.AppendInt(name, startedMs, 10), 0), kind...)
-	sum := sha1.Sum(name)
-	version5 := uuid.UUID(sum[:16])
-	version5[6], version5[8] = version5[6]&0x0f|0x50, version5[8]&0x3f|0x80
-	return "<" + version5.URN() + ">"
+	name := cmp.Or(id, target) + "\x00" + strconv.FormatInt(startedMs, 10) + "\x00" + kind
+	return "<urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String() + ">"
 }
 
 // responseHead is the status line and the headers of a response. They are as they came, if
