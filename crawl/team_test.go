@@ -27,7 +27,7 @@ type team struct {
 }
 
 // teamPartitions are more than the processes, so that each has some.
-const teamPartitions = "5"
+const teamPartitions = "8"
 
 // newTeam begins the crawl of a web with these processes.
 func newTeam(t *testing.T, o webserver.Options, delay time.Duration, processes ...string) *team {
