@@ -15,7 +15,7 @@ import (
 
 // minOnKafka is the bar of `run cluster`: the rate on Apache Kafka, as a share
 // of that with the embedded broker.
-const minOnKafka = 0.6
+const minOnKafka = 0.75
 
 // The names of the programs.
 const (
@@ -29,7 +29,8 @@ func compare(ctx context.Context, args []string, out io.Writer) error {
 	b := newWebBench("cluster", out, localweb.Spec{Pages: 20_000, Domains: 50, Seed: 1})
 	processes := b.Int("processes", 3, "`processes` of the crawl by more than one")
 	name := b.String("crawl", "cluster-"+strconv.FormatInt(time.Now().Unix(), 36), "`name` that the new crawls begin with")
-	rounds := b.Int("rounds", 2, "`rounds`")
+	rounds := b.Int("rounds", 3, "`rounds`")
+	warm := b.Int("warm", 5, "`crawls` on the cluster before these, which do not count: the broker's Java compiles itself")
 	kafka := registerKafka(b.FlagSet)
 	return b.run(args, func() error {
 		broker, err := kafka.start(ctx, b.dir)
@@ -38,17 +39,16 @@ func compare(ctx context.Context, args []string, out io.Writer) error {
 		}
 		defer broker.end()
 		var rows []clusterRow
-		// The first crawl does not count: the broker's Java compiles itself.
-		for round := range *rounds + 1 {
+		for round := range *warm + *rounds {
 			for _, p := range clusterPrograms(fmt.Sprintf("%s-%%d-%d", *name, round), broker.addr, *processes) {
-				if round == 0 && p.name != onKafka {
+				if round < *warm && p.name != onKafka {
 					continue
 				}
 				r, err := b.measureOnCluster(ctx, p, round, broker)
 				if err != nil {
 					return err
 				}
-				if round > 0 {
+				if round >= *warm {
 					rows = append(rows, r)
 				}
 			}

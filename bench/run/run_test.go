@@ -118,16 +118,16 @@ func TestCompared(t *testing.T) {
 	one := func(name string, fetched, expected int) clusterRow {
 		return clusterRow{row: row{name: name, usage: usage{wall: time.Second}, report: webserver.AuditReport{Fetched: fetched, Expected: expected}}}
 	}
-	three := one("Kafka, 3 processes", 480, 480)
+	three := one("Kafka, 3 processes", 600, 600)
 	tests := []struct {
 		name   string
 		rows   []clusterRow
 		missed int
 	}{
-		{"good", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 600, 600), three}, 0},
-		{"slow", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 599, 599), three}, 1},
-		{"means", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 590, 590), three, one(embedded, 1000, 1000), one(onKafka, 620, 620), three}, 0},
-		{"lossy", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 600, 601), three}, 1},
+		{"good", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 750, 750), three}, 0},
+		{"slow", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 749, 749), three}, 1},
+		{"means", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 740, 740), three, one(embedded, 1000, 1000), one(onKafka, 770, 770), three}, 0},
+		{"lossy", []clusterRow{one(embedded, 1000, 1000), one(onKafka, 760, 761), three}, 1},
 	}
 	for _, tt := range tests {
 		var out bytes.Buffer
