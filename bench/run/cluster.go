@@ -30,7 +30,7 @@ func compare(ctx context.Context, args []string, out io.Writer) error {
 	processes := b.Int("processes", 3, "`processes` of the crawl by more than one")
 	name := b.String("crawl", "cluster-"+strconv.FormatInt(time.Now().Unix(), 36), "`name` that the new crawls begin with")
 	rounds := b.Int("rounds", 3, "`rounds`")
-	warm := b.Int("warm", 5, "`crawls` on the cluster before these, which do not count: the broker's Java compiles itself")
+	warm := b.Int("warm", 5, "`crawls` on the cluster before the rounds; they do not count, because the broker's Java compiles itself")
 	kafka := registerKafka(b.FlagSet)
 	return b.run(args, func() error {
 		broker, err := kafka.start(ctx, b.dir)
