@@ -35,7 +35,9 @@ func killedArchive(t *testing.T, location string) {
 	w.isArchived(t, archived)
 	var outages []webserver.Outage
 	for _, k := range kills {
-		outages = append(outages, webserver.Outage{From: k - int64(busy), To: k})
+		outage := webserver.Kill(k)
+		outage.From -= int64(busy)
+		outages = append(outages, outage)
 	}
 	w.isArchivedOnce(t, archived, outages)
 }

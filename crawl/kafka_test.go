@@ -148,7 +148,7 @@ func TestStagesOnKafka(t *testing.T) {
 	var kills []webserver.Outage
 	kill := func(c *child) {
 		gone := c.kill()
-		kills = append(kills, webserver.Outage{From: gone, To: gone})
+		kills = append(kills, webserver.Kill(gone))
 	}
 	w.reaches(t, 700, fetching)
 	kill(deciding)

@@ -56,7 +56,7 @@ func TestRestartDisturbsNobody(t *testing.T) {
 			t.Errorf("ended with status %d:\n%s", status, complaints)
 		}
 	}
-	kill := webserver.Outage{From: gone, To: gone}
+	kill := webserver.Kill(gone)
 	w.audit(t, webserver.Expect{Pages: w.Pages(), Outages: []webserver.Outage{kill}})
 	w.repeatsOnlyIn(t, []webserver.Outage{kill})
 }

@@ -123,7 +123,7 @@ func (w *web) repeatsOnlyInFlight(t *testing.T, archived map[string][]response, 
 	t.Helper()
 	var outages []webserver.Outage
 	for _, k := range kills {
-		outages = append(outages, webserver.Outage{From: k, To: k})
+		outages = append(outages, webserver.Kill(k))
 	}
 	w.repeatsOnlyIn(t, outages)
 	for url, all := range w.requests() {

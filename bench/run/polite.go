@@ -60,7 +60,7 @@ func polite(ctx context.Context, args []string, out io.Writer) error {
 			expect.Pages = site.Pages()
 		}
 		for _, s := range stretches[:len(stretches)-1] { // each but the last was killed
-			expect.Outages = append(expect.Outages, webserver.Outage{From: s.to.UnixNano(), To: s.to.UnixNano()})
+			expect.Outages = append(expect.Outages, webserver.Kill(s.to.UnixNano()))
 		}
 		b.missed = judge(out, webserver.Audit(entries, expect), rate(entries, stretches, *ramp), judgement{
 			domains: b.spec.Domains, delay: *delay, complete: *duration == 0, killed: *kills,

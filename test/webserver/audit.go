@@ -216,8 +216,15 @@ func Rates(entries []Entry, period time.Duration) []int {
 }
 
 // Outage is a period in which a crawler was killed or could not work, in nanoseconds
-// since 1970. A kill is the moment at which the process had ended.
+// since 1970.
 type Outage struct{ From, To int64 }
+
+// reading is the longest time between the end of a process and the moment at which a
+// busy server has read the last request that the process sent.
+const reading = 100 * time.Millisecond
+
+// Kill returns the outage of a process that was killed, and had ended at the given moment.
+func Kill(ended int64) Outage { return Outage{From: ended, To: ended + int64(reading)} }
 
 // inFlight is the longest time between the end of a response and the moment at which
 // the crawler has stored it. That takes milliseconds, but more on a busy machine.

@@ -78,6 +78,13 @@ func TestAudit(t *testing.T) {
 		want: AuditReport{Requests: 7, Domains: 1, Repeats: 3, Repeated: []string{"a/x", "a/y", "a/z"}, Unexcused: 1, UnexcusedURLs: []string{"a/y"},
 			MinInterval: time.Millisecond, MinIntervalDomain: "a", Intervals: 6, RobotsRequests: 1, Status: map[int]int{200: 7}},
 	}, {
+		name: "the server read the request when the process had ended",
+		log: []Entry{at(0, 1, "a", "/robots.txt", 200), at(60, 65, "a", "/x", 200), at(160, 165, "a", "/y", 200),
+			at(2000, 2001, "a", "/x", 200), at(2002, 2003, "a", "/y", 200)},
+		expect: Expect{Outages: []Outage{Kill(50e6)}},
+		want: AuditReport{Requests: 5, Domains: 1, Repeats: 2, Repeated: []string{"a/x", "a/y"}, Unexcused: 1, UnexcusedURLs: []string{"a/y"},
+			MinInterval: time.Millisecond, MinIntervalDomain: "a", Intervals: 4, RobotsRequests: 1, Status: map[int]int{200: 5}},
+	}, {
 		name: "a retry after a failure is no repeat",
 		log: []Entry{at(0, 1, "a", "/robots.txt", 200), at(2, 3, "a", "/x", 503), at(4, 5, "a", "/x", StatusAborted), at(6, 7, "a", "/x", 429),
 			at(8, 9, "a", "/x", 200)},
