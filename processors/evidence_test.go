@@ -56,6 +56,16 @@ func TestEvidenceReachesDedupe(t *testing.T) {
 			page("<p>text")(f)
 			f.Request.Target.Via = weftpb.Via_VIA_PROBE
 		}, evidence(weftpb.Evidence_KIND_OWN, "")},
+		{"a file", text(simhash.MinWords), evidence(weftpb.Evidence_KIND_FILE, "")},
+		{"a file of a few words", text(simhash.MinWords - 1), evidence(weftpb.Evidence_KIND_SHORT, "")},
+		{"a file that names a canonical variant", func(f *weftpb.Fetched) {
+			text(simhash.MinWords)(f)
+			f.Headers = append(f.Headers, &weftpb.Header{Name: "Link", Value: "</a/>; rel=canonical"})
+		}, evidence(weftpb.Evidence_KIND_CANONICAL, at+"/")},
+		{"a probe with a file", func(f *weftpb.Fetched) {
+			text(simhash.MinWords - 1)(f)
+			f.Request.Target.Via = weftpb.Via_VIA_PROBE
+		}, evidence(weftpb.Evidence_KIND_SHORT, "")},
 		{"a probe that redirects", func(f *weftpb.Fetched) {
 			redirect("/a/")(f)
 			f.Request.Target.Via = weftpb.Via_VIA_PROBE
@@ -139,6 +149,13 @@ func redirect(to string) func(*weftpb.Fetched) {
 func page(body string) func(*weftpb.Fetched) {
 	return func(f *weftpb.Fetched) {
 		f.Headers, f.Body = []*weftpb.Header{{Name: "Content-Type", Value: "text/html"}}, []byte(body)
+	}
+}
+
+func text(words int) func(*weftpb.Fetched) {
+	return func(f *weftpb.Fetched) {
+		f.Headers = []*weftpb.Header{{Name: "Content-Type", Value: "text/plain"}}
+		f.Body = []byte(strings.Repeat("word ", words))
 	}
 }
 

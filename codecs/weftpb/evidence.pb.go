@@ -47,6 +47,9 @@ const (
 	// As KIND_PAGE, with few words or none. It tells that the origin answers, and the
 	// field relative. Former versions wrote it only where relative is true.
 	Evidence_KIND_SHORT Evidence_Kind = 8
+	// As KIND_PAGE, for a document that is not HTML, such as a PDF, an image or a text. It
+	// cannot name a canonical URL, so it is not against the canonical URLs of other pages.
+	Evidence_KIND_FILE Evidence_Kind = 9
 )
 
 // Enum value maps for Evidence_Kind.
@@ -61,6 +64,7 @@ var (
 		6: "KIND_EMPTY",
 		7: "KIND_PAGE",
 		8: "KIND_SHORT",
+		9: "KIND_FILE",
 	}
 	Evidence_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -72,6 +76,7 @@ var (
 		"KIND_EMPTY":       6,
 		"KIND_PAGE":        7,
 		"KIND_SHORT":       8,
+		"KIND_FILE":        9,
 	}
 )
 
@@ -191,13 +196,13 @@ var File_weft_v1_evidence_proto protoreflect.FileDescriptor
 
 const file_weft_v1_evidence_proto_rawDesc = "" +
 	"\n" +
-	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\xc0\x02\n" +
+	"\x16weft/v1/evidence.proto\x12\aweft.v1\"\xcf\x02\n" +
 	"\bEvidence\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.weft.v1.Evidence.KindR\x04kind\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x17\n" +
 	"\asame_as\x18\x03 \x01(\tR\x06sameAs\x12\x1a\n" +
 	"\bdistance\x18\x04 \x01(\rR\bdistance\x12\x1a\n" +
-	"\brelative\x18\x05 \x01(\bR\brelative\"\xa4\x01\n" +
+	"\brelative\x18\x05 \x01(\bR\brelative\"\xb3\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rKIND_REDIRECT\x10\x01\x12\x12\n" +
@@ -209,7 +214,8 @@ const file_weft_v1_evidence_proto_rawDesc = "" +
 	"KIND_EMPTY\x10\x06\x12\r\n" +
 	"\tKIND_PAGE\x10\a\x12\x0e\n" +
 	"\n" +
-	"KIND_SHORT\x10\bB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
+	"KIND_SHORT\x10\b\x12\r\n" +
+	"\tKIND_FILE\x10\tB0Z.github.com/weftcrawl/weft/codecs/weftpb;weftpbb\x06proto3"
 
 var (
 	file_weft_v1_evidence_proto_rawDescOnce sync.Once

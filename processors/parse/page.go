@@ -12,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/dedupe/traps"
@@ -65,7 +66,7 @@ func (p *parser) page(made *result, b *body, source urls.URL, read *document.Pag
 	if other, ok := variants.OtherSlash(source); ok {
 		made.relative = leadsElsewhere(read, base, p.form.Document(other, read.Base, read.Charset))
 	}
-	made.named[0].Evidence = made.evidence(f.Request.Target.Via, base, source)
+	made.named[0].Evidence = made.evidence(f.Request.Target.Via, base, source, !mediatype.IsHTML(read.MediaType))
 }
 
 // outputs returns the records that an exchange makes, its page first. The crawl's definition says
@@ -239,15 +240,18 @@ const evidentWords = simhash.MinWords
 
 // evidence is what a page shows about its URL: that it names a variant as canonical, or that
 // the URL has a page of its own. A text of a few words shows the latter only if the URL is a
-// probe, because only a longer text can show that two pages have the same text. Every document
+// probe, because only a longer text can show that two pages have the same text. A file is a
+// document that is not HTML: that it names no canonical URL shows nothing. Every document
 // that can be read also shows that it was read, and whether its links are relative.
-func (made *result) evidence(via weftpb.Via, base *urls.Base, source urls.URL) []*weftpb.Evidence {
+func (made *result) evidence(via weftpb.Via, base *urls.Base, source urls.URL, file bool) []*weftpb.Evidence {
 	shown := namesAs(weftpb.Evidence_KIND_CANONICAL, base, source, made.record.Canonical, made.domain)
 	own := &weftpb.Evidence{Url: source.String()}
 	switch {
 	case shown != nil:
 		own = shown[0]
-	case via == weftpb.Via_VIA_PROBE:
+	case file && made.words >= evidentWords:
+		own.Kind = weftpb.Evidence_KIND_FILE
+	case via == weftpb.Via_VIA_PROBE && !file:
 		own.Kind = weftpb.Evidence_KIND_OWN
 	case made.words >= evidentWords:
 		own.Kind = weftpb.Evidence_KIND_PAGE

@@ -102,7 +102,7 @@ func (d *decision) weighAll(shown []*weftpb.Evidence) {
 // merged, or about rules in force, counts.
 func (d *decision) counts(e *weftpb.Evidence, shown []*weftpb.Evidence) bool {
 	switch e.Kind {
-	case weftpb.Evidence_KIND_OWN, weftpb.Evidence_KIND_PAGE:
+	case weftpb.Evidence_KIND_OWN, weftpb.Evidence_KIND_PAGE, weftpb.Evidence_KIND_FILE:
 		if slices.ContainsFunc(shown, func(other *weftpb.Evidence) bool {
 			return other.Kind == weftpb.Evidence_KIND_CONTENT && other.Url == e.Url && other.Distance == same
 		}) {

@@ -59,7 +59,7 @@ var leadsTo = map[Rule]origins{
 func showsPage(kind weftpb.Evidence_Kind) bool {
 	switch kind {
 	case weftpb.Evidence_KIND_CANONICAL, weftpb.Evidence_KIND_CONTENT, weftpb.Evidence_KIND_EMPTY,
-		weftpb.Evidence_KIND_OWN, weftpb.Evidence_KIND_PAGE, weftpb.Evidence_KIND_SHORT:
+		weftpb.Evidence_KIND_OWN, weftpb.Evidence_KIND_PAGE, weftpb.Evidence_KIND_SHORT, weftpb.Evidence_KIND_FILE:
 		return true
 	}
 	return false

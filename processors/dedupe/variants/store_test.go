@@ -15,7 +15,7 @@ import (
 var kinds = map[string]weftpb.Evidence_Kind{
 	"redirect": weftpb.Evidence_KIND_REDIRECT, "canonical": weftpb.Evidence_KIND_CANONICAL, "content": weftpb.Evidence_KIND_CONTENT,
 	"own": weftpb.Evidence_KIND_OWN, "page": weftpb.Evidence_KIND_PAGE, "missing": weftpb.Evidence_KIND_MISSING, "nearly": weftpb.Evidence_KIND_CONTENT,
-	"short": weftpb.Evidence_KIND_SHORT,
+	"short": weftpb.Evidence_KIND_SHORT, "file": weftpb.Evidence_KIND_FILE,
 }
 
 // script reads "redirect /a /a/": paths are of x.org, what has a scheme stays.
@@ -100,6 +100,8 @@ func TestRulesAreLearnt(t *testing.T) {
 		{"a page where others redirect", []string{"redirect /a /a/", "page /b"}, "slash broken, no-slash broken"},
 		{"a page, and others redirect later", []string{"page /a", "redirect /b /b/"}, "slash broken, no-slash broken"},
 		{"a page against a rule in force", []string{"redirect /a /a/", "redirect /b /b/", "redirect /c /c/", "page /d"}, "slash broken, no-slash broken"},
+		{"a file where pages name canonical URLs", []string{"file /p", "canonical /a /a/", "canonical /b /b/", "file /q", "canonical /c /c/", "file /d"}, "slash in force, no-slash broken"},
+		{"other files at both", append(slices.Clone(sixContents), "file /g/", "file /g"), "slash broken, no-slash broken"},
 		{"pages at what others redirect to", []string{"page /a/", "redirect /a /a/", "page /b/"}, "slash 2, no-slash broken"},
 		{"a page that comes before its copy", []string{"page /a", "content /a/ /a"}, "no-slash 1"},
 		{"the content of six where others have pages", []string{"page /a/", "content /a /a/", "page /b/", "content /b /b/", "page /c/", "content /c /c/",

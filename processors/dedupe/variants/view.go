@@ -119,6 +119,8 @@ func (v *view) judge(e *weftpb.Evidence, name string, url urls.URL) bool {
 		return v.refute(name, used) || changed
 	case weftpb.Evidence_KIND_PAGE:
 		return v.note(name, url)
+	case weftpb.Evidence_KIND_FILE:
+		return v.noteForm(name, url)
 	case weftpb.Evidence_KIND_MISSING:
 		return v.miss(name, e.Url)
 	case weftpb.Evidence_KIND_SHORT:
@@ -162,17 +164,27 @@ func (v *view) judge(e *weftpb.Evidence, name string, url urls.URL) bool {
 }
 
 // note takes the page at a URL in. It is against what a redirect or a canonical URL
-// said of other URLs, and, together with another page of its class, against the rules
-// between the two. It is not against equal texts: it may be the first page with its
+// said of other URLs. It is not against equal texts: it may be the first page with its
 // text.
 func (v *view) note(name string, url urls.URL) bool {
+	changed := v.noteForm(name, url)
 	p := v.lookAtPages(name)
-	fresh, at := p.deny(url, v.domain), pageAt(url, v.domain)
+	fresh := p.deny(url, v.domain)
+	if fresh == 0 {
+		return changed
+	}
+	v.pages[name] = p
+	v.refute(name, fresh&v.look(name).said())
+	return true
+}
+
+// noteForm takes the form of the page at a URL in. Together with another page of its class,
+// the page is against the rules between the two.
+func (v *view) noteForm(name string, url urls.URL) bool {
+	p, at := v.lookAtPages(name), pageAt(url, v.domain)
 	against, changed := p.add(at)
-	if fresh != 0 || changed {
+	if changed {
 		v.pages[name] = p
-		changed = true
-		against |= fresh & v.look(name).said()
 	}
 	if at.oneIn(probeEvery) {
 		key := formKey(name, at)
