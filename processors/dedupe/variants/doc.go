@@ -74,6 +74,9 @@
 //     and canonical URLs say, before or after: if some /a redirect and others do not,
 //     no slash may be added. It is not against equal texts, because it may be the
 //     first page of two.
+//   - A file that is not HTML cannot name a canonical URL. So that it names none is not
+//     against canonical URLs, nor against redirects, which may be of pages only. With another
+//     file at the variant it is against the rules between them, as above.
 //   - If a probe finds a page of its own, the rules that redirects or canonical URLs
 //     brought into force and that would take the probe's URL break. Equal texts do not
 //     say which of two URLs is read first. Against them, the probe and its variant need
