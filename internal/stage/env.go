@@ -47,6 +47,8 @@ type Env struct {
 	SessionTimeout, Heartbeat time.Duration
 	// Reserve is the free disk below which nothing is released.
 	Reserve *Reserve
+	// Positions of the workers of this process; nil: they are not known.
+	Positions *Positions
 	// Clock is the wall clock for decisions about times and for records; nil: the
 	// machine's.
 	Clock func() time.Time

@@ -35,6 +35,7 @@ type Task struct {
 	worker   *worker
 	read     *kgo.Record // as it was read: WithBody replaces Record
 	bytes    int64       // of the value that was read
+	slow     bool        // it is worked on in the lane
 	progress *Progress   // of the record's partition
 	used     func()      // called when the output is acknowledged; nil: nothing is
 

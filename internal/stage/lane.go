@@ -8,17 +8,30 @@ import (
 )
 
 // Lane is where a worker does what takes long, so that its other records do not wait. Records in
-// a lane count for the Limit of the worker, and are committed in order as all others.
+// a lane count for Limit.Records of the worker, but have bytes of their own: else a few of them
+// would be all that the worker may begin. They are committed in order as all others.
 type Lane struct {
+	bytes int64
 	slow  func(r *kgo.Record) bool
 	slots chan struct{}
 	tasks sync.WaitGroup
 }
 
 // NewLane returns a lane for the records for which slow is true. It works on at most so many
-// records at a time, each in a goroutine of its own.
-func NewLane(most int, slow func(r *kgo.Record) bool) *Lane {
-	return &Lane{slow: slow, slots: make(chan struct{}, most)}
+// records at a time, each in a goroutine of its own. The values of its records have at most so many
+// bytes.
+func NewLane(most int, bytes int64, slow func(r *kgo.Record) bool) *Lane {
+	return &Lane{bytes: bytes, slow: slow, slots: make(chan struct{}, most)}
+}
+
+// takes tells whether a record is slow. A record that makes slow panic is not: the Handler, which
+// looks at it in the same way, panics as well, and the record is set aside.
+func (l *Lane) takes(r *kgo.Record) (slow bool) {
+	if l == nil {
+		return false
+	}
+	defer func() { _ = recover() }()
+	return l.slow(r)
 }
 
 // begin begins a task. When ending ends, a record that waits for its turn fails, and is read again

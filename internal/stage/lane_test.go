@@ -21,7 +21,7 @@ func TestLane(t *testing.T) {
 	open := make(chan struct{})
 	var inside, most atomic.Int32
 	end := stagetest.During(t, func(ctx context.Context) error {
-		lane := stage.NewLane(2, func(r *kgo.Record) bool { return strings.HasPrefix(string(r.Value), "slow") })
+		lane := stage.NewLane(2, 1<<20, func(r *kgo.Record) bool { return strings.HasPrefix(string(r.Value), "slow") })
 		defer lane.Wait()
 		handler := stage.Transform(func(r *kgo.Record) ([]stage.Output, string) {
 			if strings.HasPrefix(string(r.Value), "slow") {
@@ -70,7 +70,7 @@ func TestLaneEnds(t *testing.T) {
 	b.Write(b.Names.Fetched, "1", "2", "3")
 	began := make(chan struct{}, 3)
 	end := stagetest.During(t, func(ctx context.Context) error {
-		lane := stage.NewLane(1, func(*kgo.Record) bool { return true })
+		lane := stage.NewLane(1, 1<<20, func(*kgo.Record) bool { return true })
 		defer lane.Wait()
 		return b.RunWorker(ctx, stage.Worker{
 			Stage: topics.Parse, Limit: stage.Limit{Goroutines: 1, Records: 10, Bytes: 1 << 20},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +29,7 @@ type Worker struct {
 type Limit struct {
 	Goroutines int // that call the Handler
 	Records    int
-	Bytes      int64 // of record values
+	Bytes      int64 // of record values, but for those in the Lane
 }
 
 // RunWorker runs a stateless stage until ctx ends. A stage that fails is built
@@ -41,6 +42,7 @@ func (e Env) RunWorker(ctx context.Context, s Worker) error {
 		}
 		defer out.Close()
 		w := newWorker(s, out)
+		defer e.Positions.enter(w)()
 		if w.client, err = e.Cluster.NewClient(w.consumerOptions(e)...); err != nil {
 			return err
 		}
@@ -62,7 +64,8 @@ type worker struct {
 
 	mu       sync.Mutex
 	begun    int           // tasks that have not ended
-	bytes    int64         // of their records
+	bytes    int64         // of their records, without those in the lane
+	inLane   int64         // bytes of the records in the lane
 	ended    chan struct{} // closed and renewed at the end of every task
 	progress map[topicPartition]*Progress
 	loading  map[topicPartition]context.CancelFunc // what State loads
@@ -152,7 +155,7 @@ func (w *worker) poll(ctx context.Context, tasks chan<- *Task) error {
 // work calls the Handler, in the lane if the record is slow.
 func (w *worker) work(ctx, ending context.Context, t *Task) {
 	defer t.recovered(ctx)
-	if w.Lane != nil && w.Lane.slow(t.Record) {
+	if t.slow {
 		w.Lane.begin(ctx, ending, t)
 		return
 	}
@@ -176,23 +179,35 @@ func PollError(fetches kgo.Fetches) error {
 // begin waits until the Limit allows one more task. A record that is larger than
 // the Limit is worked on alone. begin returns nil when ctx ends first.
 func (w *worker) begin(ctx context.Context, r *kgo.Record) *Task {
-	t := &Task{Record: r, read: r, worker: w, bytes: int64(len(r.Value))}
+	t := &Task{Record: r, read: r, worker: w, bytes: int64(len(r.Value)), slow: w.Lane.takes(r)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.begun > 0 && (w.begun >= w.Limit.Records || w.bytes+t.bytes > w.Limit.Bytes) {
+	account, most := w.account(t)
+	for w.begun > 0 && (w.begun >= w.Limit.Records || *account > 0 && *account+t.bytes > most) {
 		if !w.awaitEnd(ctx) {
 			return nil
 		}
 	}
 	w.begun++
-	w.bytes += t.bytes
+	*account += t.bytes
 	key := topicPartition{r.Topic, r.Partition}
 	if t.progress = w.progress[key]; t.progress == nil {
 		t.progress = new(Progress)
 		w.progress[key] = t.progress
 	}
 	t.progress.Begin(r)
+	if t.slow {
+		t.progress.slow = append(t.progress.slow, r.Offset)
+	}
 	return t
+}
+
+// account returns the bytes among which a task is counted, and their limit; w.mu is held.
+func (w *worker) account(t *Task) (account *int64, most int64) {
+	if t.slow {
+		return &w.inLane, w.Lane.bytes
+	}
+	return &w.bytes, w.Limit.Bytes
 }
 
 // finish notes the end of a task, and marks what may be committed.
@@ -203,7 +218,8 @@ func (w *worker) finish(t *Task, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begun--
-	w.bytes -= t.bytes
+	account, _ := w.account(t)
+	*account -= t.bytes
 	close(w.ended)
 	w.ended = make(chan struct{})
 	if err != nil {
@@ -245,10 +261,12 @@ func (w *worker) awaitEnd(ctx context.Context) bool {
 type Progress struct {
 	begun    []*kgo.Record // in order of offsets; begun[0] is unfinished
 	finished map[int64]bool
+	next     int64   // offset behind the last one that was begun
+	slow     []int64 // offsets that are in a lane and not finished
 }
 
 // Begin notes that the work on a record begins. It is called in order of offsets.
-func (p *Progress) Begin(r *kgo.Record) { p.begun = append(p.begun, r) }
+func (p *Progress) Begin(r *kgo.Record) { p.begun, p.next = append(p.begun, r), r.Offset+1 }
 
 // Finish notes that a record is finished. It returns the newest record that may be
 // committed now; nil: none.
@@ -257,6 +275,9 @@ func (p *Progress) Finish(offset int64) (last *kgo.Record) {
 		p.finished = map[int64]bool{}
 	}
 	p.finished[offset] = true
+	if i := slices.Index(p.slow, offset); i >= 0 {
+		p.slow = slices.Delete(p.slow, i, i+1)
+	}
 	for len(p.begun) > 0 && p.finished[p.begun[0].Offset] {
 		last = p.begun[0]
 		delete(p.finished, last.Offset)

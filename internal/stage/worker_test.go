@@ -9,8 +9,11 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
+
+	"github.com/weftcrawl/weft/topics"
 )
 
 // Whatever order records finish in, a commit never passes an unfinished one,
@@ -173,4 +176,51 @@ func TestFinishedRecordsAreLight(t *testing.T) {
 	if string(tasks[0].read.Value) != "value" {
 		t.Error("the older record lost its value")
 	}
+}
+
+// The position of a worker is behind what it has begun, and names what is in its lane. The bytes
+// there and those of other records have limits of their own.
+func TestPosition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lane := NewLane(1, 10, func(r *kgo.Record) bool { return len(r.Value) == 9 })
+		w := newWorker(Worker{Stage: topics.Parse, Limit: Limit{Records: 10, Bytes: 10}, Lane: lane}, nil)
+		w.client, _ = kgo.NewClient()
+		defer w.client.Close()
+		var nowhere *Positions
+		nowhere.enter(w)()
+		all := NewPositions()
+		leave := all.enter(w)
+		is := func(want map[int32]Position) {
+			t.Helper()
+			if diff := cmp.Diff(want, all.Of(topics.Parse, "t"), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		}
+		begin := func(partition int32, offset int64, bytes int) *Task {
+			return w.begin(t.Context(), &kgo.Record{Topic: "t", Partition: partition, Offset: offset, Value: make([]byte, bytes)})
+		}
+		is(nil)
+		slow := begin(1, 5, 9)
+		quick := begin(1, 6, 8)
+		is(map[int32]Position{1: {Next: 7, Slow: []int64{5}}})
+		more := make(chan *Task)
+		go func() { more <- begin(2, 0, 9) }()
+		synctest.Wait()
+		w.finish(quick, nil)
+		select {
+		case <-more:
+			t.Error("the lane has more bytes than it may")
+		default:
+		}
+		w.finish(slow, nil)
+		w.finish(<-more, nil)
+		is(map[int32]Position{1: {Next: 7}, 2: {Next: 1}})
+		w.forget(map[string][]int32{"t": {1}})
+		is(map[int32]Position{2: {Next: 1}})
+		if len(all.Of(topics.Parse, "other"))+len(all.Of(topics.Fetch, "t")) > 0 {
+			t.Error("positions of another topic, or another stage")
+		}
+		leave()
+		is(nil)
+	})
 }

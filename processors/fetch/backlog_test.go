@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/weftcrawl/weft/internal/stage"
 )
 
-// No domain is asked while the bodies that are sent and not settled come to twice the
+// No domain is asked while the bodies that are sent and neither settled nor begun come to twice the
 // limit. A new domain with small bodies waits only for bodies of its kind. With an empty
 // backlog no domain waits, and the backlog remembers no domain.
 func TestBacklogIsFullAtItsLimit(t *testing.T) {
@@ -17,6 +19,7 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 		type entry struct {
 			offset int64
 			sent   Sent
+			state  reading
 		}
 		open := map[int32][]entry{}
 		var sent []Sent
@@ -25,7 +28,7 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
 			p := rapid.Int32Range(0, 2).Draw(t, "partition")
 			domain := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "domain")
-			switch rapid.SampledFrom([]string{"send", "send", "expect", "arrive", "acknowledge", "acknowledge", "settle", "forget"}).Draw(t, "act") {
+			switch rapid.SampledFrom([]string{"send", "send", "expect", "arrive", "acknowledge", "acknowledge", "settle", "begin", "forget"}).Draw(t, "act") {
 			case "send":
 				sent = append(sent, b.Send(domain, rapid.SampledFrom([]int{0, 1, 9, 10, 300}).Draw(t, "bytes")))
 			case "expect":
@@ -39,7 +42,7 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 				if len(sent) == 0 {
 					continue
 				}
-				e := entry{next[p], sent[0]}
+				e := entry{next[p], sent[0], unread}
 				sent = sent[1:]
 				next[p] += rapid.Int64Range(1, 3).Draw(t, "gap") // offsets of others lie between
 				open[p] = append(open[p], e)
@@ -50,11 +53,25 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 				for len(open[p]) > 0 && open[p][0].offset < to {
 					open[p] = open[p][1:]
 				}
+			case "begin": // or less than before: parse begins anew at its commit
+				at := stage.Position{Next: rapid.Int64Range(0, next[p]).Draw(t, "begun")}
+				for i, e := range open[p] {
+					open[p][i].state = unread
+					if e.offset < at.Next {
+						open[p][i].state = begun
+						if rapid.Bool().Draw(t, "slow") {
+							open[p][i].state = inLane
+							at.Slow = append(at.Slow, e.offset)
+						}
+					}
+				}
+				b.Begun(p, at)
 			case "forget":
 				b.Forget(p)
 				delete(open, p)
 			}
-			var light, heavy int64
+			var light, heavy, ahead int64
+			slow := map[string]int{}
 			count := func(s Sent) {
 				if s.heavy {
 					heavy += s.bytes
@@ -67,13 +84,26 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 			}
 			for _, entries := range open {
 				for _, e := range entries {
-					count(e.sent)
+					switch e.state {
+					case begun:
+						ahead += e.sent.bytes
+					case inLane:
+						slow[e.sent.domain]++
+						fallthrough
+					case unread:
+						count(e.sent)
+					}
 				}
 			}
 			for _, e := range expected {
 				count(Sent{bytes: e.bytes, heavy: e.heavy})
 			}
-			both := light+heavy >= 2*limit
+			for _, domain := range []string{"a", "b", "c"} {
+				if got, want := b.Held(domain), slow[domain] >= mostSlow; got != want { // there are fewer than mostSlowBodies
+					t.Fatalf("held is %v for a domain with %d bodies in the lane", got, slow[domain])
+				}
+			}
+			both := light+heavy >= 2*limit || ahead >= mostAhead*limit
 			if got, want := b.Full("new"), light >= limit || both; got != want {
 				t.Fatalf("full for a new domain is %v with %d and %d bytes", got, light, heavy)
 			}
@@ -92,8 +122,8 @@ func TestBacklogIsFullAtItsLimit(t *testing.T) {
 		for _, e := range expected {
 			b.Cancel(e)
 		}
-		if b.light != 0 || b.heavy != 0 || len(b.domains) > 0 {
-			t.Fatalf("%d and %d bytes, and the domains %v, in an empty backlog", b.light, b.heavy, b.domains)
+		if b.light != 0 || b.heavy != 0 || b.ahead != 0 || len(b.domains)+len(b.slow)+b.slowBodies > 0 {
+			t.Fatalf("%d, %d and %d bytes, and the domains %v, in an empty backlog", b.light, b.heavy, b.ahead, b.domains)
 		}
 	})
 }
@@ -146,5 +176,46 @@ func TestBacklogOfManySmallPages(t *testing.T) {
 	b.Settle(0, 1)
 	if b.Full("a") {
 		t.Error("it waits although it has little")
+	}
+}
+
+// Domains with files in the lane of parse wait when they have many, or when all domains together
+// have many; other domains never do. What parse has begun and cannot commit stops all when it fills
+// the disk.
+func TestBacklogOfFilesInTheLane(t *testing.T) {
+	const limit = 640
+	b := NewBacklog(limit)
+	var at stage.Position
+	slow := func(domain string) {
+		b.Acknowledged(0, at.Next, b.Send(domain, 1))
+		at.Slow = append(at.Slow, at.Next)
+		at.Next++
+		b.Begun(0, at)
+	}
+	for n := range mostSlow {
+		if b.Held("a") {
+			t.Fatalf("held with %d files", n)
+		}
+		slow("a")
+	}
+	if !b.Held("a") || b.Held("b") {
+		t.Error("a domain with many files is not held, or another is")
+	}
+	for n := mostSlow; n < mostSlowBodies; n++ {
+		if slow(fmt.Sprint(n)); b.Held(fmt.Sprint(n)) != (n == mostSlowBodies-1) {
+			t.Errorf("a domain with one of %d files: held is %v", n+1, b.Held(fmt.Sprint(n)))
+		}
+	}
+	b.Acknowledged(0, at.Next, b.Send("b", mostAhead*limit))
+	if !b.Full("new") {
+		t.Error("not full with a body that parse has not begun")
+	}
+	b.Begun(0, stage.Position{Next: at.Next + 1, Slow: at.Slow})
+	if !b.Full("new") {
+		t.Error("not full with so much that waits for a commit")
+	}
+	b.Settle(0, at.Next+1)
+	if b.Full("new") || b.Held("a") {
+		t.Error("full or held after the commit")
 	}
 }

@@ -3,6 +3,7 @@ package fetch
 import (
 	"container/list"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/internal/supervise"
 	"github.com/weftcrawl/weft/internal/topiclog"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
+	"github.com/weftcrawl/weft/topics"
 )
 
 // Backlog knows how many bytes of fetched records the stage parse has not committed
@@ -32,6 +34,12 @@ import (
 // than its reservation, and much larger at a new domain. So the bodies of open requests may
 // exceed a limit.
 //
+// Files that parse reads in a lane hold back its commit, but not its work. If parse is in this
+// process, its position tells what it has begun: this is not in the backlog any more, except the
+// files in the lane. A domain with many of those is held until parse has read some. So a site of
+// PDFs waits for its PDFs, and other sites do not. Records that cannot be committed stay on the
+// disk: when they come to sixteen times the limit, every domain waits.
+//
 // It is pure; backpressure tells it what happens. It is not safe for concurrent use.
 type Backlog struct {
 	limit      int64
@@ -39,6 +47,9 @@ type Backlog struct {
 	partitions map[int32][]booked
 	light      int64            // bytes, with those that are expected; so is heavy
 	heavy      int64            // bytes
+	ahead      int64            // bytes that parse has begun and not committed
+	slow       map[string]int   // bodies in the lane of parse, of domains that have any
+	slowBodies int              // of all domains
 	domains    map[string]int64 // bytes of each domain that has any
 	last       map[string]int64 // size of the last bodies, of domains that one body makes heavy
 	ordinary   int64            // size of a body that makes no domain heavy: about the mean of the last ones
@@ -50,6 +61,16 @@ const (
 	// ordinaryOf is of how many bodies the mean is.
 	ordinaryOf = 64
 )
+
+// mostSlow is how many of its bodies a domain may have in the lane before it is held, and
+// mostSlowBodies how many all domains may have before all of them are held that have one.
+const (
+	mostSlow       = 8
+	mostSlowBodies = 32
+)
+
+// mostAhead is how much may wait for a commit, as a multiple of the limit.
+const mostAhead = 16
 
 // maxHeavy bounds the domains whose bodies are known to be large. A domain that is
 // forgotten counts as new.
@@ -72,21 +93,37 @@ type Expected struct {
 type booked struct {
 	Sent
 	offset int64
+	state  reading
 }
+
+// reading is what parse does with a body.
+type reading uint8
+
+const (
+	unread reading = iota
+	begun
+	inLane
+)
 
 // NewBacklog returns an empty backlog. A request may begin while the backlog has less
 // than limit bytes of its kind.
 func NewBacklog(limit int64) *Backlog {
 	return &Backlog{
 		limit: limit, heavyFrom: limit / 64,
-		partitions: map[int32][]booked{}, domains: map[string]int64{}, last: map[string]int64{},
+		partitions: map[int32][]booked{}, domains: map[string]int64{}, last: map[string]int64{}, slow: map[string]int{},
 		ordinary: min(firstOrdinary, limit/64),
 	}
 }
 
 // Full tells whether parse is too far behind for another request of a domain.
 func (b *Backlog) Full(domain string) bool {
-	return *b.account(b.Heavy(domain)) >= b.limit || b.light+b.heavy >= 2*b.limit
+	return *b.account(b.Heavy(domain)) >= b.limit || b.light+b.heavy >= 2*b.limit || b.ahead >= mostAhead*b.limit
+}
+
+// Held tells whether a domain waits until parse has read some of its files.
+func (b *Backlog) Held(domain string) bool {
+	n := b.slow[domain]
+	return n >= mostSlow || n > 0 && b.slowBodies >= mostSlowBodies
 }
 
 // account returns one of the two accounts.
@@ -136,14 +173,6 @@ func (b *Backlog) Send(domain string, bytes int) Sent {
 	return sent
 }
 
-// remove books that a body is not in the backlog any more.
-func (b *Backlog) remove(s Sent) {
-	*b.account(s.heavy) -= s.bytes
-	if b.domains[s.domain] -= s.bytes; b.domains[s.domain] == 0 {
-		delete(b.domains, s.domain)
-	}
-}
-
 // remember notes that the bodies of a domain are large.
 func (b *Backlog) remember(domain string, size int64) {
 	if _, known := b.last[domain]; !known && len(b.last) == maxHeavy {
@@ -157,14 +186,58 @@ func (b *Backlog) remember(domain string, size int64) {
 
 // Acknowledged books at which offset a body that was sent is.
 func (b *Backlog) Acknowledged(partition int32, offset int64, sent Sent) {
-	b.partitions[partition] = append(b.partitions[partition], booked{sent, offset})
+	b.partitions[partition] = append(b.partitions[partition], booked{Sent: sent, offset: offset})
+}
+
+// Begun books how far parse is in a partition. The zero Position is that of a parse in
+// another process: only its commits are known.
+func (b *Backlog) Begun(partition int32, at stage.Position) {
+	bodies := b.partitions[partition]
+	for i := range bodies {
+		now := unread
+		if bodies[i].offset < at.Next {
+			now = begun
+			if _, slow := slices.BinarySearch(at.Slow, bodies[i].offset); slow {
+				now = inLane
+			}
+		}
+		b.move(&bodies[i], now)
+	}
+}
+
+// move changes what parse does with a body.
+func (b *Backlog) move(body *booked, now reading) {
+	if body.state == now {
+		return
+	}
+	b.count(*body, -1)
+	body.state = now
+	b.count(*body, 1)
+}
+
+// count adds a body to the accounts of its state (1), or takes it away (-1).
+func (b *Backlog) count(body booked, n int64) {
+	if body.state == begun {
+		b.ahead += n * body.bytes
+		return
+	}
+	*b.account(body.heavy) += n * body.bytes
+	if b.domains[body.domain] += n * body.bytes; b.domains[body.domain] == 0 {
+		delete(b.domains, body.domain)
+	}
+	if body.state == inLane {
+		b.slowBodies += int(n)
+		if b.slow[body.domain] += int(n); b.slow[body.domain] == 0 {
+			delete(b.slow, body.domain)
+		}
+	}
 }
 
 // Settle books that parse has committed a partition up to the offset next.
 func (b *Backlog) Settle(partition int32, next int64) {
 	bodies, n := b.partitions[partition], 0
 	for n < len(bodies) && bodies[n].offset < next {
-		b.remove(bodies[n].Sent)
+		b.count(bodies[n], -1)
 		n++
 	}
 	clear(bodies[:n]) // domains
@@ -174,7 +247,7 @@ func (b *Backlog) Settle(partition int32, next int64) {
 // Forget drops a partition that went to another owner.
 func (b *Backlog) Forget(partition int32) {
 	for _, body := range b.partitions[partition] {
-		b.remove(body.Sent)
+		b.count(body, -1)
 	}
 	delete(b.partitions, partition)
 }
@@ -186,6 +259,7 @@ type backpressure struct {
 	logs     *topiclog.Reader
 	group    string
 	topic    string
+	parse    func() map[int32]stage.Position // how far parse is in the topic, if it is in this process
 	patience time.Duration
 
 	mu           sync.Mutex
@@ -210,10 +284,12 @@ type turn struct {
 	late     *time.Timer // ends the reservation; nil: it stays
 }
 
-func newBackpressure(logs *topiclog.Reader, group, topic string, opts Options) *backpressure {
+func newBackpressure(logs *topiclog.Reader, env stage.Env, opts Options) *backpressure {
 	return &backpressure{
-		logs: logs, group: group, topic: topic, patience: opts.Queues.Patience,
-		backlog: NewBacklog(opts.BacklogBytes), turns: map[*hostqueue.Visit]*turn{},
+		logs: logs, group: env.Names.Group(topics.Parse), topic: env.Names.Fetched,
+		parse:    func() map[int32]stage.Position { return env.Positions.Of(topics.Parse, env.Names.Fetched) },
+		patience: opts.Queues.Patience,
+		backlog:  NewBacklog(opts.BacklogBytes), turns: map[*hostqueue.Visit]*turn{},
 	}
 }
 
@@ -242,8 +318,12 @@ func (b *backpressure) admit(v *hostqueue.Visit) (admitted bool, ready <-chan st
 // serve admits waiting visits while the backlog is not full; mu is held.
 func (b *backpressure) serve() {
 	for _, queue := range []*list.List{&b.light, &b.heavy} {
-		for queue.Len() > 0 {
-			t := queue.Front().Value.(*turn)
+		for place := queue.Front(); place != nil; {
+			t := place.Value.(*turn)
+			place = place.Next()
+			if b.backlog.Held(t.visit.Domain) {
+				continue
+			}
 			if b.backlog.Full(t.visit.Domain) {
 				break
 			}
@@ -343,9 +423,15 @@ func (b *backpressure) follow(ctx context.Context) error {
 		if err != nil {
 			return nil // the backlog stays as it is until the broker answers again
 		}
-		for partition, next := range commits {
-			b.update(func(backlog *Backlog) { backlog.Settle(partition, next) })
-		}
+		positions := b.parse()
+		b.update(func(backlog *Backlog) {
+			for partition, next := range commits {
+				backlog.Settle(partition, next)
+			}
+			for partition := range backlog.partitions {
+				backlog.Begun(partition, positions[partition])
+			}
+		})
 		return nil
 	})
 }

@@ -36,7 +36,7 @@ type crowd struct {
 func newCrowd(opts Options, size func(domain string) int) *crowd {
 	q := &requester{http: known{},
 		lease: lease.New(time.Hour, func() time.Duration { return 0 }), partitions: new(partitions),
-		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), look: opts.Heartbeat / 2,
+		backlog: newBackpressure(nil, stage.Env{}, opts), low: new(atomic.Bool), look: opts.Heartbeat / 2,
 	}
 	q.lease.Extend(0)
 	return &crowd{requester: q, opts: opts, size: size, takes: func() time.Duration { return 10 * time.Millisecond }, asked: map[string]int{}, delay: time.Second, bySecond: map[int]int{}}
@@ -230,7 +230,7 @@ func TestPaceIsEvenAfterAWaitForSlots(t *testing.T) {
 func TestExpectedBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opts := DefaultOptions()
-		b := newBackpressure(nil, "", "", opts)
+		b := newBackpressure(nil, stage.Env{}, opts)
 		admit := func(v *hostqueue.Visit) bool { admitted, _ := b.admit(v); return admitted }
 		visit := func(domain string) *hostqueue.Visit { return &hostqueue.Visit{Domain: domain} }
 		var offset int64
@@ -278,4 +278,31 @@ func TestExpectedBodies(t *testing.T) {
 			t.Errorf("%d bytes of %d visits are expected of nothing", b.backlog.heavy, len(b.turns))
 		}
 	})
+}
+
+// A visit of a domain that is held waits, and those behind it do not.
+func TestHeldDomainsStandInNoWay(t *testing.T) {
+	b := newBackpressure(nil, stage.Env{}, DefaultOptions())
+	visit := func(domain string) *hostqueue.Visit { return &hostqueue.Visit{Domain: domain} }
+	at := stage.Position{Next: mostSlow}
+	for offset := range int64(mostSlow) {
+		sent := b.send(visit("files"), 1)
+		b.update(func(b *Backlog) { b.Acknowledged(0, offset, sent) })
+		at.Slow = append(at.Slow, offset)
+	}
+	b.update(func(b *Backlog) { b.Begun(0, at) })
+	admitted, ready := b.admit(visit("files"))
+	if admitted {
+		t.Fatal("a domain with many files in the lane is not held")
+	}
+	if other, _ := b.admit(visit("pages")); !other {
+		t.Error("another domain waits behind it")
+	}
+	at.Slow = at.Slow[1:]
+	b.update(func(b *Backlog) { b.Begun(0, at) })
+	select {
+	case <-ready:
+	default:
+		t.Error("it waits although a file was read")
+	}
 }

@@ -100,7 +100,7 @@ type clients struct {
 func newLife(writing context.Context, fail func(error), env stage.Env, opts Options, http Exchanger, low *atomic.Bool, c clients) *life {
 	right := lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime)
 	assigned := new(partitions)
-	backlog := newBackpressure(c.logs, env.Names.Group(topics.Parse), env.Names.Fetched, opts)
+	backlog := newBackpressure(c.logs, env, opts)
 	reporter := &reporter{visited: c.visited, life: writing, fail: fail}
 	requester := &requester{
 		env: env, http: http, lease: right, partitions: assigned, backlog: backlog, fetched: c.fetched, reporter: reporter,

@@ -28,7 +28,7 @@ func newGate(clock lease.Clock) *requester {
 	opts := DefaultOptions()
 	q := &requester{
 		env: stage.Env{}, lease: lease.New(time.Hour, clock), partitions: new(partitions),
-		backlog: newBackpressure(nil, "", "", opts), low: new(atomic.Bool), look: opts.Heartbeat / 2,
+		backlog: newBackpressure(nil, stage.Env{}, opts), low: new(atomic.Bool), look: opts.Heartbeat / 2,
 	}
 	q.lease.Extend(0)
 	return q

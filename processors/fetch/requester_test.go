@@ -111,7 +111,7 @@ func TestCutOffIsReported(t *testing.T) {
 		server := slowServer{begun: make(chan struct{}), answer: make(chan struct{})}
 		q := &requester{
 			env: stage.Env{Meter: slotless{}}, http: server, lease: right, partitions: new(partitions), witness: newWitness(stage.Env{}, 1),
-			backlog: newBackpressure(nil, "", "", Options{BacklogBytes: 1}), reporter: new(reporter),
+			backlog: newBackpressure(nil, stage.Env{}, Options{BacklogBytes: 1}), reporter: new(reporter),
 		}
 		q.partitions.put(3, p)
 		visit, drop := context.WithCancel(p.visits.ctx)

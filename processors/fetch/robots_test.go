@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/robots"
+	"github.com/weftcrawl/weft/internal/stage"
 	"github.com/weftcrawl/weft/processors/fetch/addresses"
 	"github.com/weftcrawl/weft/processors/fetch/hostqueue"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
@@ -285,7 +286,7 @@ func TestRedirectOfRobotsIsChargedToItsAddress(t *testing.T) {
 				r := elsewhereTo{began: time.Now(), begun: new([]time.Duration)}
 				q := &requester{
 					http: r, addresses: addresses.New(o, func() (mine, all int) { return 1, 1 }), reporter: new(reporter),
-					backlog: newBackpressure(nil, "", "", Options{BacklogBytes: 1}),
+					backlog: newBackpressure(nil, stage.Env{}, Options{BacklogBytes: 1}),
 				}
 				if c.held > 0 {
 					leave, _ := q.addresses.Enter(t.Context(), secondAddress)

@@ -63,7 +63,7 @@ func Run(ctx context.Context, env stage.Env) error {
 		used = c.used
 	}
 	w.Handler = env.WithBody(ctx, used, p.handle)
-	w.Lane = stage.NewLane(max(runtime.GOMAXPROCS(0)/2, 1), isSlow)
+	w.Lane = stage.NewLane(max(runtime.GOMAXPROCS(0)/2, 1), 32<<20, isSlow)
 	defer w.Lane.Wait()
 	return env.RunWorker(ctx, w)
 }
