@@ -166,8 +166,11 @@ func all() []*weftpb.Fetched {
 	coded.ResponseHead = []byte("HTTP/1.1 200 OK\r\nContent-encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n")
 	unchanged := exchange(7, "")
 	unchanged.Outcome.Status, unchanged.Headers = 304, nil
+	unwanted := exchange(9, "")
+	unwanted.Outcome.ErrorClass = "unwanted_type"
+	unwanted.Headers = []*weftpb.Header{{Name: "Content-Type", Value: "image/png"}, {Name: "Content-Length", Value: "41638"}}
 	return []*weftpb.Fetched{
-		exchange(1, "<p>decoded</p>"), h2, bare, failed, coded, exchange(6, "<p>decoded</p>"), unchanged,
+		exchange(1, "<p>decoded</p>"), h2, bare, failed, coded, exchange(6, "<p>decoded</p>"), unchanged, unwanted,
 		{Robots: exchange(8, "User-agent: *\n")},
 	}
 }
@@ -210,7 +213,7 @@ func TestRepeatIsTheSame(t *testing.T) {
 func TestIndexFindsMembers(t *testing.T) {
 	for _, c := range []Compression{Gzip, Zstd} {
 		file, index := write(t, Options{Compression: c}, all()...)
-		if len(index) != 7 {
+		if len(index) != 8 {
 			t.Fatalf("%d entries", len(index))
 		}
 		for _, l := range index {
@@ -221,7 +224,7 @@ func TestIndexFindsMembers(t *testing.T) {
 			}
 		}
 		h, ok := ReadHead(file[:min(len(file), HeadBytes)])
-		if want := head(8); !ok || h.First != want.First || h.Next != want.Next || h.Sum != want.Sum || h.Name != want.Name+c.Extension() {
+		if want := head(9); !ok || h.First != want.First || h.Next != want.Next || h.Sum != want.Sum || h.Name != want.Name+c.Extension() {
 			t.Errorf("%s: head %+v, %v", c, h, ok)
 		}
 	}
@@ -275,7 +278,7 @@ func TestReadByWarcio(t *testing.T) {
 		must(t, json.Unmarshal([]byte(s), &l))
 		got = append(got, l)
 	}
-	if len(got) != 1+2*9+1 {
+	if len(got) != 1+2*10+1 {
 		t.Fatalf("%d records:\n%s", len(got), out)
 	}
 	r := got[1]

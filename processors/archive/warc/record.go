@@ -77,9 +77,12 @@ func (f *File) records(x *weftpb.Fetched, facts Facts) []record {
 		})
 	default:
 		response.fields = slices.Concat([]Field{{"WARC-Type", "response"}, {"WARC-Record-ID", responseID}}, common, []Field{typed, {"WARC-Payload-Digest", sum}})
-		if facts.Truncated {
+		switch {
+		case facts.Truncated:
 			response.fields = append(response.fields, Field{"WARC-Truncated", "length"})
-		} else if len(response.payload) > 0 {
+		case facts.ErrorClass != "":
+			response.fields = append(response.fields, Field{"WARC-Truncated", "unspecified"})
+		case len(response.payload) > 0:
 			f.payloads[sum] = len(f.index) // where Add puts the entry
 		}
 	}
