@@ -73,7 +73,7 @@ func TestZombies(t *testing.T) {
 		w.reaches(t, 120, other) // with all partitions
 		woke := time.Now()
 		stopped.signal(syscall.SIGCONT)
-		frozen = append(frozen, webserver.Outage{From: from.UnixNano(), To: from.Add(signalled).UnixNano()},
+		frozen = append(frozen, webserver.Outage{From: from.Add(-acknowledging).UnixNano(), To: from.Add(signalled).UnixNano()},
 			webserver.Outage{From: woke.UnixNano(), To: woke.Add(2 * session).UnixNano()})
 		awake = append(awake, woke.UnixNano())
 		woken = append(woken, webserver.Outage{From: woke.UnixNano(), To: woke.Add(signalled).UnixNano()})
