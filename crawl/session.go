@@ -122,7 +122,7 @@ func (s *session) connect(ctx context.Context) error {
 		Names: topics.Loop(o.Definition.Crawl), Dir: o.stateDir(), Member: member, Instances: s.names.ids,
 		SessionTimeout: o.Fetch.SessionTimeout, Heartbeat: o.Fetch.Heartbeat, Reserve: stage.NewReserve(o.reserve()),
 		Positions: stage.NewPositions(),
-		Clock: o.Clock, Checkpoints: s.remote,
+		Clock:     o.Clock, Checkpoints: s.remote,
 		Meter: s.meter, Logger: o.Logger,
 	}
 	if s.client, err = access.NewClient(); err != nil {
