@@ -121,7 +121,7 @@ race-build:
 # tests knows nothing.
 .PHONY: deploy-check
 deploy-check: $(GOTESTSUM) ## Hold the deploy files against what reads them
-	cd deploy/check && $(GOTEST) $(LINK) -count=1 -short ./...
+	cd deploy/check && $(GOTEST) $(LINK) -count=1 -short -timeout 20m ./...
 
 .PHONY: tests
 tests: long serial short deploy-long ## The tests alone, one after another
