@@ -60,7 +60,7 @@ func (w *worker) positions(topic string) map[int32]Position {
 	all := make(map[int32]Position, len(w.progress))
 	for of, progress := range w.progress {
 		if of.topic == topic {
-			all[of.partition] = Position{Next: progress.next, Slow: slices.Sorted(slices.Values(progress.slow))}
+			all[of.partition] = Position{Next: progress.next, Slow: slices.Clone(progress.slow)}
 		}
 	}
 	return all

@@ -177,7 +177,7 @@ func PollError(fetches kgo.Fetches) error {
 }
 
 // begin waits until the Limit allows one more task. A record that is larger than
-// the Limit is worked on alone. begin returns nil when ctx ends first.
+// the Limit is worked on alone, but for the Lane. begin returns nil when ctx ends first.
 func (w *worker) begin(ctx context.Context, r *kgo.Record) *Task {
 	t := &Task{Record: r, read: r, worker: w, bytes: int64(len(r.Value)), slow: w.Lane.takes(r)}
 	w.mu.Lock()
@@ -262,7 +262,7 @@ type Progress struct {
 	begun    []*kgo.Record // in order of offsets; begun[0] is unfinished
 	finished map[int64]bool
 	next     int64   // offset behind the last one that was begun
-	slow     []int64 // offsets that are in a lane and not finished
+	slow     []int64 // offsets that are in a lane and not finished, in order
 }
 
 // Begin notes that the work on a record begins. It is called in order of offsets.

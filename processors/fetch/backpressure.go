@@ -157,10 +157,7 @@ func (b *Backlog) Cancel(e Expected) { *b.account(e.heavy) -= e.bytes }
 func (b *Backlog) Send(domain string, bytes int) Sent {
 	size := int64(bytes)
 	sent := Sent{domain, size, b.domains[domain]+size >= b.heavyFrom}
-	*b.account(sent.heavy) += size
-	if size > 0 {
-		b.domains[domain] += size
-	}
+	b.count(booked{Sent: sent}, 1)
 	if size < b.heavyFrom {
 		b.ordinary += (size - b.ordinary) / ordinaryOf
 	}
