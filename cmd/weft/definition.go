@@ -53,7 +53,7 @@ type definitionFlags struct {
 	AddressExempt []string       `placeholder:"CIDR" help:"Networks for which --address-delay and --per-address do not hold; by default private networks, such as 10.0.0.0/8."`
 	PerDay        *int64         `placeholder:"N" help:"Make at most N requests a day (UTC) to a domain; 0, the default: no limit. See weft domain."`
 	CrawlPerDay   *int64         `placeholder:"N" help:"Make about N requests a day (UTC) in the whole crawl. They are divided among the domains by the number of their URLs, at least 100 for each; 0, the default: no limit."`
-	NoErrorBlock  *bool          `help:"Never block a domain because of errors. By default a domain is blocked for a day after 100 answers or more in a day, if more than half of them were errors (4xx and 5xx without 429 and 503)."`
+	NoErrorBlock  *bool          `help:"Never block a domain because of errors. By default a domain is blocked for a day after 100 answers or more in a day, if more than half of them were errors (4xx and 5xx without 404, 410, 429 and 503)."`
 	UserAgent     *string        `placeholder:"S" help:"Whole User-Agent; the default names weft, its version and the contact."`
 	Contact       *string        `placeholder:"S" help:"URL or mail address at which operators of servers reach you; part of the User-Agent."`
 	AllowPrivate  *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`

@@ -19,7 +19,7 @@ type day struct {
 	number int64
 	asked  uint64
 	// tried is the number of answers on that day since the last block, errors the number of
-	// errors among them: see isError. Errors of further attempts are in neither.
+	// errors among them: see isError. Dead links and errors of further attempts are in neither.
 	tried, errors uint64
 	// blockMS is the end of an automatic block; 0: the domain has no such block.
 	blockMS int64
@@ -56,7 +56,7 @@ func (x *fold) countAttempt(v visit, s *weftpb.Settlement) {
 		return
 	}
 	today.asked++
-	if v.aside() || a.Status == 0 {
+	if v.aside() || a.Status == 0 || isDeadLink(a.Status) {
 		return
 	}
 	if isError(a.Status) {
@@ -67,6 +67,11 @@ func (x *fold) countAttempt(v visit, s *weftpb.Settlement) {
 	}
 	today.tried++
 }
+
+// isDeadLink tells whether an answer says only that there is no such page: 404 Not Found and 410
+// Gone (RFC 9110, 15.5.5 and 15.5.11). This is a fault of the page that has the link. A healthy
+// site may have more dead links than pages.
+func isDeadLink(status uint32) bool { return status == 404 || status == 410 }
 
 // isError tells whether an answer is an error of the page or the server. An answer that asks
 // for fewer requests is not an error: it makes its host wait.

@@ -39,7 +39,8 @@ type Options struct {
 	// SitemapRefresh is the time after which a sitemap is fetched again; 0: never.
 	SitemapRefresh time.Duration
 	// ErrorBlock: if more than half of at least 100 answers of a domain in a day were errors, the
-	// domain is blocked for a day. A page that is tried again and fails is still one error.
+	// domain is blocked for a day. Dead links (404 and 410) are not among these answers. A page
+	// that is tried again and fails is still one error.
 	ErrorBlock bool
 	// Setting returns the setting of a domain, nil if it has no setting. A nil Setting: no
 	// domain has one.
