@@ -112,7 +112,7 @@ func started(ctx context.Context, o crawl.Options) (ended func() (crawl.Result, 
 // everything is a web with all that a crawler may stumble upon, bodies of every
 // size among it.
 var everything = webserver.Options{
-	MedianBytes: 20 << 10, MeanBytes: 60 << 10, Pages: 300, Domains: 7, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
+	MedianBytes: 2 << 10, MeanBytes: 26 << 10, Pages: 300, Domains: 7, CrossLinks: 0.1, DeniedEvery: 10, ErrorEvery: 20, RedirectEvery: 20, NoRobotsEvery: 3,
 }
 
 func TestCrawlReachesEveryPageOnce(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -125,7 +126,7 @@ func (w *world) stage() Processor {
 
 func (w *world) options() Options {
 	o := Options{
-		Cluster: kafka.At(w.brokers...), Dir: w.dir, Member: "m1", Embedded: true,
+		Cluster: kafka.Access{Brokers: w.brokers, Dial: new(net.Dialer).DialContext}, Dir: w.dir, Member: "m1", Embedded: true,
 		Reject: func(in InputRecord, _ int32, reason string) error {
 			w.mu.Lock()
 			defer w.mu.Unlock()

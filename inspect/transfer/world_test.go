@@ -48,7 +48,7 @@ func newCluster(t *testing.T) string {
 	return cluster.ListenAddrs()[0]
 }
 
-func at(addr string) []kgo.Opt { return []kgo.Opt{kgo.SeedBrokers(addr)} }
+func at(addr string) []kgo.Opt { return []kgo.Opt{kgo.SeedBrokers(addr), kgo.DisableClientMetrics()} }
 
 // reach opens the broker of a data directory, which is made if it is not there,
 // and returns its address.

@@ -274,7 +274,7 @@ func (s *story) write(t *testing.T) []kgo.Opt {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	options := []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...)}
+	options := []kgo.Opt{kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DisableClientMetrics()}
 	producing := topics.DefaultProducerOptions()
 	producing.Manual, producing.Linger = true, 0
 	client, err := topics.NewProducer(names, producing, options...)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,7 +42,7 @@ func OpenLoop(t *testing.T, partitions int32) stage.Env {
 			t.Error(err)
 		}
 	})
-	env := stage.Env{Cluster: kafka.At(b.Addr()), Compression: "none", Names: topics.Loop("test"), Meter: stage.NoMeter{}}
+	env := stage.Env{Cluster: kafka.Access{Brokers: []string{b.Addr()}, Dial: new(net.Dialer).DialContext}, Compression: "none", Names: topics.Loop("test"), Meter: stage.NoMeter{}}
 	env.Definition.Partitions = partitions
 	client, err := env.Cluster.NewClient()
 	if err != nil {

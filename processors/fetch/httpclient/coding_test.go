@@ -2,10 +2,10 @@ package httpclient
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,7 +31,11 @@ func compress(t testing.TB, coding string, data []byte) []byte {
 		case "raw":
 			w, err = flate.NewWriter(&b, 5)
 		case "br":
-			w = brotli.NewWriter(&b)
+			quality := brotli.DefaultCompression
+			if len(data) > 64<<10 { // under the race detector, a megabyte would take two seconds
+				quality = brotli.BestSpeed
+			}
+			w = brotli.NewWriterLevel(&b, quality)
 		case "zstd":
 			w, err = zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
 		default:
@@ -53,11 +57,15 @@ func compress(t testing.TB, coding string, data []byte) []byte {
 
 // page is text that compresses about as HTML does.
 func page(n int) []byte {
-	var b bytes.Buffer
-	for i := 0; b.Len() < n; i++ {
-		fmt.Fprintf(&b, "<p class=\"c%d\">paragraph %x of the page</p>\n", i%7, i*2654435761)
+	b := make([]byte, 0, n+100)
+	for i := 0; len(b) < n; i++ {
+		b = append(b, `<p class="c`...)
+		b = strconv.AppendInt(b, int64(i%7), 10)
+		b = append(b, `">paragraph `...)
+		b = strconv.AppendInt(b, int64(i*2654435761), 16)
+		b = append(b, " of the page</p>\n"...)
 	}
-	return b.Bytes()[:n]
+	return b[:n]
 }
 
 // encoded serves bodies with a Content-Encoding, both named by the test.
