@@ -32,9 +32,13 @@ type engine struct {
 // pageBytes is the size of a page of WebAssembly's memory.
 const pageBytes = 64 << 10
 
-// newEngine compiles PDFium, which takes seconds of CPU, 330 MB meanwhile, and 42 MB for good. memory is the
-// largest memory of a file, in bytes. The cache may have PDFium compiled; it may be nil.
-func newEngine(ctx context.Context, memory int, cache wazero.CompilationCache) (*engine, error) {
+// compiled is the code that PDFium was compiled to. It stays as long as the process: a stage that
+// starts again, and a second crawl, do not compile PDFium again.
+var compiled = wazero.NewCompilationCache()
+
+// newEngine compiles PDFium if this process has not done so, which takes seconds of CPU, 330 MB
+// meanwhile, and 42 MB for good. memory is the largest memory of a file, in bytes.
+func newEngine(ctx context.Context, memory int) (*engine, error) {
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, fmt.Errorf("unpack PDFium: %w", err)
@@ -45,10 +49,7 @@ func newEngine(ctx context.Context, memory int, cache wazero.CompilationCache) (
 		return nil, fmt.Errorf("unpack PDFium: %w", err)
 	}
 	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
-		WithMemoryLimitPages(uint32(memory / pageBytes)).WithCloseOnContextDone(true)
-	if cache != nil {
-		config = config.WithCompilationCache(cache)
-	}
+		WithMemoryLimitPages(uint32(memory / pageBytes)).WithCloseOnContextDone(true).WithCompilationCache(compiled)
 	e := &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config)}
 	if err := e.link(ctx, code); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare PDFium: %w", err), e.runtime.Close(ctx))
@@ -191,7 +192,6 @@ func (in *instance) utf16(at uint32, units int) []rune {
 type once struct {
 	mu     sync.Mutex
 	engine *engine
-	cache  wazero.CompilationCache // only tests have one
 }
 
 func (o *once) get(ctx context.Context, memory int) (*engine, error) {
@@ -200,7 +200,7 @@ func (o *once) get(ctx context.Context, memory int) (*engine, error) {
 	if o.engine != nil {
 		return o.engine, nil
 	}
-	e, err := newEngine(ctx, memory, o.cache)
+	e, err := newEngine(ctx, memory)
 	if err == nil {
 		o.engine = e
 	}

@@ -33,7 +33,7 @@ var shared = New(options())
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("WEFT_PDFIUM"); dir != "" {
 		var err error
-		if shared.engine.cache, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+		if compiled, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
 			log.Fatal(err)
 		}
 	}
