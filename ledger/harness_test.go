@@ -126,6 +126,7 @@ func (w *world) stage() Processor {
 
 func (w *world) options() Options {
 	o := Options{
+		// With a dialer, as members have one: so no client sends its metrics.
 		Cluster: kafka.Access{Brokers: w.brokers, Dial: new(net.Dialer).DialContext}, Dir: w.dir, Member: "m1", Embedded: true,
 		Reject: func(in InputRecord, _ int32, reason string) error {
 			w.mu.Lock()

@@ -42,6 +42,7 @@ func OpenLoop(t *testing.T, partitions int32) stage.Env {
 			t.Error(err)
 		}
 	})
+	// With a dialer, as members have one: so no client sends its metrics.
 	env := stage.Env{Cluster: kafka.Access{Brokers: []string{b.Addr()}, Dial: new(net.Dialer).DialContext}, Compression: "none", Names: topics.Loop("test"), Meter: stage.NoMeter{}}
 	env.Definition.Partitions = partitions
 	client, err := env.Cluster.NewClient()
