@@ -35,7 +35,7 @@ type definitionFlags struct {
 	StripParam         []string `placeholder:"RULE" sep:"none" help:"Also remove the parameter NAME (or NAME*) from URLs; NAME@HOST removes it only below one host. NAME=off keeps a parameter, '*=off' keeps all. By default tracking parameters and session ids are removed."`
 	SortQuery          *bool    `help:"Sort the parameters of URLs: URLs that differ only in their order are the same."`
 	HashBang           *bool    `help:"Request #!state as ?_escaped_fragment_=state; by default all fragments are dropped."`
-	SamePage           []string `placeholder:"RULE" help:"Treat URLs that differ by RULE as one page: https, no-www, www, slash, no-slash, or an index file such as index.html; RULE@HOST is for one site. Other rules are learned from the sites."`
+	SamePage           []string `placeholder:"RULE" help:"Treat URLs that differ by RULE as one page: https, http, no-www, www, slash, no-slash, or an index file such as index.html; RULE@HOST is for one site. Other rules are learned from the sites."`
 	KeepVariants       *bool    `help:"Learn no rules about variants: crawl every URL, except for the rules of --same-page."`
 	MaxPagesPerDomain  *int64   `placeholder:"N" help:"Take at most N URLs of a registrable domain; 0, the default: no limit."`
 	MaxPathSegments    *int     `placeholder:"N" help:"Refuse links whose path has more than N segments (default 20); -1: no limit."`

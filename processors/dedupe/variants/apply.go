@@ -32,8 +32,11 @@ func siteOfHost(host, domain string) string {
 func Apply(rules Set, u urls.URL, domain string) (kept urls.URL, used Set) {
 	scheme, host, path := u.Scheme(), u.Host(), u.Path()
 	query := u.PathAndQuery()[len(path):]
-	if rules.Has(HTTPS) && scheme == "http" && host == u.Hostname() {
-		scheme, used = "https", used|of(HTTPS)
+	switch other := otherScheme(u); {
+	case rules.Has(HTTPS) && other == "https":
+		scheme, used = other, used|of(HTTPS)
+	case rules.Has(HTTP) && other == "http":
+		scheme, used = other, used|of(HTTP)
 	}
 	switch bare := Site(u, domain); {
 	case rules.Has(NoWWW) && bare != host:
@@ -66,8 +69,12 @@ func Between(from, to urls.URL, domain string) Set {
 		return 0
 	}
 	var origin Set
-	if from.Scheme() != to.Scheme() {
+	switch {
+	case from.Scheme() == to.Scheme():
+	case to.Scheme() == "https":
 		origin = of(HTTPS)
+	default:
+		origin = of(HTTP)
 	}
 	switch {
 	case from.Host() == to.Host():

@@ -8,11 +8,12 @@
 //
 // # Rules
 //
-// A [Rule] makes one URL of another, in one direction: https, no-www, www, slash,
+// A [Rule] makes one URL of another, in one direction: https, http, no-www, www, slash,
 // no-slash, and one rule for each index file. There is no rule about the case of
 // letters: servers that do not care about case seldom redirect, and equal texts may
-// have other causes. No rule adds an index file or leads from https to http: a site
-// that redirects in this way costs one more request for each page.
+// have other causes. No rule adds an index file: a site that redirects in this way costs
+// one more request for each page. Equal texts never speak for http, because of two
+// schemes the encrypted one is better.
 //
 // Rules are learnt for a [Site]: a host with its port, with and without "www.".
 //

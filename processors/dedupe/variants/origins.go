@@ -17,7 +17,7 @@ const (
 )
 
 // elsewhere are the rules that lead from one origin to another.
-const elsewhere = Set(1<<HTTPS | 1<<NoWWW | 1<<WWW)
+const elsewhere = Set(1<<HTTPS | 1<<HTTP | 1<<NoWWW | 1<<WWW)
 
 // originOf returns the origin of a URL.
 func originOf(u urls.URL, domain string) origins {
@@ -51,6 +51,7 @@ func eachOrigin(site string, visit func(name string, at origins)) {
 // leadsTo are the origins to which the rules of elsewhere may lead.
 var leadsTo = map[Rule]origins{
 	HTTPS: 1<<ofHTTPS | 1<<(ofHTTPS|ofWWW),
+	HTTP:  1 | 1<<ofWWW,
 	NoWWW: 1 | 1<<ofHTTPS,
 	WWW:   1<<ofWWW | 1<<(ofHTTPS|ofWWW),
 }

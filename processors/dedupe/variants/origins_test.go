@@ -50,6 +50,26 @@ func TestNothingGivesWayToASilentOrigin(t *testing.T) {
 	}
 }
 
+// The pages of a site name their URLs with http as canonical. URLs with https are merged into these
+// when a page was read with http.
+func TestHTTPIsKept(t *testing.T) {
+	crawl := newCrawl(t, true)
+	crawl.show(t, "canonical https://x.org/1 /1", "canonical https://x.org/2 /2", "canonical https://x.org/3 /3")
+	for _, step := range []struct{ shown, named, want string }{
+		{"short https://x.org/x", "https://x.org/a", "https://x.org/a; "},
+		{"short /x", "https://x.org/first", "https://x.org/first (probe); "},
+		{"short /x", "https://x.org/p", "/p; https://x.org/p → /p by http"},
+		{"short /x", "/c", "/c; "},
+		{"own https://x.org/d", "https://x.org/e", "https://x.org/e; "},
+	} {
+		crawl.show(t, step.shown)
+		if got := became(crawl.name(weftpb.Via_VIA_LINK, step.named)); got != step.want {
+			t.Errorf("got  %s\nwant %s", got, step.want)
+		}
+		crawl.check()
+	}
+}
+
 // A ledger of before has one group for all origins, which may be withdrawn though none
 // of them is known to answer. What it holds comes back when the rule breaks.
 func TestGroupsOfBefore(t *testing.T) {

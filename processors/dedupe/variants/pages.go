@@ -36,7 +36,7 @@ type page struct {
 }
 
 // folding makes one URL of all URLs that could be variants of each other.
-const folding = every &^ (1<<WWW | 1<<Slash)
+const folding = every &^ (1<<HTTP | 1<<WWW | 1<<Slash)
 
 func pageAt(u urls.URL, domain string) page {
 	folded, form := Apply(folding, u, domain)
@@ -60,7 +60,7 @@ func (p page) between(other page) Set {
 
 // deny notes the rules that would take a URL, and returns those that are new.
 func (p *pages) deny(u urls.URL, domain string) (fresh Set) {
-	about := of(HTTPS, NoWWW, WWW, Slash, NoSlash)
+	about := of(HTTPS, HTTP, NoWWW, WWW, Slash, NoSlash)
 	if index, ok := indexRule(u.Path()); ok {
 		about |= of(index)
 	}

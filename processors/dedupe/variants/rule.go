@@ -7,9 +7,9 @@ import "strings"
 // partitions: new rules are added at the end.
 type Rule uint8
 
-// The rules, except for the rules of index files, which follow.
+// The rules, except for the rules of index files, which follow, and HTTP.
 const (
-	// HTTPS: http://h/p is https://h/p. Default ports only. Never the other way.
+	// HTTPS: http://h/p is https://h/p. Default ports only.
 	HTTPS Rule = iota
 	// NoWWW: www.h is h, and WWW: h is www.h.
 	NoWWW
@@ -29,16 +29,23 @@ var indexFiles = [...]string{
 	"default.htm", "default.html", "default.asp", "default.aspx",
 }
 
-const rules = int(firstIndex) + len(indexFiles)
+// HTTP: https://h/p is http://h/p. Default ports only. Only redirects and canonical URLs speak for
+// it, because of two schemes with equal texts the encrypted one is better.
+const HTTP = firstIndex + Rule(len(indexFiles))
+
+const rules = int(HTTP) + 1
 
 // names are the names of the rules before firstIndex.
 var names = [firstIndex]string{"https", "no-www", "www", "slash", "no-slash"}
 
-// String is the rule's name: "https", "no-www", "www", "slash", "no-slash", or
-// the index file.
+// String is the rule's name: "https", "no-www", "www", "slash", "no-slash", the index file, or
+// "http".
 func (r Rule) String() string {
-	if r < firstIndex {
+	switch {
+	case r < firstIndex:
 		return names[r]
+	case r == HTTP:
+		return "http"
 	}
 	return indexFiles[r-firstIndex]
 }
@@ -57,7 +64,7 @@ func Named(name string) (Rule, bool) {
 func Names() []string { return every.Names() }
 
 // undoes are the pairs of a rule and the rule that undoes it.
-var undoes = [...][2]Rule{{NoWWW, WWW}, {WWW, NoWWW}, {Slash, NoSlash}, {NoSlash, Slash}}
+var undoes = [...][2]Rule{{HTTPS, HTTP}, {HTTP, HTTPS}, {NoWWW, WWW}, {WWW, NoWWW}, {Slash, NoSlash}, {NoSlash, Slash}}
 
 // Set is a set of rules; the zero value is empty.
 type Set uint32

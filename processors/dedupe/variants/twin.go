@@ -24,7 +24,7 @@ type difference struct {
 }
 
 var (
-	byScheme = difference{name: "https", rules: of(HTTPS)}
+	byScheme = difference{name: "https", rules: of(HTTPS, HTTP)}
 	byWWW    = difference{name: "www", rules: of(NoWWW, WWW)}
 	byOrigin = difference{name: "https+www", rules: byScheme.rules, also: byWWW.rules}
 	bySlash  = difference{name: "slash", rules: slashes}
@@ -34,7 +34,7 @@ func byIndex(r Rule) difference { return difference{name: r.String(), rules: of(
 
 func differences() []difference {
 	all := []difference{byScheme, byWWW, byOrigin, bySlash}
-	for r := firstIndex; int(r) < rules; r++ {
+	for r := firstIndex; r < HTTP; r++ {
 		all = append(all, byIndex(r))
 	}
 	return all

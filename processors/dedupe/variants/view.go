@@ -151,8 +151,10 @@ func (v *view) judge(e *weftpb.Evidence, name string, url urls.URL) bool {
 			return false
 		}
 		// Equal texts have no direction. They count for the one whose opposite is not
-		// confirmed.
-		open := func(rules Set) bool { return rules != 0 && rules.opposites()&v.look(name).confirmed() == 0 }
+		// confirmed, and never for http.
+		open := func(rules Set) bool {
+			return rules != 0 && !rules.Has(HTTP) && rules.opposites()&v.look(name).confirmed() == 0
+		}
 		switch {
 		case open(forth):
 			return v.confirm(name, forth, path, looks)

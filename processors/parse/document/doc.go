@@ -74,6 +74,9 @@
 // the image's own link, too, which also has the caption of the figure that shows the image. Style
 // sheets are not evaluated.
 //
+// An element without contents that is written as in XHTML, such as <iframe src="x"/>, does not take
+// the rest of the page as its text (withEnds).
+//
 // # What counts as a link
 //
 // Kind lists how a document, or its header, names pages and parts of itself. Options say

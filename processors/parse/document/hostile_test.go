@@ -50,6 +50,7 @@ func hostile(size int) map[string]string {
 		"items in depth": deep + fill("<span><li>"), "ends in depth": deep + fill("</ul>"), "text in depth": "<p><b>" + deep + fill("x<i></i>"),
 		"forms in depth": deep + fill("<form><q></form></q>"), "tables in depth": deep + fill("<table><td></table>"), "paragraphs in depth": "<p>" + deep + fill("<button><p></button>"),
 		"reopened": "<p><b a><i a><u a><s a></p>" + fill("<p>x</p>"), "links in links": fill("<a>x"), "tags in a script": "<script>" + fill("<b><b "), "scripts": fill("<script><!-- x </script>"),
+		"elements without contents": fill("<title/>"), "and almost an end": fill("<script/></script"), "and an end": fill("<iframe/>") + "</iframe>",
 		"comments with dashes": "<!--" + fill("--!-"), "long names": fill("<" + strings.Repeat("x", 1000) + "></" + strings.Repeat("y", 1000) + ">"),
 		"latin": fill("\xE9 "), "mixed bytes": fill("\x81\xFE\x1B$B\xA4"),
 	}

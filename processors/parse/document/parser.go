@@ -66,14 +66,20 @@ func (p *Parser) read(c *collector, in Input, fill func(Writer)) *Page {
 }
 
 func (c *collector) html(in Input, stated mediatype.Type) {
-	body, charset := decode(in.Body, hintOf(in, stated))
+	body, charset := markup(in, stated)
 	c.page.Charset = charset
-	if stated.Essence == mediaXHTML {
-		body = htmlOf(body)
-	}
 	if c.page.Fallback = c.structure(in, body); c.page.Fallback != "" {
 		c.tokens(bytes.NewReader(body))
 	}
+}
+
+// markup returns an HTML or XHTML document as UTF-8, as it is read, and its encoding.
+func markup(in Input, stated mediatype.Type) (body []byte, charset string) {
+	body, charset = decode(in.Body, hintOf(in, stated))
+	if stated.Essence == mediaXHTML {
+		return htmlOf(body), charset
+	}
+	return withEnds(body), charset
 }
 
 // structure reads the elements of a document where the standard puts them, by the stream or else

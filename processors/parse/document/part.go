@@ -19,11 +19,7 @@ func (p *Parser) Tree(in Input, page *Page) (tree *goquery.Document, why string)
 	if page.Fallback != "" {
 		return nil, page.Fallback
 	}
-	stated := mediatype.Of(in.ContentType)
-	body, _ := decode(in.Body, hintOf(in, stated))
-	if stated.Essence == mediaXHTML {
-		body = htmlOf(body)
-	}
+	body, _ := markup(in, mediatype.Of(in.ContentType))
 	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(body))
 	if err != nil {
 		return nil, TooDeep
