@@ -29,8 +29,8 @@ var indexFiles = [...]string{
 	"default.htm", "default.html", "default.asp", "default.aspx",
 }
 
-// HTTP: https://h/p is http://h/p. Default ports only. Only redirects and canonical URLs speak for
-// it, because of two schemes with equal texts the encrypted one is better.
+// HTTP makes http://h/p of https://h/p. Default ports only. Only redirects and canonical URLs speak
+// for it, because of two schemes with equal texts the encrypted one is better.
 const HTTP = firstIndex + Rule(len(indexFiles))
 
 const rules = int(HTTP) + 1

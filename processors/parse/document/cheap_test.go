@@ -40,7 +40,7 @@ func TestCheapIsABound(t *testing.T) {
 	r := newReader(t, nil)
 	equal := 0
 	for range 20_000 {
-		body := tagSoup(random, 1+random.IntN(60))
+		body := string(withEnds([]byte(tagSoup(random, 1+random.IntN(60))))) // as it is read
 		if r.compare(soupInput(body)); r.streaming.needsTree != "" || !r.streaming.cost.is([]byte(body)) {
 			continue
 		}
