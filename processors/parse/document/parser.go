@@ -148,13 +148,30 @@ func MediaType(in Input) string { return essenceOf(mediatype.Of(in.ContentType),
 
 // essenceOf returns the type/subtype by which to read a body. Without a usable
 // one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
-// unknown MIME type). A type that is stated is believed.
+// unknown MIME type). A type that is stated is believed, but for the type of any bytes: many servers
+// send it for files whose names they do not know, such as a.xhtml, so HTML is looked for.
 func essenceOf(stated mediatype.Type, body []byte) string {
 	switch stated.Essence {
 	case "", "unknown/unknown", "application/unknown":
 		return mediatype.Of(http.DetectContentType(body)).Essence
+	case "application/octet-stream", "binary/octet-stream":
+		if looksLikeHTML(body) {
+			return "text/html"
+		}
 	}
 	return stated.Essence
+}
+
+// looksLikeHTML tells whether a document begins as HTML does, or as XHTML does behind an XML
+// declaration.
+func looksLikeHTML(body []byte) bool {
+	sniffed := mediatype.Of(http.DetectContentType(body)).Essence
+	if sniffed != "text/xml" {
+		return sniffed == "text/html"
+	}
+	_, root, _ := bytes.Cut(body[:min(len(body), sniffBytes)], []byte("?>"))
+	root = bytes.TrimLeft(root, " \t\r\n")
+	return hasPrefixFold(root, "<!doctype html") || hasPrefixFold(root, "<html")
 }
 
 func kindOfMedia(essence string) mediaKind {
