@@ -1,7 +1,9 @@
 package stage
 
 import (
+	"bytes"
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -34,9 +36,19 @@ func (l *Lane) takes(r *kgo.Record) (slow bool) {
 	return l.slow(r)
 }
 
+// detach copies the bytes of a record that may wait long, so that it does not keep all that the
+// broker sent with it.
+func detach(r *kgo.Record) {
+	r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+	for i, h := range r.Headers {
+		r.Headers[i] = kgo.RecordHeader{Key: strings.Clone(h.Key), Value: bytes.Clone(h.Value)}
+	}
+}
+
 // begin begins a task. When ending ends, a record that waits for its turn fails, and is read again
 // in the next life of the stage.
 func (l *Lane) begin(ctx, ending context.Context, t *Task) {
+	detach(t.read)
 	l.tasks.Go(func() {
 		defer t.recovered(ctx)
 		select {

@@ -225,13 +225,17 @@ func (w *worker) finish(t *Task, err error) {
 	if err != nil {
 		return
 	}
-	t.read.Key, t.read.Value = nil, nil // it may wait long for the commit of an older one
+	letGo(t.read) // it may wait long for the commit of an older one
 	last := t.progress.Finish(t.read.Offset)
 	// Progress that was dropped belongs to the partition's next owner.
 	if last != nil && w.progress[topicPartition{last.Topic, last.Partition}] == t.progress {
 		w.client.MarkCommitRecords(last)
 	}
 }
+
+// letGo drops the bytes of a record of which only the place is needed. Each of them, headers too,
+// would keep all that the broker sent with it.
+func letGo(r *kgo.Record) { r.Key, r.Value, r.Headers = nil, nil, nil }
 
 // drain waits until no task is begun, or ctx ends.
 func (w *worker) drain(ctx context.Context) {
@@ -281,8 +285,7 @@ func (p *Progress) Finish(offset int64) (last *kgo.Record) {
 	for len(p.begun) > 0 && p.finished[p.begun[0].Offset] {
 		last = p.begun[0]
 		delete(p.finished, last.Offset)
-		// The commit needs only the record's place.
-		last.Key, last.Value = nil, nil
+		letGo(last)
 		p.begun[0] = nil
 		p.begun = p.begun[1:]
 	}

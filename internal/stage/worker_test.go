@@ -162,19 +162,33 @@ func TestTaskEndsWithItsLastAcknowledgement(t *testing.T) {
 	}
 }
 
-// A finished record that waits for the commit of an older one does not keep its value.
+// A finished record that waits for the commit of an older one keeps nothing of the response in
+// which the broker sent it.
 func TestFinishedRecordsAreLight(t *testing.T) {
 	w := newWorker(Worker{Limit: Limit{Records: 10, Bytes: 1 << 20}, Handler: func(context.Context, *Task) {}}, nil)
 	var tasks []*Task
 	for offset := range int64(2) {
-		tasks = append(tasks, w.begin(t.Context(), &kgo.Record{Topic: "t", Offset: offset, Key: []byte("k"), Value: []byte("value")}))
+		tasks = append(tasks, w.begin(t.Context(), &kgo.Record{
+			Topic: "t", Offset: offset, Key: []byte("k"), Value: []byte("value"), Headers: []kgo.RecordHeader{{Key: "h", Value: []byte("header")}},
+		}))
 	}
 	w.finish(tasks[1], nil)
-	if r := tasks[1].read; r.Value != nil || r.Key != nil {
-		t.Errorf("keeps %q and %q", r.Key, r.Value)
+	if r := tasks[1].read; r.Value != nil || r.Key != nil || r.Headers != nil {
+		t.Errorf("keeps %q, %q and %v", r.Key, r.Value, r.Headers)
 	}
 	if string(tasks[0].read.Value) != "value" {
 		t.Error("the older record lost its value")
+	}
+}
+
+// A record in the lane has copies of its bytes.
+func TestRecordsOfTheLaneAreDetached(t *testing.T) {
+	response := []byte("key value header")
+	r := &kgo.Record{Key: response[:3], Value: response[4:9], Headers: []kgo.RecordHeader{{Key: "h", Value: response[10:]}}}
+	detach(r)
+	clear(response)
+	if got := string(r.Key) + " " + string(r.Value) + " " + string(r.Headers[0].Value); got != "key value header" {
+		t.Errorf("it has %q", got)
 	}
 }
 
