@@ -225,17 +225,15 @@ func (w *worker) finish(t *Task, err error) {
 	if err != nil {
 		return
 	}
-	letGo(t.read) // it may wait long for the commit of an older one
+	// It may wait long for the commit of an older one, which needs only its place. Each of its
+	// bytes, those of headers too, would keep all that the broker sent with it.
+	t.read.Key, t.read.Value, t.read.Headers = nil, nil, nil
 	last := t.progress.Finish(t.read.Offset)
 	// Progress that was dropped belongs to the partition's next owner.
 	if last != nil && w.progress[topicPartition{last.Topic, last.Partition}] == t.progress {
 		w.client.MarkCommitRecords(last)
 	}
 }
-
-// letGo drops the bytes of a record of which only the place is needed. Each of them, headers too,
-// would keep all that the broker sent with it.
-func letGo(r *kgo.Record) { r.Key, r.Value, r.Headers = nil, nil, nil }
 
 // drain waits until no task is begun, or ctx ends.
 func (w *worker) drain(ctx context.Context) {
@@ -285,7 +283,6 @@ func (p *Progress) Finish(offset int64) (last *kgo.Record) {
 	for len(p.begun) > 0 && p.finished[p.begun[0].Offset] {
 		last = p.begun[0]
 		delete(p.finished, last.Offset)
-		letGo(last)
 		p.begun[0] = nil
 		p.begun = p.begun[1:]
 	}

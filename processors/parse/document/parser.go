@@ -68,33 +68,33 @@ func (p *Parser) read(c *collector, in Input, fill func(Writer)) *Page {
 func (c *collector) html(in Input, stated mediatype.Type) {
 	body, charset := markup(in, stated)
 	c.page.Charset = charset
-	if c.page.Fallback = c.structure(in, body); c.page.Fallback != "" {
+	if len(body) <= c.opts.MaxTreeBytes && !c.treesOnly {
+		if c.stream(body) && (c.cost.is(body) || !costly(body)) {
+			return
+		}
+		c.restart(in)
+	}
+	body = withEnds(body)
+	if c.page.Fallback = c.structure(body); c.page.Fallback != "" {
 		c.tokens(bytes.NewReader(body))
 	}
 }
 
-// markup returns an HTML or XHTML document as UTF-8, as it is read, and its encoding.
+// markup returns an HTML or XHTML document as HTML in UTF-8, and its encoding.
 func markup(in Input, stated mediatype.Type) (body []byte, charset string) {
 	body, charset = decode(in.Body, hintOf(in, stated))
 	if stated.Essence == mediaXHTML {
-		return htmlOf(body), charset
+		body = htmlOf(body)
 	}
-	return withEnds(body), charset
+	return body, charset
 }
 
-// structure reads the elements of a document where the standard puts them, by the stream or else
-// by the tree. If neither may be, it reads nothing and says why.
-func (c *collector) structure(in Input, body []byte) (fallback string) {
-	if len(body) > c.opts.MaxTreeBytes {
-		return TooLarge
-	}
-	if !c.treesOnly {
-		if c.stream(body) && (c.cost.is(body) || !costly(body)) {
-			return ""
-		}
-		c.restart(in)
-	}
+// structure reads the elements of a document where the standard puts them, by the tree. If there
+// may be none, it reads nothing and says why.
+func (c *collector) structure(body []byte) (fallback string) {
 	switch {
+	case len(body) > c.opts.MaxTreeBytes:
+		return TooLarge
 	case costly(body):
 		return TooCostly
 	case !c.tree(body):

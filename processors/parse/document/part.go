@@ -20,7 +20,7 @@ func (p *Parser) Tree(in Input, page *Page) (tree *goquery.Document, why string)
 		return nil, page.Fallback
 	}
 	body, _ := markup(in, mediatype.Of(in.ContentType))
-	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(body))
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(withEnds(body)))
 	if err != nil {
 		return nil, TooDeep
 	}

@@ -10,7 +10,8 @@ import (
 // that would take the rest of the document as its text. XHTML ends such an element there; HTML
 // does not, so that browsers show nothing of what follows. It does so for elements of which HTML
 // reads no tags inside, if no end tag of that name follows. Nothing is changed behind the first
-// svg or math element, where "/>" ends elements.
+// svg or math element, where "/>" ends elements. A document that the stream has read needs no
+// such end tag: the stream gives up where text goes on to the end behind "/>".
 func withEnds(body []byte) []byte {
 	if !maySelfCloseRaw(body) {
 		return body
@@ -33,7 +34,7 @@ func withEnds(body []byte) []byte {
 		if name == "svg" || name == "math" {
 			break
 		}
-		if kind != html.SelfClosingTagToken || elementOf(name).traits&raw == 0 {
+		if kind != html.SelfClosingTagToken || !isRawText(tag) {
 			continue
 		}
 		if endless[name] = endless[name] || !hasEndTag(body[at:], tag); endless[name] {
@@ -56,7 +57,7 @@ func maySelfCloseRaw(body []byte) bool {
 		if end < 0 {
 			return false
 		}
-		if start := bytes.LastIndexByte(body[:end], '<'); start >= 0 && elementOf(string(shortName(body[start+1:end]))).traits&raw != 0 {
+		if start := bytes.LastIndexByte(body[:end], '<'); start >= 0 && isRawText(shortName(body[start+1:end])) {
 			return true
 		}
 		body = body[end+len("/>"):]
@@ -65,14 +66,7 @@ func maySelfCloseRaw(body []byte) bool {
 
 // hasEndTag tells whether a document has an end tag of that name, in lower case.
 func hasEndTag(body, name []byte) bool {
-	for {
-		at := bytes.Index(body, []byte("</"))
-		if at < 0 {
-			return false
-		}
-		body = body[at+len("</"):]
-		if bytes.EqualFold(shortName(body), name) {
-			return true
-		}
-	}
+	s := scanner{rest: body}
+	s.seekEnd(name)
+	return len(s.rest) > 0
 }

@@ -21,6 +21,7 @@ func TestSelfClosed(t *testing.T) {
 		{"in a value", `<p title="<iframe src=/x />">a<p>b`, "", "a\nb"},
 		{"the solidus is part of a value", `<p>a<iframe src=/x/><p>b`, "", "a"},
 		{"not self-closing", `<p>a<iframe src=/x><p>b`, "", "a"},
+		{"plaintext, which has no end", `<p>a<plaintext/><b>`, "", "a\n<b>"},
 		{"in SVG", `<svg><title/><text>a</text></svg><p>b`, "", "a\nb"},
 		{"behind SVG", `<svg></svg><p>a<iframe src=/x /><p>b`, "", "a"},
 		{"in noscript", `<p>a<noscript><iframe src=/x /></noscript><p>b`, "", "a\nb"},

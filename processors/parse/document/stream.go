@@ -224,6 +224,10 @@ func (s *stream) rawText(e *element) bool {
 		s.giveUp("a script that seems to be in a script")
 		return false
 	}
+	if end == len(s.src) && s.selfClosing {
+		s.giveUp("an element without contents that would take the rest")
+		return false
+	}
 	s.cost.within(s.body[from:end])
 	if end > from && s.skipped == 0 {
 		text := s.src[from:end]
