@@ -329,7 +329,7 @@ func DecodeParsedMetadata(value []byte) (ParsedMetadata, error) {
 	}
 	p := ParsedMetadata{JSON: slices.Concat(head, rest[links:])}
 	begin, _, _ := bytes.Cut(head, []byte(`,"depth":`)) // which is behind the fields of p
-	if err := json.Unmarshal(append(slices.Clip(begin), '}'), &p); err != nil {
+	if err := gojson.Unmarshal(append(slices.Clip(begin), '}'), &p); err != nil {
 		return ParsedMetadata{}, fmt.Errorf("read a record of parsed: %w", err)
 	}
 	if p.ID == "" || p.URL == "" || bytes.IndexByte(p.JSON, '\n') >= 0 || bytes.IndexByte(p.JSON, '\r') >= 0 || !gojson.Valid(p.JSON) {
@@ -373,7 +373,7 @@ func DecodeParsedFingerprints(value []byte) (ParsedFingerprints, error) {
 		value = append(slices.Clip(head), '}')
 	}
 	var p ParsedFingerprints
-	if err := json.Unmarshal(value, &p); err != nil {
+	if err := gojson.Unmarshal(value, &p); err != nil {
 		return ParsedFingerprints{}, fmt.Errorf("read a record of parsed: %w", err)
 	}
 	return p, nil
