@@ -27,7 +27,7 @@ type cli struct {
 	Resume   resumeCmd   `cmd:"" help:"Let paused stages go on. Without names it resumes all stages."`
 	Stop     stopCmd     `cmd:"" help:"End the processes of a crawl as Ctrl-C does, or end some of its stages. With --drain they first finish their work."`
 	Get      getCmd      `cmd:"" help:"Print a page from the archive of a crawl."`
-	Archive  archiveCmd  `cmd:"" help:"Make what other programs read of an archive, or erase what is old."`
+	Archive  archiveCmd  `cmd:"" help:"Make an index, a Parquet table or a WACZ file of an archive, or erase old pages."`
 	Erase    eraseCmd    `cmd:"" help:"Erase a page or a domain from an archive, its indexes and copies of its pages."`
 	Reparse  reparseCmd  `cmd:"" help:"Parse again what an archive keeps, without a request, for example with other rules."`
 	Diff     diffCmd     `cmd:"" help:"Count what differs between the pages of two generations of weft reparse, or of a crawl."`

@@ -13,7 +13,7 @@ import (
 )
 
 type pauseCmd struct {
-	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all. Default: fetch."`
+	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse archive, or all. Default: fetch."`
 
 	reachFlags
 }
@@ -27,7 +27,7 @@ func (c *pauseCmd) Run(ctx context.Context, std streams) error {
 }
 
 type resumeCmd struct {
-	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all. Default: all, which also ends a drain that was interrupted."`
+	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse archive, or all. Default: all, which also ends a drain that was interrupted."`
 
 	reachFlags
 }
@@ -83,7 +83,7 @@ func (c *openCrawl) control(ctx context.Context, change func(topics.Control) top
 }
 
 type stopCmd struct {
-	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse, or all. Default: all."`
+	Stages []string `arg:"" optional:"" name:"stage" help:"normalize dedupe schedule fetch parse archive, or all. Default: all."`
 
 	reachFlags
 	Drain bool `help:"Begin no new request. Stop when all fetched pages are parsed and their links are queued."`

@@ -65,12 +65,12 @@ type definitionFlags struct {
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of a page whose text an earlier page had: follow (default) or ignore."`
 
 	MaxBody       *byteSize           `placeholder:"SIZE" help:"Size at which bodies are cut (default 10MiB, and 32MiB for PDF and office files); at most 256MiB."`
-	MaxBodyOf     map[string]byteSize `placeholder:"TYPE=SIZE,..." mapsep:"," help:"Size at which bodies of a media type are cut, instead of --max-body: image/*=2MiB,application/pdf=64MiB. The type that says most holds."`
+	MaxBodyOf     map[string]byteSize `placeholder:"TYPE=SIZE,..." mapsep:"," help:"Size at which bodies of a media type are cut, instead of --max-body: image/*=2MiB,application/pdf=64MiB. The most specific type counts."`
 	MinRate       *byteSize           `placeholder:"SIZE" help:"Minimum number of bytes a second of a body (default 1KiB). A slower exchange is ended."`
 	BodyThreshold *byteSize           `placeholder:"SIZE" help:"Largest body in a record (default 1MiB), if there is a store for larger bodies."`
 	Bodies        *location           `placeholder:"URL" help:"Store of bodies above --body-threshold: a folder that all machines share, or a bucket as in --checkpoints. By default DIR/bodies with the embedded broker; on a cluster all bodies are in records. It never changes."`
 
-	Archive         *location      `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: keep no more."`
+	Archive         *location      `placeholder:"URL" help:"Keep all exchanges as WARC files in a folder that all machines share, or in a bucket as in --checkpoints. none: end the archive."`
 	ArchiveFile     *byteSize      `placeholder:"SIZE" help:"Size of a file of the archive (default 1000000000); at least 1MiB."`
 	ArchiveCompress *string        `enum:"gzip,zstd" placeholder:"WHAT" help:"Compression of the archive: gzip (default) or zstd."`
 	Keep            *age           `placeholder:"AGE" help:"Erase what was fetched longer ago from the archive, once a day: 90d, 36h, or forever (default). Needs an archive (docs/archive.md)."`
@@ -83,12 +83,12 @@ type definitionFlags struct {
 type parseFlags struct {
 	FollowLinks    []string  `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel    []string  `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
-	Respect        []string  `placeholder:"USE=n" help:"Leave the contents out of pages that a site does not want to be used so: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
+	Respect        []string  `placeholder:"USE=n" help:"Leave out the contents of pages if the site refuses this use: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
 	ImagePlace     *bool     `help:"Let records of images say where they were taken, if the image has that."`
 	MainText       *bool     `help:"Add the main text of HTML pages to their records, without navigation, comments and advertisements. Reading a page then takes about seven times as long (docs/consume.md)."`
 	Markdown       *bool     `help:"Add the main text of HTML pages to their records as Markdown (CommonMark, with tables), with code blocks and absolute links."`
 	StructuredData *string   `enum:"on,off" placeholder:"WHAT" help:"Add what HTML pages say about themselves as JSON-LD, microdata, RDFa, Open Graph, Twitter Cards and Dublin Core to their records, with dates, authors, breadcrumbs and prices: on (default) or off (docs/structured-data.md)."`
-	Rules          ruleFiles `placeholder:"PATH" help:"Take fields out of pages by the rules in a YAML file, or in the YAML files of a folder (docs/extract.md); none: no more."`
+	Rules          ruleFiles `placeholder:"PATH" help:"Take fields out of pages by the rules in a YAML file, or in the YAML files of a folder (docs/extract.md); none: remove all rules."`
 }
 
 // newDefinition is the definition of a crawl without flags. Its number of partitions
