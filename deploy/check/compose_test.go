@@ -38,6 +38,9 @@ func LoadCompose(files fs.FS) (*types.Project, error) {
 // Stages of the loop. Each is a service, a workload and a unit.
 var Stages = []string{"normalize", "dedupe", "schedule", "fetch", "parse"}
 
+// Archive is a stage of crawls with an archive: a service of its own profile, and a component for overlays.
+const Archive = "archive"
+
 // Compose says what is wrong with docker-compose.yml.
 func Compose(files fs.FS) error {
 	project, err := LoadCompose(files)
@@ -49,7 +52,7 @@ func Compose(files fs.FS) error {
 		return err
 	}
 	var p problems
-	for _, stage := range Stages {
+	for _, stage := range append(Stages, Archive) {
 		if s, ok := project.Services[stage]; !ok || strings.Join(s.Command, " ") != "run "+stage {
 			p.addf("no service runs the stage %s", stage)
 		}

@@ -136,11 +136,14 @@ func (p *problems) scaled(m *Manifests, known Series) {
 }
 
 // partitions that the crawl is created with.
-func (m *Manifests) partitions() string {
+func (m *Manifests) partitions() string { return m.definition()["WEFT_PARTITIONS"] }
+
+// definition is the environment of the job that creates the topics.
+func (m *Manifests) definition() map[string]string {
 	for _, w := range m.Workloads() {
 		if w.Kind == "Job" {
-			return m.Environment(w)["WEFT_PARTITIONS"]
+			return m.Environment(w)
 		}
 	}
-	return "no"
+	return nil
 }

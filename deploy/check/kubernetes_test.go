@@ -150,6 +150,7 @@ func TestKubernetes(t *testing.T) {
 		{"data elsewhere", parse, "mountPath: /var/lib/weft", "mountPath: /data", "its data directory"},
 		{"no time to end", parse, "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 5", "no time to end"},
 		{"scrape", parse, `prometheus.io/port: "9100"`, `prometheus.io/port: "9101"`, "where its metrics are"},
+		{"archive without its stage", example, "components:\n  - ../archive\n", "", "the stage archive runs"},
 		{"unpinned", example, "newTag: v0.1.0", "newTag: latest", "not pinned"},
 		{"KEDA field", autoscale, "minReplicaCount: 1", "minReplicas: 1", "minReplicas"},
 		{"KEDA type", autoscale, "pollingInterval: 30", "pollingInterval: often", "pollingInterval"},

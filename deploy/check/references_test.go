@@ -46,7 +46,7 @@ func Kubernetes(folder string) func(files fs.FS) error {
 			p.mounted(w, environment["WEFT_DATA"])
 			p.selected(w.Kind+" "+w.Name, w.Selector, []Workload{w}, 1)
 			p.scraped(w)
-			if w.Stateful != (w.stage() == "dedupe" || w.stage() == "schedule") {
+			if w.Stateful != (w.stage() == "dedupe" || w.stage() == "schedule" || w.stage() == Archive) {
 				p.addf("%s is a %s", w.Name, w.Kind)
 			}
 		}
@@ -59,8 +59,11 @@ func Kubernetes(folder string) func(files fs.FS) error {
 		for _, b := range m.Budgets {
 			p.selected("budget "+b.Name, b.Spec.Selector, m.Workloads(), 1)
 		}
-		if len(m.Budgets) != len(Stages) {
-			p.addf("%d budgets for %d stages", len(m.Budgets), len(Stages))
+		if slices.Contains(stages, Archive) != (m.definition()["WEFT_ARCHIVE"] != "") {
+			p.addf("the stage archive runs, or the crawl has an archive, and not both")
+		}
+		if len(m.Budgets) != len(stages) {
+			p.addf("%d budgets for %d stages", len(m.Budgets), len(stages))
 		}
 		p.scaled(m, known)
 		return p.joined()

@@ -54,6 +54,7 @@ func TestComposeCrawls(t *testing.T) {
 
 	topics := s.container(t, project, "topics")
 	topics.env["WEFT_ALLOW_PRIVATE"], topics.env["WEFT_DELAY"] = "true", "10ms"
+	topics.env["WEFT_ARCHIVE"] = strings.Replace(topics.env["WEFT_BODIES"], "/bodies", "/archive", 1)
 	if out := topics.completes(t); !strings.Contains(out, "crawl weft has 3 partitions") {
 		t.Errorf("topics: %s", out)
 	}
@@ -62,7 +63,7 @@ func TestComposeCrawls(t *testing.T) {
 	}
 
 	var running []*container
-	for _, stage := range append(Stages, "fetch", "dedupe") { // two of them twice, as by --scale
+	for _, stage := range append(Stages, Archive, "fetch", "dedupe") { // two of them twice, as by --scale
 		c := s.container(t, project, stage)
 		c.start(t)
 		running = append(running, c)
@@ -86,6 +87,11 @@ func TestComposeCrawls(t *testing.T) {
 		stopping.Go(func() { c.stops(t, grace) })
 	}
 	stopping.Wait()
+	get := s.container(t, project, "weft")
+	get.args, get.env["WEFT_ARCHIVE"] = []string{"get", site}, topics.env["WEFT_ARCHIVE"]
+	if page := get.completes(t); !strings.Contains(page, "<title>0</title>") {
+		t.Errorf("the archive has\n%s", page)
+	}
 }
 
 // container is one of a service of the file.
