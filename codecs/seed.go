@@ -97,7 +97,7 @@ func decodeSeedObject(raw []byte) (s Seed, size int, reason string) {
 	}
 	s.URL = strings.TrimSpace(s.URL)
 	if s.URL == "" {
-		return Seed{}, 0, SeedNoURL
+		return Seed{}, int(dec.InputOffset()), SeedNoURL
 	}
 	return s, int(dec.InputOffset()), ""
 }

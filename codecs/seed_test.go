@@ -32,6 +32,7 @@ func TestDecodeSeeds(t *testing.T) {
 		"no object":        {"{url: a}\nb", seeds{{URL: "b"}}, bad{{1, codecs.SeedNotJSON}}},
 		"open object":      {"a\n{\"url\":\nb", seeds{{URL: "a"}, {URL: "b"}}, bad{{2, codecs.SeedNotJSON}}},
 		"no url":           {"{\"depth\":1}\n{\"url\":\"  \"}", nil, bad{{1, codecs.SeedNoURL}, {2, codecs.SeedNoURL}}},
+		"no url on lines":  {"{\n\"depth\": 1\n}\nb", seeds{{URL: "b"}}, bad{{1, codecs.SeedNoURL}}},
 		"url of a type":    {`{"url":["https://a.example/"]}`, nil, bad{{1, codecs.SeedNotJSON}}},
 		"depth below 0":    {`{"url":"a","depth":-5}`, nil, bad{{1, codecs.SeedBadDepth}}},
 		"depth too large":  {"{\"url\":\"a\",\"depth\":4294967296}\n{\"depth\":1e400,\"url\":\"b\"}", nil, bad{{1, codecs.SeedBadDepth}, {2, codecs.SeedBadDepth}}},

@@ -3,6 +3,7 @@ package crawl
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -11,8 +12,8 @@ import (
 )
 
 // Hold keeps other processes from crawling with the data directory dir until release is called. The error
-// is dirlock.ErrInUse if a process does. A process that joins a crawl of a cluster is only kept out while
-// it runs already.
+// is dirlock.ErrInUse if a process does. Hold finds a process of a crawl on a cluster only if that process
+// already runs. It does not keep out one that starts later.
 func Hold(dir string) (release func() error, err error) {
 	var held []func() error
 	release = func() (err error) {
@@ -28,9 +29,10 @@ func Hold(dir string) (release func() error, err error) {
 		}
 		held = append(held, one)
 	}
-	locks, err := filepath.Glob(filepath.Join(dir, "instances", "*.lock"))
-	for _, path := range locks {
-		lock, taken := dirlock.Take(filepath.Dir(path), filepath.Base(path))
+	instances := filepath.Join(dir, instancesDir)
+	locks, err := fs.Glob(os.DirFS(instances), "*.lock")
+	for _, name := range locks {
+		lock, taken := dirlock.Take(instances, name)
 		if taken != nil {
 			return nil, errors.Join(fmt.Errorf("a process of the crawl: %w", taken), release())
 		}

@@ -27,6 +27,9 @@ type instances struct {
 	locks []*dirlock.Lock
 }
 
+// instancesDir is the folder of instance ids in a data directory.
+const instancesDir = "instances"
+
 // takeInstances takes the ids of stages for member in the data directory dir. A stage that
 // another process runs with the same directory has no id here.
 func takeInstances(dir, crawl, member, boot string, stages []topics.Stage) (*instances, error) {
@@ -36,7 +39,7 @@ func takeInstances(dir, crawl, member, boot string, stages []topics.Stage) (*ins
 	}
 	for _, stage := range stages {
 		name := crawl + "." + string(stage)
-		lock, err := dirlock.Take(filepath.Join(dir, "instances"), name+".lock")
+		lock, err := dirlock.Take(filepath.Join(dir, instancesDir), name+".lock")
 		if errors.Is(err, dirlock.ErrInUse) {
 			continue
 		}
@@ -44,7 +47,7 @@ func takeInstances(dir, crawl, member, boot string, stages []topics.Stage) (*ins
 			return nil, errors.Join(fmt.Errorf("%w: %w", ErrUsage, err), held.release())
 		}
 		held.locks = append(held.locks, lock)
-		if held.ids[stage], err = instance(filepath.Join(dir, "instances", name), boot, member); err != nil {
+		if held.ids[stage], err = instance(filepath.Join(dir, instancesDir, name), boot, member); err != nil {
 			return nil, errors.Join(fmt.Errorf("%w: %w", ErrUsage, err), held.release())
 		}
 	}

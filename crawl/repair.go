@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,8 +45,12 @@ func FindDamage(dir string, names topics.Names) ([]Damaged, error) {
 	if _, err := os.Stat(o.brokerDir()); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no crawl in %s", ErrUsage, dir)
 	}
-	if running, err := InUse(dir); err != nil || running {
-		return nil, errors.Join(err, fmt.Errorf("%w: a process runs the crawl in %s, or looks at it: stop it first", ErrUsage, dir))
+	running, err := InUse(dir)
+	if err != nil {
+		return nil, fmt.Errorf("lock the directory of the broker: %w", err)
+	}
+	if running {
+		return nil, fmt.Errorf("%w: a process runs the crawl in %s, or looks at it: stop it first", ErrUsage, dir)
 	}
 	events := map[string]*broker.Damage{}
 	readers := map[string]*ledger.EventReader{}
@@ -76,6 +81,9 @@ func FindDamage(dir string, names topics.Names) ([]Damaged, error) {
 		whole := &all[i].Damage
 		whole.From, whole.To = min(whole.From, d.From), max(whole.To, d.To)
 	}
+	slices.SortFunc(all, func(a, b Damaged) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
 	for i := range all {
 		all[i].Mend, all[i].Checkpoint = mending(o.stateDir(), names, all[i].Damage)
 	}

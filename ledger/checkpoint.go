@@ -174,15 +174,15 @@ func discardCheckpoint(dir string) error {
 // removeCopies removes every copy in dir but keep. The scratch store has links of
 // its own to the files that it needs.
 func removeCopies(dir, keep string) error {
-	copies, err := filepath.Glob(filepath.Join(dir, "copy-*"))
+	copies, err := fs.Glob(os.DirFS(dir), "copy-*")
 	if err != nil {
 		return fmt.Errorf("list checkpoints: %w", err)
 	}
-	for _, path := range copies {
-		if filepath.Base(path) == keep {
+	for _, name := range copies {
+		if name == keep {
 			continue
 		}
-		if err := os.RemoveAll(path); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("remove old checkpoint: %w", err)
 		}
 	}
@@ -267,9 +267,9 @@ const tableExt = ".sst"
 // no checkpoint that can be used.
 func Published(dir, ledger string, partition int32) (Folded, bool) {
 	number := strconv.Itoa(int(partition))
-	found, _ := filepath.Glob(filepath.Join(dir, "*", ledger+"-*", number, checkpointFile))
-	for _, path := range found {
-		at := filepath.Dir(path)
+	found, _ := fs.Glob(os.DirFS(dir), "*/"+ledger+"-*/"+number+"/"+checkpointFile)
+	for _, name := range found {
+		at := filepath.Join(dir, filepath.Dir(name))
 		_, id, _ := strings.Cut(filepath.Base(filepath.Dir(at)), ledger+"-")
 		c, err := readCheckpoint(at, id)
 		if err == nil && checkOpens(filepath.Join(at, c.Dir)) == nil {

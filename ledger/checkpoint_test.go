@@ -260,3 +260,18 @@ func (w *world) folded(last int64) map[string]string {
 	check(w.t, errors.Join(store.Err(), store.close()))
 	return dump
 }
+
+// The name of the data directory may have the characters of patterns.
+func TestCopiesInAnyDirectoryAreRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "crawl[1")
+	for _, name := range []string{"copy-1", "copy-2", sendingDir + "1"} {
+		check(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
+	}
+	check(t, removeCopies(dir, "copy-2"))
+	check(t, new(Remote).sweep(dir))
+	left, err := os.ReadDir(dir)
+	check(t, err)
+	if len(left) != 1 || left[0].Name() != "copy-2" {
+		t.Errorf("%v are left", left)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -167,13 +168,14 @@ func (r *Remote) discard(s *shipment) {
 
 // sweep removes checkpoints in dir that a killed process had still to send.
 func (r *Remote) sweep(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, sendingDir+"*"))
+	left, err := fs.Glob(os.DirFS(dir), sendingDir+"*")
 	if err != nil {
 		return fmt.Errorf("list unsent checkpoints: %w", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, path := range left {
+	for _, name := range left {
+		path := filepath.Join(dir, name)
 		ours := func(s *shipment) bool { return s.dir == path }
 		if r.sending != nil && ours(r.sending) || slices.ContainsFunc(r.waiting, ours) {
 			continue

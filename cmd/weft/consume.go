@@ -13,6 +13,7 @@ import (
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/crawl"
+	"github.com/weftcrawl/weft/internal/kafka"
 	"github.com/weftcrawl/weft/topics"
 )
 
@@ -92,20 +93,16 @@ func (c *consumeCmd) left(ctx context.Context, admin *kadm.Client, topic string)
 	if c.Follow || c.Offset == "end" {
 		return nil, nil
 	}
+	bounds, err := kafka.BoundsOf(ctx, admin, topic)
+	if err != nil {
+		return nil, err
+	}
 	left := ends{}
-	start, err := admin.ListStartOffsets(ctx, topic)
-	if err != nil {
-		return nil, fmt.Errorf("start of %s: %w", topic, err)
-	}
-	end, err := admin.ListEndOffsets(ctx, topic)
-	if err != nil {
-		return nil, fmt.Errorf("end of %s: %w", topic, err)
-	}
-	end.Each(func(o kadm.ListedOffset) {
-		if first, ok := start.Lookup(topic, o.Partition); ok && first.Offset < o.Offset {
-			left[o.Partition] = o.Offset
+	for partition, b := range bounds {
+		if b.Start < b.End {
+			left[partition] = b.End
 		}
-	})
+	}
 	return left, nil
 }
 

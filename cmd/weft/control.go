@@ -200,6 +200,7 @@ func (c *openCrawl) drain(ctx context.Context, std streams, members map[topics.S
 }
 
 func (c *openCrawl) awaitEnd(ctx context.Context, stages []topics.Stage) error {
+	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	for {
@@ -208,6 +209,8 @@ func (c *openCrawl) awaitEnd(ctx context.Context, stages []topics.Stage) error {
 			return err
 		}
 		select {
+		case <-asked.Done():
+			return asked.Err()
 		case <-ctx.Done():
 			return fmt.Errorf("crawl %s was asked to stop, and still runs after %v", c.Crawl, stopTimeout)
 		case <-time.After(stopLook):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,11 +32,13 @@ func (r *ruleFiles) UnmarshalText(text []byte) error {
 	if info.IsDir() {
 		files = nil
 		for _, pattern := range []string{"*.yaml", "*.yml"} {
-			found, err := filepath.Glob(filepath.Join(name, pattern))
+			found, err := fs.Glob(os.DirFS(name), pattern)
 			if err != nil {
 				return fmt.Errorf("rules in %s: %w", name, err)
 			}
-			files = append(files, found...)
+			for _, file := range found {
+				files = append(files, filepath.Join(name, file))
+			}
 		}
 		slices.Sort(files)
 		if len(files) == 0 {

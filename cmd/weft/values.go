@@ -17,9 +17,13 @@ type amount int64
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (a *amount) UnmarshalText(text []byte) error {
 	number, factor := strings.ReplaceAll(string(text), "_", ""), 1.0
-	for letter, times := range map[string]float64{"k": 1e3, "M": 1e6, "B": 1e9} {
-		if rest, ok := strings.CutSuffix(number, letter); ok {
-			number, factor = rest, times
+	for _, unit := range []struct {
+		letter string
+		times  float64
+	}{{"k", 1e3}, {"M", 1e6}, {"B", 1e9}} {
+		if rest, ok := strings.CutSuffix(number, unit.letter); ok {
+			number, factor = rest, unit.times
+			break
 		}
 	}
 	n, err := strconv.ParseFloat(number, 64)
