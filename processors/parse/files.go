@@ -76,8 +76,8 @@ func isSlow(r *kgo.Record) bool {
 		return false // all but a few
 	}
 	var f weftpb.Fetched
-	if codecs.UnmarshalFetched(r.Value, &f) != nil {
-		return false
+	if codecs.UnmarshalFetched(r.Value, &f) != nil || f.Robots != nil {
+		return false // a check, or a robots.txt, is not a page
 	}
 	b := body{Input: input(&f), f: &f}
 	b.media = document.MediaType(b.Input)

@@ -94,6 +94,9 @@ func TestSlowRecords(t *testing.T) {
 		if got := isSlow(&kgo.Record{Value: stage.Encode(f)}); got != c.want {
 			t.Errorf("%s, %q: %v", c.media, c.body, got)
 		}
+		if isSlow(&kgo.Record{Value: stage.Encode(&weftpb.Fetched{Robots: f})}) {
+			t.Errorf("a robots.txt, %s, %q: it waits in the lane", c.media, c.body)
+		}
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/weftcrawl/weft/processors/parse/dates"
 	"github.com/weftcrawl/weft/processors/parse/extract"
-	"github.com/weftcrawl/weft/processors/parse/sitemap"
 )
 
 // kind is the type of a field.
@@ -44,7 +44,7 @@ func (f *field) raw(n *html.Node) (string, bool) {
 	return extract.OneLine(text, maxValue), true
 }
 
-// dateOf writes a date in the form of RFC 3339, without a time if the text has none.
+// dateOf writes a date in the form of RFC 3339, without a time if the format has none.
 func (f *field) dateOf(text string) (string, bool) {
 	for _, format := range f.formats {
 		t, err := time.Parse(format, text)
@@ -62,14 +62,8 @@ func (f *field) dateOf(text string) (string, bool) {
 	if len(f.formats) > 0 {
 		return "", false
 	}
-	t := sitemap.Date(text)
-	switch {
-	case t.IsZero():
-		return "", false
-	case !strings.Contains(text, ":"):
-		return t.Format(time.DateOnly), true
-	}
-	return t.Format(time.RFC3339), true
+	date := dates.Format(text)
+	return date, date != ""
 }
 
 // parts of formats of dates, the longest first.

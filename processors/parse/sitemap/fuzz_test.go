@@ -39,15 +39,3 @@ func FuzzRead(f *testing.F) {
 		Looks(body)
 	})
 }
-
-// A date is a moment within the years of the web, or none.
-func FuzzDate(f *testing.F) {
-	for _, seed := range []string{"2020-01-02", "Mon, 02 Jan 2006 15:04:05 MST", "1107403506", "2005-02-03T25:61:00Z", "t"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if d := Date(text); !d.IsZero() && (d.Year() < firstYear-1 || d.Year() > lastYear+1) {
-			t.Fatalf("%q is %v", text, d)
-		}
-	})
-}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/processors/parse/dates"
 	"github.com/weftcrawl/weft/processors/parse/markup"
 )
 
@@ -304,7 +305,7 @@ func (r *reader) text(value string) {
 		return
 	case "news":
 		if r.field == "publication_date" {
-			r.published = Date(value)
+			r.published = dates.Parse(value)
 		}
 		return
 	case "":
@@ -321,9 +322,9 @@ func (r *reader) text(value string) {
 			r.guid = value
 		}
 	case "lastmod", "updated", "modified":
-		e.LastMod = Date(value)
+		e.LastMod = dates.Parse(value)
 	case "pubdate", "date", "published", "issued", "created":
-		r.published = Date(value)
+		r.published = dates.Parse(value)
 	case "priority":
 		e.Priority = priority(value)
 	case "changefreq":

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/processors/parse/dates"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/extract"
-	"github.com/weftcrawl/weft/processors/parse/sitemap"
 )
 
 // summary makes dates, authors, breadcrumbs and prices of what the page says.
@@ -239,35 +239,12 @@ func (p *page) httpDate() *codecs.ParsedDate {
 // date is the first statement that is a date. Those in front of it are named.
 func (s *summary) date(statements []said) *codecs.ParsedDate {
 	for _, one := range statements {
-		if date := dateOf(one.value); date != "" {
+		if date := dates.Format(one.value); date != "" {
 			return &codecs.ParsedDate{Date: date, Source: one.source, Property: one.property}
 		}
 		s.p.problem(one.source, BadDate, one.property+": "+one.value)
 	}
 	return nil
-}
-
-// dateOf is a date in the form of RFC 3339, or a day, a month or a year; empty: the text is not a date.
-func dateOf(text string) string {
-	text = strings.TrimSpace(text)
-	t := sitemap.Date(text)
-	digits := 0
-	for _, c := range []byte(text) {
-		if '0' <= c && c <= '9' {
-			digits++
-		}
-	}
-	switch {
-	case t.IsZero():
-		return ""
-	case len(text) == len("2006"):
-		return text
-	case len(text) == len("2006-01") && digits == 6:
-		return t.Format("2006-01")
-	case strings.Contains(text, ":") || digits > len("20060102"):
-		return t.Format(time.RFC3339)
-	}
-	return t.Format(time.DateOnly)
 }
 
 // authors finds who wrote the page, each once.

@@ -1,4 +1,5 @@
-package sitemap
+// Package dates reads dates as pages, feeds and sitemaps write them.
+package dates
 
 import (
 	"strconv"
@@ -28,9 +29,9 @@ const (
 	lastYear  = 2100
 )
 
-// Date reads a date in a W3C form, or in one of the usual wrong forms. A date without a zone is
-// in UTC. It returns the zero time if the text is not a date.
-func Date(text string) time.Time {
+// Parse reads a date in a W3C form, or in one of the usual wrong forms. A date without a zone is
+// in UTC. Parse returns the zero time if the text is not a date.
+func Parse(text string) time.Time {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" || len(text) > 64 {
 		return time.Time{}
@@ -78,4 +79,28 @@ func unix(text string) time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+// Format writes a date in the form of RFC 3339. If the text has only a day, a month or a year, so has
+// the result. It is empty if the text is not a date.
+func Format(text string) string {
+	text = strings.TrimSpace(text)
+	t := Parse(text)
+	digits := 0
+	for _, c := range []byte(text) {
+		if '0' <= c && c <= '9' {
+			digits++
+		}
+	}
+	switch {
+	case t.IsZero():
+		return ""
+	case len(text) == len("2006"):
+		return text
+	case len(text) == len("2006-01") && digits == 6:
+		return t.Format("2006-01")
+	case strings.Contains(text, ":") || digits > len("20060102"):
+		return t.Format(time.RFC3339)
+	}
+	return t.Format(time.DateOnly)
 }
