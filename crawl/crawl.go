@@ -101,8 +101,8 @@ func (s *session) run(ctx context.Context) (Result, error) {
 	return s.result(ended, sink), err
 }
 
-// endTimeout bounds the waits at an end, except for a drained crawl. The next run repeats requests
-// that are cut off.
+// endTimeout bounds the waits at an end, except the wait for files if the crawl has ended by
+// itself. The next run repeats requests that are cut off.
 const endTimeout = 6 * time.Second
 
 // RunStages runs some stages of a crawl on a cluster until ctx ends or all of them are asked to

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/internal/supervise"
 )
 
-// expiry is the state of the erasure of what the archive keeps no longer.
+// expiry is the state of the daily erasure of exchanges that are too old.
 type expiry struct {
 	opened      time.Time // the archive
 	begun, done atomic.Bool
@@ -24,7 +24,7 @@ func (e *expiry) pending() bool {
 
 const ownerTimeout = 5 * time.Second
 
-// expire erases each day what is older than the archive keeps it, until ctx ends.
+// expire erases each day the exchanges that are older than the archive keeps them, until ctx ends.
 func (s *session) expire(ctx context.Context) {
 	s.expiry.begun.Store(true)
 	_ = supervise.Until(ctx, time.Hour, func() (bool, error) { // its only error is the end of ctx
@@ -32,9 +32,9 @@ func (s *session) expire(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil: // the next owner goes on
 		case err != nil:
-			s.log.Warn("erasing what the archive keeps no longer failed; it is tried again in an hour, or by the next run", "archive", s.archive.Bucket, "error", err)
+			s.log.Warn("erasing old exchanges from the archive failed; it is tried again in an hour, or by the next run", "archive", s.archive.Bucket, "error", err)
 		case due:
-			s.log.Info("what the archive keeps no longer was erased", "archive", s.archive.Bucket,
+			s.log.Info("old exchanges were erased from the archive", "archive", s.archive.Bucket,
 				"records", report.Records, "files", report.Files, "deleted_files", report.Deleted)
 		}
 		s.expiry.done.Store(true)

@@ -33,9 +33,9 @@ type Options struct {
 	// directory reach the broker.
 	Listen   string
 	Listener Listener
-	// Stay is called when the crawl has ended by itself, drained or full, with the
-	// address of the embedded broker, which then stays until ctx ends. nil: Run ends
-	// with the crawl.
+	// Stay is called when the crawl has ended by itself: drained, full, or with only URLs of
+	// hosts that are down or of blocked domains left. It gets the address of the embedded
+	// broker, which runs until ctx ends. nil: Run ends with the crawl.
 	Stay func(result Result, addr string) error
 	// Patience is how long the crawl goes on without a page when all pending URLs are of hosts
 	// that are down. 0: until these hosts are given up.

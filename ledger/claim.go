@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// claim makes the partition this process's, as Claiming says. It must follow goka's
+// claim claims the partition for this process, by the steps of a Claiming. It must follow goka's
 // recovery. It is not done in MarkRecovered, because goka also calls that when a
 // rebalance interrupts the recovery.
 func (t *table) claim(ctx context.Context) error {

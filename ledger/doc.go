@@ -88,7 +88,7 @@
 // A panic of State.Decide rejects the input with the reason "panic", because a
 // decision changes nothing. A panic of a fold, a timer or a snapshot is fatal: the
 // state that a broken fold leaves is unknown, and a timer would panic again.
-// Partition.guard is the one place that recovers.
+// Partition.recovered is the one place that recovers.
 //
 // # Crashes
 //

@@ -33,7 +33,7 @@ type Rendezvous struct {
 // ProtocolName identifies the strategy in the group protocol.
 func (Rendezvous) ProtocolName() string { return "weft-rendezvous-cooperative" }
 
-// IsCooperative says that it is.
+// IsCooperative returns true: an owner goes on until it gives a partition up (KIP-429).
 func (Rendezvous) IsCooperative() bool { return true }
 
 // JoinGroupMetadata is what this member tells the member that balances: its name, and what it

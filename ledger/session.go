@@ -109,7 +109,7 @@ func (s *session) read() error {
 			if !errors.Is(failed.Err, kerr.TopicAuthorizationFailed) {
 				return fmt.Errorf("read %s/%d: %w", failed.Topic, failed.Partition, failed.Err)
 			}
-			s.table.run.log.Warn(fmt.Sprintf("read input: %v", failed.Err))
+			s.table.run.log.Warn("this process may not read an input", "topic", failed.Topic, "partition", failed.Partition, "error", failed.Err)
 			select {
 			case <-s.ctx.Done():
 			case <-time.After(unreadablePause):

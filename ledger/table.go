@@ -17,8 +17,8 @@ import (
 // table is the shell of one partition of a ledger in goka: it has the Partition, the
 // writer and the store on disk. It is the storage that goka opens and closes.
 //
-// goka's goroutine of the partition calls what take calls; the goroutine of the ticks
-// calls due; the claim comes before both. mu keeps them apart. It is never held while
+// goka's goroutine of the partition calls take, and the goroutine of the ticks calls due. claim
+// returns before either begins. mu protects the fields below from both. It is never held while
 // waiting for the network.
 type table struct {
 	storage.Null // tables hold no values by key

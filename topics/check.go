@@ -184,7 +184,7 @@ func awaitAltered(ctx context.Context, admin *kadm.Client, names []string, chang
 	if len(names) == 0 {
 		return nil
 	}
-	err := retryUntilAll(ctx, alterationTimeout, func() (all bool, err error) {
+	err := retryWithin(ctx, alterationTimeout, func() (all bool, err error) {
 		described, err := admin.DescribeTopicConfigs(ctx, names...)
 		return !slices.ContainsFunc(described, func(topic kadm.ResourceConfig) bool {
 			return slices.ContainsFunc(changes[topic.Name], func(want kadm.AlterConfig) bool {

@@ -96,7 +96,7 @@ const creationTimeout = 30 * time.Second
 // listAll describes the named topics. It repeats the request, for a time, while some of them
 // are missing.
 func listAll(ctx context.Context, admin *kadm.Client, names []string, within time.Duration) (details kadm.TopicDetails, err error) {
-	err = retryUntilAll(ctx, within, func() (all bool, err error) {
+	err = retryWithin(ctx, within, func() (all bool, err error) {
 		// A request with authorised operations does not use kadm's cache of five
 		// seconds.
 		details, err = admin.ListTopics(kadm.WithAuthorizedOps(ctx), names...)
@@ -108,7 +108,7 @@ func listAll(ctx context.Context, admin *kadm.Client, names []string, within tim
 // describeAll describes the settings of topics that exist. It repeats the request, for
 // metadataDelay, while the broker does not know some of them.
 func describeAll(ctx context.Context, admin *kadm.Client, names []string) (settings kadm.ResourceConfigs, err error) {
-	err = retryUntilAll(ctx, metadataDelay, func() (all bool, err error) {
+	err = retryWithin(ctx, metadataDelay, func() (all bool, err error) {
 		settings, err = admin.DescribeTopicConfigs(ctx, names...)
 		return !slices.ContainsFunc(settings, func(r kadm.ResourceConfig) bool { return errors.Is(r.Err, kerr.UnknownTopicOrPartition) }), err
 	})
@@ -120,7 +120,7 @@ func describeAll(ctx context.Context, admin *kadm.Client, names []string) (setti
 // answers COORDINATOR_NOT_AVAILABLE until then. Other errors are left to the readers of the
 // commits.
 func awaitCoordinators(ctx context.Context, admin *kadm.Client, groups []string) error {
-	return retryUntilAll(ctx, creationTimeout, func() (all bool, err error) {
+	return retryWithin(ctx, creationTimeout, func() (all bool, err error) {
 		answers := admin.FetchManyOffsets(ctx, groups...)
 		return !slices.ContainsFunc(groups, func(group string) bool {
 			return errors.Is(answers[group].Err, kerr.CoordinatorNotAvailable)
@@ -128,8 +128,9 @@ func awaitCoordinators(ctx context.Context, admin *kadm.Client, groups []string)
 	})
 }
 
-// retryUntilAll repeats a request until its answer is about all topics, for a time.
-func retryUntilAll(ctx context.Context, within time.Duration, ask func() (all bool, err error)) error {
+// retryWithin repeats ask until it reports all, or fails, or the time is over. When the time is over,
+// it returns nil, and the caller goes on with the last answer.
+func retryWithin(ctx context.Context, within time.Duration, ask func() (all bool, err error)) error {
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for asked := time.Now(); ; {

@@ -141,7 +141,7 @@ type Definition struct {
 	ArchiveFile     int64  `json:"archive_file,omitempty"`
 	ArchiveCompress string `json:"archive_compress,omitempty"`
 	// KeepMS is how long the archive keeps what was fetched, in milliseconds; 0: for ever. KeepOfMS
-	// is the same for registrable domains of which it differs.
+	// has the time of registrable domains that differ from it.
 	KeepMS   int64            `json:"keep_ms,omitempty"`
 	KeepOfMS map[string]int64 `json:"keep_of_ms,omitempty"`
 
@@ -211,8 +211,8 @@ const (
 	IgnoreDuplicateLinks = "ignore"
 )
 
-// InData is the place of bodies in a crawl's data directory, beside the embedded
-// broker. Only the process that runs both knows where that is.
+// InData says that the bodies, or the archive, are in the data directory of the process with the
+// embedded broker. Only that process knows the path.
 const InData = "data"
 
 // DefaultBodyThreshold is the size in bytes up to which bodies are in records, if the

@@ -7,7 +7,7 @@
 //	discovered ─normalize→ normalized ─dedupe→ deduped ─schedule→ scheduled ─fetch→ fetched ─parse→ parsed
 //	     ▲                                               ▲                     │              │
 //	     │                                               └────── visited ◄─────┘              │
-//	     └────────────────────── outlinks and redirects ◄─────────────────────────────────────┘
+//	     └────────────────────── outlinks, redirects, sitemap entries ◄───────────────────────┘
 //
 // Topics are participles and stages are verbs. Names begin with the crawl's name, so
 // that crawls can share a cluster: "news.deduped".

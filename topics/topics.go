@@ -48,7 +48,7 @@ func (n Names) Topics() []Topic {
 		// of their own.
 		{Name: n.Deduped, Short: "deduped", Kept: Forever, MaxMessageBytes: mib},
 		{Name: n.Scheduled, Short: "scheduled", Kept: Forever, MaxMessageBytes: mib},
-		// A body is at most 10 MiB, decoded.
+		// A body in a record has at most LargestInRecord, decoded.
 		{Name: n.Fetched, Short: "fetched", Kept: UntilConsumed, MaxMessageBytes: 16 * mib, SegmentBytes: 16 * mib},
 		// Robots rules of at most 500 KiB, and their sitemaps.
 		{Name: n.Visited, Short: "visited", Kept: UntilConsumed, MaxMessageBytes: 2 * mib, SegmentBytes: 8 * mib},

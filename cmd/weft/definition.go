@@ -146,7 +146,7 @@ func (f definitionFlags) over(d topics.Definition) topics.Definition {
 		}
 	}
 	if f.Replay != nil && d.Replay == "" && f.Delay == nil {
-		d.DelayMS = 0 // which would serve servers that are not asked
+		d.DelayMS = 0 // no server is asked, so no delay is needed
 	}
 	if f.MaxBodyOf != nil {
 		d.MaxBodyOf = make(map[string]int64, len(f.MaxBodyOf))

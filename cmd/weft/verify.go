@@ -31,7 +31,7 @@ type verifyCmd struct {
 const verifyGCPercent = 40
 
 // errRefuted ends the program with 1, after the violations have been printed.
-var errRefuted = errors.New("the crawl is refuted")
+var errRefuted = errors.New("the crawl has broken its guarantees")
 
 func (c *verifyCmd) Run(ctx context.Context, std streams) error {
 	opts := verify.DefaultOptions(c.Crawl)
@@ -60,7 +60,7 @@ func (c *verifyCmd) Run(ctx context.Context, std streams) error {
 		err = report.WriteText(std.out)
 	}
 	if err == nil && !report.Proven {
-		return fmt.Errorf("%w by %d violations", errRefuted, report.Found)
+		return fmt.Errorf("%w: %d violations, listed above", errRefuted, report.Found)
 	}
 	return err
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Snapshot is a crawl at one moment. Counts are totals since the crawl began; gauges are the
-// present values.
+// Snapshot is a crawl at one moment. Pages and Errors are totals since the crawl began, and Bytes
+// are of this run. The others are the present values.
 type Snapshot struct {
 	Pages  int64 // parsed
 	Bytes  int64 // of bodies, decoded
-	Errors int64 // exchanges without a usable response
+	Errors int64 // URLs that were given up after errors
 
 	Queued         int64 // URLs waiting in the frontier
 	Down           int64 // of these, URLs of hosts that are down

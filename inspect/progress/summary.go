@@ -25,7 +25,7 @@ type Summary struct {
 	Down map[string]int64
 	// Blocked is the number of URLs of blocked domains.
 	Blocked int64
-	// Outcomes by name, such as "fetched 200" or "gave_up_timeout".
+	// Outcomes are the numbers of settled URLs by reason, such as "fetched" or "disallowed".
 	Outcomes map[string]int64
 }
 

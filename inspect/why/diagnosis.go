@@ -41,7 +41,7 @@ func diagnose(s *CrawlStory, around loop) (d diagnoses) {
 		d.add("paused", "Go on with weft resume.", "The crawl is asked not to go on (%s).", asked)
 	}
 	if says, full := around.disk(); full {
-		d.add("disk", "Make room, and the crawl goes on by itself; or begin it again with a smaller --disk-reserve.",
+		d.add("disk", "Make room, and the crawl goes on by itself; or stop it, and go on with a smaller --disk-reserve.",
 			"Nothing is released: %s.", says)
 	}
 	d.archive(s, around)

@@ -88,7 +88,7 @@ const module = "github.com/weftcrawl/weft/"
 
 // Usage is the memory of this process by use, in bytes. The uses of the live data are
 // estimated from a sample, one allocation in 512 KiB, and are as old as one or two collections.
-// The program itself, some 25 MiB, is not in it.
+// The program's code is not in it.
 type Usage map[Use]int64
 
 // Total is the sum of all uses.

@@ -1,9 +1,10 @@
 // Package politeness computes how long to wait between requests to a server, how many to
 // make in one visit, how long to wait after an error, and when to stop.
 //
-// It is pure. Times and durations come in, decisions come out. Nothing here
-// reads a clock or draws a random number, and only a Witness has a state. The frontier keeps the numbers in its ledger, fetch keeps the delay on
-// its own clock, and a Witness in fetch counts where it did not.
+// It is pure. Times and durations come in, decisions come out. Nothing here reads a clock or draws
+// a random number, and only a Witness has a state. The frontier keeps the numbers in its ledger,
+// fetch keeps the delay on its own clock, and a Witness in fetch counts the requests that began too
+// early.
 //
 // # Delay and visits
 //

@@ -47,7 +47,7 @@ func checkBodies(d topics.Definition) error {
 	case d.BodyThreshold < 0 || d.BodyThreshold > topics.LargestInRecord:
 		return fmt.Errorf("bodies up to %d bytes in records are not between 1 and %d", d.BodyThreshold, topics.LargestInRecord)
 	case d.Bodies == "" && most > topics.LargestInRecord:
-		return fmt.Errorf("bodies up to %d bytes do not fit in records, %d at most: they need a place of their own", most, topics.LargestInRecord)
+		return fmt.Errorf("bodies up to %d bytes do not fit in records (%d at most): name a store with --bodies, or lower --max-body", most, topics.LargestInRecord)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func largestOf(d topics.Definition) (most int64) {
 func checkArchive(d topics.Definition) error {
 	switch {
 	case d.ArchiveFile < 0:
-		return fmt.Errorf("a file of the archive has %d bytes", d.ArchiveFile)
+		return fmt.Errorf("the size of files of the archive, %d bytes, is negative", d.ArchiveFile)
 	case d.ArchiveCompress != "" && d.ArchiveCompress != "gzip" && d.ArchiveCompress != "zstd":
 		return fmt.Errorf("the compression of the archive is %q: want gzip or zstd", d.ArchiveCompress)
 	case d.Archive == "" && (d.KeepMS != 0 || len(d.KeepOfMS) > 0):
@@ -87,7 +87,7 @@ func checkArchive(d topics.Definition) error {
 	}
 	for _, ms := range append(slices.Collect(maps.Values(d.KeepOfMS)), d.KeepMS) {
 		if ms < 0 {
-			return fmt.Errorf("the archive keeps what was fetched for %d ms", ms)
+			return fmt.Errorf("the time for which the archive keeps what was fetched, %d ms, is negative", ms)
 		}
 	}
 	return nil

@@ -102,12 +102,12 @@ func (r *holdReport) look(ctx context.Context, because string, now time.Time) {
 	case r.stage == "":
 	case because == "" && r.since.IsZero():
 	case because == "":
-		r.env.Logger.Warn("the crawl goes on: " + r.until)
+		r.env.Logger.Warn("the crawl goes on", "because", r.until)
 		r.env.Troubles.End(ctx, r.stage, r.kind)
 		r.since = time.Time{}
 	case r.since.IsZero() || now.Sub(r.told) >= trouble.Again:
 		if r.since.IsZero() {
-			r.env.Logger.Warn(r.log+": nothing is fetched until "+r.until, "because", because)
+			r.env.Logger.Warn("nothing is fetched", "problem", r.log, "because", because, "until", r.until)
 			r.since = now
 		}
 		r.told = now
