@@ -17,24 +17,24 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// Mend says how a damaged part of a log is repaired.
-type Mend string
+// Remedy says how a damaged part of a log is repaired.
+type Remedy string
 
-// The ways of repair.
+// Remedies.
 const (
-	// MendBegins: the log begins behind it, because a checkpoint has its state.
-	MendBegins Mend = "begin behind it"
-	// MendEnds: the log ends before it, as after a crash of the machine.
-	MendEnds Mend = "end before it"
-	// MendLeaves: it is left out.
-	MendLeaves Mend = "leave it out"
+	// BeginBehind: the log begins behind it, because a checkpoint has its state.
+	BeginBehind Remedy = "begin behind it"
+	// EndBefore: the log ends before it, as after a crash of the machine.
+	EndBefore Remedy = "end before it"
+	// LeaveOut: it is left out.
+	LeaveOut Remedy = "leave it out"
 )
 
 // Damaged is a damaged partition, and its repair.
 type Damaged struct {
 	broker.Damage // from the first damaged offset to the last
-	Mend          Mend
-	// Checkpoint is the offset of a checkpoint that has the state, with MendBegins.
+	Remedy        Remedy
+	// Checkpoint is the offset of a checkpoint that has the state, with BeginBehind.
 	Checkpoint int64
 }
 
@@ -85,26 +85,26 @@ func FindDamage(dir string, names topics.Names) ([]Damaged, error) {
 		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
 	})
 	for i := range all {
-		all[i].Mend, all[i].Checkpoint = mending(o.stateDir(), names, all[i].Damage)
+		all[i].Remedy, all[i].Checkpoint = remedyOf(o.stateDir(), names, all[i].Damage)
 	}
 	return all, nil
 }
 
-func mending(states string, names topics.Names, d broker.Damage) (Mend, int64) {
+func remedyOf(states string, names topics.Names, d broker.Damage) (Remedy, int64) {
 	if d.Topic != names.Deduped && d.Topic != names.Scheduled {
-		return MendLeaves, 0
+		return LeaveOut, 0
 	}
 	c, ok := ledger.Published(states, d.Topic, d.Partition)
 	if !ok || c.Offset < d.To {
-		return MendEnds, 0
+		return EndBefore, 0
 	}
 	if d.Topic == names.Deduped { // schedule must have read what is removed
 		reader, ok := ledger.Published(states, names.Scheduled, d.Partition)
 		if !ok || reader.Positions[names.Deduped].Offset < d.To {
-			return MendEnds, 0
+			return EndBefore, 0
 		}
 	}
-	return MendBegins, c.Offset
+	return BeginBehind, c.Offset
 }
 
 func readEvents(reader *ledger.EventReader, batch []byte, at broker.Damage) error {
@@ -128,12 +128,12 @@ func readEvents(reader *ledger.EventReader, batch []byte, at broker.Damage) erro
 func Repair(dir, aside string, all []Damaged) error {
 	keep := map[string]broker.Keep{}
 	for _, d := range all {
-		switch d.Mend {
-		case MendBegins:
+		switch d.Remedy {
+		case BeginBehind:
 			keep[d.Dir] = func(first, _ int64) bool { return first >= d.To }
-		case MendEnds:
+		case EndBefore:
 			keep[d.Dir] = func(_, next int64) bool { return next <= d.From }
-		case MendLeaves:
+		case LeaveOut:
 			keep[d.Dir] = func(int64, int64) bool { return true }
 		}
 	}

@@ -127,10 +127,10 @@ func (c *ledgerRepairCmd) Run(_ context.Context, std streams) error {
 		return err
 	}
 	table := progress.NewTable(std.out)
-	table.Row("LOG", "DAMAGED", "TO MEND IT")
+	table.Row("LOG", "DAMAGED", "REPAIR")
 	for _, d := range found {
-		what := string(d.Mend)
-		if d.Mend == crawl.MendBegins {
+		what := string(d.Remedy)
+		if d.Remedy == crawl.BeginBehind {
 			what += fmt.Sprintf(": the checkpoint at %d holds what it said", d.Checkpoint)
 		}
 		table.Row(fmt.Sprintf("%s/%d", d.Topic, d.Partition), fmt.Sprintf("%d to %d", d.From, d.To-1), what)
@@ -139,13 +139,13 @@ func (c *ledgerRepairCmd) Run(_ context.Context, std streams) error {
 		return err
 	}
 	if !c.Apply {
-		_, err = fmt.Fprintln(std.out, "nothing was changed; --apply mends it")
+		_, err = fmt.Fprintln(std.out, "nothing was changed; --apply repairs it")
 		return err
 	}
 	aside := filepath.Join(c.Data, "damaged-"+time.Now().UTC().Format("20060102-150405"))
 	if err := crawl.Repair(c.Data, aside, found); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(std.out, "mended; the logs as they were are in %s\n", aside)
+	_, err = fmt.Fprintf(std.out, "repaired; the former logs are in %s\n", aside)
 	return err
 }

@@ -149,7 +149,7 @@ func (b *Broker) start(o Options) error {
 		o.Damaged(found)
 		logs = b.view
 	}
-	if err = mend(logs); err != nil {
+	if err = rebuildSnapshots(logs); err != nil {
 		return fmt.Errorf("recover the broker's logs: %w", err)
 	}
 	secret, err := makeSecret(o.Dir)

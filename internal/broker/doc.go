@@ -48,7 +48,7 @@
 // segments are removed from disk and index.
 //
 // A start reads all logs once, and after a kill twice, one segment of each partition at a time. kfake
-// alone would then read each log completely into memory; see mend.go.
+// alone would then read each log completely into memory; see snapshot.go.
 //
 // # Cost
 //

@@ -34,7 +34,7 @@ func FuzzMend(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if err := p.mend(); err != nil {
+		if err := p.rebuildSnapshot(); err != nil {
 			t.Fatal(err)
 		}
 		kept, err := os.ReadFile(name)
@@ -47,7 +47,7 @@ func FuzzMend(f *testing.F) {
 		if err := os.Remove(filepath.Join(p.dir, snapshotName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if err := p.mend(); err != nil {
+		if err := p.rebuildSnapshot(); err != nil {
 			t.Fatal(err)
 		}
 		if again, _ := os.ReadFile(name); !bytes.Equal(again, kept) {

@@ -79,12 +79,7 @@ func ParseRule(text string) (Rule, error) {
 }
 
 func (r *Rule) covers(host string) bool {
-	if r.host == "" {
-		return true
-	}
-	host = strings.TrimSuffix(host, ".")
-	below, is := strings.CutSuffix(host, r.host)
-	return is && (below == "" || strings.HasSuffix(below, "."))
+	return r.host == "" || IsBelow(strings.TrimSuffix(host, "."), r.host)
 }
 
 // DefaultStrip are the rules of a new crawl. A crawl's definition has all of them, so

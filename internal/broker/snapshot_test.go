@@ -97,13 +97,13 @@ func unchecked(segment []byte, at int) bool {
 
 // TestMendedLogsAreWhatKfakeMakesOfThem kills a broker at random, damages its
 // last segment, and opens what is left twice: with kfake alone, which replays,
-// and with mend before. Both must be the same log, also after more was written
+// and with rebuildSnapshots before. Both must be the same log, also after more was written
 // and after a clean end.
 func TestMendedLogsAreWhatKfakeMakesOfThem(t *testing.T) {
 	ctx := deadline(t)
 	mended, killed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		root, err := os.MkdirTemp(memoryDir(), "mend")
+		root, err := os.MkdirTemp(memoryDir(), "snapshots")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestMendedLogsAreWhatKfakeMakesOfThem(t *testing.T) {
 		if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
-		if err := mend(filepath.Join(other, "kafka")); err != nil {
+		if err := rebuildSnapshots(filepath.Join(other, "kafka")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(filepath.Join(other, "kafka", "partitions", trimmed+"-0", snapshotName)); err == nil {

@@ -1,32 +1,24 @@
 package broker
 
 import (
-	"cmp"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
-
-	"github.com/weftcrawl/weft/internal/kafka"
 )
 
 // kfake writes at its end a snapshot of each partition beside its segments. After a kill there
 // is no valid snapshot, and kfake loads all records of a partition into memory: 872 MiB for
 // 859 MiB of logs. A start from snapshots loads one segment of each partition at a time.
 //
-// mend makes the missing snapshots from the names and sizes of the segments and the headers of
+// rebuildSnapshots makes the missing snapshots from the names and sizes of the segments and the headers of
 // their batches. It leaves unclear cases to kfake.
 
 // snapshot is kfake's snapshot.json, version 1.
@@ -56,18 +48,18 @@ const (
 	snapshotVersion = 1
 )
 
-// mend brings the snapshots of all partitions below logs up to date.
-func mend(logs string) error {
+// rebuildSnapshots brings the snapshots of all partitions below logs up to date.
+func rebuildSnapshots(logs string) error {
 	partitions, err := listPartitions(logs)
 	for _, p := range partitions {
-		if err := p.mend(); err != nil {
-			return fmt.Errorf("mend %s: %w", p.dir, err)
+		if err := p.rebuildSnapshot(); err != nil {
+			return fmt.Errorf("rebuild the snapshot of %s: %w", p.dir, err)
 		}
 	}
 	return err
 }
 
-func (p logDir) mend() error {
+func (p logDir) rebuildSnapshot() error {
 	segments, err := listSegments(p.dir)
 	if err != nil || len(segments) == 0 {
 		return err
@@ -205,49 +197,4 @@ func (snap *snapshot) add(s *segment, b logBatch) {
 	}
 	s.MinEpoch, s.MaxEpoch = min(s.MinEpoch, epoch), max(s.MaxEpoch, epoch)
 	snap.Epoch = epoch
-}
-
-// rewind moves commits beyond the end of their log back to the end.
-//
-// kfake does not sync its writes, so that a power failure may lose the end of a log and keep
-// the commits. Such a group would wait at its offset while new records get lower offsets: it
-// would silently skip them.
-func rewind(ctx context.Context, options []kgo.Opt, log *slog.Logger) error {
-	client, err := kafka.NewClient(options...)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	groups, err := admin.ListGroups(ctx)
-	if err != nil {
-		return fmt.Errorf("list groups: %w", err)
-	}
-	ends, err := admin.ListEndOffsets(ctx)
-	if err := cmp.Or(err, ends.Error()); err != nil {
-		return fmt.Errorf("read ends of logs: %w", err)
-	}
-	var errs []error
-	for group, commits := range admin.FetchManyOffsets(ctx, groups.Groups()...) {
-		if commits.Err != nil {
-			errs = append(errs, fmt.Errorf("read commits of %s: %w", group, commits.Err))
-			continue
-		}
-		if beyond := beyondEnds(commits.Fetched, ends); len(beyond) > 0 {
-			log.Warn("commits were beyond the ends of their logs: the records there are lost", "group", group, "topics", len(beyond))
-			errs = append(errs, admin.CommitAllOffsets(ctx, group, beyond))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// beyondEnds returns the ends of the partitions in which a commit is beyond.
-func beyondEnds(commits kadm.OffsetResponses, ends kadm.ListedOffsets) kadm.Offsets {
-	var beyond kadm.Offsets
-	commits.Each(func(c kadm.OffsetResponse) {
-		if end, ok := ends.Lookup(c.Topic, c.Partition); ok && c.At > end.Offset {
-			beyond.AddOffset(c.Topic, c.Partition, end.Offset, -1)
-		}
-	})
-	return beyond
 }
