@@ -94,3 +94,13 @@ func IsBelow(name, domain string) bool {
 	above, ok := strings.CutSuffix(name, domain)
 	return ok && (above == "" || strings.HasSuffix(above, "."))
 }
+
+// IsAbsolute tells whether a reference is a URL of the web with its scheme: http or https, in any case.
+func IsAbsolute(ref string) bool {
+	for _, scheme := range []string{"http://", "https://"} {
+		if len(ref) > len(scheme) && strings.EqualFold(ref[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
+}

@@ -5,8 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // h2Window bounds what an HTTP/2 peer may send ahead of the reader on one
@@ -200,7 +201,7 @@ func FollowRobots(ctx context.Context, do func(context.Context, Request) *Exchan
 		x := do(ctx, r)
 		list = append(list, x)
 		r.URL = x.Location
-		if x.Class != ClassNone || !isHTTP(r.URL) || len(list) > MaxRobotsRedirects || hop == nil {
+		if x.Class != ClassNone || !urls.IsAbsolute(r.URL) || len(list) > MaxRobotsRedirects || hop == nil {
 			return list
 		}
 		var follow bool
@@ -208,8 +209,4 @@ func FollowRobots(ctx context.Context, do func(context.Context, Request) *Exchan
 			return list
 		}
 	}
-}
-
-func isHTTP(url string) bool {
-	return strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://")
 }

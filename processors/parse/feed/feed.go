@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/extract"
 	"github.com/weftcrawl/weft/processors/parse/markup"
 )
@@ -261,7 +262,7 @@ func (r *reader) close() {
 		if e.Date == "" {
 			e.Date = r.updated
 		}
-		if e.Link == "" && absolute(e.ID) && r.feed.Kind == RSS {
+		if e.Link == "" && urls.IsAbsolute(e.ID) && r.feed.Kind == RSS {
 			e.Link = e.ID
 		}
 	}
@@ -289,7 +290,7 @@ func (r *reader) take() {
 		r.setLink(r.url(raw))
 	case "guid", "id":
 		first(&e.ID, r.bounded(strings.TrimSpace(raw)))
-		if field == "guid" && r.guid && absolute(strings.TrimSpace(raw)) {
+		if field == "guid" && r.guid && urls.IsAbsolute(strings.TrimSpace(raw)) {
 			first(&e.Link, r.url(raw))
 		}
 	case "pubdate", "published", "issued", "date", "created":
@@ -340,10 +341,6 @@ func (r *reader) url(raw string) string {
 }
 
 const maxURLBytes = 6 << 10
-
-func absolute(ref string) bool {
-	return strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")
-}
 
 // plain returns a text on one line, without the HTML that it may contain. Of RSS every text may be
 // HTML, because programs write it so; of Atom its type says it.

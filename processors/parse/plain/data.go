@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // What is wrong with a text, by name. Empty: nothing is.
@@ -77,8 +79,7 @@ func ReadLines(text string, found func(url string)) (values int, wrong string) {
 
 // isURL tells whether the whole string is a URL that a crawl can fetch.
 func isURL(s string) bool {
-	scheme, rest, _ := strings.Cut(s, "://")
-	return (scheme == "http" || scheme == "https") && rest != "" && len(s) <= maxURLBytes && !strings.ContainsAny(s, " \t\r\n<>\"")
+	return urls.IsAbsolute(s) && len(s) <= maxURLBytes && !strings.ContainsAny(s, " \t\r\n<>\"")
 }
 
 const maxURLBytes = 6 << 10

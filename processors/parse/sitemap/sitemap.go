@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/dates"
 	"github.com/weftcrawl/weft/processors/parse/markup"
 )
@@ -318,7 +319,7 @@ func (r *reader) text(value string) {
 			e.Loc = unspaced(value)
 		}
 	case "guid":
-		if r.permalink && isAbsolute(value) {
+		if r.permalink && urls.IsAbsolute(value) {
 			r.guid = value
 		}
 	case "lastmod", "updated", "modified":
@@ -370,7 +371,7 @@ func (r *reader) list(text *bufio.Reader) {
 		line := strings.ToValidUTF8(strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")), "")
 		switch {
 		case line == "" || line[0] == '#':
-		case isAbsolute(line):
+		case urls.IsAbsolute(line):
 			r.result.Kind = Text
 			r.add(&Entry{Loc: line, Priority: -1})
 		case r.result.Kind == None:
@@ -389,10 +390,6 @@ func line(data []byte, end bool) (advance int, token []byte, err error) {
 		return len(data), data, nil
 	}
 	return 0, nil, nil
-}
-
-func isAbsolute(ref string) bool {
-	return len(ref) > 8 && (strings.EqualFold(ref[:7], "http://") || strings.EqualFold(ref[:8], "https://"))
 }
 
 // unspaced removes the line breaks and tabs in a URL that was written on several lines. Spaces

@@ -1,14 +1,17 @@
 package structured
 
-import "strings"
+import (
+	"strings"
 
-// maxURLBytes bounds what may be a URL (package urls).
-const maxURLBytes = 2048
+	"github.com/weftcrawl/weft/internal/urls"
+)
+
+// maxURLBytes bounds what may be a URL.
+const maxURLBytes = urls.MaxBytes
 
 // isWebURL tells whether a text is as a whole an absolute URL of the web.
 func isWebURL(text string) bool {
-	return len(text) <= maxURLBytes && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")) &&
-		!strings.ContainsAny(text, " \t\n\r\f<>\"")
+	return len(text) <= maxURLBytes && urls.IsAbsolute(text) && !strings.ContainsAny(text, " \t\n\r\f<>\"")
 }
 
 // short is a name without the prefix of schema.org, if it has it.
