@@ -41,6 +41,9 @@ func New(o Options) (*Client, error) {
 		tls: &tls.Config{
 			RootCAs:    o.RootCAs,
 			NextProtos: []string{"h2", "http/1.1"},
+			// What browsers can do: old servers know no other way.
+			CipherSuites:  cipherSuites(),
+			Renegotiation: tls.RenegotiateOnceAsClient, // a server that asks for a client certificate later
 			// Off by default: see Options.Insecure.
 			InsecureSkipVerify: o.Insecure,
 		},
@@ -73,6 +76,18 @@ func New(o Options) (*Client, error) {
 		robotsHeader: headers(o.Agent(), "text/plain,*/*;q=0.8"),
 		end:          end,
 	}, nil
+}
+
+// cipherSuites are the suites of TLS 1.2 of Go, and four that browsers have too: key exchange by RSA. They come last, whatever
+// their place here.
+func cipherSuites() []uint16 {
+	ids := []uint16{
+		tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA,
+	}
+	for _, suite := range tls.CipherSuites() {
+		ids = append(ids, suite.ID)
+	}
+	return ids
 }
 
 // Close closes idle connections and ends look-ups. Exchanges in flight are

@@ -2,8 +2,10 @@ package httpclient
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"slices"
 	"strings"
@@ -137,10 +139,14 @@ func (l *layer) Read(p []byte) (int, error) {
 }
 
 // gunzip reads all members of a gzip file (RFC 1952) and ignores what follows
-// them, as browsers do.
+// them, as browsers do. The trailer of the last member may be missing or cut, because
+// programs that make gzip by hand leave it out, and browsers do not look at it. A whole
+// trailer must be right.
 type gunzip struct {
-	in *bufio.Reader
-	z  gzip.Reader
+	in   *bufio.Reader
+	body io.ReadCloser // a flate.Resetter
+	sum  uint32        // of the member, CRC-32
+	size uint32        // of the member, modulo 2^32
 }
 
 func (g *gunzip) reset(in *bufio.Reader) (plain bool, err error) {
@@ -151,18 +157,100 @@ func (g *gunzip) reset(in *bufio.Reader) (plain bool, err error) {
 	return false, g.next()
 }
 
+// next begins a member.
 func (g *gunzip) next() error {
-	err := g.z.Reset(g.in)
-	g.z.Multistream(false)
-	return err
+	if err := skipGzipHeader(g.in); err != nil {
+		return err
+	}
+	g.sum, g.size = 0, 0
+	if g.body == nil {
+		g.body = flate.NewReader(g.in)
+		return nil
+	}
+	return g.body.(flate.Resetter).Reset(g.in, nil)
 }
 
 func (g *gunzip) Read(p []byte) (int, error) {
-	n, err := g.z.Read(p)
-	if err == io.EOF && startsWith(g.in, "\x1f\x8b") {
-		err = g.next()
+	n, err := g.body.Read(p)
+	g.sum = crc32.Update(g.sum, crc32.IEEETable, p[:n])
+	g.size += uint32(n)
+	if err == io.EOF {
+		err = g.trailer()
 	}
 	return n, err
+}
+
+// trailer ends a member. It returns io.EOF if no other member follows.
+func (g *gunzip) trailer() error {
+	trailer, err := g.in.Peek(8)
+	switch {
+	case len(trailer) < 8: // err says whether the message is whole
+		return err
+	case binary.LittleEndian.Uint32(trailer) != g.sum || binary.LittleEndian.Uint32(trailer[4:]) != g.size:
+		return gzip.ErrChecksum
+	}
+	_, _ = g.in.Discard(8) // it is in the buffer
+	if startsWith(g.in, "\x1f\x8b") {
+		return g.next()
+	}
+	_, err = g.in.Peek(1)
+	if err == nil {
+		err = io.EOF // what follows is ignored
+	}
+	return err
+}
+
+// Flags of the header of a member (RFC 1952 section 2.3.1).
+const (
+	gzipHeaderSum = 1 << 1
+	gzipExtra     = 1 << 2
+	gzipName      = 1 << 3
+	gzipComment   = 1 << 4
+)
+
+// skipGzipHeader reads the header of a member.
+func skipGzipHeader(in *bufio.Reader) error {
+	fixed, err := in.Peek(10)
+	if err != nil {
+		return unexpected(err)
+	}
+	method, flags := fixed[2], fixed[3]
+	if method != 8 {
+		return gzip.ErrHeader
+	}
+	_, _ = in.Discard(10) // they are in the buffer
+	if flags&gzipExtra != 0 {
+		length, err := in.Peek(2)
+		if err != nil {
+			return unexpected(err)
+		}
+		if _, err := in.Discard(2 + int(binary.LittleEndian.Uint16(length))); err != nil {
+			return unexpected(err)
+		}
+	}
+	for _, text := range []byte{gzipName, gzipComment} {
+		for flags&text != 0 {
+			switch _, err := in.ReadSlice(0); err {
+			case nil:
+				flags &^= text
+			case bufio.ErrBufferFull: // it goes on
+			default:
+				return unexpected(err)
+			}
+		}
+	}
+	if flags&gzipHeaderSum != 0 {
+		_, err = in.Discard(2)
+	}
+	return unexpected(err)
+}
+
+// unexpected is err, or io.ErrUnexpectedEOF instead of io.EOF.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // inflate reads the zlib format (RFC 1950), which "deflate" means, or the raw format (RFC 1951),

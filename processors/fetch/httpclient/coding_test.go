@@ -93,6 +93,11 @@ func TestCodings(t *testing.T) {
 		{"x-gzip in capitals", []string{"X-GZip"}, gz, text},
 		{"gzip with garbage after it", []string{"gzip"}, append(bytes.Clone(gz), "\r\n\r\n"...), text},
 		{"gzip of two members", []string{"gzip"}, append(bytes.Clone(gz), gz...), append(bytes.Clone(text), text...)},
+		{"gzip without its trailer", []string{"gzip"}, gz[:len(gz)-8], text},
+		{"gzip with half of its trailer", []string{"gzip"}, gz[:len(gz)-4], text},
+		{"gzip as PHP programs make it of zlib", []string{"gzip"}, append([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"), compress(t, "deflate", text)...), text},
+		{"gzip with all fields of its header", []string{"gzip"}, append([]byte("\x1f\x8b\x08\x1e\x00\x00\x00\x00\x00\xff\x03\x00abcname\x00comment\x00\x12\x34"), gz[10:]...), text},
+		{"gzip in two codings without its trailer", []string{"gzip, br"}, compress(t, "br", gz[:len(gz)-8]), text},
 		{"zlib", []string{"deflate"}, compress(t, "deflate", text), text},
 		{"raw deflate", []string{"deflate"}, compress(t, "raw", text), text},
 		{"zlib with garbage after it", []string{"deflate"}, append(compress(t, "deflate", text), "\r\n\r\n"...), text},
@@ -147,6 +152,11 @@ func TestBadCodings(t *testing.T) {
 		return b
 	}
 	half := func(b []byte) []byte { return b[:len(b)/2] }
+	another := func(b []byte, fromEnd int) []byte {
+		b = bytes.Clone(b)
+		b[len(b)-fromEnd] ^= 1
+		return b
+	}
 	// A member of gzip, in a stream of brotli that has no end.
 	var open bytes.Buffer
 	w := brotli.NewWriter(&open)
@@ -160,6 +170,9 @@ func TestBadCodings(t *testing.T) {
 	}{
 		{"gzip damaged", "gzip", flip(compress(t, "gzip", text)), ClassBadEncoding},
 		{"gzip cut", "gzip", half(compress(t, "gzip", text)), ClassBodyTruncated},
+		{"gzip cut in its header", "gzip", []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xffname"), ClassBodyTruncated},
+		{"gzip with another checksum", "gzip", another(compress(t, "gzip", text), 8), ClassBadEncoding},
+		{"gzip with another length", "gzip", another(compress(t, "gzip", text), 4), ClassBadEncoding},
 		{"zlib cut", "deflate", half(compress(t, "deflate", text)), ClassBodyTruncated},
 		{"deflate of text", "deflate", text, ClassBadEncoding},
 		{"brotli of text", "br", text, ClassBadEncoding},
