@@ -13,10 +13,12 @@
 //     removed, dot segments are resolved, and characters that a path or a query may
 //     not have are percent-encoded.
 //
-// Three changes make two spellings of one resource the same string:
+// Four changes make two spellings of one resource the same string:
 //
 //   - the fragment is removed, because it is never sent;
 //   - user name and password are removed, because a crawler has no account;
+//   - the final dot of a host name is removed, because "example.com." is the same
+//     host;
 //   - percent-encoded unreserved characters are decoded and the hexadecimal
 //     digits of the others are upper case, which servers must not tell apart
 //     (RFC 3986 section 6.2.2).

@@ -63,3 +63,19 @@ func TestHostOf(t *testing.T) {
 		}
 	}
 }
+
+func TestFinalDotOfAHost(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://example.com./a":      "http://example.com/a",
+		"http://example.com.:8080/a": "http://example.com:8080/a",
+		"http://EXAMPLE.com%2E/":     "http://example.com/",
+		"http://example.com。/":       "http://example.com/", // U+3002 is a dot, too
+		"http://1.2.3.4./":           "http://1.2.3.4/",
+		"http://example.com../":      "http://example.com../", // it names no host
+		"http://./":                  "http://./",
+	} {
+		if u, _ := Parse(text); u.String() != want {
+			t.Errorf("%q is %q, want %q", text, u, want)
+		}
+	}
+}

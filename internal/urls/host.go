@@ -79,7 +79,16 @@ func parseHost(s string) (string, Refusal) {
 	if endsInNumber(name) {
 		return parseIPv4(name)
 	}
-	return name, Accepted
+	return withoutFinalDot(name), Accepted
+}
+
+// withoutFinalDot is the name without the dot that says that it is complete. A crawler
+// completes no name.
+func withoutFinalDot(name string) string {
+	if without := strings.TrimSuffix(name, "."); without != "" && !strings.HasSuffix(without, ".") {
+		return without
+	}
+	return name
 }
 
 // toASCII is "domain to ASCII" (https://url.spec.whatwg.org/#idna), not strict.
