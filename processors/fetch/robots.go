@@ -114,9 +114,9 @@ func robotsStatus(x *httpclient.Exchange) int {
 	return x.Status
 }
 
-// robots makes a request for a robots.txt, and follows redirects within the domain while
-// there is time for them. A redirect to another domain is followed by that domain's
-// fetcher, in its host queue and with its delay; see package frontier.
+// robots makes a request for a robots.txt, and follows redirects within the host while
+// there is time for them. A redirect to another host is followed by another visit. If that host is
+// of another domain, it is that domain's fetcher that makes the visit; see package frontier.
 //
 // The outcome is reported once the exchanges are in fetched, for archives, and the other
 // domain has its record. A crash before that repeats the request.
@@ -164,6 +164,8 @@ func RobotsFor(asked *weftpb.Target) *weftpb.RobotsOf {
 // (politeness.Lease) has this time for a request, besides the delay and the exchange
 // after it. A chain of redirects that outlasts the lease would be begun again for ever.
 // So another visit follows the rest of a chain, by a referral of the domain to itself.
+// Such a visit also follows a redirect to another host of the domain: that host may have a
+// Crawl-delay or a request that hangs, or may have asked for no requests.
 const robotsSpan = 30 * time.Second
 
 // robotsHops makes the exchanges. Each target is charged to its address, and the address of the
@@ -178,7 +180,7 @@ func (q *requester) robotsHops(f flight, asked *weftpb.Target) []*httpclient.Exc
 	request := httpclient.Request{URL: asked.Url, LookedUp: v.LookedUp, Permit: q.permit(v)}
 	return q.http.Robots(f.within, request, func(next string) (lookedUp time.Duration, follow bool) {
 		u, refusal := urls.Parse(next)
-		if refusal != urls.Accepted || followed >= httpclient.MaxRobotsRedirects || urls.DomainOf(u.String()) != v.Domain || time.Since(began) > robotsSpan {
+		if refusal != urls.Accepted || followed >= httpclient.MaxRobotsRedirects || urls.HostOf(u.String()) != urls.HostOf(asked.Url) || time.Since(began) > robotsSpan {
 			return 0, false
 		}
 		followed++

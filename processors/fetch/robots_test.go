@@ -233,10 +233,11 @@ func TestSlowRedirectsOfRobots(t *testing.T) {
 	}
 }
 
-// elsewhereTo is a robots.txt at one address that redirects to another host of its domain, at
-// another address. Each exchange takes two seconds; begun has when they began.
+// elsewhereTo is a robots.txt at one address that redirects to next. A path with www is at another
+// address. Each exchange takes two seconds; begun has when they began.
 type elsewhereTo struct {
 	known
+	next  string
 	began time.Time
 	begun *[]time.Duration
 }
@@ -254,15 +255,14 @@ func (elsewhereTo) LookUp(_ context.Context, url string) (netip.Addr, *httpclien
 }
 
 func (r elsewhereTo) Robots(_ context.Context, q httpclient.Request, hop httpclient.Hop) []*httpclient.Exchange {
-	const next = "http://www.a.example/robots.txt"
 	exchange := func(x httpclient.Exchange) *httpclient.Exchange {
 		*r.begun = append(*r.begun, time.Since(r.began))
 		time.Sleep(2 * time.Second)
 		return &x
 	}
-	list := []*httpclient.Exchange{exchange(httpclient.Exchange{URL: q.URL, Status: 301, Location: next})}
-	if _, follow := hop(next); follow {
-		list = append(list, exchange(httpclient.Exchange{URL: next, Status: 404}))
+	list := []*httpclient.Exchange{exchange(httpclient.Exchange{URL: q.URL, Status: 301, Location: r.next})}
+	if _, follow := hop(r.next); follow {
+		list = append(list, exchange(httpclient.Exchange{URL: r.next, Status: 404}))
 	}
 	return list
 }
@@ -283,7 +283,7 @@ func TestRedirectOfRobotsIsChargedToItsAddress(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := addresses.DefaultOptions()
 				o.Delay, o.AtOnce = 2*time.Second, 1
-				r := elsewhereTo{began: time.Now(), begun: new([]time.Duration)}
+				r := elsewhereTo{next: "http://a.example/www/robots.txt", began: time.Now(), begun: new([]time.Duration)}
 				q := &requester{
 					http: r, addresses: addresses.New(o, func() (mine, all int) { return 1, 1 }), reporter: new(reporter),
 					backlog: newBackpressure(nil, stage.Env{}, Options{BacklogBytes: 1}),
@@ -326,6 +326,30 @@ func TestRedirectOfRobotsIsChargedToItsAddress(t *testing.T) {
 					t.Errorf("%d exchanges, begun after %v, want %v", len(hops), *r.begun, c.begun)
 				}
 			})
+		})
+	}
+}
+
+// Another host of the domain may have a Crawl-delay, or a request that hangs. So another visit follows
+// a redirect to it.
+func TestRedirectOfRobotsToAnotherHost(t *testing.T) {
+	for next, exchanges := range map[string]int{
+		"http://a.example/next": 2, "https://a.example/robots.txt": 2, "http://www.a.example/robots.txt": 1, "http://b.example/robots.txt": 1,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := elsewhereTo{next: next, began: time.Now(), begun: new([]time.Duration)}
+			q := &requester{
+				http: r, addresses: addresses.New(addresses.DefaultOptions(), func() (mine, all int) { return 1, 1 }), reporter: new(reporter),
+				backlog: newBackpressure(nil, stage.Env{}, Options{BacklogBytes: 1}),
+			}
+			own := &weftpb.Target{Url: "http://a.example/robots.txt"}
+			v := &hostqueue.Visit{Visit: &weftpb.Visit{Id: "v", Robots: true, Requests: []*weftpb.Request{{Target: own}}}, Domain: "a.example"}
+			q.LookUp(t.Context(), v, 0)
+			leave, _ := q.Enter(t.Context(), v, 0)
+			defer leave()
+			if hops := q.robotsHops(flight{ctx: t.Context(), within: t.Context(), visit: v}, own); len(hops) != exchanges {
+				t.Errorf("%s: %d exchanges, want %d", next, len(hops), exchanges)
+			}
 		})
 	}
 }
