@@ -86,7 +86,7 @@ func open(env stage.Env, o Options) (*archiver, error) {
 		kgo.OnPartitionsAssigned(a.onAssigned),
 		kgo.OnPartitionsRevoked(a.onLost),
 		kgo.OnPartitionsLost(a.onLost),
-		kgo.FetchMaxBytes(1<<20), kgo.FetchMaxPartitionBytes(1<<19), kgo.FetchMinBytes(fetchBytes), kgo.FetchMaxWait(fetchWait),
+		kgo.FetchMaxBytes(1<<20), kgo.FetchMaxPartitionBytes(1<<19), kgo.FetchMaxWait(500*time.Millisecond),
 	)...)
 	if err != nil {
 		a.rejects.Close()
@@ -147,18 +147,8 @@ func newArchiver(env stage.Env, o Options) (*archiver, error) {
 	}, nil
 }
 
-// Records are read in bulk: the broker answers when it has fetchBytes, or after fetchWait. Read one by
-// one as they come, each finds the caches of the processor full of the other stages.
-const (
-	fetchBytes = 1 << 19
-	fetchWait  = 400 * time.Millisecond
-)
-
-// pollFor is the longest wait for an answer of the broker. Drafts are checked after each wait.
+// pollFor is the longest wait for records. Drafts are checked after each wait.
 const pollFor = 100 * time.Millisecond
-
-// idleAfter is the time after which a partition has nothing more to read.
-const idleAfter = fetchWait + pollFor
 
 // If the records that wait for a job reach waitingBytes, their partition is not read.
 const waitingBytes = 4 << 20
@@ -230,7 +220,7 @@ func (a *archiver) round(ctx, life context.Context, wait time.Duration, settle b
 		if err := a.work(ctx, life, from, p); err != nil {
 			return err
 		}
-		idle := time.Since(p.heard) >= idleAfter
+		idle := time.Since(p.heard) >= pollFor
 		if p.draft != nil && p.job == nil && (settle && idle || p.draft.old(a.options.FileAge, idle)) {
 			a.publish(life, from, p)
 		}
