@@ -23,10 +23,11 @@ type Stage struct {
 	topics.Step
 	// Run runs the stage until ctx ends.
 	Run func(ctx context.Context, env stage.Env, o Options) error
-	// Transform is what a worker makes of one record; nil for other kinds.
+	// Transform returns the function that makes a worker's outputs of one record. It is nil if
+	// the stage is not a worker.
 	Transform func(env stage.Env) (stage.Transform, error)
-	// Define is a stage with a ledger, without what runs it; nil for other kinds.
-	// While diskLow is true it releases nothing.
+	// Define returns the ledger processor of a stage with a ledger. It is nil if the stage has no
+	// ledger. While diskLow is true, the processor of schedule releases no visit.
 	Define func(env stage.Env, diskLow *atomic.Bool) ledger.Processor
 }
 

@@ -50,9 +50,9 @@ func (g Gate) Permits() bool { return g.Leased && !g.Paused && !g.Resting && !g.
 func (g Gate) Opens() bool { return g.Paused || g.Blocked || g.Permits() && !g.Full && !g.Low }
 
 // Exchanger makes exchanges. It is a part of httpclient.Client, which has the descriptions of
-// the methods. It is safe for concurrent use. A server decides what our code meets in one. When our code panics, that is this exchange's outcome
-// (httpclient.ClassPanic), and the stage goes on. This does not cover net/http's own
-// goroutines.
+// the methods. It is safe for concurrent use. If a method panics because of what a server sent,
+// the requester makes this panic the outcome of the exchange (httpclient.ClassPanic), and the
+// stage goes on. A panic in a goroutine of net/http still ends the process.
 type Exchanger interface {
 	LookAhead(ctx context.Context, urls []string)
 	LookUp(ctx context.Context, url string) (address netip.Addr, failure *httpclient.Exchange)
@@ -123,7 +123,7 @@ func (q *requester) LookUp(ctx context.Context, v *hostqueue.Visit, i int) (answ
 	return q.deliver(f, q.make(f)), false
 }
 
-// lookUp looks up the host of a URL. A panic is the exchange that failed, too.
+// lookUp looks up the host of a URL. If that panics, failure is the exchange that failed.
 func (q *requester) lookUp(ctx context.Context, url string) (address netip.Addr, failure *httpclient.Exchange) {
 	began := time.Now()
 	defer func() {
@@ -301,7 +301,7 @@ func (q *requester) gone(ctx context.Context, v *hostqueue.Visit) hostqueue.Answ
 	return hostqueue.Answer{Stop: true}
 }
 
-// make makes a request. A panic is the exchange that failed.
+// make makes a request. If that panics, the outcome is that of an exchange that failed.
 func (q *requester) make(f flight) (r result) {
 	kind := q.page
 	switch {

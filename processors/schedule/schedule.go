@@ -36,8 +36,8 @@ func Run(ctx context.Context, env stage.Env) error {
 	return stage.Stateful(ctx, env, topics.Schedule, Define(env, low))
 }
 
-// Define returns the stage without what runs it. Of env it takes the names, the
-// definition, the pauses, the clock and the meter. While diskLow is true no visit
+// Define returns the ledger processor of the stage. It uses the names, the definition, the
+// settings, the pauses, the clock, the meter and Known of env. While diskLow is true, no visit
 // is released.
 func Define(env stage.Env, diskLow *atomic.Bool) ledger.Processor {
 	return ledger.Processor{

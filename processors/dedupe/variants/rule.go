@@ -9,16 +9,18 @@ type Rule uint8
 
 // The rules, except for the rules of index files, which follow, and HTTP.
 const (
-	// HTTPS: http://h/p is https://h/p. Default ports only.
+	// HTTPS makes https://h/p of http://h/p. It applies to default ports only.
 	HTTPS Rule = iota
-	// NoWWW: www.h is h, and WWW: h is www.h.
+	// NoWWW makes h of the host www.h.
 	NoWWW
+	// WWW makes www.h of the host h.
 	WWW
-	// Slash: /a is /a/, unless the last segment has a dot, as files have.
+	// Slash makes /a/ of /a, unless the last segment has a dot, as files have.
 	Slash
-	// NoSlash: /a/ is /a; the root stays.
+	// NoSlash makes /a of /a/. The root stays.
 	NoSlash
-	// firstIndex: /a/FILE is /a/, FILE being indexFiles[rule-firstIndex].
+	// firstIndex makes /a/ of /a/FILE, where FILE is indexFiles[0]. The rules from firstIndex
+	// on do so for indexFiles[rule-firstIndex].
 	firstIndex
 )
 
@@ -29,8 +31,9 @@ var indexFiles = [...]string{
 	"default.htm", "default.html", "default.asp", "default.aspx",
 }
 
-// HTTP makes http://h/p of https://h/p. Default ports only. Only redirects and canonical URLs speak
-// for it, because of two schemes with equal texts the encrypted one is better.
+// HTTP makes http://h/p of https://h/p. It applies to default ports only. Only redirects and
+// canonical URLs speak for it: if the texts of both schemes are equal, the encrypted scheme is
+// better.
 const HTTP = firstIndex + Rule(len(indexFiles))
 
 const rules = int(HTTP) + 1

@@ -46,7 +46,8 @@ func (v *view) look(name string) *site {
 	return v.lastSite
 }
 
-// lookAtPages returns pages that the caller must not change.
+// lookAtPages returns what is known of the pages of a site. A caller that changes it must put it
+// into v.pages.
 func (v *view) lookAtPages(name string) *pages {
 	if p, ok := v.pages[name]; ok {
 		return p

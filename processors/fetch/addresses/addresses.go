@@ -35,8 +35,9 @@ type Options struct {
 }
 
 // DefaultOptions returns the options of a crawl without options. They exempt the addresses of
-// the machine itself and of private networks (RFC 1918, RFC 4193, RFC 6598), because people
-// crawl their own servers there.
+// the machine itself, of private networks (RFC 1918, RFC 4193), of shared address space (RFC
+// 6598), and of a link (RFC 3927, RFC 4291 section 2.5.6), because people crawl their own
+// servers there.
 func DefaultOptions() Options {
 	return Options{Delay: 50 * time.Millisecond, AtOnce: 8, Exempt: slices.Clone(private), Patience: 5 * time.Second}
 }

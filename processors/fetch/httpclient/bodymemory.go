@@ -19,10 +19,10 @@ import (
 // body, slowly, must not keep that memory from others. So while a body waits for memory,
 // each body that is being read must come at a rate that fills its reservation within the
 // time of an exchange, or its exchange ends. A body of known length that would arrive in
-// time anyway meets this. A body that is decoded after it is read ([bodies.unpack]) must
-// come at the rate that its encoded bytes need, although its reservation is for both. To
-// keep the whole memory from others, servers have to send as much as honest servers that
-// use it.
+// time anyway meets this. A reservation may be for the encoded and the decoded bytes of a
+// body. Then the rate is only that of the decoded bytes, or that of the encoded bytes if the
+// body is decoded after it is read ([bodies.unpack]). So servers can keep the whole memory from
+// others only if they send as much as honest servers that use it.
 type bodyMemory struct {
 	free   *semaphore.Weighted // bytes
 	size   int64               // bytes

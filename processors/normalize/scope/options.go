@@ -9,13 +9,13 @@ import (
 type Mode string
 
 const (
-	// Host is to the same host and port.
+	// Host allows links to the same host and port.
 	Host Mode = "host"
-	// Domain is to the same registrable domain.
+	// Domain allows links within the same registrable domain.
 	Domain Mode = "domain"
-	// Prefix is below the directory of the seed.
+	// Prefix allows links below the directory of the seed.
 	Prefix Mode = "prefix"
-	// Any is everywhere.
+	// Any allows all links.
 	Any Mode = "any"
 )
 

@@ -10,7 +10,8 @@
 // What the two do takes time that grows with more than the size of a tree: they go over the
 // contents of an element once for each element that it is in. So a tree is judged by its shape
 // before it is read, and a table or a nested list that Markdown would blow up is written
-// without its marks (prepare). A panic of theirs is the outcome Failed of that page.
+// without its marks (prepare). If one of the two libraries panics, the outcome of the page is
+// Failed.
 package article
 
 import (

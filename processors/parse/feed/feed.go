@@ -107,8 +107,8 @@ type reader struct {
 	guid bool
 	// literal: the text is not HTML, so a reference such as &amp; in it stands for itself.
 	literal bool
-	// open are the open elements in the entry or the channel whose contents do not belong to
-	// it: an author, a source, an image.
+	// inside is the open element in the entry or the channel whose contents do not belong to
+	// it: an author, a source, an image. It is empty if no such element is open.
 	inside string
 	// field is the element whose text is collected; depth counts elements in it.
 	field  string

@@ -318,10 +318,10 @@ func (f *field) selector(t member) error {
 var (
 	sibling = regexp.MustCompile(`(?i):(nth-|first-|last-|only-)`)
 	inner   = regexp.MustCompile(`(?i):(has|haschild|contains|containsown|matches|matchesown)\b`)
-	// plain is a selector without what is in brackets and quotes, with all combinators other
-	// than that of descendants without blanks around them.
+	// bracketed is what is removed from a selector: quotes, and innermost brackets.
 	bracketed = regexp.MustCompile(`"[^"]*"|'[^']*'|\[[^\]]*\]|\([^()]*\)`)
-	tight     = regexp.MustCompile(`\s*([>+~,])\s*`)
+	// tight is a combinator other than that of descendants, or a comma, with the blanks around it.
+	tight = regexp.MustCompile(`\s*([>+~,])\s*`)
 )
 
 // descendants counts the descendant combinators of a selector.

@@ -84,11 +84,12 @@ var scriptFacts = [scripts]struct {
 	sinhala:   {"Sinh", "si", unicode.Sinhala},
 }
 
-// letterTableSize is the number of characters that letters has: all scripts that are alphabets.
+// letterTableSize is the number of characters in a letterTable. The scripts that are alphabets are
+// all in it.
 const letterTableSize = 0x2000
 
-// letters has, by character, its script and its lower case. The script of a character that is no
-// letter is noScript. A mark has the script of the letters that it stands at.
+// letterTable is the script and the lower case of each character. The script of a character that is
+// not a letter is noScript. A mark has the script of the letters that it stands at.
 type letterTable struct {
 	script [letterTableSize]script
 	lower  [letterTableSize]uint16

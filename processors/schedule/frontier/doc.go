@@ -5,8 +5,9 @@
 // # Decide, then fold
 //
 // AdmitDeduped, Settle and Tick decide. They make an event, weftpb.Scheduled, from the state,
-// an input and a [Moment], and change nothing. Apply folds an event into the state. Live processing and recovery call the same Apply, which reads neither a clock
-// nor options. So the fold of the ledger is the state, key by key, on any machine.
+// an input and a [Moment], and change nothing. Apply folds an event into the state. Live
+// processing and recovery call the same Apply, which reads neither a clock nor options. So the
+// fold of the ledger is the state, key by key, on any machine.
 //
 // A decision folds, too. It folds the input into an overlay over the store, decides on the
 // releases by the overlay, and folds the releases as well. Then it writes the resulting gauges

@@ -125,7 +125,7 @@ func (p *plan) paceAfter(h *host, a answer) politeness.Pace {
 			return h.pace.Proved(a.refusals)
 		}
 		return h.pace.Answered(p.domainDelay())
-	case !h.paced && (since > longestUnsaid || a.check && h.brokenPages > 0):
+	case !h.paced && (since > longestSilentPace || a.check && h.brokenPages > 0):
 		return h.pace.Resumed(0)
 	default:
 		return h.pace.Resumed(politeness.Refusal(since, max(h.wait(0), h.pace.Delay()), h.silentMS > h.sinceMS))
@@ -144,10 +144,11 @@ func hashOf(url string) uint64 {
 	return max(sum.Sum64(), 1)
 }
 
-// longestUnsaid is how long a host that answers 503 may do so because of the pace, if it does not
-// say so. After longer times it was out of order. If two checks are answered, and no page between
-// them, the pages are broken, and the pace was right.
-const longestUnsaid = 3 * time.Minute
+// longestSilentPace is the longest time for which a host may have answered 503 because of the
+// pace, if it did not say that it asks for fewer requests (paced). A host that answered 503 for
+// longer was out of order, and the pace was right. The pace was also right if the host answers a
+// second check and no page was fetched since the first: then the pages are broken.
+const longestSilentPace = 3 * time.Minute
 
 // silence notes that a host asked for no request for some time (Retry-After). It holds for all
 // its origins, and no answer ends it: fetch remembers it, too.

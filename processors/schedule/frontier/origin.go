@@ -176,9 +176,9 @@ func (o *origin) retryAt() time.Time {
 	return moment(o.retryMS)
 }
 
-// learn folds the facts of an event decided at nowMS.
+// learn folds what an event that was decided at nowMS says about the origin's robots.txt.
 func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
-	o.answered = o.asked // if this comes from the report of the visit, asked and answered soon end
+	o.answered = o.asked // if the rules are in the report of the visit, the same fold soon ends both
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
 		if !r.Missing && (!r.Referred || o.referred) { // a new referral is not a failure yet: its answer decides
 			if o.failures++; o.failures == 1 {

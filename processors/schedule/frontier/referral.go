@@ -17,6 +17,7 @@ import (
 //	a redirect: referred  ───────▶  refer: the target joins the retries
 //	                                a visit with the target
 //	answer: rules in force  ◀─────  its outcome
+//
 // The target is a referral. It is a request that counts as pending, goes out whatever robots.txt
 // says about it, and ends as ReasonRobots. A referral may be made twice, and it may be lost: the
 // origin asks again if no answer comes within referralWait. It goes in front of the retries. So
