@@ -40,7 +40,8 @@ var house = []floor{
 	}},
 	// Event-sourced tables, and reading what they wrote.
 	{"ledger", []string{"ledger", "internal/topiclog"}},
-	// What one stage alone decides or does lies below that stage.
+	// A package below a stage has what this stage decides or does. Other stages may use its pure
+	// rules; see guests.
 	{"rooms", []string{"processors/*/*"}},
 	// What the stages share.
 	{"stage", []string{"internal/settings", "internal/stage"}},
