@@ -16,14 +16,14 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// testLife is a life of the stage that is no member of a group. Its crawl has an embedded
+// testFetcher is a fetcher that is not a member of a group. Its crawl has an embedded
 // broker whose topics are empty.
-type testLife struct {
-	*life
+type testFetcher struct {
+	*fetcher
 	clients
 }
 
-func newTestLife(t *testing.T, partitions int32) testLife {
+func newTestFetcher(t *testing.T, partitions int32) testFetcher {
 	t.Helper()
 	env := stagetest.OpenLoop(t, partitions)
 	fetched, err := env.NewOutbox(topics.Fetch)
@@ -42,25 +42,25 @@ func newTestLife(t *testing.T, partitions int32) testLife {
 	}
 	t.Cleanup(logs.Close)
 	c := clients{fetched: fetched, visited: visited, logs: logs}
-	l := newLife(t.Context(), nil, env, Options{BacklogBytes: 1, Queues: hostqueue.Defaults()}, known{}, new(atomic.Bool), c)
+	f := newFetcher(t.Context(), nil, env, Options{BacklogBytes: 1, Queues: hostqueue.Defaults()}, known{}, new(atomic.Bool), c)
 	t.Cleanup(func() {
-		l.assignment.partitions.end()
-		l.queues.Close()
+		f.assignment.partitions.end()
+		f.queues.Close()
 	})
-	return testLife{l, c}
+	return testFetcher{f, c}
 }
 
 // assign assigns partitions, and returns the offsets from which they are read.
-func (l testLife) assign(t *testing.T, offsets map[int32]kgo.Offset) (map[int32]kgo.Offset, error) {
-	topic := l.env.Names.Scheduled
-	from, err := l.assignment.onAssigned(t.Context(), map[string]map[int32]kgo.Offset{topic: offsets})
+func (f testFetcher) assign(t *testing.T, offsets map[int32]kgo.Offset) (map[int32]kgo.Offset, error) {
+	topic := f.env.Names.Scheduled
+	from, err := f.assignment.onAssigned(t.Context(), map[string]map[int32]kgo.Offset{topic: offsets})
 	return from[topic], err
 }
 
 // write writes a record, and waits for its acknowledgement.
-func (l testLife) write(t *testing.T, r *kgo.Record) {
+func (f testFetcher) write(t *testing.T, r *kgo.Record) {
 	t.Helper()
-	if err := l.fetched.Client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+	if err := f.fetched.Client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,15 +83,15 @@ func TestTakeoverReadsFromTheOldestRelease(t *testing.T) {
 		{claim, decided(1, 1), claim, decided(2, 2)}, // the last is of an owner that was fenced
 	}
 	want := []int64{0, 0, 0, 2, 2, 1, 1}
-	l := newTestLife(t, int32(len(logs)))
+	f := newTestFetcher(t, int32(len(logs)))
 	assigned := map[int32]kgo.Offset{}
 	for p, log := range logs {
 		assigned[int32(p)] = kgo.NewOffset().AtEnd() // what the group says does not count
 		for _, value := range log {
-			l.write(t, &kgo.Record{Topic: l.env.Names.Scheduled, Partition: int32(p), Value: value})
+			f.write(t, &kgo.Record{Topic: f.env.Names.Scheduled, Partition: int32(p), Value: value})
 		}
 	}
-	offsets, err := l.assign(t, assigned)
+	offsets, err := f.assign(t, assigned)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +100,14 @@ func TestTakeoverReadsFromTheOldestRelease(t *testing.T) {
 		if got.EpochOffset().Offset != want[i] {
 			t.Errorf("log %d is read from %d, want %d", i, got.EpochOffset().Offset, want[i])
 		}
-		if p := l.assignment.partitions.get(int32(i)); p == nil || p.visits.next != want[i] || p.visits.live {
+		if p := f.assignment.partitions.get(int32(i)); p == nil || p.visits.next != want[i] || p.visits.live {
 			t.Errorf("log %d has the partition %+v", i, p)
 		}
 	}
 
-	partitions := l.assignment.partitions
+	partitions := f.assignment.partitions
 	first, second := partitions.get(0).visits, partitions.get(1).visits
-	l.assignment.onLost(map[string][]int32{l.env.Names.Scheduled: {0}})
+	f.assignment.onLost(map[string][]int32{f.env.Names.Scheduled: {0}})
 	if first.ctx.Err() == nil || partitions.get(0) != nil || second.ctx.Err() != nil {
 		t.Error("the loss of a partition does not end its visits alone")
 	}
@@ -130,13 +130,13 @@ func turned(t *testing.T) []byte {
 
 // A damaged ledger is not taken over. A stranger's record is ignored.
 func TestTakeoverRefusesACorruptLedger(t *testing.T) {
-	l := newTestLife(t, 1)
-	l.write(t, &kgo.Record{Topic: l.env.Names.Scheduled, Value: []byte{0xff}})
-	if _, err := l.assign(t, map[int32]kgo.Offset{0: kgo.NewOffset()}); err != nil {
+	f := newTestFetcher(t, 1)
+	f.write(t, &kgo.Record{Topic: f.env.Names.Scheduled, Value: []byte{0xff}})
+	if _, err := f.assign(t, map[int32]kgo.Offset{0: kgo.NewOffset()}); err != nil {
 		t.Errorf("a ledger with a stranger's record is not taken over: %v", err)
 	}
-	l.write(t, &kgo.Record{Topic: l.env.Names.Scheduled, Value: turned(t)})
-	_, err := l.assign(t, map[int32]kgo.Offset{0: kgo.NewOffset()})
+	f.write(t, &kgo.Record{Topic: f.env.Names.Scheduled, Value: turned(t)})
+	_, err := f.assign(t, map[int32]kgo.Offset{0: kgo.NewOffset()})
 	if !errors.Is(err, stage.ErrFatal) {
 		t.Errorf("a corrupt ledger is taken over: %v", err)
 	}

@@ -152,8 +152,8 @@ func (b *Backlog) Expect(domain string) Expected {
 // Cancel releases a reservation, because the body has arrived or takes too long.
 func (b *Backlog) Cancel(e Expected) { *b.account(e.heavy) -= e.bytes }
 
-// Send books a body on its way: a slow broker must not fill the memory with bodies.
-// If a record is lost, the life of the fetcher ends, and its backlog with it.
+// Send notes a body on its way: a slow broker must not fill the memory with bodies.
+// If a record is lost, the fetcher ends, and its backlog with it.
 func (b *Backlog) Send(domain string, bytes int) Sent {
 	size := int64(bytes)
 	sent := Sent{domain, size, b.domains[domain]+size >= b.heavyFrom}
@@ -181,12 +181,12 @@ func (b *Backlog) remember(domain string, size int64) {
 	b.last[domain] = size
 }
 
-// Acknowledged books at which offset a body that was sent is.
+// Acknowledged notes at which offset a body that was sent is.
 func (b *Backlog) Acknowledged(partition int32, offset int64, sent Sent) {
 	b.partitions[partition] = append(b.partitions[partition], booked{Sent: sent, offset: offset})
 }
 
-// Begun books how far parse is in a partition. The zero Position is that of a parse in
+// Begun notes how far parse is in a partition. The zero Position is that of a parse in
 // another process: only its commits are known.
 func (b *Backlog) Begun(partition int32, at stage.Position) {
 	bodies := b.partitions[partition]
@@ -230,7 +230,7 @@ func (b *Backlog) count(body booked, n int64) {
 	}
 }
 
-// Settle books that parse has committed a partition up to the offset next.
+// Settle notes that parse has committed a partition up to the offset next.
 func (b *Backlog) Settle(partition int32, next int64) {
 	bodies, n := b.partitions[partition], 0
 	for n < len(bodies) && bodies[n].offset < next {
@@ -396,7 +396,7 @@ func (b *backpressure) release(v *hostqueue.Visit) {
 	b.serve()
 }
 
-// send books a body that v's request brought, in place of the expected one.
+// send notes a body that v's request brought, in place of the expected one.
 func (b *backpressure) send(v *hostqueue.Visit, bytes int) Sent {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -406,7 +406,7 @@ func (b *backpressure) send(v *hostqueue.Visit, bytes int) Sent {
 	return sent
 }
 
-// acknowledged books where the record of a body is.
+// acknowledged notes where the record of a body is.
 func (b *backpressure) acknowledged(partition int32, offset int64, sent Sent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,7 +12,7 @@
 //	Gate            whether a request may begin (requester.go)
 //	Backlog         whether parse is too far behind (backpressure.go)
 //	Report          which outcomes are reported now (report.go)
-//	RobotsOf        what a robots.txt says (robots.go)
+//	RobotsOutcomeOf what a robots.txt says (robots.go)
 //
 // The way of a visit:
 //

@@ -73,11 +73,11 @@ func Run(ctx context.Context, env stage.Env, opts Options) error {
 		low, stop = stage.WatchReserve(ctx, env, "")
 		defer stop()
 	}
-	return env.Run(ctx, topics.Fetch, func(ctx context.Context) error { return live(ctx, env, opts, exchanges, low) })
+	return env.Run(ctx, topics.Fetch, func(ctx context.Context) error { return runFetcher(ctx, env, opts, exchanges, low) })
 }
 
-// life is one life of the stage: it ends with an error, or with the stage.
-type life struct {
+// fetcher is the stage from its start until an error or the end.
+type fetcher struct {
 	env        stage.Env
 	opts       Options
 	lease      *lease.Lease
@@ -89,15 +89,15 @@ type life struct {
 	assignment *assignment
 }
 
-// clients are the Kafka clients of a life, apart from the group's member.
+// clients are the Kafka clients of a fetcher, apart from the group's member.
 type clients struct {
 	fetched, visited *stage.Outbox
 	logs             *topiclog.Reader
 }
 
-// newLife returns a life that has no partitions. Its writes end with writing. fail ends
-// the life.
-func newLife(writing context.Context, fail func(error), env stage.Env, opts Options, http Exchanger, low *atomic.Bool, c clients) *life {
+// newFetcher returns a fetcher that has no partitions. Its writes end with writing. fail ends
+// the fetcher.
+func newFetcher(writing context.Context, fail func(error), env stage.Env, opts Options, http Exchanger, low *atomic.Bool, c clients) *fetcher {
 	right := lease.New(opts.SessionTimeout-opts.LeaseMargin, lease.BootTime)
 	assigned := new(partitions)
 	backlog := newBackpressure(c.logs, env, opts)
@@ -109,7 +109,7 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 		life: writing, fail: fail,
 	}
 	queues, beats := hostqueue.New(opts.Queues, requester), lease.NewHeartbeats(right)
-	return &life{
+	return &fetcher{
 		env: env, opts: opts, lease: right, beats: beats,
 		backlog: backlog, reporter: reporter, requester: requester, queues: queues,
 		assignment: &assignment{
@@ -119,8 +119,8 @@ func newLife(writing context.Context, fail func(error), env stage.Env, opts Opti
 	}
 }
 
-// live is one life of the stage.
-func live(ctx context.Context, env stage.Env, opts Options, http Exchanger, low *atomic.Bool) error {
+// runFetcher runs a fetcher until an error or the end of ctx.
+func runFetcher(ctx context.Context, env stage.Env, opts Options, http Exchanger, low *atomic.Bool) error {
 	fetched, err := env.NewOutbox(topics.Fetch)
 	if err != nil {
 		return err
@@ -141,21 +141,21 @@ func live(ctx context.Context, env stage.Env, opts Options, http Exchanger, low 
 	defer end()
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	l := newLife(writing, fail, env, opts, http, low, clients{fetched: fetched, visited: visited, logs: logs})
-	member, err := l.join()
+	f := newFetcher(writing, fail, env, opts, http, low, clients{fetched: fetched, visited: visited, logs: logs})
+	member, err := f.join()
 	if err != nil {
 		return err
 	}
 	defer member.CloseAllowingRebalance()
 
 	work, workCtx := errgroup.WithContext(working)
-	work.Go(func() error { return l.poll(workCtx, member) })
-	work.Go(func() error { return l.backlog.follow(workCtx) })
-	work.Go(func() error { return l.requester.wakeWaiters(workCtx) })
-	work.Go(func() error { return l.reporter.follow(workCtx) })
-	work.Go(func() error { return l.assignment.completeTakeovers(workCtx) })
-	work.Go(func() error { return keepLease(workCtx, l.lease, opts.Heartbeat/2, l.assignment.partitions) })
-	waiting := newWaiting(member, visited.Client, l.beats, env.Names.Group(topics.Fetch), env.Instances[topics.Fetch], opts.Heartbeat)
+	work.Go(func() error { return f.poll(workCtx, member) })
+	work.Go(func() error { return f.backlog.follow(workCtx) })
+	work.Go(func() error { return f.requester.wakeWaiters(workCtx) })
+	work.Go(func() error { return f.reporter.follow(workCtx) })
+	work.Go(func() error { return f.assignment.completeTakeovers(workCtx) })
+	work.Go(func() error { return keepLease(workCtx, f.lease, opts.Heartbeat/2, f.assignment.partitions) })
+	waiting := newWaiting(member, visited.Client, f.beats, env.Names.Group(topics.Fetch), env.Instances[topics.Fetch], opts.Heartbeat)
 	work.Go(func() error { return waiting.follow(workCtx) })
 	err = work.Wait()
 	if ctx.Err() == nil {
@@ -164,50 +164,50 @@ func live(ctx context.Context, env stage.Env, opts Options, http Exchanger, low 
 
 	// A broker that does not answer may stop writers for ever.
 	defer time.AfterFunc(stage.DrainTimeout, end).Stop()
-	if l.lease.Holds() {
-		l.rest(writing)
+	if f.lease.Holds() {
+		f.drain(writing)
 		err = errors.Join(err, fetched.Flush(writing)) // acknowledged outcomes wait in their reports
-		l.reporter.flush(func(int32) bool { return true })
+		f.reporter.flush(func(int32) bool { return true })
 	}
-	l.assignment.partitions.end()
-	l.queues.Close()
+	f.assignment.partitions.end()
+	f.queues.Close()
 	return errors.Join(err, fetched.Flush(writing), visited.Flush(writing))
 }
 
-// rest begins no request any more and waits up to restTimeout for those in flight. The
-// next run makes again what is cut off.
-func (l *life) rest(ctx context.Context) {
-	l.requester.resting.Store(true)
-	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+// drain begins no request any more and waits up to drainTimeout for the requests in flight. The
+// next fetcher makes again what is cut off.
+func (f *fetcher) drain(ctx context.Context) {
+	f.requester.draining.Store(true)
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	// The time-out is not an error: what is in flight then is cut off.
-	_ = supervise.Until(ctx, 10*time.Millisecond, func() (bool, error) { return l.queues.Open() == 0, nil })
+	_ = supervise.Until(ctx, 10*time.Millisecond, func() (bool, error) { return f.queues.Open() == 0, nil })
 }
 
-// restTimeout is how long requests in flight may take to end.
-const restTimeout = 3 * time.Second
+// drainTimeout is how long requests in flight may take to end when the fetcher ends.
+const drainTimeout = 3 * time.Second
 
 // join makes the client that is a member of the stage's group.
-func (l *life) join() (*kgo.Client, error) {
-	return l.env.Cluster.NewClient(append(l.env.MemberOptions(topics.Fetch, l.opts.SessionTimeout, l.opts.Heartbeat),
+func (f *fetcher) join() (*kgo.Client, error) {
+	return f.env.Cluster.NewClient(append(f.env.MemberOptions(topics.Fetch, f.opts.SessionTimeout, f.opts.Heartbeat),
 		kgo.BlockRebalanceOnPoll(),
 		kgo.AutoCommitInterval(stage.CommitEvery),
-		kgo.WithHooks(heartbeats{l.beats}),
-		kgo.AdjustFetchOffsetsFn(l.assignment.onAssigned),
-		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { l.assignment.onRevoked(lost) }),
-		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { l.assignment.onLost(lost) }),
+		kgo.WithHooks(heartbeats{f.beats}),
+		kgo.AdjustFetchOffsetsFn(f.assignment.onAssigned),
+		kgo.OnPartitionsRevoked(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.assignment.onRevoked(lost) }),
+		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) { f.assignment.onLost(lost) }),
 		kgo.FetchMaxBytes(1<<20),
 	)...)
 }
 
 // poll folds scheduled, and starts the visits that are released, until ctx ends.
-func (l *life) poll(ctx context.Context, member *kgo.Client) error {
+func (f *fetcher) poll(ctx context.Context, member *kgo.Client) error {
 	for {
 		fetches := member.PollRecords(ctx, 1000)
 		err := stage.PollError(fetches)
 		for it := fetches.RecordIter(); err == nil && !it.Done(); {
 			r := it.Next()
-			p := l.assignment.partitions.get(r.Partition)
+			p := f.assignment.partitions.get(r.Partition)
 			if p == nil {
 				continue // revoked since it was fetched
 			}
@@ -216,7 +216,7 @@ func (l *life) poll(ctx context.Context, member *kgo.Client) error {
 				err = fmt.Errorf("%w: %w", stage.ErrFatal, err)
 			}
 			for _, v := range start {
-				l.queues.Start(v.Context, v.Visit)
+				f.queues.Start(v.Context, v.Visit)
 			}
 		}
 		member.AllowRebalance()

@@ -55,9 +55,9 @@ func TestGateWakesVisits(t *testing.T) {
 	}
 	low := func(g gate) { g.low.Store(true) }
 	for name, c := range map[string]struct{ shut, open func(g gate) }{
-		"the lease holds again":   {func(g gate) { g.lease.Revoke() }, func(g gate) { g.lease.Extend(0) }},
-		"the stage rests no more": {func(g gate) { g.resting.Store(true) }, func(g gate) { g.resting.Store(false) }},
-		"the disk has room":       {low, func(g gate) { g.low.Store(false) }},
+		"the lease holds again":    {func(g gate) { g.lease.Revoke() }, func(g gate) { g.lease.Extend(0) }},
+		"the stage drains no more": {func(g gate) { g.draining.Store(true) }, func(g gate) { g.draining.Store(false) }},
+		"the disk has room":        {low, func(g gate) { g.low.Store(false) }},
 		"the store works": {
 			func(g gate) {
 				g.bucket.Down.Store(true)

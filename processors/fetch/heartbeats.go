@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/processors/fetch/lease"
 )
 
-// errLease ends a life of the stage: its partitions may have another owner.
+// errLease ends a fetcher: its partitions may have another owner.
 var errLease = errors.New("no good heartbeat for too long; requests in flight are cancelled")
 
 // keepLease returns errLease when the lease has ended. First it ends the work on every

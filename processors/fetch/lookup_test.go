@@ -60,7 +60,7 @@ func TestFailedLookUpIsTheOutcome(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := takeOver(t)
-			h.requester.resting.Store(c.forbidden)
+			h.requester.draining.Store(c.forbidden)
 			h.requester.lease = lease.New(time.Hour, lease.BootTime)
 			h.requester.lease.Extend(0)
 			meter := &watched{Counter: stagetest.Counter{Reasons: map[string]int{}}}

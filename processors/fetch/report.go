@@ -121,49 +121,49 @@ const partEvery = 750 * time.Millisecond
 // NewReport returns the report of a visit that begins at now.
 func NewReport(v *hostqueue.Visit, now time.Time) *Report { return &Report{visit: v, last: now} }
 
-// Open books a request whose records are on their way, and the rules of an origin's robots.txt
+// Await notes a request whose records are on their way, and the rules of an origin's robots.txt
 // that it brought; nil: it brought none.
-func (r *Report) Open(rules *weftpb.OriginRules) {
+func (r *Report) Await(rules *weftpb.OriginRules) {
 	r.waiting++
 	if rules != nil {
 		r.rules = rules
 	}
 }
 
-// Close books that an exchange's record is acknowledged.
-func (r *Report) Close(o *weftpb.Outcome, now time.Time) *weftpb.Visited {
+// Acknowledged notes that an exchange's record is acknowledged.
+func (r *Report) Acknowledged(o *weftpb.Outcome, now time.Time) *weftpb.Visited {
 	r.waiting--
 	r.outcomes = append(r.outcomes, o)
 	return r.part(now, partEvery)
 }
 
-// Add books an outcome that needs no record.
+// Add notes an outcome that needs no record.
 func (r *Report) Add(o *weftpb.Outcome) { r.outcomes = append(r.outcomes, o) }
 
-// Crowd books that the address of the next request gets no more requests for a while.
+// Crowd notes that the address of the next request gets no more requests for a while.
 func (r *Report) Crowd(wait time.Duration) { r.crowded = wait }
 
-// Finish books that no further request of the visit is made. Requests from rest on
+// Finish notes that no further request of the visit is made. Requests from notBegun on
 // were not begun.
-func (r *Report) Finish(rest int, now time.Time) *weftpb.Visited {
-	r.skip(rest)
+func (r *Report) Finish(notBegun int, now time.Time) *weftpb.Visited {
+	r.skip(notBegun)
 	r.finished, r.hangs = true, false
 	return r.part(now, partEvery)
 }
 
-// skip books that requests from rest on are not made.
-func (r *Report) skip(rest int) {
-	for i := rest; i < len(r.visit.Requests); i++ {
+// skip notes that requests from notBegun on are not made.
+func (r *Report) skip(notBegun int) {
+	for i := notBegun; i < len(r.visit.Requests); i++ {
 		if !r.visit.Settled[uint32(i)] {
 			r.Add(Skip(i))
 		}
 	}
 }
 
-// Hang books that the request before rest hangs, and that its domain goes on without it.
-// Requests from rest on were not begun, and are not.
-func (r *Report) Hang(rest int, now time.Time) *weftpb.Visited {
-	r.skip(rest)
+// Hang notes that the request before notBegun hangs, and that its domain goes on without it.
+// Requests from notBegun on were not begun, and are not.
+func (r *Report) Hang(notBegun int, now time.Time) *weftpb.Visited {
+	r.skip(notBegun)
 	r.hangs = true
 	return r.part(now, partEvery)
 }
@@ -343,8 +343,8 @@ func (q *requester) deliver(f flight, r result) hostqueue.Answer {
 			of.Add(outcome)
 			return nil
 		}
-		if of.Open(r.rules); len(r.records) == 0 {
-			return of.Close(outcome, time.Now())
+		if of.Await(r.rules); len(r.records) == 0 {
+			return of.Acknowledged(outcome, time.Now())
 		}
 		return nil
 	})
@@ -360,7 +360,7 @@ func (q *requester) deliver(f flight, r result) hostqueue.Answer {
 				q.backlog.acknowledged(written.Partition, written.Offset, sent)
 			}
 			if left.Add(-1) == 0 {
-				report.update(func(of *Report) *weftpb.Visited { return of.Close(outcome, time.Now()) })
+				report.update(func(of *Report) *weftpb.Visited { return of.Acknowledged(outcome, time.Now()) })
 			}
 		})
 	}

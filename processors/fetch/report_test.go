@@ -16,8 +16,8 @@ func TestOutcomesDoNotWaitForTheNext(t *testing.T) {
 	if part := r.Late(now.Add(time.Hour)); part != nil {
 		t.Errorf("reports %v, and nothing happened", part)
 	}
-	r.Open(nil)
-	if part := r.Close(&weftpb.Outcome{Status: 200}, now.Add(partEvery/2)); part != nil {
+	r.Await(nil)
+	if part := r.Acknowledged(&weftpb.Outcome{Status: 200}, now.Add(partEvery/2)); part != nil {
 		t.Errorf("reports at once: %v", part)
 	}
 	if part := r.Late(now.Add(partEvery - 1)); part != nil {
@@ -36,8 +36,8 @@ func TestOutcomesDoNotWaitForTheNext(t *testing.T) {
 func TestReportTellsOfACrowdedAddress(t *testing.T) {
 	now := time.Unix(1700000000, 0)
 	r := NewReport(&hostqueue.Visit{Visit: &weftpb.Visit{Id: "v", Requests: make([]*weftpb.Request, 3)}}, now)
-	r.Open(nil)
-	r.Close(&weftpb.Outcome{Status: 200}, now)
+	r.Await(nil)
+	r.Acknowledged(&weftpb.Outcome{Status: 200}, now)
 	r.Crowd(20 * time.Second)
 	part := r.Finish(1, now)
 	if part == nil || !part.Done || part.CrowdedMs != 20_000 || len(part.Outcomes) != 3 || !part.Outcomes[1].Skipped || !part.Outcomes[2].Skipped {

@@ -28,9 +28,9 @@ import (
 type Gate struct {
 	// Leased: the group's lease holds, so that no other process may ask.
 	Leased bool
-	// Paused: people have paused the stage. Resting: the stage ends.
-	// Blocked: people have blocked the domain.
-	Paused, Resting, Blocked bool
+	// Paused: people have paused the stage. Draining: the fetcher ends, and waits for the
+	// requests in flight. Blocked: people have blocked the domain.
+	Paused, Draining, Blocked bool
 	// Full: parse is too far behind. Low: the disk is below its reserve, or the store
 	// of large bodies takes none at the moment.
 	Full, Low bool
@@ -38,7 +38,7 @@ type Gate struct {
 
 // Permits tells whether a request may be written. It is asked at the last moment,
 // where bytes go to the connection.
-func (g Gate) Permits() bool { return g.Leased && !g.Paused && !g.Resting && !g.Blocked }
+func (g Gate) Permits() bool { return g.Leased && !g.Paused && !g.Draining && !g.Blocked }
 
 // Opens tells whether a visit need not wait before its request. It must wait while
 // parse is too far behind, or while there is no place for a page: the visits that are
@@ -80,11 +80,11 @@ type requester struct {
 	reporter   *reporter
 	witness    *witness
 	low        *atomic.Bool  // the disk is below its reserve
-	resting    atomic.Bool   // no request begins any more
+	draining   atomic.Bool   // no request begins any more
 	waiters    waiters       // at the gate
 	look       time.Duration // how often they are told of another outlook
 	life       context.Context
-	fail       func(error) // ends this life: a write was lost, and the ledger knows what to do again
+	fail       func(error) // ends the fetcher: a write was lost, and the ledger knows what to do again
 }
 
 // LookAhead begins to look up the hosts of a visit.
@@ -137,7 +137,7 @@ func (q *requester) lookUp(ctx context.Context, url string) (address netip.Addr,
 // gate says what is known of a request to a domain, but for Full and Low.
 func (q *requester) gate(domain string) Gate {
 	return Gate{
-		Leased: q.lease.Holds(), Paused: q.env.Pauses.Control().Pauses(topics.Fetch), Resting: q.resting.Load(),
+		Leased: q.lease.Holds(), Paused: q.env.Pauses.Control().Pauses(topics.Fetch), Draining: q.draining.Load(),
 		Blocked: q.env.Settings.Of(domain).Blocked,
 	}
 }
@@ -388,7 +388,7 @@ func (q *requester) Hang(ctx context.Context, v *hostqueue.Visit, i int, at time
 	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Hang(i+1, at) })
 }
 
-// Finish reports the end of a visit. Requests from rest on were not begun.
-func (q *requester) Finish(ctx context.Context, v *hostqueue.Visit, rest int) {
-	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Finish(rest, time.Now()) })
+// Finish reports the end of a visit. Requests from notBegun on were not begun.
+func (q *requester) Finish(ctx context.Context, v *hostqueue.Visit, notBegun int) {
+	q.reporter.of(ctx, v).update(func(r *Report) *weftpb.Visited { return r.Finish(notBegun, time.Now()) })
 }

@@ -28,7 +28,7 @@ func TestGate(t *testing.T) {
 	}{
 		{"nothing is in the way", Gate{Leased: true}, true, true},
 		{"no lease", Gate{}, false, false},
-		{"the stage ends", Gate{Leased: true, Resting: true}, false, false},
+		{"the stage ends", Gate{Leased: true, Draining: true}, false, false},
 		{"parse is behind", Gate{Leased: true, Full: true}, true, false},
 		{"the disk is full", Gate{Leased: true, Low: true}, true, false},
 		{"paused: the visit is given back", Gate{Leased: true, Paused: true}, false, true},
@@ -245,7 +245,7 @@ func TestHurriedRequestIsCounted(t *testing.T) {
 // A paused fetch gives its visits back, and makes no request.
 func TestPausedFetchGivesVisitsBack(t *testing.T) {
 	h := takeOver(t)
-	h.requester.resting.Store(false)
+	h.requester.draining.Store(false)
 	client, err := httpclient.New(httpclient.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)

@@ -36,9 +36,9 @@ func (o RobotsOutcome) withoutDelay() RobotsOutcome {
 	return o
 }
 
-// RobotsOf is the outcome of a request for a robots.txt. last is its last exchange,
+// RobotsOutcomeOf is the outcome of a request for a robots.txt. last is its last exchange,
 // after some redirects. product is our product token.
-func RobotsOf(asked *weftpb.Target, redirects int, last *httpclient.Exchange, product string) RobotsOutcome {
+func RobotsOutcomeOf(asked *weftpb.Target, redirects int, last *httpclient.Exchange, product string) RobotsOutcome {
 	outcome := RobotsOutcome{Answer: AnswerOf(last)}
 	origin, followed, referral := robotsAsked(asked)
 	followed += redirects
@@ -135,7 +135,7 @@ func (q *requester) robots(f flight) result {
 	for _, x := range hops {
 		if x.Status != 0 {
 			record := WithoutPage(x)
-			record.RobotsOf = RobotsFor(asked)
+			record.RobotsOf = RobotsOf(asked)
 			r.records = append(r.records, q.output(v.Domain, record))
 		}
 	}
@@ -147,8 +147,8 @@ func (q *requester) robots(f flight) result {
 	return r
 }
 
-// RobotsFor says for which URLs a robots.txt is asked for.
-func RobotsFor(asked *weftpb.Target) *weftpb.RobotsOf {
+// RobotsOf says for which URLs a robots.txt is asked for.
+func RobotsOf(asked *weftpb.Target) *weftpb.RobotsOf {
 	origin, _, referral := robotsAsked(asked)
 	of := &weftpb.RobotsOf{Origin: origin}
 	if referral { // the URLs are of another domain, and what waits there is not known here
@@ -184,8 +184,8 @@ func (q *requester) robotsHops(f flight, asked *weftpb.Target) []*httpclient.Exc
 			return 0, false
 		}
 		followed++
-		v.Rest(true)
-		defer v.Rest(false)
+		v.SetWaiting(true)
+		defer v.SetWaiting(false)
 		v.Exit()
 		select {
 		case <-time.After(time.Duration(v.DelayMs) * time.Millisecond):
@@ -211,17 +211,17 @@ func (q *requester) robotsHops(f flight, asked *weftpb.Target) []*httpclient.Exc
 	})
 }
 
-// robotsOutcome is RobotsOf, except that a panic is the outcome of the exchange, and that a replay
-// has no Crawl-delay.
+// robotsOutcome is RobotsOutcomeOf, except that a panic is the outcome of the exchange, and that a
+// replay has no Crawl-delay.
 func (q *requester) robotsOutcome(asked *weftpb.Target, redirects int, last *httpclient.Exchange) (x *httpclient.Exchange, outcome RobotsOutcome) {
 	agent := settings.Product(q.env.Definition)
 	defer func() {
 		if cause := recover(); cause != nil {
 			x = q.panicked(last.URL, last.Started, cause)
-			outcome = RobotsOf(asked, redirects, x, agent)
+			outcome = RobotsOutcomeOf(asked, redirects, x, agent)
 		}
 	}()
-	outcome = RobotsOf(asked, redirects, last, agent)
+	outcome = RobotsOutcomeOf(asked, redirects, last, agent)
 	if q.env.Definition.Replay != "" {
 		outcome = outcome.withoutDelay()
 	}

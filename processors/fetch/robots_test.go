@@ -23,17 +23,17 @@ import (
 
 // A name that does not exist is the name of the origin only if no redirect led there; then no
 // server was asked, and no delay runs.
-func TestRobotsOfNoSuchName(t *testing.T) {
+func TestRobotsOutcomeOfNoSuchName(t *testing.T) {
 	own := &weftpb.Target{Url: "http://a.example/robots.txt"}
 	for redirects, redirected := range []bool{false, true} {
-		found := RobotsOf(own, redirects, &httpclient.Exchange{Class: httpclient.ClassDNSNotFound}, "weft")
+		found := RobotsOutcomeOf(own, redirects, &httpclient.Exchange{Class: httpclient.ClassDNSNotFound}, "weft")
 		if found.Rules.GetRedirected() != redirected || found.Answer.Unreached == redirected || found.Answer.Stop {
 			t.Errorf("after %d redirects: %v, %+v", redirects, found.Rules, found.Answer)
 		}
 	}
 }
 
-func TestRobotsOf(t *testing.T) {
+func TestRobotsOutcomeOf(t *testing.T) {
 	const (
 		rules = weftpb.Robots_ACCESS_RULES
 		allow = weftpb.Robots_ACCESS_ALLOW_ALL
@@ -80,7 +80,7 @@ func TestRobotsOf(t *testing.T) {
 		{name: "the sixth redirect, elsewhere", redirects: 5, last: httpclient.Exchange{Status: 301, Location: "http://b.example/6"}, access: allow, ttl: robots.TTL},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found := RobotsOf(own, test.redirects, &test.last, "weft")
+			found := RobotsOutcomeOf(own, test.redirects, &test.last, "weft")
 			if found.Elsewhere != nil || found.Rules.GetOrigin() != "http://a.example" || found.Rules.GetReferred() {
 				t.Fatalf("found %v, elsewhere %v", found.Rules, found.Elsewhere)
 			}
@@ -99,7 +99,7 @@ func TestReplayHasNoCrawlDelay(t *testing.T) {
 		"its own domain": {Url: "http://a.example/robots.txt"},
 		"another domain": {Url: "http://b.example/robots.txt", ScopeRoot: "http://a.example", Via: weftpb.Via_VIA_ROBOTS, Depth: 1},
 	} {
-		found := RobotsOf(asked, 0, slow, "weft")
+		found := RobotsOutcomeOf(asked, 0, slow, "weft")
 		rules := found.Rules
 		if rules == nil {
 			rules = found.Elsewhere.GetRules()
@@ -125,7 +125,7 @@ func utf16(text string) (b []byte) {
 // reports, and what it writes for another.
 func TestRobotsElsewhere(t *testing.T) {
 	to := func(url string) *httpclient.Exchange { return &httpclient.Exchange{Status: 301, Location: url} }
-	first := RobotsOf(&weftpb.Target{Url: "http://a.example/robots.txt"}, 1, to("HTTP://www.B.example/r#x"), "weft")
+	first := RobotsOutcomeOf(&weftpb.Target{Url: "http://a.example/robots.txt"}, 1, to("HTTP://www.B.example/r#x"), "weft")
 	wantTarget(t, first, "b.example", &weftpb.Target{
 		Url: "http://www.b.example/r", Depth: 2, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
 	})
@@ -133,7 +133,7 @@ func TestRobotsElsewhere(t *testing.T) {
 		t.Errorf("the first reports %v", r)
 	}
 
-	second := RobotsOf(first.Elsewhere.Referral, 0, to("https://c.example:8443/robots.txt"), "weft")
+	second := RobotsOutcomeOf(first.Elsewhere.Referral, 0, to("https://c.example:8443/robots.txt"), "weft")
 	wantTarget(t, second, "c.example", &weftpb.Target{
 		Url: "https://c.example:8443/robots.txt", Depth: 3, Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example",
 	})
@@ -145,7 +145,7 @@ func TestRobotsElsewhere(t *testing.T) {
 	}
 
 	last := &httpclient.Exchange{Status: 200, Body: []byte("User-agent: weft\nDisallow: /x\nCrawl-delay: 9")}
-	third := RobotsOf(second.Elsewhere.Referral, 2, last, "weft")
+	third := RobotsOutcomeOf(second.Elsewhere.Referral, 2, last, "weft")
 	answer := third.Elsewhere.GetRules()
 	if third.Domain != "a.example" || third.Rules != nil || answer.GetOrigin() != "http://a.example" || answer.Robots.GetCrawlDelayMs() != 9000 ||
 		answer.Robots.GetRules() != "-/x\n" || len(third.Elsewhere.Outcomes) != 1 || third.Elsewhere.Visit != "" {
@@ -164,7 +164,7 @@ func TestRobotsElsewhere(t *testing.T) {
 		if name == "a sixth redirect" || name == "one back and forth" {
 			redirects = httpclient.MaxRobotsRedirects - 3
 		}
-		found := RobotsOf(second.Elsewhere.Referral, redirects, x, "weft")
+		found := RobotsOutcomeOf(second.Elsewhere.Referral, redirects, x, "weft")
 		want := weftpb.Robots_ACCESS_ALLOW_ALL
 		if x.Class != httpclient.ClassNone {
 			want = weftpb.Robots_ACCESS_DISALLOW_ALL
@@ -218,7 +218,7 @@ func TestSlowRedirectsOfRobots(t *testing.T) {
 				if took := time.Since(began); took > politeness.Lease(1, c.delay) {
 					t.Errorf("they took %v, longer than the lease", took)
 				}
-				found := RobotsOf(own, len(hops)-1, hops[len(hops)-1], "weft")
+				found := RobotsOutcomeOf(own, len(hops)-1, hops[len(hops)-1], "weft")
 				if c.exchanges > httpclient.MaxRobotsRedirects {
 					if found.Elsewhere != nil {
 						t.Errorf("it is referred after all redirects: %v", found.Elsewhere)

@@ -43,7 +43,7 @@ func TestOutcomeOfASitemap(t *testing.T) {
 
 // A robots.txt is asked for because of a URL that waits; if that is the sitemap of another
 // host, the origin may be none of the crawl.
-func TestRobotsFor(t *testing.T) {
+func TestRobotsOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		asked  *weftpb.Target
 		origin string
@@ -57,7 +57,7 @@ func TestRobotsFor(t *testing.T) {
 		"for the sitemap of another":    {&weftpb.Target{Url: "https://cdn.example/robots.txt", Sitemap: &weftpb.Sitemap{Host: "a.example"}}, "https://cdn.example", "", true},
 		"for another domain":            {&weftpb.Target{Url: "https://b.example/robots.txt", Via: weftpb.Via_VIA_ROBOTS, ScopeRoot: "http://a.example", Depth: 1}, "http://a.example", "", false},
 	} {
-		if got := RobotsFor(c.asked); got.Origin != c.origin || got.ScopeRoot != c.root || got.Aside != c.aside {
+		if got := RobotsOf(c.asked); got.Origin != c.origin || got.ScopeRoot != c.root || got.Aside != c.aside {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

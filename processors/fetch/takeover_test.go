@@ -18,7 +18,7 @@ import (
 // takenOver is a partition that was taken over. Its former owner had two visits of three
 // requests each, had fetched some of them, and had reported others.
 type takenOver struct {
-	testLife
+	testFetcher
 	t      *testing.T
 	visits *ReleasedVisits
 }
@@ -31,8 +31,8 @@ func takeOver(t *testing.T, fetched ...*weftpb.Fetched) takenOver {
 // takeOverReleased is takeOver of visits that were released at a time.
 func takeOverReleased(t *testing.T, released time.Time, fetched ...*weftpb.Fetched) takenOver {
 	t.Helper()
-	l := newTestLife(t, 1)
-	l.requester.resting.Store(true) // no request is made, and nothing waits for long
+	f := newTestFetcher(t, 1)
+	f.requester.draining.Store(true) // no request is made, and nothing waits for long
 	release := &weftpb.Scheduled{Gauges: &weftpb.Gauges{Pending: 6}, Oldest: 1, DecidedMs: released.UnixMilli()}
 	for _, id := range []string{"a", "b"} {
 		v := &weftpb.Visit{Id: id}
@@ -41,17 +41,17 @@ func takeOverReleased(t *testing.T, released time.Time, fetched ...*weftpb.Fetch
 		}
 		release.Released = append(release.Released, v)
 	}
-	have := takenOver{testLife: l, t: t}
-	have.writeTo(l.env.Names.Scheduled, stage.Encode(&weftpb.Event{Claim: &weftpb.Claim{}}))
-	have.writeTo(l.env.Names.Scheduled, stage.Encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: stage.Encode(release)}))
-	have.writeTo(l.env.Names.Visited, stage.Encode(&weftpb.Visited{Visit: "a"}))
+	have := takenOver{testFetcher: f, t: t}
+	have.writeTo(f.env.Names.Scheduled, stage.Encode(&weftpb.Event{Claim: &weftpb.Claim{}}))
+	have.writeTo(f.env.Names.Scheduled, stage.Encode(&weftpb.Event{Epoch: 1, Offset: 1, Body: stage.Encode(release)}))
+	have.writeTo(f.env.Names.Visited, stage.Encode(&weftpb.Visited{Visit: "a"}))
 	for _, record := range fetched {
-		have.writeTo(l.env.Names.Fetched, stage.Encode(record))
+		have.writeTo(f.env.Names.Fetched, stage.Encode(record))
 	}
-	if _, err := l.assign(t, map[int32]kgo.Offset{0: kgo.NewOffset()}); err != nil {
+	if _, err := f.assign(t, map[int32]kgo.Offset{0: kgo.NewOffset()}); err != nil {
 		t.Fatal(err)
 	}
-	have.visits = l.assignment.partitions.get(0).visits
+	have.visits = f.assignment.partitions.get(0).visits
 	return have
 }
 

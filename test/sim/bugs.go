@@ -279,7 +279,7 @@ func (b *bugs) charged(url string) netip.Addr {
 	return a
 }
 
-// crowd books in a report that the line for an address is too long.
+// crowd notes in a report that the line for an address is too long.
 func (b *bugs) crowd(r *fetch.Report, wait time.Duration) {
 	switch {
 	case b.w.bug("crowd-unsaid"):

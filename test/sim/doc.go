@@ -49,7 +49,7 @@
 //	stage.Pauses       which stages are paused
 //	stage.Settings     what people ask for domains
 //	fetch              takeovers and released visits (TakeOver, ReleasedVisits, Search),
-//	                   reports (Report), what exchanges mean (RobotsOf, AnswerOf),
+//	                   reports (Report), what exchanges mean (RobotsOutcomeOf, AnswerOf),
 //	                   whether a request may begin (Gate), how far parse is behind
 //	                   (Backlog)
 //	hostqueue.Queue     what a queue does next; hostqueue.Choose: which of its

@@ -23,7 +23,7 @@ type fetcher struct {
 	member   *member
 	lease    *lease.Lease
 	held     bool // the lease was held when it was looked at last
-	resting  bool // no request begins any more
+	draining bool // no request begins any more
 	out      *producer
 	reporter *producer // of visited
 
@@ -124,7 +124,7 @@ func (f *fetcher) keepLease() {
 func (f *fetcher) gate(domain string) fetch.Gate {
 	p := f.instance.proc
 	return f.w.bugs.gate(fetch.Gate{
-		Leased: f.lease.Holds(), Paused: p.paused(topics.Fetch), Resting: f.resting,
+		Leased: f.lease.Holds(), Paused: p.paused(topics.Fetch), Draining: f.draining,
 		Blocked: p.settings.Of(domain).Blocked,
 		Low:     f.w.c.Embedded && p.diskLow.Load(),
 	})
@@ -136,17 +136,17 @@ func (f *fetcher) onControl() {}
 // stop begins no more requests, waits for those in flight and for their records,
 // and reports what is known. The waits are bounded.
 func (f *fetcher) stop() {
-	f.resting = true
+	f.draining = true
 	if !f.lease.Holds() {
 		f.instance.leave()
 		return
 	}
-	rested, deadline := f.w.now+requestTimeout, f.w.drainDeadline()
+	drained, deadline := f.w.now+requestTimeout, f.w.drainDeadline()
 	if f.w.bug("stop-cuts") {
-		rested = f.w.now
+		drained = f.w.now
 	}
 	written := func() bool {
-		return (len(f.inFlight) == 0 || f.w.now >= rested) && f.out.open == 0
+		return (len(f.inFlight) == 0 || f.w.now >= drained) && f.out.open == 0
 	}
 	f.instance.wait(written, 10*time.Millisecond, deadline, func() {
 		for _, v := range f.visits {

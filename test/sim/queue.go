@@ -161,7 +161,7 @@ func (a *attempt) hang() {
 	q.wake(0)
 }
 
-// hungUp books that a request that hung is over, and with it its visit.
+// hungUp notes that a request that hung is over, and with it its visit.
 func (q *queue) hungUp(step hostqueue.Step, answer hostqueue.Answer) {
 	v, now := step.Visit, q.instance.proc.mono()
 	if step.Context.Err() == nil {
@@ -317,13 +317,13 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 		return fetch.AnswerOf(x)
 	}
 	record := fetch.FetchedOf(v, i, x)
-	report.Open(nil)
+	report.Await(nil)
 	size := len(x.Body)
-	booked := q.backlog.Send(v.Domain, size)
+	noted := q.backlog.Send(v.Domain, size)
 	sent := &sentBody{v.Partition, -1, size}
 	q.sentBodies = append(q.sentBodies, sent)
 	reportIt := func() {
-		q.write(v, report.Close(record.Outcome, q.instance.proc.mono()))
+		q.write(v, report.Acknowledged(record.Outcome, q.instance.proc.mono()))
 	}
 	early := q.w.bug("report-early")
 	q.out.send(topicPartition{q.w.names.Fetched, v.Partition}, v.Domain, encode(record), func(offset int64, err error) {
@@ -331,7 +331,7 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 			q.instance.fail(err)
 			return
 		}
-		q.backlog.Acknowledged(v.Partition, offset, booked)
+		q.backlog.Acknowledged(v.Partition, offset, noted)
 		sent.offset = offset
 		if !early {
 			reportIt()
@@ -344,11 +344,11 @@ func (q *queue) outcome(v *hostqueue.Visit, i int, x *httpclient.Exchange) hostq
 }
 
 func (q *queue) robots(v *hostqueue.Visit, i int, x *httpclient.Exchange, report *fetch.Report) hostqueue.Answer {
-	found := fetch.RobotsOf(v.Requests[i].Target, 0, x, product)
+	found := fetch.RobotsOutcomeOf(v.Requests[i].Target, 0, x, product)
 	outcome := fetch.OutcomeOf(v, i, x)
-	report.Open(found.Rules)
+	report.Await(found.Rules)
 	if found.Elsewhere == nil {
-		q.write(v, report.Close(outcome, q.instance.proc.mono()))
+		q.write(v, report.Acknowledged(outcome, q.instance.proc.mono()))
 		return found.Answer
 	}
 	at := topics.Partition(found.Domain, q.w.env.Definition.Partitions)
@@ -357,7 +357,7 @@ func (q *queue) robots(v *hostqueue.Visit, i int, x *httpclient.Exchange, report
 			q.instance.fail(err)
 			return
 		}
-		q.write(v, report.Close(outcome, q.instance.proc.mono()))
+		q.write(v, report.Acknowledged(outcome, q.instance.proc.mono()))
 	})
 	return found.Answer
 }

@@ -34,10 +34,10 @@ type Visit struct {
 	mu   sync.Mutex
 	late map[uint32]bool // settled since the visit was started
 	hung time.Time       // when its queue went on without its last request
-	// resting: its request waits for the delay before it follows a redirect, last until
-	// rested.
-	resting bool
-	rested  time.Time
+	// waitsForDelay: its request waits for the delay before it follows a redirect. The last such
+	// wait ended at waitedUntil.
+	waitsForDelay bool
+	waitedUntil   time.Time
 }
 
 // Exit gives back what the current request has of the budget of an address.
@@ -48,22 +48,22 @@ func (v *Visit) Exit() {
 	v.Leave = nil
 }
 
-// Rest says whether the current request of v waits for the delay before it follows a redirect.
-// A request that waits does not hang.
-func (v *Visit) Rest(rests bool) {
+// SetWaiting says whether the current request of v waits for the delay before it follows a
+// redirect. A request that waits does not hang.
+func (v *Visit) SetWaiting(waiting bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.resting, v.rested = rests, time.Now()
+	v.waitsForDelay, v.waitedUntil = waiting, time.Now()
 }
 
 // hangsIn is how long the current request may yet take until it hangs.
 func (v *Visit) hangsIn(patience time.Duration, now time.Time) time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.resting {
+	if v.waitsForDelay {
 		return patience
 	}
-	return v.rested.Add(patience).Sub(now)
+	return v.waitedUntil.Add(patience).Sub(now)
 }
 
 // HungAfter returns how long after its start a request was known to hang, 0 if its queue
@@ -124,14 +124,14 @@ type Answer struct {
 // The zero value has no visits and may ask at once. A Queue is not safe for
 // concurrent use.
 type Queue struct {
-	waiting []queued
-	current *queued
-	next    int  // request of the current visit to be looked at next
-	rest    int  // requests of the current visit from here on were not begun
-	found   bool // the host of the next request has addresses
-	stopped bool
-	failed  map[string]bool // hosts that failed in the current visit
-	page    map[string]bool // hosts whose last answer in it was a failure, perhaps of the page
+	waiting  []queued
+	current  *queued
+	next     int  // request of the current visit to be looked at next
+	notBegun int  // requests of the current visit from here on were not begun
+	found    bool // the host of the next request has addresses
+	stopped  bool
+	failed   map[string]bool // hosts that failed in the current visit
+	page     map[string]bool // hosts whose last answer in it was a failure, perhaps of the page
 
 	notBefore time.Time
 	told      *told   // shared with the domain's other queues; nil: nothing
@@ -140,8 +140,8 @@ type Queue struct {
 
 // told is what servers of a domain told all its queues.
 type told struct {
-	rest    time.Time       // the domain is left alone until then
-	hanging map[string]bool // hosts to which a request hangs
+	restUntil time.Time       // the domain is left alone until then
+	hanging   map[string]bool // hosts to which a request hangs
 }
 
 // queued is a visit. It is dropped when its context ends.
@@ -217,7 +217,7 @@ func (q *Queue) shared() *told {
 // free is the earliest start of a request.
 func (q *Queue) free() time.Time {
 	if q.told != nil {
-		return later(q.notBefore, q.told.rest)
+		return later(q.notBefore, q.told.restUntil)
 	}
 	return q.notBefore
 }
@@ -243,7 +243,7 @@ func (q *Queue) Next(now time.Time) Step {
 		if q.current == nil {
 			first := q.waiting[0]
 			q.waiting = q.waiting[1:]
-			q.current, q.next, q.rest, q.found, q.stopped, q.failed, q.page = &first, 0, 0, false, false, nil, nil
+			q.current, q.next, q.notBegun, q.found, q.stopped, q.failed, q.page = &first, 0, 0, false, false, nil, nil
 			if earliest := first.visit.NotBefore; earliest.After(q.notBefore) {
 				q.notBefore = earliest
 			}
@@ -263,7 +263,7 @@ func (q *Queue) Next(now time.Time) Step {
 		}
 		switch {
 		case q.stopped || q.next == len(v.Requests):
-			step.Kind, step.Index = Finish, q.rest
+			step.Kind, step.Index = Finish, q.notBegun
 		case q.silent(v.Host(q.next), now):
 			step.Kind = Skip
 			if q.memory != nil {
@@ -334,7 +334,7 @@ func mark(hosts *map[string]bool, host string) {
 // noteAnswer notes what a host told, for all queues of its domain.
 func (q *Queue) noteAnswer(host string, now time.Time, answer Answer) {
 	if answer.Rest > 0 {
-		q.shared().rest = later(q.shared().rest, now.Add(answer.Rest))
+		q.shared().restUntil = later(q.shared().restUntil, now.Add(answer.Rest))
 	}
 	if q.memory == nil && (answer.RetryAfter > 0 || answer.Referred) {
 		q.memory = new(Memory)
@@ -382,7 +382,7 @@ func (q *Queue) HungUp(v *Visit, i int, now time.Time, answer Answer) {
 // Skipped notes that the current request is over without having been made.
 func (q *Queue) Skipped() {
 	q.next++
-	q.rest, q.found = q.next, false
+	q.notBegun, q.found = q.next, false
 }
 
 // GiveBack makes the queue finish the current visit. Its next request was not begun.

@@ -43,8 +43,8 @@ type Requester interface {
 	// request is over.
 	Hang(ctx context.Context, v *Visit, i int, at time.Time)
 	// Finish reports that no further request of v is made. Requests from index
-	// rest on were not begun.
-	Finish(ctx context.Context, v *Visit, rest int)
+	// notBegun on were not begun.
+	Finish(ctx context.Context, v *Visit, notBegun int)
 }
 
 // Options of a set of host queues.

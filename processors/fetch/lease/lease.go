@@ -27,7 +27,7 @@ type Lease struct {
 // margin for what happens between the check and the wire.
 func New(term time.Duration, clock Clock) *Lease { return &Lease{clock: clock, term: term} }
 
-// Extend books a good heartbeat. ago is how long before now it was sent.
+// Extend notes a good heartbeat. ago is how long before now it was sent.
 func (l *Lease) Extend(ago time.Duration) {
 	ends := int64(l.clock() - ago + l.term)
 	for {
@@ -71,7 +71,7 @@ type Heartbeats struct {
 // NewHeartbeats returns the heartbeats of a member that has not joined.
 func NewHeartbeats(l *Lease) *Heartbeats { return &Heartbeats{lease: l} }
 
-// Joined books the answer to the request that began the membership. ago is how long
+// Joined notes the answer to the request that began the membership. ago is how long
 // before now the request was sent.
 func (h *Heartbeats) Joined(ago time.Duration) {
 	h.mu.Lock()
@@ -80,7 +80,7 @@ func (h *Heartbeats) Joined(ago time.Duration) {
 	h.joined = h.sent
 }
 
-// Assigned books that the group has assigned partitions, so the last request to join it was not
+// Assigned notes that the group has assigned partitions, so the last request to join it was not
 // refused. Nothing is asked of the group between that request and the assignment but heartbeats.
 func (h *Heartbeats) Assigned() {
 	h.mu.Lock()
@@ -89,7 +89,7 @@ func (h *Heartbeats) Assigned() {
 	h.settled = max(h.settled, h.joined)
 }
 
-// Answered books a heartbeat that is answered, well or not. ago is how long before
+// Answered notes a heartbeat that is answered, well or not. ago is how long before
 // now it was sent.
 func (h *Heartbeats) Answered(ago time.Duration) {
 	h.mu.Lock()
@@ -106,7 +106,7 @@ func (h *Heartbeats) Answered(ago time.Duration) {
 // none counts.
 func (h *Heartbeats) Silent() time.Duration { return h.lease.term - h.lease.Left() }
 
-// Waited books a heartbeat of a member that has asked to join again and waits for
+// Waited notes a heartbeat of a member that has asked to join again and waits for
 // the others. ago is how long before now it was sent. The coordinator has answered
 // that it knows the member in its generation, and that the group is rebalancing.
 //
