@@ -41,8 +41,8 @@ func TestExposition(t *testing.T) {
 	s.Exchange("", 404, 0, 2*time.Millisecond, 3*time.Millisecond)
 	s.Exchange("", 999, 0, 0, 3*time.Millisecond)
 	s.Exchange(string(httpclient.ClassConnectTimeout), 0, 0, 0, 10*time.Second)
-	s.Reached(0, 0)
-	s.Reached(3*time.Millisecond, 40*time.Millisecond)
+	s.Connected(0, 0)
+	s.Connected(3*time.Millisecond, 40*time.Millisecond)
 	s.Rejected(topics.Parse, "bad_record")
 	s.Normalized("accepted", 38)
 	s.Normalized("out_of_scope", 2)
@@ -54,8 +54,8 @@ func TestExposition(t *testing.T) {
 	s.Slots(1)
 	s.Slots(1)
 	s.Slots(-1)
-	s.Hurried(politeness.Early)
-	s.Tripped()
+	s.PolitenessViolation(politeness.Early)
+	s.BreakerOpened()
 	s.Memory(memory.Usage{memory.Bodies: 2 << 20, memory.Garbage: 5 << 20})
 	s.Status(status.Status{
 		Gauges: &weftpb.Gauges{Pending: 60, Queued: 50, Out: 10, Domains: 7, DomainsOut: 3, Fetched: 100, Failed: 2, Refused: 1, Visits: 4},

@@ -48,8 +48,8 @@ func (s *Set) Exchange(class string, status int, wireBytes int64, firstByte, tot
 	}
 }
 
-// Reached notes how an exchange came to its connection, see stage.Meter.
-func (s *Set) Reached(dns, connect time.Duration) {
+// Connected notes how an exchange came to its connection, see stage.Meter.
+func (s *Set) Connected(dns, connect time.Duration) {
 	s.dns.Observe(dns.Seconds())
 	if connect > 0 {
 		s.connect.Observe(connect.Seconds())
@@ -105,11 +105,14 @@ func (s *Set) Duplicate(distance int) {
 // Slots notes that a request began (1) or ended (-1).
 func (s *Set) Slots(change int) { s.slots.Add(float64(change)) }
 
-// Hurried counts a request that broke its domain's delay.
-func (s *Set) Hurried(v politeness.Violation) { s.violations.WithLabelValues(string(v)).Inc() }
+// PolitenessViolation counts a request that began when its domain or host should have been left
+// alone.
+func (s *Set) PolitenessViolation(v politeness.Violation) {
+	s.violations.WithLabelValues(string(v)).Inc()
+}
 
-// Tripped counts a breaker that opened: of a host, or of an origin.
-func (s *Set) Tripped() { s.breakers.Inc() }
+// BreakerOpened counts a breaker that opened: of a host, or of an origin.
+func (s *Set) BreakerOpened() { s.breakers.Inc() }
 
 // Status notes a reading of the crawl's frontier and lags.
 func (s *Set) Status(status status.Status) {

@@ -82,9 +82,9 @@ type Meter interface {
 	// without a response; the bytes of its body on the wire; the times from the
 	// connection to the first byte of the response, and of the whole exchange.
 	Exchange(class string, status int, wireBytes int64, firstByte, total time.Duration)
-	// Reached notes how long an exchange waited for the look-up of its host, and for its
+	// Connected notes how long an exchange waited for the look-up of its host, and for its
 	// connection with TLS. connect is 0 if the exchange used a kept connection.
-	Reached(dns, connect time.Duration)
+	Connected(dns, connect time.Duration)
 	// Page counts a page. bytes is the size of its body.
 	Page(bytes int)
 	// Sitemap counts a sitemap by how its reading ended, and its entries.
@@ -106,10 +106,11 @@ type Meter interface {
 	Duplicate(distance int)
 	// Slots notes that a request began (1) or ended (-1).
 	Slots(change int)
-	// Hurried counts a request that broke its domain's delay. There should never be one.
-	Hurried(v politeness.Violation)
-	// Tripped counts a breaker that opened: of a host, or of an origin.
-	Tripped()
+	// PolitenessViolation counts a request that began when its domain or host should have been
+	// left alone. There should never be one.
+	PolitenessViolation(v politeness.Violation)
+	// BreakerOpened counts a breaker that opened: of a host, or of an origin.
+	BreakerOpened()
 	// Outcomes reports, when this process gives a partition up, how many of its URLs
 	// were settled since the crawl began, by reason.
 	Outcomes(partition int32, outcomes map[string]int64)
@@ -127,7 +128,7 @@ func (silence) Normalized(string, int)                                    {}
 func (silence) Deduped(int, int, int)                                     {}
 func (silence) Ledger(topics.Stage, string)                               {}
 func (silence) Exchange(string, int, int64, time.Duration, time.Duration) {}
-func (silence) Reached(time.Duration, time.Duration)                      {}
+func (silence) Connected(time.Duration, time.Duration)                    {}
 func (silence) Page(int)                                                  {}
 func (silence) Sitemap(string, int)                                       {}
 func (silence) MainText(string)                                           {}
@@ -137,8 +138,8 @@ func (silence) Extracted(string)                                          {}
 func (silence) FieldFailed(string, string, string)                        {}
 func (silence) Duplicate(int)                                             {}
 func (silence) Slots(int)                                                 {}
-func (silence) Hurried(politeness.Violation)                              {}
-func (silence) Tripped()                                                  {}
+func (silence) PolitenessViolation(politeness.Violation)                  {}
+func (silence) BreakerOpened()                                            {}
 func (silence) Outcomes(int32, map[string]int64)                          {}
 func (silence) Down(int32, map[string]int64)                              {}
 

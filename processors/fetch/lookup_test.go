@@ -120,7 +120,7 @@ type stopwatch struct {
 	dns, connect time.Duration
 }
 
-func (s *stopwatch) Reached(dns, connect time.Duration) { s.dns, s.connect = dns, connect }
+func (s *stopwatch) Connected(dns, connect time.Duration) { s.dns, s.connect = dns, connect }
 
 // The time that a request waited for look-ups is in its outcome, and only in that.
 func TestWaitForLookUpIsInTheOutcome(t *testing.T) {

@@ -370,7 +370,7 @@ func (q *requester) deliver(f flight, r result) hostqueue.Answer {
 // count counts an exchange that was made.
 func (q *requester) count(x *httpclient.Exchange) {
 	q.env.Meter.Exchange(string(x.Class), x.Status, x.WireBytes, x.FirstByte, x.Total)
-	q.env.Meter.Reached(x.DNS, x.Connect)
+	q.env.Meter.Connected(x.DNS, x.Connect)
 }
 
 func (q *requester) output(domain string, f *weftpb.Fetched) stage.Output {

@@ -208,7 +208,7 @@ type watched struct {
 	violations []politeness.Violation
 }
 
-func (w *watched) Hurried(v politeness.Violation) { w.violations = append(w.violations, v) }
+func (w *watched) PolitenessViolation(v politeness.Violation) { w.violations = append(w.violations, v) }
 
 // curt makes exchanges that fail at once.
 type curt struct{ known }
@@ -222,7 +222,7 @@ func (curt) Robots(context.Context, httpclient.Request, httpclient.Hop) []*httpc
 }
 
 // Two requests of a domain that no host queue has delayed are noticed.
-func TestHurriedRequestIsCounted(t *testing.T) {
+func TestPolitenessViolationIsCounted(t *testing.T) {
 	h := takeOver(t)
 	meter := &watched{}
 	h.with(curt{}, func(env *stage.Env) { env.Meter, env.Logger = meter, slog.New(slog.DiscardHandler) })

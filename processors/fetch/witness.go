@@ -35,7 +35,7 @@ func (w *witness) begin(v *hostqueue.Visit, i int) {
 	}
 	w.mu.Unlock()
 	if violation != politeness.None {
-		w.env.Meter.Hurried(violation)
+		w.env.Meter.PolitenessViolation(violation)
 		w.env.Logger.Error("a request began when its domain or host should have been left alone",
 			"domain", v.Domain, "violation", violation, "visit", v.Id)
 	}

@@ -81,7 +81,7 @@ func (s *state) Decide(in ledger.InputRecord, now time.Time, offset int64) ([]by
 	}
 	event, err := s.frontier.Settle(in.Key, &v, s.moment(now, offset))
 	for range s.frontier.Opened(in.Key, event) {
-		s.env.Meter.Tripped()
+		s.env.Meter.BreakerOpened()
 	}
 	return encode(event, err)
 }

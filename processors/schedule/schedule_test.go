@@ -44,7 +44,7 @@ type trips struct {
 	n int
 }
 
-func (c *trips) Tripped() { c.n++ }
+func (c *trips) BreakerOpened() { c.n++ }
 
 // A breaker counts when it opens, and not for as long as it is open.
 func TestBreakerCountsWhenItOpens(t *testing.T) {
