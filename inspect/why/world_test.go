@@ -265,7 +265,7 @@ func (w *world) decide(domain string, decision func(*frontier.Frontier, frontier
 func (w *world) setting(domain string, s *weftpb.DomainSetting) {
 	w.t.Helper()
 	w.asked[domain] = s
-	w.frontiers[w.partition(domain)].Ask([]string{domain})
+	w.frontiers[w.partition(domain)].SettingsChanged([]string{domain})
 	w.tick(domain)
 }
 

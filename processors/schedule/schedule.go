@@ -62,10 +62,10 @@ type state struct {
 	partition int32
 	diskLow   *atomic.Bool
 
-	frontier *frontier.Frontier
-	clock    partitionClock
-	begins   int64 // the first offset of the ledger
-	asked    int   // the number of settings that the frontier was told about
+	frontier     *frontier.Frontier
+	clock        partitionClock
+	begins       int64 // the first offset of the ledger
+	settingsRead int   // the number of settings that the frontier was told about
 }
 
 func (s *state) Decide(in ledger.InputRecord, now time.Time, offset int64) ([]byte, error) {
@@ -101,9 +101,9 @@ func (s *state) admit(in ledger.InputRecord, now time.Time, offset int64) ([]byt
 }
 
 func (s *state) Due(now time.Time, limit int) []string {
-	domains, asked := s.env.Settings.Since(s.asked)
-	s.frontier.Ask(domains)
-	s.asked = asked
+	domains, read := s.env.Settings.Since(s.settingsRead)
+	s.frontier.SettingsChanged(domains)
+	s.settingsRead = read
 	return s.frontier.Due(s.moment(now, 0), limit)
 }
 

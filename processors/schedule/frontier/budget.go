@@ -15,9 +15,10 @@ import (
 
 // day counts the requests to a domain in one day.
 type day struct {
-	// number of the day since 1970, and the requests that began in it, robots.txt included.
-	number int64
-	asked  uint64
+	// number is that of the day since 1970. requests is the number of requests that began in it,
+	// those for a robots.txt included.
+	number   int64
+	requests uint64
 	// tried is the number of answers on that day since the last block, errors the number of
 	// errors among them: see isError. Dead links and errors of further attempts are in neither.
 	tried, errors uint64
@@ -43,7 +44,7 @@ func midnight(nowMS int64) int64 { return (dayOf(nowMS) + 1) * dayMS }
 // today returns the counts of the day of now.
 func (d *day) today(nowMS int64) *day {
 	if d.number != dayOf(nowMS) {
-		d.number, d.asked, d.tried, d.errors = dayOf(nowMS), 0, 0, 0
+		d.number, d.requests, d.tried, d.errors = dayOf(nowMS), 0, 0, 0
 	}
 	return d
 }
@@ -55,7 +56,7 @@ func (x *fold) countAttempt(v visit, s *weftpb.Settlement) {
 	if a == nil || dayOf(a.StartedMs) < today.number {
 		return
 	}
-	today.asked++
+	today.requests++
 	if v.aside() || a.Status == 0 || isDeadLink(a.Status) {
 		return
 	}
@@ -104,7 +105,7 @@ func (p *plan) left() int64 {
 	if most == math.MaxInt64 {
 		return most
 	}
-	most -= int64(p.d.day.today(p.nowMS).asked)
+	most -= int64(p.d.day.today(p.nowMS).requests)
 	for _, v := range p.d.visits {
 		most -= v.unsettled()
 	}
@@ -125,9 +126,9 @@ func (o Options) Budget(d DomainState, all int64) int64 {
 	return o.budget(d.Setting.GetPerDay(), d.Known, all)
 }
 
-func (o Options) budget(asked int64, known uint64, all int64) int64 {
-	if asked > 0 {
-		return asked
+func (o Options) budget(perDay int64, known uint64, all int64) int64 {
+	if perDay > 0 {
+		return perDay
 	}
 	most := int64(math.MaxInt64)
 	if o.PerDay > 0 {
@@ -155,7 +156,7 @@ func Known(g *weftpb.Gauges) int64 {
 
 // known is the same for folded gauges. Each decision needs it.
 func (g *gauges) known() int64 {
-	return g.queued + g.out + g.fetched + g.failed + g.refuse + g.withdrawn
+	return g.queued + g.out + g.fetched + g.failed + g.refused + g.withdrawn
 }
 
 // blocked is the number of URLs that wait because the domain is blocked.
@@ -168,7 +169,7 @@ func (d *domain) blocked() int64 {
 
 func (d *day) fields(f *kv.Fields) {
 	f.Int(&d.number)
-	f.Uint(&d.asked)
+	f.Uint(&d.requests)
 	f.Uint(&d.tried)
 	f.Uint(&d.errors)
 	f.Int(&d.blockMS)

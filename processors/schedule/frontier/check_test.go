@@ -71,8 +71,8 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 				count.out += v.unsettled()
 				count.visits++
 			}
-			count.domains += change(false, d.pending())
-			count.domainsOut += change(false, len(d.visits) > 0)
+			count.domains += delta(false, d.pending())
+			count.domainsOut += delta(false, len(d.visits) > 0)
 		}
 	}
 	for key := range wanted {
@@ -89,7 +89,7 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 	if err != nil {
 		return err
 	}
-	count.fetched, count.failed, count.refuse = g.fetched, g.failed, g.refuse
+	count.fetched, count.failed, count.refused = g.fetched, g.failed, g.refused
 	count.decidedMS = g.decidedMS
 	if g != count {
 		return fmt.Errorf("gauges are %+v, a recount gives %+v", g, count)
@@ -98,8 +98,8 @@ func checkStore(f *Frontier, s *memstore.Store) error {
 	for _, n := range f.Outcomes() {
 		settled += n
 	}
-	if settled != g.fetched+g.failed+g.refuse+g.withdrawn {
-		return fmt.Errorf("outcomes sum up to %d, gauges to %d", settled, g.fetched+g.failed+g.refuse+g.withdrawn)
+	if settled != g.fetched+g.failed+g.refused+g.withdrawn {
+		return fmt.Errorf("outcomes sum up to %d, gauges to %d", settled, g.fetched+g.failed+g.refused+g.withdrawn)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int
 		if at := placeOf(o, h); o.at != at {
 			err = fmt.Errorf("origin %s is at %+v, not %+v", name, o.at, at)
 		}
-		counted := o.upBy(h)
+		counted := o.upURLs(h)
 		for p, q := range o.queues {
 			up[p] += counted[p]
 			for seq := q.head; seq < q.tail; seq++ {
@@ -206,7 +206,7 @@ func checkOrigins(s *memstore.Store, keys keys, d *domain, wanted map[string]int
 		down += o.downURLs(h)
 		return err == nil
 	})
-	if err == nil && (origins != d.origins || held != d.held || waiting != d.waiting || firstMS != d.waitMS || ready != d.ready || up != d.upBy) {
+	if err == nil && (origins != d.origins || held != d.held || waiting != d.waiting || firstMS != d.waitMS || ready != d.ready || up != d.upURLs) {
 		err = fmt.Errorf("%d origins hold %d URLs, %v in queues of those that are up, %d wait from %d, ready %v; the record is %+v", origins, held, up, waiting, firstMS, ready, d)
 	}
 	return down, err

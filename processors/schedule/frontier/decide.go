@@ -68,7 +68,7 @@ func (f *Frontier) Tick(domain string, at Moment) (*weftpb.Scheduled, error) {
 			p.ev.Expired = append(p.ev.Expired, id)
 		}
 	}
-	remove(&f.asked, domain)
+	remove(&f.changedSettings, domain)
 	if remove(&f.sleeping, domain) {
 		p.ev.Woken = p.toWake()
 	}

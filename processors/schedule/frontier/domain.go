@@ -17,11 +17,11 @@ const maxRequests = politeness.MaxVisit
 type domain struct {
 	// origins is the number of known origins. It is also the id of the latest one.
 	origins uint32
-	// held is the number of URLs in queues and retries of origins. upBy is the number of URLs in
+	// held is the number of URLs in queues and retries of origins. upURLs is the number of URLs in
 	// the queues of origins that are not down, by priority. uncounted: a former version wrote the
-	// record, without upBy.
+	// record, without upURLs.
 	held      uint64
-	upBy      [priorities]uint64
+	upURLs    [priorities]uint64
 	uncounted bool
 	// ready is the number of origins with URLs of a priority that may go out. served is the id of
 	// the origin that was served last.
@@ -109,7 +109,7 @@ const backQueueByDefault = 2
 // URLs in its queues, unless a setting asks for another one. URLs of a host that is down do not
 // count, because the next visit of the domain is not for them.
 func (d *domain) backQueue() int {
-	own := slices.IndexFunc(d.upBy[:], func(n uint64) bool { return n > 0 })
+	own := slices.IndexFunc(d.upURLs[:], func(n uint64) bool { return n > 0 })
 	if own < 0 {
 		own = backQueueByDefault
 	}
@@ -171,7 +171,7 @@ func (d *domain) fields(f *kv.Fields) {
 	d.uncounted = !counted || !up // or what is down is counted too
 	if counted {
 		for p := range priorities {
-			f.Uint(&d.upBy[p])
+			f.Uint(&d.upURLs[p])
 		}
 	}
 	if set {

@@ -28,7 +28,7 @@ func (f *Frontier) Due(at Moment, limit int) []string {
 		f.releases.upTo(f.store, uint64(at.Begins-1), func(visit []byte) bool { return add(visit[1:]) })
 	}
 	f.leases.upTo(f.store, uint64(nowMS), add)
-	for _, names := range [][]string{f.asked, f.asleep(at)} {
+	for _, names := range [][]string{f.changedSettings, f.asleep(at)} {
 		domains = append(domains, names[:min(len(names), limit-len(domains))]...)
 	}
 	if len(domains) < limit {

@@ -90,7 +90,7 @@ func openFold(store kv.Store, partition int32, name string, offset, nowMS int64)
 // recount counts the URLs in queues of origins that are not down, by priority. The record of a
 // former version does not have these counts.
 func (x *fold) recount() {
-	x.d.upBy = [priorities]uint64{}
+	x.d.upURLs = [priorities]uint64{}
 	lower := x.keys.origin("")
 	for key, value := range kv.Range(x.store, lower, x.keys.make(originKind+1, 0)) {
 		o, err := decodeOrigin(value)
@@ -98,7 +98,7 @@ func (x *fold) recount() {
 			x.fail(fmt.Errorf("read origin %s: %w", key[len(lower):], err))
 			return
 		}
-		x.countUp([priorities]uint64{}, o.upBy(x.host(urls.HostOf(string(key[len(lower):])))))
+		x.countUp([priorities]uint64{}, o.upURLs(x.host(urls.HostOf(string(key[len(lower):])))))
 	}
 	x.d.uncounted = false
 }
@@ -266,13 +266,14 @@ func (x *fold) learn(r *weftpb.OriginRules) {
 
 // count brings the gauges of domains up to date, once, at the end.
 func (x *fold) count() {
-	x.g.domains += change(x.wasPending, x.d.pending())
-	x.g.domainsOut += change(x.wasOut, len(x.d.visits) > 0)
+	x.g.domains += delta(x.wasPending, x.d.pending())
+	x.g.domainsOut += delta(x.wasOut, len(x.d.visits) > 0)
 	x.g.blocked += x.d.blocked() - x.wasBlocked
 	x.wasPending, x.wasOut, x.wasBlocked = x.d.pending(), len(x.d.visits) > 0, x.d.blocked()
 }
 
-func change(before, after bool) int64 {
+// delta is what a domain adds to a gauge of the domains for which a condition holds.
+func delta(before, after bool) int64 {
 	switch {
 	case after && !before:
 		return 1

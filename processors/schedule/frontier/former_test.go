@@ -48,12 +48,12 @@ func TestFormerRecords(t *testing.T) {
 			health: health{breaker: politeness.Breaker{Failures: 5, Cycles: 1, Open: true}, failedMS: 10, sinceMS: 5, waitMS: 40},
 		}},
 		{"origin", "1467852", "850603000000000000000000000000000002647812726f626f74735f756e726561636861626c6502", &origin{
-			id: 3, elsewhere: 2, failures: 2, failingMS: 50, retryMS: 60, refuse: "robots_unreachable", asked: true, referred: true,
+			id: 3, elsewhere: 2, failures: 2, failingMS: 50, retryMS: 60, refuse: "robots_unreachable", robotsOut: true, referred: true,
 		}},
 		{"domain", "a901aa4", "0307000000000103000001904ee05dd08c01c03e0278010e000203d08c01e807020e00000000", &older},
 		{"domain", "1467852", "0307000000000103000001904ee05dd08c01c03e0278010e000203d08c01e807028e0200000000", &counted},
 		{"domain", "1467852", "0307000000000000000000000000c03e0000010e000101d08c01000cfc030001050003904e14010561736b65649a0109c0b802030201c601", &domain{
-			origins: 3, held: 7, upBy: [priorities]uint64{1: 1, 2: 5}, dueIn: 1, crowded: true, nextMS: 4000, known: 9, day: day{20000, 3, 2, 1, 99},
+			origins: 3, held: 7, upURLs: [priorities]uint64{1: 1, 2: 5}, dueIn: 1, crowded: true, nextMS: 4000, known: 9, day: day{20000, 3, 2, 1, 99},
 			setting: setting{delayMS: 5000, hasDelay: true, perDay: 10, priority: weftpb.DomainSetting_PRIORITY_HIGH, blocked: true, reason: "asked", setMS: 77},
 			visits:  []visit{{offset: 7, count: 1, open: 1, leaseMS: 9000, check: true, hangs: true}},
 		}},
@@ -69,7 +69,7 @@ func TestFormerRecords(t *testing.T) {
 			},
 			Priority: 1, Throttled: 4, Etag: "e", LastModified: "m",
 		}},
-		{"gauges", "a901aa4", "0300000e0402020212040200", &gauges{queued: 7, out: 2, visits: 1, domains: 1, domainsOut: 1, fetched: 9, failed: 2, refuse: 1}},
+		{"gauges", "a901aa4", "0300000e0402020212040200", &gauges{queued: 7, out: 2, visits: 1, domains: 1, domainsOut: 1, fetched: 9, failed: 2, refused: 1}},
 		{"gauges", "1467852", "050602040e000000000000000a", &gauges{queued: 7, withdrawn: 1, down: 2, blocked: 3, decidedMS: 5}},
 	} {
 		written, err := hex.DecodeString(c.bytes)

@@ -36,8 +36,8 @@ type Frontier struct {
 	// sleeping are the domains that are still to be woken after wokenAt; see asleep.
 	sleeping []string
 	wokenAt  time.Time
-	// asked are the domains whose settings may have changed; see Ask.
-	asked []string
+	// changedSettings are the domains whose settings may have changed; see SettingsChanged.
+	changedSettings []string
 
 	rules   *cache[cachedRules]
 	overlay overlay

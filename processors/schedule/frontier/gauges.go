@@ -10,11 +10,11 @@ import (
 // gauges count the URLs, domains and visits of the partition; see weftpb.Gauges. The record of
 // the gauges also has the other facts about the whole partition.
 type gauges struct {
-	queued, out, visits     int64
-	domains, domainsOut     int64
-	fetched, failed, refuse int64
-	withdrawn, down         int64
-	blocked                 int64
+	queued, out, visits      int64
+	domains, domainsOut      int64
+	fetched, failed, refused int64
+	withdrawn, down          int64
+	blocked                  int64
 	// decidedMS is the latest time of a decision about a domain.
 	decidedMS int64
 }
@@ -29,7 +29,7 @@ func (g gauges) record() *weftpb.Gauges {
 		DomainsOut: g.domainsOut,
 		Fetched:    g.fetched,
 		Failed:     g.failed,
-		Refused:    g.refuse,
+		Refused:    g.refused,
 		Withdrawn:  g.withdrawn,
 		Down:       g.down,
 		Blocked:    g.blocked,
@@ -41,7 +41,7 @@ func (g gauges) record() *weftpb.Gauges {
 func (g gauges) matches(r *weftpb.Gauges) bool {
 	return r.GetPending() == g.queued+g.out && r.GetQueued() == g.queued && r.GetOut() == g.out &&
 		r.GetVisits() == g.visits && r.GetDomains() == g.domains && r.GetDomainsOut() == g.domainsOut &&
-		r.GetFetched() == g.fetched && r.GetFailed() == g.failed && r.GetRefused() == g.refuse && r.GetWithdrawn() == g.withdrawn &&
+		r.GetFetched() == g.fetched && r.GetFailed() == g.failed && r.GetRefused() == g.refused && r.GetWithdrawn() == g.withdrawn &&
 		(r.GetDown() == g.down || r.GetDown() == 0) && r.GetBlocked() == g.blocked
 }
 
@@ -51,7 +51,7 @@ func (g *gauges) settle(reason string) {
 	case EndFetched:
 		g.fetched++
 	case EndRefused:
-		g.refuse++
+		g.refused++
 	default:
 		g.failed++
 	}
@@ -97,7 +97,7 @@ func (g *gauges) fields(f *kv.Fields) {
 		f.Require(g.blocked != 0)
 	}
 	for _, n := range []*int64{
-		&g.withdrawn, &g.down, &g.queued, &g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse, &g.decidedMS,
+		&g.withdrawn, &g.down, &g.queued, &g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refused, &g.decidedMS,
 	} {
 		f.Int(n)
 	}

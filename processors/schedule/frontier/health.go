@@ -276,7 +276,7 @@ func (p *plan) throttle(name string, probe, check, paced, teaches bool, delay, r
 	h.throttled = min(h.throttled, 1<<20) + 1
 	h.countPage()
 	if teaches && !h.slowed && !h.paced {
-		h.pace, h.slowed, h.refusedPage = h.pace.Refused(delay, p.asked()), true, 0
+		h.pace, h.slowed, h.refusedPage = h.pace.Refused(delay, p.requestsOfDay()), true, 0
 	}
 	h.paced = h.paced || paced
 	limit := h.limit(p.f.opts.BreakerFailures)
@@ -287,10 +287,10 @@ func (p *plan) throttle(name string, probe, check, paced, teaches bool, delay, r
 	p.hostWaits(name, h, h.throttled > 1, max(h.wait(delay), retryAfter))
 }
 
-// asked is the number of requests to the domain on this day, with those whose outcomes the event
-// has.
-func (p *plan) asked() uint64 {
-	n := p.d.day.today(p.nowMS).asked
+// requestsOfDay is the number of requests to the domain on this day, with those whose outcomes the
+// event has.
+func (p *plan) requestsOfDay() uint64 {
+	n := p.d.day.today(p.nowMS).requests
 	for _, s := range p.ev.Settled {
 		if s.Attempt != nil {
 			n++

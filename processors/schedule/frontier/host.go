@@ -160,7 +160,7 @@ func (x *fold) changeHost(r *weftpb.HostHealth) {
 	for _, name := range x.originsOf(r.Host) {
 		o := x.origins[name]
 		x.g.down += o.downURLs(h) - o.downURLs(&before)
-		x.countUp(o.upBy(&before), o.upBy(h))
+		x.countUp(o.upURLs(&before), o.upURLs(h))
 		x.place(name, o)
 		x.touch(name)
 	}

@@ -161,7 +161,7 @@ func (g *formerGauges) fields(f *kv.Fields) {
 		f.Int(&g.withdrawn)
 		f.Int(&g.queued)
 	}
-	for _, n := range []*int64{&g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refuse, &g.decidedMS} {
+	for _, n := range []*int64{&g.out, &g.visits, &g.domains, &g.domainsOut, &g.fetched, &g.failed, &g.refused, &g.decidedMS} {
 		f.Int(n)
 	}
 }
@@ -204,7 +204,7 @@ type formerOrigin struct{ origin }
 
 func (o *formerOrigin) fields(f *kv.Fields) {
 	var reached, unhealthy bool
-	f.Bools(&o.asked, &reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing, &unhealthy)
+	f.Bools(&o.robotsOut, &reached, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing, &unhealthy)
 	f.Int(&o.fetchedMS)
 	f.Int(&o.ttlMS)
 	f.Uint32(&o.crawlDelayMS)

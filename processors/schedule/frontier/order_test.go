@@ -166,10 +166,10 @@ func TestFormerRecordIsCountedAnew(t *testing.T) {
 	s.apply(domain, ev, err)
 	k := keysOf(domain)
 	d, err := decodeDomain(s.f.store.Get(k.record()))
-	if err != nil || d.upBy != [priorities]uint64{3: 1} || d.uncounted {
+	if err != nil || d.upURLs != [priorities]uint64{3: 1} || d.uncounted {
 		t.Fatalf("the record is %+v: %v", d, err)
 	}
-	d.upBy[0] = 7 // seeds of a host that was down
+	d.upURLs[0] = 7 // seeds of a host that was down
 	former, other := d.encode(), *d
 	other.waited = !d.waited
 	flags := 0
@@ -183,7 +183,7 @@ func TestFormerRecordIsCountedAnew(t *testing.T) {
 	}
 	ev, err = s.f.Admit(domain, []*weftpb.Target{{Url: "https://a.example/deeper", Via: weftpb.Via_VIA_LINK, Depth: 9}}, at)
 	s.apply(domain, ev, err)
-	if d, err = decodeDomain(s.f.store.Get(k.record())); err != nil || d.upBy != [priorities]uint64{3: 2} || d.dueIn != 3 || d.uncounted {
+	if d, err = decodeDomain(s.f.store.Get(k.record())); err != nil || d.upURLs != [priorities]uint64{3: 2} || d.dueIn != 3 || d.uncounted {
 		t.Errorf("after the next event the record is %+v: %v", d, err)
 	}
 }

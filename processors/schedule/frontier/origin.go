@@ -35,9 +35,9 @@ type origin struct {
 	// at says which entries the origin has in the indexes of its domain; see places.go.
 	at place
 
-	// asked: a visit for its robots.txt is out. answered: that visit was redirected to another
+	// robotsOut: a visit for its robots.txt is out. answered: that visit was redirected to another
 	// domain, and the answer of that domain came before the report of the visit.
-	asked, answered bool
+	robotsOut, answered bool
 	// unrestricted: robots.txt allows everything.
 	unrestricted bool
 	// fetchedMS and ttlMS say how long the rules hold; 0: there are no rules.
@@ -110,9 +110,9 @@ func (o *origin) down(h *host) bool {
 // down.
 const robotsDown = 5
 
-// upBy returns what an origin adds to domain.upBy, the URLs in queues of origins that are not
+// upURLs returns what an origin adds to domain.upURLs, the URLs in queues of origins that are not
 // down.
-func (o *origin) upBy(h *host) (n [priorities]uint64) {
+func (o *origin) upURLs(h *host) (n [priorities]uint64) {
 	if o.down(h) {
 		return n
 	}
@@ -152,7 +152,7 @@ const (
 func (o *origin) standing(nowMS int64) Standing {
 	age := nowMS - o.fetchedMS
 	switch {
-	case o.asked:
+	case o.robotsOut:
 		return Asking
 	case !o.missing && o.fetchedMS > 0 && age < o.ttlMS && age >= -maxSkew.Milliseconds():
 		return InForce
@@ -178,7 +178,7 @@ func (o *origin) retryAt() time.Time {
 
 // learn folds what an event that was decided at nowMS says about the origin's robots.txt.
 func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
-	o.answered = o.asked // if the rules are in the report of the visit, the same fold soon ends both
+	o.answered = o.robotsOut // if the rules are in the report of the visit, the same fold soon ends both
 	if r.Robots.GetAccess() == weftpb.Robots_ACCESS_DISALLOW_ALL {
 		if !r.Missing && (!r.Referred || o.referred) { // a new referral is not a failure yet: its answer decides
 			if o.failures++; o.failures == 1 {
@@ -196,7 +196,7 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64) {
 	}
 	*o = origin{
 		id: o.id, queues: o.queues, retries: o.retries, at: o.at,
-		asked:        o.asked,
+		robotsOut:    o.robotsOut,
 		answered:     o.answered,
 		unrestricted: r.Robots.GetAccess() == weftpb.Robots_ACCESS_ALLOW_ALL,
 		fetchedMS:    nowMS,
@@ -250,7 +250,7 @@ func (o *origin) fields(f *kv.Fields) {
 	troubled := o.failures > 0 || o.retryMS != 0 || o.refuse != ""
 	misled, passed := o.elsewhere > 0, o.retries.passed > 0
 	f.Bools(
-		&o.asked, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing,
+		&o.robotsOut, &o.unrestricted, &o.referred, &o.kept, &o.answered, &o.missing,
 		&unhealthy, &retried, &troubled, &misled, &passed,
 	)
 	f.Uint32(&o.id)

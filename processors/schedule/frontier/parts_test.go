@@ -160,8 +160,8 @@ func TestIndex(t *testing.T) {
 			for key := range entries {
 				n := binary.BigEndian.Uint64([]byte(key[1:9]))
 				first = min(first, n)
-				below += int(change(false, n <= 2))
-				above += int(change(false, n > 2))
+				below += int(delta(false, n <= 2))
+				above += int(delta(false, n > 2))
 			}
 			if got := x.first(store); got != first {
 				t.Fatalf("first is %d, want %d", got, first)

@@ -40,7 +40,7 @@ func placeOf(o *origin, h *host) (at place) {
 			at.waitMS = max(referralMS, h.waitMS, h.hangsMS, h.silentMS)
 		}
 		return at
-	case o.asked:
+	case o.robotsOut:
 		return at
 	case refused:
 	default:
@@ -127,24 +127,24 @@ func (x *fold) origin(name string) (o *origin, heard bool) {
 func (x *fold) change(name string, change func(*origin)) {
 	o, heard := x.origin(name)
 	h := x.host(urls.HostOf(name))
-	held, down, up := o.held(), o.downURLs(h), o.upBy(h)
+	held, down, up := o.held(), o.downURLs(h), o.upURLs(h)
 	if !heard {
 		x.d.origins++
 		o.id, o.retryMS = x.d.origins, x.nowMS
 	}
 	change(o)
 	x.d.held += o.held() - held
-	x.countUp(up, o.upBy(h))
+	x.countUp(up, o.upURLs(h))
 	x.g.queued += int64(o.held()) - int64(held)
 	x.g.down += o.downURLs(h) - down
 	x.place(name, o)
 	x.touch(name)
 }
 
-// countUp corrects domain.upBy after a change: an origin added before to it, and now adds after.
+// countUp corrects domain.upURLs after a change: an origin added before to it, and now adds after.
 func (x *fold) countUp(before, after [priorities]uint64) {
 	for p := range priorities {
-		x.d.upBy[p] += after[p] - before[p]
+		x.d.upURLs[p] += after[p] - before[p]
 	}
 }
 

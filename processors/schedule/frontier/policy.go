@@ -10,8 +10,8 @@ import (
 // A plan learns from the robots.txt of an origin, which its own domain or another domain
 // fetched.
 
-// had tells whether a robots.txt was fetched, so that it says what is allowed.
-func had(r *weftpb.Robots) bool {
+// hasRules tells whether a robots.txt was fetched, so that it says what is allowed.
+func hasRules(r *weftpb.Robots) bool {
 	return r.GetAccess() == weftpb.Robots_ACCESS_RULES || r.GetAccess() == weftpb.Robots_ACCESS_ALLOW_ALL
 }
 

@@ -43,10 +43,10 @@ func (f *Frontier) refer(domain string, target *weftpb.Target, at Moment) (*weft
 	return f.Admit(domain, []*weftpb.Target{target}, at)
 }
 
-// answer learns what another domain found for an origin of this domain. The answer may come
-// before the report of the visit that was redirected. answer returns nil if nothing changes: the
-// origin is not known, or the answer is a failure for which the origin does not wait.
-func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
+// answerReferral learns what another domain found for an origin of this domain. The answer may come
+// before the report of the visit that was redirected. answerReferral returns nil if nothing
+// changes: the origin is not known, or the answer is a failure for which the origin does not wait.
+func (f *Frontier) answerReferral(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
 	p, err := f.begin(domain, at)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ func (f *Frontier) answer(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 		return nil, p.err
 	}
 	switch {
-	case had(rules):
+	case hasRules(rules):
 		delay := p.robotsHad(name, o, rules)
 		if rules.GetCrawlDelayMs() > 0 {
 			p.d.nextMS = max(p.d.nextMS, at.Now.Add(delay).UnixMilli())
 		}
-	case !o.referred && !o.asked:
+	case !o.referred && !o.robotsOut:
 		return nil, nil
 	default:
 		var outcome *weftpb.Outcome

@@ -308,7 +308,7 @@ func (p *plan) putOffInGroup(c *candidate) bool {
 // releaseRobots releases a visit for an origin's robots.txt. The URL that needs the robots.txt
 // stays at the front of its queue. The request gets the priority of that URL.
 func (p *plan) releaseRobots(c *candidate, delay time.Duration, probe bool) {
-	p.change(c.name, func(o *origin) { o.asked = true })
+	p.change(c.name, func(o *origin) { o.robotsOut = true })
 	delay = max(delay, p.delay(c.origin.crawlDelayMS))
 	p.probed(c.name, delay)
 	waits := c.request.Target

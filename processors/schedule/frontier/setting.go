@@ -85,12 +85,12 @@ func (x *fold) set(r *weftpb.DomainSetting) {
 	}
 }
 
-// Ask notes that the settings of some domains have changed. The next Due also returns those
-// domains that belong to the partition.
-func (f *Frontier) Ask(domains []string) {
+// SettingsChanged notes that the settings of some domains have changed. The next Due also returns
+// those domains that belong to the partition.
+func (f *Frontier) SettingsChanged(domains []string) {
 	for _, name := range domains {
 		if f.store.Get(keysOf(name).record()) != nil {
-			f.asked = append(f.asked, name)
+			f.changedSettings = append(f.changedSettings, name)
 		}
 	}
 }

@@ -11,14 +11,15 @@ import (
 
 // Settle decides on the outcomes of a visit. It returns nil if they change nothing: the visit is
 // not known any more, because its lease ran out or because it is settled, or all these outcomes
-// were settled before. A record without a visit comes from another domain; see refer and answer.
+// were settled before. A record without a visit comes from another domain; see refer and
+// answerReferral.
 func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.Scheduled, error) {
 	switch {
 	case v.Visit != "":
 	case v.Referral != nil:
 		return f.refer(domain, v.Referral, at)
 	case v.Rules != nil:
-		return f.answer(domain, v, at)
+		return f.answerReferral(domain, v, at)
 	}
 	offset, index, err := splitID(f.opts.Partition, v.Visit)
 	if err != nil {
@@ -42,12 +43,12 @@ func (f *Frontier) Settle(domain string, v *weftpb.Visited, at Moment) (*weftpb.
 	case s.visit.robots:
 		s.robots(v)
 	case s.visit.check:
-		s.check(v)
+		s.settleCheck(v)
 	default:
 		s.pages(v)
 	}
 	if v.Hangs {
-		s.hang()
+		s.reportHang()
 	}
 	if p.err != nil || len(p.ev.Settled)+len(p.ev.Hanging) == 0 {
 		return nil, p.err
@@ -81,7 +82,7 @@ func (s *settling) pages(v *weftpb.Visited) {
 		name, _ := originOf(request.Target.GetUrl())
 		probed, checked := s.visit.probe && s.failing(name), s.host(urls.HostOf(name)).checked()
 		s.made = s.made || !verdict.Unmade
-		s.learn(name, verdict, o, request)
+		s.learnHealth(name, verdict, o, request)
 		switch {
 		case verdict.Unmade:
 			s.unprobed(name, s.visit, attempt(o) != nil)
@@ -146,9 +147,9 @@ func (s *settling) pageWait(name string, nth uint32) time.Duration {
 	return wait
 }
 
-// hang lets the domain go on without the visit, because the only open request of the visit
+// reportHang lets the domain go on without the visit, because the only open request of the visit
 // hangs. The host of this request waits, because a host gets one request at a time.
-func (s *settling) hang() {
+func (s *settling) reportHang() {
 	if _, hanging := s.d.out(); s.visit.unsettled() != 1 || s.visit.hangs || hanging == maxHanging {
 		return
 	}
@@ -207,8 +208,8 @@ func (s *settling) failing(name string) bool {
 	return o.health.breaker.Failures > 0 || s.host(urls.HostOf(name)).failing()
 }
 
-// check settles a visit with a check: a request that tests whether a host answers.
-func (s *settling) check(v *weftpb.Visited) {
+// settleCheck settles a visit with a check: a request that tests whether a host answers.
+func (s *settling) settleCheck(v *weftpb.Visited) {
 	if len(v.Outcomes) == 0 && !v.Done {
 		return
 	}
@@ -218,7 +219,7 @@ func (s *settling) check(v *weftpb.Visited) {
 		s.settled(0, nil, ReasonCheck, -1)
 		return
 	}
-	s.learn(name, judge(v.Outcomes[0]), v.Outcomes[0], nil)
+	s.learnHealth(name, judge(v.Outcomes[0]), v.Outcomes[0], nil)
 	s.settled(0, v.Outcomes[0], ReasonCheck, 0)
 	s.made = true
 }
@@ -246,20 +247,20 @@ func (s *settling) robots(v *weftpb.Visited) {
 	answered := politeness.Verdict{Health: politeness.Answered}
 	switch {
 	case v.Rules.GetReferred():
-		s.learn(name, answered, outcome, nil)
+		s.learnHealth(name, answered, outcome, nil)
 		if !o.answered {
 			s.robotsReferred(name, o, rules.GetStatus())
 		}
-	case had(rules):
-		s.learn(name, answered, outcome, nil)
+	case hasRules(rules):
+		s.learnHealth(name, answered, outcome, nil)
 		s.delay = max(s.delay, s.robotsHad(name, o, rules))
 	case v.Rules.GetRedirected() && verdict.Unreached:
 		// robots.txt redirects to another origin. The name of that origin does not exist or is
 		// refused.
-		s.learn(name, politeness.Verdict{}, outcome, nil)
+		s.learnHealth(name, politeness.Verdict{}, outcome, nil)
 		s.robotsElsewhere(name, o, rules.GetStatus())
 	case verdict.Missing:
-		s.learn(name, verdict, outcome, nil)
+		s.learnHealth(name, verdict, outcome, nil)
 	default:
 		health := verdict
 		if outcome.GetStatus() != 0 {
@@ -270,7 +271,7 @@ func (s *settling) robots(v *weftpb.Visited) {
 				health.Health = politeness.Unknown
 			}
 		}
-		s.learn(name, health, outcome, nil)
+		s.learnHealth(name, health, outcome, nil)
 		s.robotsFailed(name, o, rules.GetStatus(), verdict, retryAfter(outcome))
 	}
 }
@@ -311,9 +312,9 @@ func (s *settling) later(name string, o *weftpb.Outcome, reason string) *weftpb.
 	return s.ev.Settled[len(s.ev.Settled)-1]
 }
 
-// learn records what an outcome says about an origin and its host. request is nil if it was
+// learnHealth records what an outcome says about an origin and its host. request is nil if it was
 // not for a URL of the crawl.
-func (s *settling) learn(name string, v politeness.Verdict, o *weftpb.Outcome, request *weftpb.Request) {
+func (s *settling) learnHealth(name string, v politeness.Verdict, o *weftpb.Outcome, request *weftpb.Request) {
 	if o.GetStatus() != 0 {
 		s.d.responseMS = uint32(min(max(o.GetTotalUs()/1000, 0), politeness.MaxDelay.Milliseconds()))
 	}
@@ -368,8 +369,8 @@ func (s *settling) pace(now time.Time) {
 		s.rest(politeness.UnmadePause)
 	case s.reached:
 		s.d.nextMS = max(s.d.nextMS, politeness.NextRelease(now, s.delay).UnixMilli())
-		if asked := s.domainDelay(); asked > milliseconds(s.visit.delayMS) {
-			s.rest(asked)
+		if delay := s.domainDelay(); delay > milliseconds(s.visit.delayMS) {
+			s.rest(delay)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func (f *Frontier) DomainState(name string) (DomainState, error) {
 		Response: milliseconds(d.responseMS),
 		Grouped:  d.groups.waiting(), Withdrawn: d.groups.counts[withdrawn],
 		Crowded: d.crowded, Setting: d.setting.record(), BlockedUntil: moment(d.day.blockMS),
-		Known: d.known, Asked: d.day.asked, AskedOn: moment(d.day.number * dayMS).UTC(),
+		Known: d.known, Asked: d.day.requests, AskedOn: moment(d.day.number * dayMS).UTC(),
 	}
 	for _, value := range kv.Range(f.store, x.keys.origin(""), x.keys.make(originKind+1, 0)) {
 		o, err := decodeOrigin(value)

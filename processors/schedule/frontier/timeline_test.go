@@ -164,7 +164,7 @@ func (l *timeline) input(words []string) {
 		return
 	case "setting":
 		l.asked[words[2]] = l.setting(words[3:], at.Now)
-		l.f.Ask(words[2:3])
+		l.f.SettingsChanged(words[2:3])
 		return
 	case "due":
 		domains := l.f.Due(at, 10)

@@ -94,7 +94,7 @@ func (x *fold) close(at int) {
 	v := x.d.visits[at]
 	if v.robots {
 		name, _ := originOf(x.requestsOf(v)[0].Target.GetUrl())
-		x.change(name, func(o *origin) { o.asked, o.answered = false, false })
+		x.change(name, func(o *origin) { o.robotsOut, o.answered = false, false })
 	}
 	x.store.Delete(x.keys.requests(v))
 	x.d.visits = append(x.d.visits[:at:at], x.d.visits[at+1:]...)
@@ -120,7 +120,7 @@ func (x *fold) release(r *weftpb.Visit, index uint32) {
 		if !ok {
 			x.impossible("visit %s asks %q for robots.txt", r.Id, r.Requests[0].GetTarget().GetUrl())
 		}
-		x.change(name, func(o *origin) { o.asked = true })
+		x.change(name, func(o *origin) { o.robotsOut = true })
 	}
 	x.store.Set(x.keys.requests(v), encodeRequests(r.Requests))
 	x.d.visits = append(x.d.visits, v)

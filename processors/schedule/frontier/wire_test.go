@@ -95,7 +95,7 @@ func drawOrigin(t *rapid.T) *origin {
 	small := rapid.Uint64Range(0, 1<<40)
 	o := &origin{
 		id: rapid.Uint32().Draw(t, "id"), at: place{uint8(rapid.IntRange(0, 15).Draw(t, "ready")), ms.Draw(t, "until")},
-		asked: rapid.Bool().Draw(t, "asked"), unrestricted: rapid.Bool().Draw(t, "free"),
+		robotsOut: rapid.Bool().Draw(t, "robotsOut"), unrestricted: rapid.Bool().Draw(t, "free"),
 		fetchedMS: ms.Draw(t, "fetched"), ttlMS: ms.Draw(t, "ttl"), crawlDelayMS: rapid.Uint32().Draw(t, "delay"),
 		hash: rapid.String().Draw(t, "hash"), retryMS: ms.Draw(t, "retry"),
 		refuse: rapid.String().Draw(t, "refuse"), missing: rapid.Bool().Draw(t, "missing"),
@@ -226,7 +226,7 @@ func decodeAs(name string, b []byte) (err error) {
 // bound, and that what is read is written the same way.
 func FuzzDecode(f *testing.F) {
 	f.Add((&domain{visits: []visit{{offset: 1, count: 2, open: 3}}}).encode())
-	f.Add((&origin{asked: true, hash: "h"}).encode())
+	f.Add((&origin{robotsOut: true, hash: "h"}).encode())
 	f.Add(encodeRequests([]*weftpb.Request{{Target: &weftpb.Target{Url: "https://a.example/"}}}))
 	f.Add(gauges{queued: 1, out: 2}.encode())
 	f.Add(gauges{queued: 1, withdrawn: 2}.encode())
