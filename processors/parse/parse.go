@@ -54,7 +54,7 @@ func Run(ctx context.Context, env stage.Env) error {
 	}
 	used := func(*kgo.Record, string) {}
 	if env.Bodies != nil {
-		c, err := newCollector(env)
+		c, err := newBodyCollector(env)
 		if err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (p *parser) read(ctx context.Context, r *kgo.Record) (made *result, reason 
 	case status >= 400 && status < 500 && !sitemap && !politeness.Judge(status, "").Retry:
 		// There is no page for the crawl. Not only 404 and 410 say that: object stores answer 403
 		// for an object that they do not have.
-		missing := named(&f)
+		missing := newDiscovered(&f)
 		missing.Evidence = nothingAt(missing.Source)
 		made.named = []*weftpb.Discovered{missing}
 	case f.Outcome.GetErrorClass() != "" || status < 200 || status > 299:

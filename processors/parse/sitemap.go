@@ -135,7 +135,7 @@ func (w *sitemapWriter) add(link *weftpb.Link) {
 	}
 	w.seen[print] = struct{}{}
 	if len(w.records) == 0 || w.bytes+size > maxDiscoveredBytes {
-		record := named(w.f)
+		record := newDiscovered(w.f)
 		record.Via, record.Sitemap = weftpb.Via_VIA_SITEMAP, w.told
 		w.records, w.bytes = append(w.records, record), 0
 	}

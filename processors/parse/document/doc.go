@@ -32,7 +32,7 @@
 // documents", whose sections the comments name:
 //
 //	markup, charref                       13.2.5, tokenization
-//	construct                             what the standard says of each element
+//	element                               what the standard says of each element
 //	openelements, formatting              13.2.4, the stack and the list
 //	stream, modes, inbody, adoption,
 //	intable, inforeign                    13.2.6, tree construction

@@ -5,7 +5,38 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
+
+	"github.com/weftcrawl/weft/internal/mediatype"
 )
+
+// Tree makes the tree of an HTML document that was read as page, for readers that need more of
+// it than page has. There is none if page is of another format or has no contents. There is
+// none either, and why says so, if the document was read by its tokens (Page.Fallback).
+func (p *Parser) Tree(in Input, page *Page) (tree *goquery.Document, why string) {
+	if kindOfMedia(page.MediaType) != mediaHTML || page.Unparsed != "" {
+		return nil, ""
+	}
+	if page.Fallback != "" {
+		return nil, page.Fallback
+	}
+	body, _ := markup(in, mediatype.Of(in.ContentType))
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(withEnds(body)))
+	if err != nil {
+		return nil, TooDeep
+	}
+	return doc, ""
+}
+
+// Text returns what Page.Text is of a part of a document, root included.
+func (p *Parser) Text(root *html.Node) (text string, truncated bool) {
+	c := p.collectors.Get().(*collector)
+	page := &Page{}
+	c.begin(page, "")
+	c.walk(root)
+	c.finish()
+	p.collectors.Put(c)
+	return page.Text, page.TextTruncated
+}
 
 // tree gives the elements of a parse tree to the collector. It returns false, and gives
 // nothing, if the parser refuses the document.

@@ -122,7 +122,7 @@ func (x *Index) Judge(ctx context.Context, number int32, page Page) (*Flight, er
 		m.of.verdict = f.Verdict
 		f.entry = &m.of
 	}
-	p.begin(f)
+	p.addFlight(f)
 	judged = true
 	return f, nil
 }
@@ -144,7 +144,7 @@ func (x *Index) Load(ctx context.Context, number int32) error {
 // processes may have written to them.
 func (x *Index) OnAssigned(partitions []int32) {
 	for _, number := range partitions {
-		x.partition(number).begins(true)
+		x.partition(number).readLogAgain(true)
 	}
 }
 
@@ -154,7 +154,7 @@ func (x *Index) OnRevoked(ctx context.Context, partitions []int32) {
 	for _, number := range partitions {
 		p := x.partition(number)
 		p.wait(ctx)
-		p.begins(false)
+		p.readLogAgain(false)
 	}
 }
 
@@ -212,7 +212,7 @@ func (x *Index) openStore(ctx context.Context) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, p := range x.partitions {
-		p.begins(p.here.Load())
+		p.readLogAgain(p.here.Load())
 	}
 	return nil
 }

@@ -84,7 +84,8 @@ func (f *Flight) hasLanded() bool {
 	}
 }
 
-func (p *partition) begin(f *Flight) {
+// addFlight notes a page that is judged and whose record is not written yet.
+func (p *partition) addFlight(f *Flight) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flight = append(p.flight, f)
@@ -104,10 +105,10 @@ func (p *partition) wait(ctx context.Context) {
 	}
 }
 
-// begins makes the next judgement begin with reading the log, to which other processes
+// readLogAgain makes the next judgement begin with reading the log, to which other processes
 // may have written. here: the partition is assigned to this process. What is in memory is
 // dropped if no judgement is using it.
-func (p *partition) begins(here bool) {
+func (p *partition) readLogAgain(here bool) {
 	p.here.Store(here)
 	p.current.Store(false)
 	if p.order.TryLock() {

@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft/internal/topiclog"
 )
 
-// collector deletes the bodies in the store that no record refers to any more. It
-// runs beside every parse stage. Two collectors that delete the same body do no harm.
+// bodyCollector deletes the bodies in the store that no record refers to any more. It
+// runs beside every parse stage. Two of them that delete the same body do no harm.
 //
 // It knows the place in fetched of each record whose body its own stage has read. When
 // the log of fetched begins behind that place, all readers of fetched have read the
@@ -31,7 +31,7 @@ import (
 // sweep before found the body too: the record of a body that is being written now comes
 // within seconds. Only the clock of this process decides how old a body is. A sweep that
 // fails counts as if it had found nothing.
-type collector struct {
+type bodyCollector struct {
 	env  stage.Env
 	logs *topiclog.Reader
 
@@ -64,18 +64,18 @@ const (
 	maxPlaces = 200_000
 )
 
-func newCollector(env stage.Env) (*collector, error) {
+func newBodyCollector(env stage.Env) (*bodyCollector, error) {
 	logs, err := topiclog.New(env.Cluster.Options()...)
 	if err != nil {
 		return nil, err
 	}
-	return &collector{env: env, logs: logs, places: map[string]place{}, unplaced: map[string]int64{}}, nil
+	return &bodyCollector{env: env, logs: logs, places: map[string]place{}, unplaced: map[string]int64{}}, nil
 }
 
 // CollectBodies removes the bodies that no record refers to from env.Bodies. No
 // process may write or read bodies meanwhile.
 func CollectBodies(ctx context.Context, env stage.Env) error {
-	c, err := newCollector(env)
+	c, err := newBodyCollector(env)
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func CollectBodies(ctx context.Context, env stage.Env) error {
 	return c.sweep(ctx, true)
 }
 
-func (c *collector) close() { c.logs.Close() }
+func (c *bodyCollector) close() { c.logs.Close() }
 
 // used notes the place of a record that the stage has no more work with, and the key
 // of its body.
-func (c *collector) used(r *kgo.Record, key string) {
+func (c *bodyCollector) used(r *kgo.Record, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.places) < maxPlaces {
@@ -97,7 +97,7 @@ func (c *collector) used(r *kgo.Record, key string) {
 
 // start collects until ctx ends or stop is called, which waits for the end. An error is
 // logged; the next round does the work again.
-func (c *collector) start(ctx context.Context) (stop func()) {
+func (c *bodyCollector) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var working sync.WaitGroup
 	again := func(period time.Duration, do func() error) {
@@ -119,7 +119,7 @@ func (c *collector) start(ctx context.Context) (stop func()) {
 }
 
 // collect deletes the bodies whose records are gone.
-func (c *collector) collect(ctx context.Context) error {
+func (c *bodyCollector) collect(ctx context.Context) error {
 	c.mu.Lock()
 	places := maps.Clone(c.places)
 	c.mu.Unlock()
@@ -151,7 +151,7 @@ func (c *collector) collect(ctx context.Context) error {
 
 // sweep deletes bodies that no record refers to. exclusive: no process writes bodies or
 // records meanwhile, so that a body without a record now will never have one.
-func (c *collector) sweep(ctx context.Context, exclusive bool) (err error) {
+func (c *bodyCollector) sweep(ctx context.Context, exclusive bool) (err error) {
 	defer func() {
 		if err != nil {
 			c.unplaced, c.ends = map[string]int64{}, nil
@@ -185,7 +185,7 @@ func (c *collector) sweep(ctx context.Context, exclusive bool) (err error) {
 // their partitions, and where in fetched their records are if they have any. Bodies
 // that are found for the first time wait for the next sweep: the last sweep did not
 // find them, so that their records come after the ends of the logs at that time.
-func (c *collector) candidates(ctx context.Context, logs map[int32]topiclog.Bounds, exclusive bool) (candidates map[string]int32, where map[int32]topiclog.Bounds, err error) {
+func (c *bodyCollector) candidates(ctx context.Context, logs map[int32]topiclog.Bounds, exclusive bool) (candidates map[string]int32, where map[int32]topiclog.Bounds, err error) {
 	c.mu.Lock()
 	placed := maps.Clone(c.places)
 	c.mu.Unlock()
@@ -224,7 +224,7 @@ func (c *collector) candidates(ctx context.Context, logs map[int32]topiclog.Boun
 
 // keepReferenced removes the bodies from candidates that a record refers to. It notes
 // the places of records of fetched.
-func (c *collector) keepReferenced(ctx context.Context, candidates map[string]int32, where map[int32]topiclog.Bounds) error {
+func (c *bodyCollector) keepReferenced(ctx context.Context, candidates map[string]int32, where map[int32]topiclog.Bounds) error {
 	if len(candidates) == 0 {
 		return nil
 	}

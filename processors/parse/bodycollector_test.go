@@ -24,9 +24,9 @@ func newCollecting(t *testing.T) (b collecting, bucket *stagetest.Flaky) {
 	return b, bucket
 }
 
-func (b collecting) collector() *collector {
+func (b collecting) collector() *bodyCollector {
 	b.T.Helper()
-	c, err := newCollector(b.Env)
+	c, err := newBodyCollector(b.Env)
 	if err != nil {
 		b.T.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (b collecting) trim(to int64) {
 	}
 }
 
-func (b collecting) sweep(c *collector, atRest bool) {
+func (b collecting) sweep(c *bodyCollector, atRest bool) {
 	b.T.Helper()
 	if err := c.sweep(b.T.Context(), atRest); err != nil {
 		b.T.Fatal(err)

@@ -19,9 +19,9 @@ import (
 // the frame of its batch.
 const maxParsedBytes = 15 << 20
 
-// beyond adds to the record of a page what is made of its tree, if the crawl asks for that: the
+// addFromTree adds to the record of a page what is made of its tree, if the crawl asks for that: the
 // fields of its rule, structured data, and the main text.
-func (p *parser) beyond(made *result, b *body, page *document.Page, base *urls.Base) {
+func (p *parser) addFromTree(made *result, b *body, page *document.Page, base *urls.Base) {
 	rule := p.rules.For(made.record.URL)
 	var tree *goquery.Document
 	var why string
