@@ -10,7 +10,7 @@
 //	ReleasedVisits  the visits of a partition to start (released.go)
 //	Takeover        where a new owner begins to read, and when it may go live (takeover.go)
 //	Gate            whether a request may begin (requester.go)
-//	Backlog         whether parse is too far behind (backpressure.go)
+//	Backlog         whether parse is too far behind (backlog.go)
 //	Report          which outcomes are reported now (report.go)
 //	RobotsOutcomeOf what a robots.txt says (robots.go)
 //
@@ -28,7 +28,7 @@
 //
 // Read fetch.go, then released.go, requester.go and report.go for the way of a visit: the
 // methods of requester stand in the order in which host queues call them. Read assignment.go
-// and takeover.go for partitions that come and go; then heartbeats.go, backpressure.go,
-// robots.go, check.go and witness.go. Package httpclient makes an exchange, and package lease
-// is the right to make it.
+// and takeover.go for partitions that come and go; then partitions.go, heartbeats.go,
+// backlog.go, backpressure.go, robots.go, check.go and witness.go. Package httpclient makes an
+// exchange, and package lease is the right to make it.
 package fetch
