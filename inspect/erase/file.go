@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -81,40 +82,74 @@ func (r *run) file(ctx context.Context, name string) error {
 	return r.replace(ctx, name, index, f)
 }
 
-// scanned is what a file has.
+// scanned is what a file has. A file may have a million records, so it keeps only where they are.
 type scanned struct {
-	// erased are the records that go, without their blocks.
-	erased []warc.Member
-	// moved are the revisits that refer to one of them, and stay.
-	moved []warc.Member
+	// erased are the members that go, and moved are the revisits that refer to one of them, and stay. Both
+	// are in the order of the file.
+	erased, moved []span
+	// originals are the responses among erased, by the keys of their ids.
+	originals map[idKey]span
 	// left is the number of records that stay, without warcinfo. members are all members.
 	left, members int
 }
 
+// span is the place of a member in a file.
+type span struct{ offset, length int64 }
+
+// spanAt finds the span with an offset. The spans are in the order of the file.
+func spanAt(spans []span, offset int64) (span, bool) {
+	i, found := slices.BinarySearchFunc(spans, offset, func(s span, offset int64) int { return cmp.Compare(s.offset, offset) })
+	if !found {
+		return span{}, false
+	}
+	return spans[i], true
+}
+
+// idKey stands for the id of a record. The id itself is a part of the record's header, and would keep all of it in memory.
+type idKey [16]byte
+
+func keyOf(id string) idKey {
+	sum := sha256.Sum256([]byte(id))
+	return idKey(sum[:])
+}
+
 // scan reads a whole file.
-func (r *run) scan(ctx context.Context, name string) (f scanned, err error) {
+func (r *run) scan(ctx context.Context, name string) (scanned, error) {
 	reader := blob.Reader(ctx, r.Archive, name)
 	defer reader.Close()
-	gone := map[string]bool{} // ids of records
+	f := scanned{originals: map[idKey]span{}}
 	for m, err := range warc.Members(reader) {
 		if err != nil {
 			return f, err
 		}
 		f.members++
-		switch {
-		case m.Field("WARC-Type") == "warcinfo" || m.Erasure() != "":
-		case r.selects(m.Record, "WARC-Target-URI", "WARC-Date"):
-			m.Block = nil
-			gone[m.Field("WARC-Record-ID")] = true
-			f.erased = append(f.erased, m)
-		case m.Field("WARC-Type") == "revisit" && (gone[m.Field("WARC-Refers-To")] || r.selects(m.Record, "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date")):
-			f.left++
-			f.moved = append(f.moved, m)
-		default:
-			f.left++
-		}
+		r.sort(m, &f)
 	}
 	return f, nil
+}
+
+// sort adds a member to those that go, that move or that stay.
+func (r *run) sort(m warc.Member, f *scanned) {
+	kind, place := m.Field("WARC-Type"), span{m.Offset, m.Length}
+	switch {
+	case kind == "warcinfo" || m.Erasure() != "":
+	case r.selects(m.Record, "WARC-Target-URI", "WARC-Date"):
+		f.erased = append(f.erased, place)
+		if kind == "response" {
+			f.originals[keyOf(m.Field("WARC-Record-ID"))] = place
+		}
+	case kind == "revisit" && r.refers(m.Record, f):
+		f.left++
+		f.moved = append(f.moved, place)
+	default:
+		f.left++
+	}
+}
+
+// refers tells whether a revisit refers to a response that goes.
+func (r *run) refers(revisit warc.Record, f *scanned) bool {
+	_, found := f.originals[keyOf(revisit.Field("WARC-Refers-To"))]
+	return found || r.selects(revisit, "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date")
 }
 
 // selects tells whether the page that a record names in two fields is selected. A revisit of an answer
@@ -138,20 +173,16 @@ func (r *run) replace(ctx context.Context, name, index string, f scanned) error 
 	if err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}
-	moved, err := r.move(ctx, name, draft, before, f)
+	moved, err := move(name, draft, before, f)
 	if err != nil {
 		return err
 	}
-	gone := map[int64]bool{}
-	for _, m := range f.erased {
-		gone[m.Offset] = true
-	}
-	for _, m := range slices.Concat(f.erased, f.moved) {
-		grave, err := warc.Tombstone(name, m.Offset, m.Length, r.entry.Erasure, r.entry.At)
+	for _, place := range slices.Concat(f.erased, f.moved) {
+		grave, err := warc.Tombstone(name, place.offset, place.length, r.entry.Erasure, r.entry.At)
 		if err != nil {
 			return err
 		}
-		if _, err := draft.WriteAt(grave, m.Offset); err != nil {
+		if _, err := draft.WriteAt(grave, place.offset); err != nil {
 			return fmt.Errorf("write a draft: %w", err)
 		}
 	}
@@ -159,7 +190,7 @@ func (r *run) replace(ctx context.Context, name, index string, f scanned) error 
 		return err
 	}
 	if index != "" {
-		if err := r.editIndex(ctx, index, gone, moved); err != nil {
+		if err := r.editIndex(ctx, index, f.erased, moved); err != nil {
 			return err
 		}
 	}
@@ -170,69 +201,19 @@ func (r *run) replace(ctx context.Context, name, index string, f scanned) error 
 	return r.Archive.Put(ctx, name, io.NewSectionReader(draft, 0, size), size)
 }
 
-// move writes what moves to the end of a draft, and returns the new places by the former offsets.
-func (r *run) move(ctx context.Context, name string, draft *os.File, end int64, f scanned) (map[int64]warc.Entry, error) {
-	originals := map[string]warc.Member{}
-	for _, m := range f.erased {
-		if m.Field("WARC-Type") == "response" {
-			originals[m.Field("WARC-Record-ID")] = m
-		}
-	}
-	places := map[int64]warc.Entry{}
-	firsts := map[string]warc.Record{} // what took the place of an erased record, by its id
-	for _, m := range f.moved {
-		of, entry := m.Field("WARC-Refers-To"), warc.Entry{MIME: "warc/revisit"}
-		first, there := firsts[of]
-		original, found := originals[of]
-		if found && !there {
-			payload, err := r.payload(ctx, name, original)
-			if err != nil {
-				return nil, err
-			}
-			m.Record = m.Response(payload)
-			entry.MIME, firsts[of] = m.MediaType(), m.Record
-		} else {
-			// Without an original it could not be read before. Then it refers to nothing.
-			m.Record = m.Referring(first)
-		}
-		member, err := warc.Pack(name, m.Record)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := draft.WriteAt(member, end); err != nil {
-			return nil, fmt.Errorf("write a draft: %w", err)
-		}
-		entry.Offset, entry.Length = end, int64(len(member))
-		places[m.Offset] = entry
-		end += entry.Length
-	}
-	return places, nil
-}
-
-// payload returns the payload of an erased response, whose file is not replaced yet.
-func (r *run) payload(ctx context.Context, name string, m warc.Member) ([]byte, error) {
-	var text bytes.Buffer
-	if err := r.Archive.GetRange(ctx, name, m.Offset, m.Length, &text); err != nil {
-		return nil, err
-	}
-	record, err := warc.ReadMember(text.Bytes())
-	_, payload := record.Message()
-	return payload, err
-}
-
 // check reads a draft. All of its members must be records, and the tombstones of this erasure must be
 // where records were. What else it has was copied.
 func (r *run) check(ctx context.Context, name string, draft *os.File, f scanned) error {
-	graves := map[int64]int64{}
-	for _, m := range slices.Concat(f.erased, f.moved) {
-		graves[m.Offset] = m.Length
-	}
 	members := 0
 	for m, err := range warc.Members(io.NewSectionReader(draft, 0, math.MaxInt64)) {
 		if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 			return fmt.Errorf("the new form of %s is not put: %w", name, err)
 		}
-		if length, grave := graves[m.Offset]; grave && (length != m.Length || m.Erasure() != r.entry.Erasure) {
+		place, grave := spanAt(f.erased, m.Offset)
+		if !grave {
+			place, grave = spanAt(f.moved, m.Offset)
+		}
+		if grave && (place.length != m.Length || m.Erasure() != r.entry.Erasure) {
 			return fmt.Errorf("the new form of %s is not put: there is no tombstone at %d", name, m.Offset)
 		}
 		members++

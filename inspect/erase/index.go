@@ -115,9 +115,9 @@ func (r *run) indexes(ctx context.Context) error {
 	return nil
 }
 
-// editIndex takes lines out of an index: those that are selected, and those of the offsets in gone. Lines
-// of offsets in moved get new places.
-func (r *run) editIndex(ctx context.Context, name string, gone map[int64]bool, moved map[int64]warc.Entry) error {
+// editIndex takes lines out of an index: those that are selected, and those of erased members. Lines of
+// moved members get new places.
+func (r *run) editIndex(ctx context.Context, name string, erased []span, places map[int64]moved) error {
 	var text bytes.Buffer
 	err := r.Archive.Get(ctx, name, &text)
 	if errors.Is(err, blob.ErrNotExist) {
@@ -129,11 +129,12 @@ func (r *run) editIndex(ctx context.Context, name string, gone map[int64]bool, m
 	var lines []string
 	for raw := range bytes.Lines(text.Bytes()) {
 		l, selected := r.line(raw)
-		to, moves := moved[l.Offset]
+		to, moves := places[l.Offset]
+		_, goes := spanAt(erased, l.Offset)
 		switch {
-		case selected || gone[l.Offset]:
+		case selected || goes:
 		case moves:
-			l.Offset, l.Length, l.MIME = to.Offset, to.Length, to.MIME
+			l.Offset, l.Length, l.MIME = to.offset, to.length, to.mime
 			lines = append(lines, string(warc.CDXJ([]warc.Entry{l.Entry}, l.File, 0)))
 		default:
 			lines = append(lines, string(raw))
