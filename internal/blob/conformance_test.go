@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,7 @@ func TestConformance(t *testing.T) {
 		"new":                  conformNew,
 		"range":                conformRange,
 		"reader":               conformReader,
+		"slow reader":          conformSlowReader,
 		"round trip":           conformRoundTrip,
 		"replace":              conformReplace,
 		"absent":               conformAbsent,
@@ -137,6 +139,66 @@ func conformReader(t *testing.T, b blob.Bucket) {
 		t.Errorf("an object that is not there: %v", err)
 	}
 	_ = r.Close()
+}
+
+// A slow reader reads the same bytes, also at the ends of its ranges. It never mixes two objects.
+func conformSlowReader(t *testing.T, b blob.Bucket) {
+	const part = 512 << 10
+	for _, size := range []int{0, 1, part - 1, part, part + 1, 2*part - 1, 2 * part, 3*part + 17} {
+		body := strings.Repeat("0123456", size/7+1)[:size]
+		put(t, b, "k", body)
+		r := blob.SlowReader(t.Context(), b, "k")
+		if got, err := io.ReadAll(r); err != nil || string(got) != body {
+			t.Errorf("got %d of %d bytes, or others: %v", len(got), size, err)
+		}
+		_ = r.Close()
+	}
+	r := blob.SlowReader(t.Context(), b, "none")
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, blob.ErrNotExist) {
+		t.Errorf("an object that is not there: %v", err)
+	}
+	_ = r.Close()
+	old := strings.Repeat("old", part)
+	for name, other := range map[string]string{"as large": strings.Repeat("new", part), "smaller": "new", "empty": ""} {
+		put(t, b, "k", old)
+		r := blob.SlowReader(t.Context(), b, "k")
+		begin := make([]byte, 10)
+		_, err := io.ReadFull(r, begin)
+		put(t, b, "k", other)
+		rest, failed := io.ReadAll(r)
+		whole := failed == nil && string(begin)+string(rest) == old
+		if err != nil || !whole && !errors.Is(failed, blob.ErrReplaced) {
+			t.Errorf("replaced by one that is %s: %d bytes, %v, %v", name, len(rest), err, failed)
+		}
+		_ = r.Close()
+	}
+}
+
+// Many slow readers may be open at a time. A Reader would have 24 MiB and more of its object in memory.
+func TestSlowReadersTakeLittleMemory(t *testing.T) {
+	b, err := blob.Open(t.Context(), s3server.Gateway(t, "crawls"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, b, "k", strings.Repeat("x", 24<<20))
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	const readers = 16
+	before := heap()
+	for range readers {
+		r := blob.SlowReader(t.Context(), b, "k")
+		defer r.Close()
+		if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := heap() - before; took > readers<<20 {
+		t.Errorf("%d readers take %d bytes", readers, took)
+	}
 }
 
 func conformReplace(t *testing.T, b blob.Bucket) {

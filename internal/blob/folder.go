@@ -81,6 +81,11 @@ func (f *folder) Get(ctx context.Context, key string, w io.Writer) error {
 	return f.read(ctx, key, func(file *os.File) io.Reader { return file }, w)
 }
 
+// GetSlowly implements Bucket. Get has little in memory, too.
+func (f *folder) GetSlowly(ctx context.Context, key string, w io.Writer) error {
+	return f.Get(ctx, key, w)
+}
+
 // GetRange implements Bucket.
 func (f *folder) GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error {
 	return f.read(ctx, key, func(file *os.File) io.Reader { return io.NewSectionReader(file, offset, length) }, w)

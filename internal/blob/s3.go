@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"iter"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,20 +101,43 @@ func (b *s3Bucket) put(ctx context.Context, key string, body io.Reader, size int
 
 // GetRange implements Bucket.
 func (b *s3Bucket) GetRange(ctx context.Context, key string, offset, length int64, w io.Writer) error {
-	err := checkKey(b.prefix + key)
-	if err != nil || length <= 0 {
-		return describe("get", key, err)
+	if length <= 0 {
+		return describe("get", key, checkKey(b.prefix+key))
+	}
+	_, err := b.getRange(ctx, key, offset, length, w)
+	return describe("get", key, err)
+}
+
+// version identifies what is under a key. Zero: the object ends before a range.
+type version struct {
+	etag string
+	size int64
+}
+
+// getRange writes a range to w, and returns the version of the object.
+func (b *s3Bucket) getRange(ctx context.Context, key string, offset, length int64, w io.Writer) (version, error) {
+	if err := checkKey(b.prefix + key); err != nil {
+		return version{}, err
 	}
 	part := fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
 	got, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.bucket, Key: b.key(key), Range: &part})
 	if beyond := smithy.APIError(nil); errors.As(err, &beyond) && beyond.ErrorCode() == "InvalidRange" {
-		return nil // the object ends before
+		return version{}, nil
 	}
 	if err != nil {
-		return describe("get", key, err)
+		return version{}, err
 	}
 	_, err = io.Copy(w, got.Body)
-	return describe("get", key, errors.Join(err, got.Body.Close()))
+	return version{aws.ToString(got.ETag), sizeOf(got)}, errors.Join(err, got.Body.Close())
+}
+
+// sizeOf is the size of the object of which got has a range.
+func sizeOf(got *s3.GetObjectOutput) int64 {
+	_, total, _ := strings.Cut(aws.ToString(got.ContentRange), "/")
+	if size, err := strconv.ParseInt(total, 10, 64); err == nil {
+		return size
+	}
+	return aws.ToInt64(got.ContentLength) // the server sends the whole object
 }
 
 // Get implements Bucket. Parts of a large object are read ahead, and all of
@@ -133,6 +158,36 @@ func (b *s3Bucket) Get(ctx context.Context, key string, w io.Writer) error {
 		err = errors.Join(err, closer.Close())
 	}
 	return describe("get", key, err)
+}
+
+// GetSlowly implements Bucket. Get would have up to 40 MB of an object in memory.
+func (b *s3Bucket) GetSlowly(ctx context.Context, key string, w io.Writer) error {
+	return describe("get", key, b.getSlowly(ctx, key, w))
+}
+
+func (b *s3Bucket) getSlowly(ctx context.Context, key string, w io.Writer) error {
+	var part bytes.Buffer
+	part.Grow(rangeBytes + bytes.MinRead)
+	var first version
+	for offset := int64(0); ; {
+		part.Reset()
+		now, err := b.getRange(ctx, key, offset, rangeBytes, &part)
+		switch {
+		case err != nil:
+			return err
+		case offset == 0:
+			first = now
+		case now != first:
+			return ErrReplaced
+		}
+		n, err := part.WriteTo(w)
+		switch offset += n; {
+		case err != nil || offset >= first.size:
+			return err
+		case n == 0:
+			return io.ErrUnexpectedEOF
+		}
+	}
 }
 
 // List implements Bucket.
@@ -206,7 +261,9 @@ func describe(op, key string, err error) error {
 	case errors.As(err, &answered) && slices.Contains(absences, answered.ErrorCode()):
 		err = ErrNotExist
 	case errors.As(err, &answered) && answered.ErrorCode() == "PreconditionFailed":
-		err = ErrExists
+		if err = ErrExists; op == "get" {
+			err = ErrReplaced
+		}
 	case errors.As(err, &answered):
 		err = &brief{answered.ErrorCode() + ": " + answered.ErrorMessage(), err}
 	case errors.As(err, &network):

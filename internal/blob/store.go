@@ -27,6 +27,10 @@ type Bucket interface {
 	// Get writes the object to w. ErrNotExist means that there is no object, ErrKey that the
 	// key is not valid. Another error may come after some bytes were written.
 	Get(ctx context.Context, key string, w io.Writer) error
+	// GetSlowly is Get with at most rangeBytes of the object in memory, for readers that have
+	// many objects open. The next range is read when w has taken the one before. If the object
+	// is replaced meanwhile, the error is ErrReplaced, or w gets the former object.
+	GetSlowly(ctx context.Context, key string, w io.Writer) error
 	// List yields the objects whose keys begin with prefix, in no particular order. It ends
 	// with the first error. Objects that are put or deleted meanwhile may be missing.
 	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
@@ -53,8 +57,14 @@ var ErrNotExist = errors.New("no such object")
 // ErrExists means that there is an object under a key already.
 var ErrExists = errors.New("there is an object of this name")
 
+// ErrReplaced means that an object was replaced while it was read.
+var ErrReplaced = errors.New("the object was replaced while it was read")
+
 // ErrKey means that a key is not valid in any bucket.
 var ErrKey = errors.New("not a valid key of an object")
+
+// rangeBytes is how much of an object GetSlowly has in memory.
+const rangeBytes = 512 << 10
 
 // mostKeyBytes is the limit of S3 for a key with the prefix of the bucket.
 const mostKeyBytes = 1024
