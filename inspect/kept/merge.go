@@ -15,7 +15,8 @@ import (
 	"github.com/weftcrawl/weft/internal/blob"
 )
 
-// fanIn is how many inputs are merged at a time. Each has a buffer of lineBytes.
+// fanIn is how many inputs are merged at a time. Each has a buffer of lineBytes, and in S3 a range of
+// 512 KiB.
 const (
 	fanIn     = 64
 	lineBytes = 64 << 10
@@ -34,7 +35,7 @@ type object struct {
 	key    string
 }
 
-func (o object) open(ctx context.Context) io.ReadCloser { return blob.Reader(ctx, o.bucket, o.key) }
+func (o object) open(ctx context.Context) io.ReadCloser { return blob.SlowReader(ctx, o.bucket, o.key) }
 func (o object) String() string                         { return o.key }
 
 // part is a temporary file with what some inputs were merged to.

@@ -2,8 +2,10 @@ package kept
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -125,6 +127,28 @@ func TestMerge(t *testing.T) {
 	archived.Put(t, b, warc.Gzip, "c-00000-900", nil, archived.Exchange("http://new.example/900", "new", began))
 	if _, _, lines := mergedLines(t, b); !slices.Equal(lines, ownLines(t, b)) {
 		t.Error("the lines of a file that is gone are still there")
+	}
+}
+
+// hasty is a bucket that does not give indexes to readers with much memory.
+type hasty struct{ blob.Bucket }
+
+func (h hasty) Get(ctx context.Context, key string, w io.Writer) error {
+	if IsIndex(key) || IsMerged(key) {
+		return errors.New("this takes too much memory")
+	}
+	return h.Bucket.Get(ctx, key, w)
+}
+
+// Merging has many indexes open, so that each of them may take little memory only.
+func TestMergeReadsSlowly(t *testing.T) {
+	b := archived.Folder(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for file := range 3 {
+		putSome(t, b, file, random)
+		if _, fresh, err := Merge(t.Context(), hasty{b}); err != nil || fresh != 1 {
+			t.Errorf("%d new, %v", fresh, err)
+		}
 	}
 }
 
