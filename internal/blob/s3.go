@@ -77,18 +77,6 @@ func (b *s3Bucket) Put(ctx context.Context, key string, body io.Reader, size int
 	return b.put(ctx, key, body, size, nil)
 }
 
-// PutNew implements Bucket. The server checks the condition when the object becomes visible.
-// The first look saves sending a large body in vain.
-func (b *s3Bucket) PutNew(ctx context.Context, key string, body io.Reader, size int64) error {
-	switch err := b.GetRange(ctx, key, 0, 1, io.Discard); {
-	case err == nil:
-		return describe("put", key, ErrExists)
-	case !errors.Is(err, ErrNotExist):
-		return err
-	}
-	return b.put(ctx, key, body, size, aws.String("*"))
-}
-
 func (b *s3Bucket) put(ctx context.Context, key string, body io.Reader, size int64, unless *string) error {
 	err := checkKey(b.prefix + key)
 	if err == nil {
