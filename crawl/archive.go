@@ -19,7 +19,7 @@ import (
 // openArchive prepares the stage archive, if this process runs it.
 func (s *session) openArchive(ctx context.Context) error {
 	d := s.env.Definition
-	location, age := d.Archive, sweepAge
+	location, age := d.Archive, blob.DeadUploadAge
 	switch {
 	case location == "" || !slices.Contains(s.stages, topics.Archive):
 		return nil
@@ -62,9 +62,6 @@ func (s *session) openArchive(ctx context.Context) error {
 	s.expiry.opened = time.Now()
 	return s.adoptFormer(ctx)
 }
-
-// sweepAge is the age of an upload that no process can still be busy with.
-const sweepAge = 24 * time.Hour
 
 // archiveInfo describes the crawl in each file.
 func (s *session) archiveInfo() ([]warc.Field, error) {

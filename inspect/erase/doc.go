@@ -27,7 +27,8 @@
 // DefaultPatience, and before each change of the archive a run asks whether it was taken over.
 //
 // Before a file is replaced, the new one is read on the local disk, because the old one is the only copy.
-// At the end of a run everything is searched again.
+// At the end of a run everything is searched again. Remains of killed uploads are not listed, so that no
+// search finds them: a run removes those that are older than blob.DeadUploadAge.
 //
 // # By age
 //

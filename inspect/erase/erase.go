@@ -125,12 +125,26 @@ func (r *run) work(ctx context.Context) error {
 	if err := r.remake(ctx); err != nil {
 		return err
 	}
+	if err := r.sweep(ctx); err != nil {
+		return err
+	}
 	left, err := Search(ctx, r.Options)
 	switch {
 	case err != nil:
 		return fmt.Errorf("search again: %w", err)
 	case left.Found() > 0:
 		return fmt.Errorf("%w in %d places: run the command again", ErrFound, left.Found())
+	}
+	return nil
+}
+
+// sweep removes what killed processes left of their uploads. No listing shows it, and it may have pages.
+// Younger remains may be of an upload that still runs.
+func (r *run) sweep(ctx context.Context) error {
+	for _, bucket := range append([]blob.Bucket{r.Archive}, r.Pages...) {
+		if err := bucket.Sweep(ctx, "", r.Now.Add(-blob.DeadUploadAge)); err != nil {
+			return fmt.Errorf("remove the remains of killed processes from %s: %w", bucket, err)
+		}
 	}
 	return nil
 }

@@ -44,6 +44,9 @@ type Bucket interface {
 	String() string
 }
 
+// DeadUploadAge is the age of a Put that no process can still be busy with. Sweep may remove its remains.
+const DeadUploadAge = 24 * time.Hour
+
 // Object is one entry of a listing.
 type Object struct {
 	Key string
