@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/codecs/weftpb"
+	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/test/archived"
 )
@@ -15,13 +16,7 @@ import (
 func TestScanKeepsOnlyPlaces(t *testing.T) {
 	const pages = 5000
 	b := archived.Folder(t)
-	all := make([]*weftpb.Fetched, pages)
-	for n := range all {
-		url := fmt.Sprint("http://a.example/", n)
-		all[n] = archived.Exchange(url, "text of "+url, archived.Began)
-	}
-	archived.Put(t, b, warc.Gzip, "c-0f-00000-000", nil, all...)
-	all = nil
+	putPages(t, b, pages)
 	r := &run{Options: Options{Archive: b, Selection: Domain("a.example"), Now: now}}
 	before := heap()
 	f, err := r.scan(t.Context(), "c-0f-00000-000.warc.gz")
@@ -32,6 +27,17 @@ func TestScanKeepsOnlyPlaces(t *testing.T) {
 	if most := int64(100 * 2 * pages); took > most {
 		t.Errorf("%d records take %d bytes", len(f.erased), took)
 	}
+}
+
+// putPages puts one file with so many pages.
+func putPages(t *testing.T, b blob.Bucket, pages int) {
+	t.Helper()
+	all := make([]*weftpb.Fetched, pages)
+	for n := range all {
+		url := fmt.Sprint("http://a.example/", n)
+		all[n] = archived.Exchange(url, "text of "+url, archived.Began)
+	}
+	archived.Put(t, b, warc.Gzip, "c-0f-00000-000", nil, all...)
 }
 
 // heap is the memory of what is in use.
