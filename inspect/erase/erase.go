@@ -105,12 +105,12 @@ func (r *run) do(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	alive, rest := r.live(ctx)
+	alive, stop := r.heartbeat(ctx)
 	err := r.work(alive)
 	if cause := context.Cause(alive); err != nil && cause != nil {
 		err = cause
 	}
-	rest()
+	stop()
 	if err == nil {
 		err = r.end(ctx)
 	}

@@ -115,7 +115,7 @@ func (r *run) takeOver(ctx context.Context) error {
 	if err := pause(ctx, r.Patience/4); err != nil { // of several, the last one has it
 		return err
 	}
-	return r.mine(ctx)
+	return r.checkOwner(ctx)
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -148,8 +148,8 @@ func readEntry(ctx context.Context, archive blob.Bucket, name string) (e entry, 
 	return e, nil
 }
 
-// mine is an error if another run has taken over the erasure.
-func (r *run) mine(ctx context.Context) error {
+// checkOwner returns ErrBusy if another run has taken over the erasure.
+func (r *run) checkOwner(ctx context.Context) error {
 	there, err := r.unfinished(ctx)
 	if err == nil && there.Owner != r.entry.Owner {
 		err = ErrBusy
@@ -157,10 +157,10 @@ func (r *run) mine(ctx context.Context) error {
 	return err
 }
 
-// live shows that the run lives, until rest is called. From now on each change of the archive asks first
+// heartbeat shows that the run lives, until stop is called. From now on each change of the archive asks first
 // whether the erasure is still that of this run. The context ends when it is not.
-func (r *run) live(ctx context.Context) (_ context.Context, rest func()) {
-	r.Archive = owned{r.Archive, r.mine}
+func (r *run) heartbeat(ctx context.Context) (_ context.Context, stop func()) {
+	r.Archive = owned{r.Archive, r.checkOwner}
 	if r.Patience < 0 {
 		return ctx, func() {}
 	}
@@ -181,25 +181,25 @@ func (r *run) live(ctx context.Context) (_ context.Context, rest func()) {
 // owned is an archive that is only changed by the run which has the erasure.
 type owned struct {
 	blob.Bucket
-	mine func(context.Context) error
+	checkOwner func(context.Context) error
 }
 
 func (o owned) Put(ctx context.Context, key string, body io.Reader, size int64) error {
-	if err := o.mine(ctx); err != nil {
+	if err := o.checkOwner(ctx); err != nil {
 		return err
 	}
 	return o.Bucket.Put(ctx, key, body, size)
 }
 
 func (o owned) PutNew(ctx context.Context, key string, body io.Reader, size int64) error {
-	if err := o.mine(ctx); err != nil {
+	if err := o.checkOwner(ctx); err != nil {
 		return err
 	}
 	return o.Bucket.PutNew(ctx, key, body, size)
 }
 
 func (o owned) Delete(ctx context.Context, key string) error {
-	if err := o.mine(ctx); err != nil {
+	if err := o.checkOwner(ctx); err != nil {
 		return err
 	}
 	return o.Bucket.Delete(ctx, key)
