@@ -86,7 +86,7 @@ var neighbours = map[string][]string{
 	"processors/parse/structured": {"processors/parse/dates", "processors/parse/document", "processors/parse/extract"},
 
 	"inspect/difference": {"inspect/scratch"},
-	"inspect/erase":      {"inspect/difference", "inspect/kept", "inspect/scratch", "inspect/table"},
+	"inspect/erase":      {"inspect/kept", "inspect/scratch", "inspect/table"},
 	"inspect/kept":       {"inspect/scratch"},
 	"inspect/metrics":    {"inspect/status"},
 	"inspect/reparse":    {"inspect/scratch"},

@@ -108,7 +108,7 @@ func (f *eraseFlags) pages(ctx context.Context, o *erase.Options) (release func(
 
 // hold keeps a crawl from writing pages meanwhile, and ends its current file of pages.
 func (f *eraseFlags) hold(place string) (release func() error, err error) {
-	if _, err := os.Stat(filepath.Join(place, "pages.state")); err != nil || f.Check {
+	if _, err := os.Stat(filepath.Join(place, jsonl.StateName)); err != nil || f.Check {
 		return func() error { return nil }, nil // no crawl writes there
 	}
 	release, err = crawl.Hold(filepath.Dir(place))

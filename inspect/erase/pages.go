@@ -12,21 +12,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/inspect/difference"
 	"github.com/weftcrawl/weft/inspect/scratch"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/jsonl"
 )
 
 // known are the objects beside files of pages that have no pages.
-var known = []string{"generation.json", "pages.state"}
+var known = []string{"generation.json", jsonl.StateName}
 
 // checkCopies refuses generations of other formats, and those that are divided among folders, whose names
 // have domains. They are made again from the archive.
 func (r *run) checkCopies(ctx context.Context) error {
 	for _, bucket := range r.Pages {
 		other, err := keys(ctx, bucket, "", func(name string) bool {
-			return !slices.Contains(known, name) && (!difference.IsFile(name) || strings.Contains(name, "/"))
+			return !slices.Contains(known, name) && (!jsonl.IsFile(name) || strings.Contains(name, "/"))
 		})
 		if err != nil {
 			return err
@@ -42,7 +41,7 @@ func (r *run) checkCopies(ctx context.Context) error {
 // make it again.
 func (r *run) pages(ctx context.Context) error {
 	for _, bucket := range r.Pages {
-		names, err := keys(ctx, bucket, "", difference.IsFile)
+		names, err := keys(ctx, bucket, "", jsonl.IsFile)
 		if err != nil {
 			return err
 		}
@@ -57,7 +56,7 @@ func (r *run) pages(ctx context.Context) error {
 
 func (r *run) pagesOf(ctx context.Context, bucket blob.Bucket, name string) error {
 	selected := int64(0)
-	err := difference.Lines(ctx, bucket, name, func(line []byte) error {
+	err := jsonl.Lines(ctx, bucket, name, func(line []byte) error {
 		is, err := r.isPage(line)
 		if is {
 			selected++
@@ -103,7 +102,7 @@ func (r *run) copyPages(ctx context.Context, bucket blob.Bucket, name string, dr
 	if err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}
-	err = difference.Lines(ctx, bucket, name, func(line []byte) error {
+	err = jsonl.Lines(ctx, bucket, name, func(line []byte) error {
 		is, err := r.isPage(line)
 		if err == nil && !is {
 			_, err = pack.Write(append(line, '\n'))

@@ -1,5 +1,5 @@
 // Package jsonl writes the records of the topic parsed to files as JSON lines. Each
-// record is written exactly once, whatever happens to the process.
+// record is written exactly once, whatever happens to the process. Lines reads such a file.
 //
 // # States
 //

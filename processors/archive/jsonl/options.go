@@ -33,6 +33,9 @@ func CompressionOf(name string) Compression {
 	return None
 }
 
+// StateName is the name of the sidecar in a directory of files.
+const StateName = "pages.state"
+
 // Options of Open. Exactly one of Dir, File and Stream is set.
 type Options struct {
 	// Dir receives pages-000001.jsonl and so on, and pages.state.
@@ -62,7 +65,7 @@ func (o Options) withDefaults() Options {
 	if o.StateFile == "" {
 		switch {
 		case o.Dir != "":
-			o.StateFile = filepath.Join(o.Dir, "pages.state")
+			o.StateFile = filepath.Join(o.Dir, StateName)
 		case o.File != "":
 			o.StateFile = o.File + ".state"
 		}
