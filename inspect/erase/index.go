@@ -1,18 +1,11 @@
 package erase
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
 
 	"github.com/weftcrawl/weft/inspect/kept"
 	"github.com/weftcrawl/weft/inspect/table"
-	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 )
 
@@ -40,21 +33,17 @@ func (r *run) merged(ctx context.Context) error {
 
 // has tells whether an index, which may be large, has a selected line.
 func (r *run) has(ctx context.Context, name string) (bool, error) {
-	reader := blob.Reader(ctx, r.Archive, name)
-	defer reader.Close()
-	in := bufio.NewReaderSize(reader, 64<<10)
-	for {
-		line, err := in.ReadBytes('\n')
-		if _, selected := r.line(line); selected {
-			return true, nil
+	found := errors.New("found")
+	err := r.eachLine(ctx, name, func(raw []byte) error {
+		if _, selected := r.line(raw); selected {
+			return found
 		}
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil {
-			return false, fmt.Errorf("search %s: %w", name, err)
-		}
+		return nil
+	})
+	if errors.Is(err, found) {
+		return true, nil
 	}
+	return false, err
 }
 
 // line reads a line of an index, and tells whether it is selected.
@@ -113,40 +102,4 @@ func (r *run) indexes(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// editIndex takes lines out of an index: those that are selected, and those of erased members. Lines of
-// moved members get new places.
-func (r *run) editIndex(ctx context.Context, name string, erased []span, places map[int64]moved) error {
-	var text bytes.Buffer
-	err := r.Archive.Get(ctx, name, &text)
-	if errors.Is(err, blob.ErrNotExist) {
-		return nil // no exchange has a response, or another program wrote the file
-	}
-	if err != nil {
-		return err
-	}
-	var lines []string
-	for raw := range bytes.Lines(text.Bytes()) {
-		l, selected := r.line(raw)
-		to, moves := places[l.Offset]
-		_, goes := spanAt(erased, l.Offset)
-		switch {
-		case selected || goes:
-		case moves:
-			l.Offset, l.Length, l.MIME = to.offset, to.length, to.mime
-			lines = append(lines, string(warc.CDXJ([]warc.Entry{l.Entry}, l.File, 0)))
-		default:
-			lines = append(lines, string(raw))
-		}
-	}
-	if len(lines) == 0 {
-		return r.Archive.Delete(ctx, name)
-	}
-	slices.Sort(lines)
-	out := strings.Join(lines, "")
-	if out == text.String() {
-		return nil
-	}
-	return r.Archive.Put(ctx, name, strings.NewReader(out), int64(len(out)))
 }
