@@ -93,11 +93,18 @@ func copyLines(pack *gzip.Writer, in *bufio.Reader) (first []byte, err error) {
 			break
 		}
 		if first == nil {
-			first, _, _ = bytes.Cut(line, []byte("{"))
+			first = keyAndTime(line)
 		}
 		if _, err := pack.Write(line); err != nil {
 			return nil, err
 		}
 	}
 	return first, pack.Close()
+}
+
+// keyAndTime are the first two fields of a line, with the space behind each. A key may have a brace.
+func keyAndTime(line []byte) []byte {
+	_, afterKey, _ := bytes.Cut(line, []byte(" "))
+	_, rest, _ := bytes.Cut(afterKey, []byte(" "))
+	return line[:len(line)-len(rest)]
 }

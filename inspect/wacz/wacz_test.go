@@ -128,7 +128,7 @@ func sum(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]b
 func TestBlocks(t *testing.T) {
 	var index strings.Builder
 	for n := range 2*blockLines + 1 {
-		fmt.Fprintf(&index, "example,a)/%06d 20261101120000 {\"url\":\"http://a.example/%06d\"}\n", n, n)
+		fmt.Fprintf(&index, "example,a)/%06d?x={a} 20261101120000 {\"url\":\"http://a.example/%06d?x={a}\"}\n", n, n)
 	}
 	var out, places, whole bytes.Buffer
 	if err := blocks(strings.NewReader(index.String()), &out, &places); err != nil {
@@ -136,8 +136,8 @@ func TestBlocks(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(places.String()), "\n")
 	for n, line := range lines {
-		key, rest, _ := strings.Cut(line, "{")
-		if want := fmt.Sprintf("example,a)/%06d 20261101120000 ", n*blockLines); key != want {
+		key, rest, _ := strings.Cut(line, " {")
+		if want := fmt.Sprintf("example,a)/%06d?x={a} 20261101120000", n*blockLines); key != want {
 			t.Errorf("block %d begins with %q, want %q", n, key, want)
 		}
 		var p place
