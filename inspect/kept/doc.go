@@ -8,5 +8,9 @@
 // nearest to the time, and reads that member of its file. If the record is a revisit, it reads
 // the payload of the record that it refers to, which is in the same file.
 //
+// Earlier versions gave some URLs other keys (warc.Keys). Indexes that have them are not changed: Find
+// asks each index for both keys, and Merge copies the lines as they are, so that a merged index may have
+// both.
+//
 // [Load] has the places of all responses in memory, for programs that ask for many URLs.
 package kept

@@ -90,9 +90,22 @@ const (
 	restBytes = 64 << 10
 )
 
-// linesOf returns the lines of a URL in a sorted index.
-func linesOf(ctx context.Context, bucket blob.Bucket, index blob.Object, target string) ([]warc.Line, error) {
-	key := []byte(warc.SURT(target) + " ")
+// linesOf returns the lines of a URL in a sorted index. An index of an earlier version has other keys
+// for some URLs, and a merged index may have both. So it looks for each key.
+func linesOf(ctx context.Context, bucket blob.Bucket, index blob.Object, target string) (found []warc.Line, err error) {
+	for _, key := range warc.Keys(target) {
+		more, err := linesAt(ctx, bucket, index, key)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// linesAt returns the lines of a key in a sorted index.
+func linesAt(ctx context.Context, bucket blob.Bucket, index blob.Object, surt string) ([]warc.Line, error) {
+	key := []byte(surt + " ")
 	low, high := int64(0), index.Size // the first line of the URL begins between them, or at low
 	for high-low > restBytes {
 		middle := low + (high-low)/2
@@ -120,7 +133,7 @@ func linesOf(ctx context.Context, bucket blob.Bucket, index blob.Object, target 
 		whole := text.Bytes()[:bytes.LastIndexByte(text.Bytes(), '\n')+1]
 		last := whole[bytes.LastIndexByte(bytes.TrimSuffix(whole, []byte("\n")), '\n')+1:]
 		if text.Len()-before < restBytes || bytes.Compare(last, key) > 0 && !bytes.HasPrefix(last, key) {
-			return warc.Lines(whole, target), nil
+			return warc.Lines(whole, surt), nil
 		}
 	}
 }

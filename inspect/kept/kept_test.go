@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,4 +89,40 @@ func TestFindWithoutTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	finds("former")
+}
+
+// An archive that an earlier version began has other keys in some indexes, and in its merged index. Its
+// pages are found, and so are those that are merged with them.
+func TestFindByFormerKeys(t *testing.T) {
+	b := archived.Folder(t)
+	const url = "http://a.example/x//100%25?next=%2Fa"
+	const former, now = "example,a)/x//100%25?next=%2fa ", "example,a)/x/100%25?next=/a "
+	archived.Put(t, b, warc.Gzip, "c-1", nil, archived.Exchange(url, "former", began), archived.Exchange("http://a.example/copy", "former", began))
+	index := "c-1.000000000000002.cdxj"
+	lines := strings.SplitAfter(strings.Replace(get(t, b, index), now, former, 1), "\n")
+	slices.Sort(lines)
+	archived.PutText(t, b, index, strings.Join(lines, ""))
+	finds := func(url, want string) {
+		t.Helper()
+		if x, err := Find(t.Context(), b, url, began.Add(9*day)); err != nil || string(x.Payload) != want {
+			t.Errorf("%s: %q, %v, want %q", url, x.Payload, err, want)
+		}
+	}
+	finds(url, "former")
+	finds("http://a.example/copy", "former")
+	if _, _, lines := mergedLines(t, b); !strings.HasPrefix(lines[1], former) {
+		t.Fatalf("%q", lines)
+	}
+	finds(url, "former")
+	finds("http://a.example/copy", "former")
+
+	archived.Put(t, b, warc.Gzip, "c-2", nil, archived.Exchange(url, "new", began.Add(day)))
+	finds(url, "new")
+	if _, _, lines := mergedLines(t, b); !slices.IsSorted(lines) || !strings.HasPrefix(lines[1], former) || !strings.HasPrefix(lines[2], now) {
+		t.Fatalf("%q", lines)
+	}
+	finds(url, "new")
+	if x, err := Find(t.Context(), b, url, began); err != nil || string(x.Payload) != "former" {
+		t.Errorf("%q, %v", x.Payload, err)
+	}
 }

@@ -144,7 +144,7 @@ func (b bench) whole(n int) {
 		}
 		for line := range strings.Lines(index) {
 			url := "http://k.example/" + strings.TrimPrefix(strings.Fields(line)[0], "example,k)/")
-			at := warc.Lines([]byte(line), url)
+			at := warc.Lines([]byte(line), warc.SURT(url))
 			gz, err := gzip.NewReader(strings.NewReader(text[at[0].Offset:][:at[0].Length]))
 			if err != nil {
 				b.T.Fatal(err)

@@ -76,7 +76,7 @@ func write(t testing.TB, o Options, all ...*weftpb.Fetched) (file []byte, index 
 	first := head.Member(o.Compression)
 	cdxj := CDXJ(f.Index(), head.Name, int64(len(first)))
 	for _, e := range f.Index() {
-		index = append(index, slices.DeleteFunc(Lines(cdxj, e.URL), func(l Line) bool { return !l.Date.Equal(e.Date.Truncate(time.Second)) })...)
+		index = append(index, slices.DeleteFunc(Lines(cdxj, SURT(e.URL)), func(l Line) bool { return !l.Date.Equal(e.Date.Truncate(time.Second)) })...)
 	}
 	return append(first, body.Bytes()...), index
 }
@@ -316,21 +316,6 @@ func TestValidate(t *testing.T) {
 	} {
 		if o.Validate() == nil {
 			t.Errorf("%s: accepted", name)
-		}
-	}
-}
-
-func TestSURT(t *testing.T) {
-	for target, want := range map[string]string{
-		"http://www.Example.com/":              "com,example)/",
-		"https://example.com:443/A/b/?z=1&B=2": "com,example)/a/b?b=2&z=1",
-		"http://a.example.co.uk:8080":          "uk,co,example,a:8080)/",
-		"http://127.0.0.1/x":                   "1,0,0,127)/x",
-		"http://[2001:db8::1]/":                "2001:db8::1)/",
-		"not a url":                            "not a url",
-	} {
-		if got := SURT(target); got != want {
-			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
 }

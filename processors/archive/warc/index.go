@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -46,9 +44,9 @@ func CDXJ(entries []Entry, file string, headBytes int64) []byte {
 	return []byte(strings.Join(lines, ""))
 }
 
-// Lines finds the lines of a URL in an index.
-func Lines(index []byte, target string) (found []Line) {
-	prefix := SURT(target) + " "
+// Lines finds the lines of a key in an index (Keys).
+func Lines(index []byte, key string) (found []Line) {
+	prefix := key + " "
 	for line := range strings.Lines(string(index)) {
 		if !strings.HasPrefix(line, prefix) {
 			continue
@@ -87,34 +85,4 @@ func readLine(text string) (Line, bool) {
 type Line struct {
 	File string
 	Entry
-}
-
-var www = regexp.MustCompile(`^www\d*\.`)
-
-// SURT returns the key by which indexes are sorted: the host from its top-level domain on, and
-// path and query in lower case. For URLs of crawls it is the key of pywb and cdxj-indexer,
-// except if unreserved characters are escaped. Scheme, www., default ports and a slash at the
-// end of the path are left out, and parameters are sorted.
-func SURT(target string) string {
-	u, err := url.Parse(target)
-	if err != nil || u.Host == "" {
-		return strings.ToLower(target)
-	}
-	labels := strings.Split(www.ReplaceAllString(strings.ToLower(u.Hostname()), ""), ".")
-	slices.Reverse(labels) // of an IPv6 address there is one
-	key := strings.Join(labels, ",")
-	if port := u.Port(); port != "" && (u.Scheme != "http" || port != "80") && (u.Scheme != "https" || port != "443") {
-		key += ":" + port
-	}
-	path := strings.ToLower(u.EscapedPath())
-	if path = strings.TrimSuffix(path, "/"); path == "" {
-		path = "/"
-	}
-	key += ")" + path
-	if u.RawQuery != "" {
-		parameters := strings.Split(strings.ToLower(u.RawQuery), "&")
-		slices.Sort(parameters)
-		key += "?" + strings.Join(parameters, "&")
-	}
-	return key
 }

@@ -44,7 +44,7 @@ func TestOutsidersAgree(t *testing.T) {
 	must(t, err)
 	var theirs []Line
 	for _, l := range ours {
-		theirs = append(theirs, slices.DeleteFunc(Lines(out, l.URL), func(other Line) bool { return other.Offset != l.Offset })...)
+		theirs = append(theirs, slices.DeleteFunc(Lines(out, SURT(l.URL)), func(other Line) bool { return other.Offset != l.Offset })...)
 	}
 	if diff := cmp.Diff(ours, theirs, cmpopts.IgnoreFields(Line{}, "File"), cmpopts.IgnoreUnexported(Entry{})); diff != "" || strings.Count(string(out), "\n") != len(ours) {
 		t.Errorf("the index of cdxj-indexer (-ours +theirs):\n%s\n%s", diff, out)
