@@ -107,17 +107,31 @@ func recordIn(text []byte) (r Record, err error) {
 		return Record{}, ErrRecord
 	}
 	r.HeaderBytes = len(head) + len("\r\n\r\n")
-	for line := range strings.SplitSeq(string(head), "\r\n") {
-		if name, value, ok := strings.Cut(line, ": "); ok {
-			r.fields = append(r.fields, Field{name, value})
-		}
-	}
+	r.fields = fieldsIn(string(head))
 	size, err := strconv.Atoi(r.Field("Content-Length"))
 	if err != nil || size < 0 || size > len(block) {
 		return r, fmt.Errorf("%w: its length is %q", ErrRecord, r.Field("Content-Length"))
 	}
 	r.Block = block[:size]
 	return r, nil
+}
+
+// fieldsIn are the fields of a header. Blanks around a value do not count, and a line that begins with a
+// blank continues the value before it (ISO 28500:2017 section 4).
+func fieldsIn(head string) (fields []Field) {
+	for line := range strings.SplitSeq(head, "\r\n") {
+		if folded := strings.TrimLeft(line, " \t"); folded != line {
+			if len(fields) > 0 {
+				last := &fields[len(fields)-1]
+				last.Value = strings.Trim(last.Value+" "+folded, " \t")
+			}
+			continue
+		}
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			fields = append(fields, Field{strings.TrimRight(name, " \t"), strings.Trim(value, " \t")})
+		}
+	}
+	return fields
 }
 
 // Fields are those of the record, in its order.

@@ -4,7 +4,22 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// Other programs write fields without a blank, and fold long ones.
+func TestFieldsOfOthers(t *testing.T) {
+	r, err := ReadMember(storedGzip([]byte("WARC/1.1\r\nWARC-Target-URI:http://a.example/secret\r\nwarc-type: \t response \r\n" +
+		"X-Fold: one:\r\n  two\r\n\t \r\n\tthree\r\nX-Begins-Below:\r\n here\r\nContent-Length:2\r\n\r\nab\r\n\r\n")))
+	must(t, err)
+	want := []Field{
+		{"WARC-Target-URI", "http://a.example/secret"}, {"warc-type", "response"}, {"X-Fold", "one: two three"}, {"X-Begins-Below", "here"}, {"Content-Length", "2"},
+	}
+	if diff := cmp.Diff(want, r.Fields()); diff != "" || string(r.Block) != "ab" {
+		t.Errorf("%q: %s", r.Block, diff)
+	}
+}
 
 // A member that is cut, garbled or of another format is an error, and never a record
 // beyond its bytes.
