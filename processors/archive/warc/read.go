@@ -5,13 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // Record is a record that was read.
@@ -26,14 +22,11 @@ type Record struct {
 // ErrRecord means that a member is not one record of WARC.
 var ErrRecord = errors.New("this is not a WARC record")
 
-// ReadMember reads the record in a member of a file.
+// ReadMember reads the record at the beginning of member, which is a member of a file.
 func ReadMember(member []byte) (r Record, err error) {
-	in, closeReader, err := unpacked(member)
-	if err != nil {
-		return Record{}, err
-	}
-	defer closeReader()
-	text, err := io.ReadAll(in)
+	u := unpacker{limit: largestText}
+	defer u.close()
+	text, err := u.unpack(bufio.NewReader(bytes.NewReader(member)), member)
 	if err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
@@ -47,57 +40,20 @@ const InfoBytes = 1 << 20
 // ReadInfo returns the fields of warcinfo at the beginning of a file, such as weft-definition.
 // begin has the first InfoBytes of the file.
 func ReadInfo(begin []byte) (info map[string]string, err error) {
-	in, closeReader, err := unpacked(begin)
+	r, err := ReadMember(begin) // the members behind the first one may be cut
 	if err != nil {
 		return nil, err
 	}
-	defer closeReader()
-	// What follows the member may be cut, so that nothing behind its block is read.
-	head := bufio.NewReader(in)
-	var text []byte
-	for {
-		line, err := head.ReadBytes('\n')
-		text = append(text, line...)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrRecord, err)
-		}
-		if len(line) <= len("\r\n") {
-			break
-		}
-	}
-	r, _ := recordIn(text)
-	size, err := strconv.Atoi(r.Field("Content-Length"))
-	if err != nil || size < 0 || size > InfoBytes || r.Field("WARC-Type") != "warcinfo" {
+	if r.Field("WARC-Type") != "warcinfo" {
 		return nil, fmt.Errorf("%w: the file does not begin with warcinfo", ErrRecord)
 	}
-	block := make([]byte, size)
-	if _, err := io.ReadFull(head, block); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
-	}
 	info = map[string]string{}
-	for line := range strings.SplitSeq(string(block), "\r\n") {
+	for line := range strings.SplitSeq(string(r.Block), "\r\n") {
 		if name, value, ok := strings.Cut(line, ": "); ok {
 			info[name] = value
 		}
 	}
 	return info, nil
-}
-
-// unpacked returns a reader of a member without its compression, and a function that ends it.
-func unpacked(member []byte) (in io.Reader, end func(), err error) {
-	if bytes.HasPrefix(member, []byte{0x1f, 0x8b}) {
-		in, err = gzip.NewReader(bytes.NewReader(member))
-		end = func() {}
-	} else {
-		var d *zstd.Decoder
-		if d, err = zstd.NewReader(bytes.NewReader(member), zstd.WithDecoderConcurrency(1)); err == nil {
-			in, end = d, d.Close
-		}
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrRecord, err)
-	}
-	return in, end, nil
 }
 
 // recordIn is the record of a text. If its block is not there whole, it has only its fields.

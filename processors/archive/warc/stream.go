@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// largestText bounds a record in a stream: a record of parsed, or an exchange with a body of 256 MiB.
+// largestText bounds a record that is read, in bytes: a record of parsed, or an exchange with a body of 256 MiB.
 const largestText = 512 << 20
 
 // Member is a member of a file, and its record.
@@ -27,7 +27,7 @@ func Members(file io.Reader) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		source := &counted{r: file}
 		in := bufio.NewReaderSize(source, 64<<10)
-		var u unpacker
+		u := unpacker{limit: largestText}
 		defer u.close()
 		for {
 			m := Member{Offset: source.n - int64(in.Buffered())}
@@ -74,8 +74,9 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // unpacker reads one member after another.
 type unpacker struct {
-	gzip gzip.Reader
-	zstd *zstd.Decoder // nil: it was not needed yet
+	limit int // of a member without its compression, in bytes
+	gzip  gzip.Reader
+	zstd  *zstd.Decoder // nil: it was not needed yet
 }
 
 func (u *unpacker) close() {
@@ -93,22 +94,22 @@ func (u *unpacker) unpack(in *bufio.Reader, begin []byte) ([]byte, error) {
 		return nil, err
 	}
 	u.gzip.Multistream(false)
-	text, err := io.ReadAll(io.LimitReader(&u.gzip, largestText+1))
-	if err == nil && len(text) > largestText {
-		err = errTooLarge
+	text, err := io.ReadAll(io.LimitReader(&u.gzip, int64(u.limit)+1))
+	if err == nil && len(text) > u.limit {
+		err = u.tooLarge()
 	}
 	return text, err
 }
 
-var errTooLarge = fmt.Errorf("the record has more than %d bytes", largestText)
+func (u *unpacker) tooLarge() error { return fmt.Errorf("the record has more than %d bytes", u.limit) }
 
 func (u *unpacker) unpackZstd(in *bufio.Reader) (text []byte, err error) {
-	frame, err := zstdFrame(in)
+	frame, err := u.zstdFrame(in)
 	if err != nil {
 		return nil, err
 	}
 	if u.zstd == nil {
-		if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largestText)); err != nil {
+		if u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(u.limit))); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +118,7 @@ func (u *unpacker) unpackZstd(in *bufio.Reader) (text []byte, err error) {
 
 // zstdFrame reads a frame up to its end, which only the headers of its blocks tell (RFC 8878 section
 // 3.1.1).
-func zstdFrame(in *bufio.Reader) ([]byte, error) {
+func (u *unpacker) zstdFrame(in *bufio.Reader) ([]byte, error) {
 	begin, err := in.Peek(zstd.HeaderMaxSize)
 	if len(begin) == 0 {
 		return nil, err
@@ -131,8 +132,8 @@ func zstdFrame(in *bufio.Reader) ([]byte, error) {
 	}
 	var frame bytes.Buffer
 	next := func(bytes int64) error {
-		if int64(frame.Len())+bytes > largestText {
-			return errTooLarge
+		if int64(frame.Len())+bytes > int64(u.limit) {
+			return u.tooLarge()
 		}
 		_, err := io.CopyN(&frame, in, bytes)
 		return err

@@ -1,9 +1,13 @@
 package warc
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // A whole file is read as its members are. What is cut is an error behind the records before it.
@@ -38,6 +42,31 @@ func TestRecords(t *testing.T) {
 		if failures != 1 || records < len(index) {
 			t.Errorf("%s: a file that is cut has %d records and %d errors", c, records, failures)
 		}
+	}
+}
+
+// A member that becomes too large is an error, before it takes the memory.
+func TestMembersAreBounded(t *testing.T) {
+	text := bytes.Repeat([]byte{'a'}, 2001)
+	for _, c := range []Compression{Gzip, Zstd} {
+		p, err := NewPacker(Options{Compression: c})
+		must(t, err)
+		member, err := p.format.pack(nil, text)
+		must(t, err)
+		for limit, fits := range map[int]bool{2000: false, 2001: true} {
+			u := unpacker{limit: limit}
+			got, err := u.unpack(bufio.NewReader(bytes.NewReader(member)), member)
+			u.close()
+			if (err == nil) != fits || fits && !bytes.Equal(got, text) {
+				t.Errorf("%s, at most %d bytes: %d bytes, %v", c, limit, len(got), err)
+			}
+		}
+	}
+	// A frame of one segment that says that it has 600 MiB.
+	large := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, 600<<20)
+	large = append(large, 1<<3|1<<1|1, 0, 0, 'a')
+	if _, err := ReadMember(large); !errors.Is(err, ErrRecord) || !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		t.Error(err)
 	}
 }
 
