@@ -27,10 +27,11 @@
 // version and reason, the order and spelling of fields, white space, folded lines and octets
 // that are not UTF-8. A body has its content codings, if the record of fetched has them
 // (Fetched.coded_body). A transfer coding belongs to a connection and is removed, as in most
-// archives. The field Transfer-Encoding is then renamed to X-Weft-Orig-Transfer-Encoding, a
-// Content-Length that is not true any more to X-Weft-Orig-Content-Length, and Content-Length
-// is the length of what is stored. So the record is a valid HTTP message for every reader,
-// and says what was changed.
+// archives. The field Transfer-Encoding is then renamed to X-Weft-Orig-Transfer-Encoding,
+// Content-Length to X-Weft-Orig-Content-Length, and Content-Length at the end of the head is the length
+// of what is stored. The same is done if Content-Length is not that length. So the record is a valid
+// HTTP message for every reader, and [OriginalHead] has its head as it came. A 304 and a 204 have no
+// body. Only Transfer-Encoding is renamed in them, because jwarc looks for chunks.
 //
 // A body that was cut at the limit, one that does not fit in a record of fetched in both forms if
 // the crawl has no store of large bodies, and one that an earlier version fetched are only there

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/test/child"
 )
 
@@ -25,6 +26,7 @@ func TestOutsidersAgree(t *testing.T) {
 	coded.CodedBody = storedGzip([]byte("as it came"))
 	exchanges := all()
 	exchanges[4].Headers = nil // as in its head
+	exchanges = append(exchanges, notModifiedWithFields()...)
 	file, ours := write(t, Options{}, append(exchanges, coded, exchange(51, "a page"), exchange(52, "a page"))...)
 
 	p, err := NewPacker(Options{})
@@ -53,6 +55,16 @@ func TestOutsidersAgree(t *testing.T) {
 	if err != nil || len(out) > 0 {
 		t.Errorf("the index of metadata: %v, %s", err, out)
 	}
+}
+
+// notModifiedWithFields are responses without a body whose heads say something of a body.
+func notModifiedWithFields() []*weftpb.Fetched {
+	unchanged, none := exchange(60, ""), exchange(61, "")
+	unchanged.Outcome.Status, none.Outcome.Status = 304, 204
+	unchanged.Headers, none.Headers = nil, nil
+	unchanged.ResponseHead = []byte("HTTP/1.1 304 Not Modified\r\nContent-Encoding: gzip\r\nContent-Length: 1234\r\n\r\n")
+	none.ResponseHead = []byte("HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n")
+	return []*weftpb.Fetched{unchanged, none}
 }
 
 // A file in which records were erased and others have moved is right for warcio, and cdxj-indexer finds
@@ -127,7 +139,7 @@ func readInJava(t *testing.T, reader string, file []byte, extension string) (rec
 func TestReadersInJavaAgree(t *testing.T) {
 	coded := exchange(50, "not looked at")
 	coded.CodedBody = storedGzip([]byte("as it came"))
-	exchanges := append(all(), coded, exchange(51, strings.Repeat("a large page ", 10_000)), exchange(52, "erased"))
+	exchanges := append(append(all(), notModifiedWithFields()...), coded, exchange(51, strings.Repeat("a large page ", 10_000)), exchange(52, "erased"))
 	file, index := write(t, Options{}, exchanges...)
 	last := index[len(index)-1]
 	grave, err := Tombstone(last.File, last.Offset, last.Length, erasure, when)
@@ -174,7 +186,7 @@ func TestReadersInJavaAgree(t *testing.T) {
 	for reader, want := range map[string][]inJava{"heritrix": blocks, "jwarc": payloads} {
 		got, err := readInJava(t, reader, file, ".warc.gz")
 		must(t, err)
-		if diff := cmp.Diff(want, got, cmp.Comparer(bytes.Equal)); diff != "" || len(got) != 1+2*11+1 {
+		if diff := cmp.Diff(want, got, cmp.Comparer(bytes.Equal)); diff != "" || len(got) != 1+2*13+1 {
 			t.Errorf("%s finds %d records (-ours +theirs):\n%s", reader, len(got), diff)
 		}
 	}

@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha1"
 	"encoding/base32"
@@ -208,57 +207,6 @@ func recordID(f *weftpb.Fetched, kind string) string {
 func idOf(id, target string, startedMs int64, kind string) string {
 	name := cmp.Or(id, target) + "\x00" + strconv.FormatInt(startedMs, 10) + "\x00" + kind
 	return "<urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String() + ">"
-}
-
-// responseHead is the status line and the headers of a response. They are as they came, if
-// that is known, except for the fields that are not true of the stored body.
-func responseHead(f *weftpb.Fetched) []byte {
-	if head := f.GetResponseHead(); len(head) > 0 {
-		return storedHead(head, len(payload(f)), len(f.GetCodedBody()) > 0)
-	}
-	status := int(f.GetOutcome().GetStatus())
-	b := append([]byte(nil), "HTTP/1.1 "+strconv.Itoa(status)+" "+http.StatusText(status)+"\r\n"...)
-	length, coded := strconv.Itoa(len(payload(f))), len(f.GetCodedBody()) > 0
-	for _, h := range f.GetHeaders() {
-		name := h.GetName()
-		switch {
-		case strings.EqualFold(name, "Content-Encoding") && !coded, strings.EqualFold(name, "Transfer-Encoding"),
-			strings.EqualFold(name, "Content-Length") && h.GetValue() != length:
-			name = renamed + name
-		case strings.EqualFold(name, "Content-Length"):
-			continue
-		}
-		b = appendField(b, name, h.GetValue())
-	}
-	b = appendField(b, "Content-Length", length)
-	return append(b, '\r', '\n')
-}
-
-// renamed is the prefix of fields that are not true of the stored body.
-const renamed = "X-Weft-Orig-"
-
-// storedHead is the head of a response as it came, except that fields that are not true
-// of its stored body are renamed; then a Content-Length is added. coded: the body has its
-// content codings.
-func storedHead(head []byte, bodyBytes int, coded bool) []byte {
-	length := strconv.Itoa(bodyBytes)
-	b := make([]byte, 0, len(head)+64)
-	stated, changed := false, false
-	for line := range bytes.Lines(head) {
-		name, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte(":"))
-		is := func(field string) bool { return bytes.EqualFold(name, []byte(field)) }
-		switch {
-		case len(name) == 0 && changed && !stated: // the end
-			b = append(append(b, "Content-Length: "+length...), line...)
-		case is("Content-Length") && string(bytes.Trim(value, " \t")) == length:
-			stated = true
-		case is("Content-Encoding") && coded:
-		case is("Content-Length"), is("Content-Encoding"), is("Transfer-Encoding"):
-			b, changed = append(b, renamed...), true
-		}
-		b = append(b, line...)
-	}
-	return b
 }
 
 func requestHead(f *weftpb.Fetched, target string) []byte {
