@@ -36,8 +36,10 @@
 // A body that was cut at the limit, one that does not fit in a record of fetched in both forms if
 // the crawl has no store of large bodies, and one that an earlier version fetched are only there
 // without their codings. Then Content-Encoding is renamed, too. A body that was cut at the limit is
-// marked WARC-Truncated: length. A body that was not read, or not to its end, such as a picture that
-// the crawl does not want, is marked WARC-Truncated: unspecified; Facts.ErrorClass says why.
+// marked WARC-Truncated: length. If the connection ended before the body did, the record is marked
+// disconnect, and time if the body came too slowly. A body that was not read, or not to its end for
+// another reason, such as a picture that the crawl does not want, is marked unspecified.
+// Facts.ErrorClass says why.
 //
 // A response without transfer coding and with its length is exactly what the server sent, and
 // a request is exactly what was asked. Interim responses (1xx) are left out. HTTP/2 has no

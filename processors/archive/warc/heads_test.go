@@ -67,6 +67,27 @@ func TestOriginalHead(t *testing.T) {
 	}
 }
 
+// TestTruncation checks that records say why a body is not there whole.
+func TestTruncation(t *testing.T) {
+	for class, want := range map[string]string{
+		"": "", "body_truncated": "disconnect", "total_timeout": "time", "slow_body": "time", "unwanted_type": "unspecified", "bad_encoding": "unspecified",
+	} {
+		for _, cut := range []bool{false, true} {
+			if cut {
+				want = "length"
+			}
+			x := exchange(1, "abc")
+			x.Outcome.ErrorClass, x.Outcome.Truncated = class, cut
+			file, index := write(t, Options{}, x)
+			r, err := ReadMember(file[index[0].Offset:])
+			must(t, err)
+			if got := r.Field("WARC-Truncated"); got != want {
+				t.Errorf("%q, cut at the limit: %v: %q, want %q", class, cut, got, want)
+			}
+		}
+	}
+}
+
 // TestRobotsExchange checks that the exchange of a robots.txt is archived like another.
 func TestRobotsExchange(t *testing.T) {
 	x := exchange(1, "User-agent: *\n")

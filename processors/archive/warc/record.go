@@ -76,12 +76,9 @@ func (f *File) records(x *weftpb.Fetched, facts Facts) []record {
 		})
 	default:
 		response.fields = slices.Concat([]Field{{"WARC-Type", "response"}, {"WARC-Record-ID", responseID}}, common, []Field{typed, {"WARC-Payload-Digest", sum}})
-		switch {
-		case facts.Truncated:
-			response.fields = append(response.fields, Field{"WARC-Truncated", "length"})
-		case facts.ErrorClass != "":
-			response.fields = append(response.fields, Field{"WARC-Truncated", "unspecified"})
-		case len(response.payload) > 0:
+		if reason := truncation(facts); reason != "" {
+			response.fields = append(response.fields, Field{"WARC-Truncated", reason})
+		} else if len(response.payload) > 0 {
 			f.payloads[sum] = len(f.index) // where Add puts the entry
 		}
 	}
@@ -93,6 +90,21 @@ func (f *File) records(x *weftpb.Fetched, facts Facts) []record {
 		{"Content-Type", "application/http;msgtype=request"}, {"WARC-Concurrent-To", responseID},
 	})
 	return []record{response, request}
+}
+
+// truncation is why a payload is not the whole body, in the words of WARC 1.1 section 5.13; empty: it is.
+func truncation(facts Facts) string {
+	switch {
+	case facts.Truncated:
+		return "length"
+	case facts.ErrorClass == "body_truncated":
+		return "disconnect"
+	case facts.ErrorClass == "total_timeout", facts.ErrorClass == "slow_body":
+		return "time"
+	case facts.ErrorClass != "":
+		return "unspecified"
+	}
+	return ""
 }
 
 // failure is the record of an exchange without a response.
