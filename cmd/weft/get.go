@@ -17,7 +17,7 @@ import (
 
 type getCmd struct {
 	URL     string  `arg:"" name:"url" help:"URL of the page."`
-	At      string  `placeholder:"TIME" help:"The version nearest to this time, such as 2026-11-24 or 2026-11-24T10:00:00Z. Default: the newest."`
+	At      string  `placeholder:"TIME" help:"The version nearest to this time, such as 2026-11-24 or 2026-11-24T10:00:00Z. Default: the newest with a body."`
 	Headers bool    `xor:"what" help:"Print the head of the response as it came."`
 	Raw     bool    `xor:"what" help:"Print the body with its content coding."`
 	Text    bool    `xor:"what" help:"Print the text of the page."`
@@ -26,7 +26,7 @@ type getCmd struct {
 }
 
 func (c *getCmd) Run(ctx context.Context, std streams) error {
-	at, err := c.at(time.Now())
+	at, err := c.at()
 	if err != nil {
 		return err
 	}
@@ -49,17 +49,17 @@ func (c *getCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-// at is the time that is asked for.
-func (c *getCmd) at(now time.Time) (time.Time, error) {
+// at is the time that is asked for; zero: there is none.
+func (c *getCmd) at() (time.Time, error) {
 	if c.At == "" {
-		return now, nil
+		return time.Time{}, nil
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02", "20060102150405"} {
 		if t, err := time.Parse(layout, c.At); err == nil {
 			return t, nil
 		}
 	}
-	return now, usagef("--at %q is not a time such as 2026-11-24T10:00:00Z", c.At)
+	return time.Time{}, usagef("--at %q is not a time such as 2026-11-24T10:00:00Z", c.At)
 }
 
 // part is the part of an exchange that is printed.

@@ -2,6 +2,7 @@ package kept
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,10 @@ type Exchange struct {
 	Foreign bool
 }
 
-// Find returns the response of a URL that is nearest to a time. A URL that differs only in what
-// indexes leave out, such as www., is taken if there is no response of the exact one. It skips
-// responses that say that nothing has changed (304).
+// Find returns the response of a URL that is nearest to a time. The zero time asks for the newest: it
+// passes over responses whose body was not kept, as long as there is one with its body. A URL that
+// differs only in what indexes leave out, such as www., is taken if there is no response of the exact
+// one. Find skips responses that say that nothing has changed (304).
 func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) (Exchange, error) {
 	found, err := lines(ctx, bucket, target)
 	if err != nil {
@@ -49,12 +51,39 @@ func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) 
 	if len(found) == 0 {
 		return Exchange{}, fmt.Errorf("%w: %s", ErrNone, target)
 	}
-	nearest := slices.MinFunc(found, func(a, b warc.Line) int {
-		return int(min(max(at.Sub(a.Date).Abs()-at.Sub(b.Date).Abs(), -1), 1))
+	slices.SortStableFunc(found, func(a, b warc.Line) int {
+		if at.IsZero() {
+			return b.Date.Compare(a.Date)
+		}
+		return cmp.Compare(at.Sub(a.Date).Abs(), at.Sub(b.Date).Abs())
 	})
-	return read(ctx, bucket, nearest, func(target string) ([]warc.Line, error) {
-		return siblings(ctx, bucket, nearest.File, target)
-	})
+	x, err := readWithSiblings(ctx, bucket, found[0])
+	if err != nil || !at.IsZero() || x.hasBody() {
+		return x, err
+	}
+	for _, line := range found[1:] {
+		older, err := readWithSiblings(ctx, bucket, line)
+		switch {
+		case errors.Is(err, ErrNone), errors.Is(err, ErrNoPayload):
+		case err != nil || older.hasBody():
+			return older, err
+		}
+	}
+	return x, nil
+}
+
+func readWithSiblings(ctx context.Context, bucket blob.Bucket, l warc.Line) (Exchange, error) {
+	return read(ctx, bucket, l, func(target string) ([]warc.Line, error) { return siblings(ctx, bucket, l.File, target) })
+}
+
+// hasBody tells whether the body is there, or its beginning, or the response had none. A check of a host
+// leaves out a body that is too large: then only its head tells that there was one.
+func (x Exchange) hasBody() bool {
+	if len(x.Payload) > 0 {
+		return true
+	}
+	leftOut := x.Facts.Aside && !bytes.Equal(warc.OriginalHead(x.Head), x.Head)
+	return x.Facts.ErrorClass == "" && !x.Facts.Truncated && !leftOut
 }
 
 // lines returns the lines of a URL: of the merged index, if there is one, and of the indexes of files

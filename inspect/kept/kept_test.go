@@ -91,6 +91,44 @@ func TestFindWithoutTheFile(t *testing.T) {
 	finds("former")
 }
 
+// The newest response is not taken if its body was not kept and an older one has its body, unless a time
+// is given. A response that had no body is taken.
+func TestFindPassesOverWhatHasNoBody(t *testing.T) {
+	check := archived.Exchange("", "", began.Add(day)) // its body was too large
+	check.ResponseHead = []byte("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n")
+	unread := archived.Exchange("", "", began.Add(day))
+	unread.Outcome.ErrorClass = "body_truncated"
+	empty := archived.Exchange("", "", began.Add(day))
+	cut := archived.Exchange("", "beg", began.Add(day))
+	cut.Outcome.ErrorClass = "body_truncated"
+	for name, c := range map[string]struct {
+		newest *weftpb.Fetched
+		aside  bool
+		want   string
+	}{
+		"a check": {check, true, "whole"}, "not read": {unread, false, "whole"}, "empty": {empty, false, ""}, "an empty robots.txt": {empty, true, ""},
+		"its beginning is there": {cut, false, "beg"},
+	} {
+		b := archived.Folder(t)
+		url := "http://a.example/"
+		c.newest.Request.Target.Url = url
+		newest := c.newest
+		if c.aside {
+			newest = &weftpb.Fetched{Robots: c.newest}
+		}
+		archived.Put(t, b, warc.Gzip, "c-1", nil, newest)
+		if x, err := Find(t.Context(), b, url, time.Time{}); err != nil || string(x.Payload) == "whole" {
+			t.Errorf("%s: there is no other: %q, %v", name, x.Payload, err)
+		}
+		archived.Put(t, b, warc.Gzip, "c-2", nil, archived.Exchange(url, "older", began.Add(-day)), archived.Exchange(url, "whole", began))
+		for at, want := range map[time.Time]string{{}: c.want, began.Add(9 * day): string(c.newest.Body), began: "whole"} {
+			if x, err := Find(t.Context(), b, url, at); err != nil || string(x.Payload) != want {
+				t.Errorf("%s at %v: %q, %v, want %q", name, at, x.Payload, err, want)
+			}
+		}
+	}
+}
+
 // An archive that an earlier version began has other keys in some indexes, and in its merged index. Its
 // pages are found, and so are those that are merged with them.
 func TestFindByFormerKeys(t *testing.T) {
