@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft/inspect/kept"
 	"github.com/weftcrawl/weft/internal/urls"
+	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/processors/parse/article"
 	"github.com/weftcrawl/weft/processors/parse/document"
 )
@@ -66,7 +67,7 @@ func (c *getCmd) at() (time.Time, error) {
 func (c *getCmd) part(ctx context.Context, x kept.Exchange) ([]byte, error) {
 	switch {
 	case c.Headers:
-		return x.Head, nil
+		return warc.OriginalHead(x.Head), nil
 	case c.Raw:
 		return x.Payload, nil
 	}
