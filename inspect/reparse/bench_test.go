@@ -94,10 +94,19 @@ func exchanges(b *testing.B, archive blob.Bucket) (p *parser, all []*kgo.Record)
 			if err != nil {
 				b.Fatal(err)
 			}
-			if f, outcome, _ := p.fetched(b.Context(), one.record, one.payload); one.outcome == "" && outcome == "" {
+			if f, outcome, _ := p.fetched(b.Context(), one.record, one.payload, room(b)); one.outcome == "" && outcome == "" {
 				all = append(all, f)
 			}
 		}
 	}
 	return p, all
+}
+
+// room is a seat of a flight that is large enough for any body.
+func room(b *testing.B) *seat {
+	s, err := newFlight(1<<40).enter(b.Context(), 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
 }

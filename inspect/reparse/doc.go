@@ -26,6 +26,6 @@
 // # Bounds
 //
 // Two files of the archive are open at a time. Each has its index in memory, about 100 bytes for a
-// response. Bodies on their way are bounded by Options.InFlight, and payloads that later records
-// of the file refer to by keptBytes.
+// response. Payloads and decoded bodies on their way are bounded by Options.InFlight and one body for
+// each file (seat), and payloads that later records of the file refer to by keptBytes.
 package reparse

@@ -55,8 +55,8 @@ func newParser(d topics.Definition, responses *httpclient.Restorer) (*parser, er
 }
 
 // page returns the page of a response.
-func (p *parser) page(ctx context.Context, k kept) (one page, outcome Outcome, err error) {
-	r, outcome, err := p.fetched(ctx, k.record, k.payload)
+func (p *parser) page(ctx context.Context, k kept, s *seat) (one page, outcome Outcome, err error) {
+	r, outcome, err := p.fetched(ctx, k.record, k.payload, s)
 	if outcome != "" {
 		return page{}, outcome, err
 	}
@@ -66,7 +66,7 @@ func (p *parser) page(ctx context.Context, k kept) (one page, outcome Outcome, e
 
 // fetched returns the record of fetched that a response came from, with what parse needs of it. If
 // it cannot be parsed, the outcome says why.
-func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte) (r *kgo.Record, outcome Outcome, err error) {
+func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte, s *seat) (r *kgo.Record, outcome Outcome, err error) {
 	facts, ok := record.Facts()
 	if !ok {
 		return nil, Foreign, errors.New("the record has no Weft-Exchange")
@@ -80,7 +80,10 @@ func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte
 		return nil, Unreadable, err
 	}
 	head, _ := record.Message()
-	x := p.responses.Restore(ctx, httpclient.Request{URL: target}, head, payload)
+	x, err := p.restore(ctx, target, head, payload, s)
+	if err != nil {
+		return nil, Unreadable, err
+	}
 	defer x.Release()
 	if x.Class != httpclient.ClassNone && facts.ErrorClass == "" {
 		return nil, Unreadable, fmt.Errorf("%s: %s", x.Class, x.Error)
@@ -96,6 +99,22 @@ func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte
 		Topic: p.names.Fetched, Partition: facts.Archived.Partition, Offset: facts.Archived.Offset,
 		Key: []byte(urls.DomainOf(target)), Value: stage.Encode(f),
 	}, "", nil
+}
+
+// restore returns the exchange of a response when there is room for its body. How large the body is
+// shows only when it is decoded. If there is no room, the body is dropped and decoded again later, so
+// that responses that wait have only their payloads in memory.
+func (p *parser) restore(ctx context.Context, target string, head, payload []byte, s *seat) (*httpclient.Exchange, error) {
+	x := p.responses.Restore(ctx, httpclient.Request{URL: target}, head, payload)
+	if s.tryGrow(len(x.Body)) {
+		return x, nil
+	}
+	size := len(x.Body)
+	x.Release()
+	if err := s.grow(ctx, size); err != nil {
+		return nil, err
+	}
+	return p.responses.Restore(ctx, httpclient.Request{URL: target}, head, payload), nil
 }
 
 // parse gives a record of fetched to the function of the stage.

@@ -93,7 +93,8 @@ func (o *Options) newDraft(s *source) (*draft, error) {
 	return d, nil
 }
 
-func (d *draft) add(p page) error {
+func (d *draft) add(p page, left func()) error {
+	defer left()
 	if err := d.pages.add(p); err != nil {
 		return fmt.Errorf("write a draft: %w", err)
 	}

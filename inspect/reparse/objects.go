@@ -44,12 +44,15 @@ func (o *Options) newObjects(ctx context.Context) *objects {
 }
 
 // add begins to put a page. It waits if putsAtOnce are on their way.
-func (out *objects) add(p page) error {
+func (out *objects) add(p page, left func()) error {
 	out.pages++
 	if err := out.ctx.Err(); err != nil {
 		return context.Cause(out.ctx)
 	}
-	out.puts.Go(func() error { return out.put(p) })
+	out.puts.Go(func() error {
+		defer left()
+		return out.put(p)
+	})
 	return nil
 }
 

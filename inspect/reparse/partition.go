@@ -43,7 +43,9 @@ func (o *Options) lastName(stem string) string {
 
 // output makes the files of a generation for one file of the archive.
 type output interface {
-	add(p page) error
+	// add adds a page. It calls left when the page is not in memory any more, at the latest when
+	// publish returns; after an error it need not.
+	add(p page, left func()) error
 	// publish makes them visible. last is the name of the object that is written last. The error is
 	// blob.ErrExists if it is there.
 	publish(ctx context.Context, to blob.Bucket, last string) error
@@ -86,7 +88,8 @@ func (o *Options) newPartitions(s *source) (*partitions, error) {
 	return &partitions{options: o, source: s, file: file, out: bufio.NewWriterSize(file, 256<<10), pages: map[string][]span{}}, nil
 }
 
-func (ps *partitions) add(p page) error {
+func (ps *partitions) add(p page, left func()) error {
+	defer left()
 	date, err := p.response.Date()
 	if err != nil {
 		return err
@@ -146,7 +149,7 @@ func (ps *partitions) one(ctx context.Context, to blob.Bucket, name string, line
 		if _, err := ps.file.ReadAt(line, l.at); err != nil {
 			return fmt.Errorf("read a draft: %w", err)
 		}
-		if err := d.add(page{line: line}); err != nil {
+		if err := d.pages.add(page{line: line}); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/internal/blob"
@@ -41,7 +40,8 @@ type Options struct {
 	Share, Shares int
 	// Workers is the number of pages that are parsed at a time; 0: one for each core.
 	Workers int
-	// InFlight bounds the bytes of payloads on their way; 0: 64 MiB. A larger payload goes alone.
+	// InFlight bounds the bytes of payloads and decoded bodies on their way; 0: 64 MiB. One body of
+	// each open file may exceed it (see seat).
 	InFlight int64
 	// Watch is called after each file, from several goroutines; nil: it is not.
 	Watch  func(Report)
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	r := &run{
-		Options: o, workers: make(chan struct{}, o.Workers), flight: semaphore.NewWeighted(o.InFlight),
+		Options: o, workers: make(chan struct{}, o.Workers), flight: newFlight(o.InFlight),
 		responses: newRestorer(), parsers: map[string]*parser{}, report: Report{Outcomes: map[Outcome]int64{}},
 	}
 	names, err := r.files(ctx)
@@ -119,7 +119,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 type run struct {
 	Options
 	workers   chan struct{}
-	flight    *semaphore.Weighted
+	flight    *flight
 	responses *httpclient.Restorer
 
 	mu      sync.Mutex
@@ -237,7 +237,8 @@ func (r *run) parser(d topics.Definition) (*parser, error) {
 
 // page is a page of a response.
 type page struct {
-	// line is the record of parsed, and fetched that of fetched, as far as parse needs it.
+	// line is the record of parsed. fetched is that of fetched, as far as parse needs it; nil: the
+	// format does not need it.
 	line, fetched []byte
 	// response is the record of the archive, at an offset of its file.
 	response       warc.Record
@@ -256,7 +257,12 @@ func (p page) decoded() (record codecs.Parsed, err error) {
 type parsed struct {
 	page
 	outcome Outcome
-	weight  int64 // in flight
+}
+
+// ticket is a response on its way.
+type ticket struct {
+	*seat
+	result chan parsed // of capacity 1
 }
 
 // waiting is how many responses of a file may be read and not written yet, for each worker.
@@ -269,31 +275,21 @@ func (r *run) pages(ctx context.Context, s *source, p *parser, out output) (map[
 	if err != nil {
 		return nil, err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	order := make(chan chan parsed, waiting*r.Workers)
+	group, life := errgroup.WithContext(ctx)
+	order := make(chan ticket, waiting*r.Workers)
 	group.Go(func() error {
 		defer close(order)
-		for one, err := range s.responses(ctx, index) {
+		for one, err := range s.responses(life, index) {
 			if err != nil {
 				return err
 			}
-			weight := min(int64(len(one.payload)), r.InFlight)
-			if err := r.flight.Acquire(ctx, weight); err != nil {
+			t, err := r.begin(life, one, order)
+			if err != nil {
 				return err
 			}
-			result := make(chan parsed, 1)
-			select {
-			case order <- result:
-			case <-ctx.Done():
-				r.flight.Release(weight)
-				return ctx.Err()
-			}
 			group.Go(func() error {
-				r.workers <- struct{}{}
 				defer func() { <-r.workers }()
-				done := r.parse(ctx, s, p, one)
-				done.weight = weight
-				result <- done
+				t.result <- r.parse(life, s, p, one, t.seat)
 				return nil
 			})
 		}
@@ -301,29 +297,79 @@ func (r *run) pages(ctx context.Context, s *source, p *parser, out output) (map[
 	})
 	outcomes := map[Outcome]int64{}
 	group.Go(func() error {
-		for result := range order {
-			one := <-result
-			if one.outcome == Page {
-				if err := out.add(one.page); err != nil {
-					return err // which ends the run, so that the weights of the others do not matter
-				}
+		for t := range order {
+			close(t.first)
+			one := <-t.result
+			if err := r.write(life, out, one, t.seat); err != nil {
+				return err // which ends the run, so that the room of the others does not matter
 			}
 			outcomes[one.outcome]++
-			r.flight.Release(one.weight)
 		}
 		return nil
 	})
-	return outcomes, group.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return outcomes, ctx.Err()
 }
 
-// parse parses one response.
-func (r *run) parse(ctx context.Context, s *source, p *parser, k kept) parsed {
+// begin waits for room and for a worker, and gives a response its place in the order. Workers are
+// taken in the order of the file, so that the first response of a file always has one: others may
+// wait for it (see seat).
+func (r *run) begin(ctx context.Context, k kept, order chan<- ticket) (ticket, error) {
+	seat, err := r.flight.enter(ctx, len(k.payload))
+	if err != nil {
+		return ticket{}, err
+	}
+	t := ticket{seat, make(chan parsed, 1)}
+	select {
+	case r.workers <- struct{}{}:
+	case <-ctx.Done():
+		return ticket{}, ctx.Err()
+	}
+	select {
+	case order <- t:
+		return t, nil
+	case <-ctx.Done():
+		<-r.workers
+		return ticket{}, ctx.Err()
+	}
+}
+
+// write adds a page to out. A response beyond the flight is out of memory before the next one is the
+// first.
+func (r *run) write(ctx context.Context, out output, one parsed, s *seat) error {
+	if one.outcome != Page {
+		s.leave()
+		return nil
+	}
+	left := make(chan struct{})
+	if err := out.add(one.page, func() { s.leave(); close(left) }); err != nil {
+		return err
+	}
+	if !s.beyond {
+		return nil
+	}
+	select {
+	case <-left:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// parse parses one response. Its seat then has room for what is left of it.
+func (r *run) parse(ctx context.Context, s *source, p *parser, k kept, seat *seat) parsed {
 	one, outcome, err := page{}, k.outcome, k.err
 	if outcome == "" {
-		one, outcome, err = p.page(ctx, k)
+		one, outcome, err = p.page(ctx, k, seat)
 	}
 	if err != nil {
 		r.Logger.Info("a response has no page", "file", s.name, "url", k.record.Field("WARC-Target-URI"), "outcome", outcome, "error", err)
 	}
+	if r.Format != Objects || outcome != Page {
+		one.fetched = nil
+	}
+	seat.shrink(len(k.payload) + len(one.line) + len(one.fetched))
 	return parsed{page: one, outcome: outcome}
 }
