@@ -1,6 +1,6 @@
 // Package reparse parses again what an archive keeps, without a request.
 //
-//	reads    the files and indexes of an archive (package archive)
+//	reads    the files and indexes of an archive (package archive); a file without an index is read twice
 //	writes   a generation: a file of pages, texts or metadata for each file of the archive
 //	decides  nothing about pages: the function of the stage parse does (parse.New)
 //

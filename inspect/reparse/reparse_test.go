@@ -375,6 +375,34 @@ func TestFilesThatAreNotRead(t *testing.T) {
 	}
 }
 
+// A file whose index is missing has the same pages, and a damaged one without an index is an error.
+func TestWithoutIndex(t *testing.T) {
+	for _, c := range []warc.Compression{warc.Gzip, warc.Zstd} {
+		source, whole, generation := archived.Folder(t), archived.Folder(t), archived.Folder(t)
+		keep(t, source, c, "c-0f-00003-000",
+			pageOf("http://a.example/", "<title>First</title>"),
+			pageOf("http://a.example/copy", "<title>First</title>"),
+			with(pageOf("http://a.example/old", ""), func(x *weftpb.Fetched) {
+				x.Outcome.Status, x.ResponseHead = 304, []byte("HTTP/1.1 304 Not Modified\r\n\r\n")
+			}),
+		)
+		want := run1(t, options(source, whole))
+		if err := source.Delete(t.Context(), "c-0f-00003-000.000000000000003.cdxj"); err != nil {
+			t.Fatal(err)
+		}
+		got := run1(t, options(source, generation))
+		if diff := cmp.Diff(contents(t, whole), contents(t, generation)); diff != "" || !maps.Equal(want.Outcomes, got.Outcomes) || got.Outcomes[Page] != 2 {
+			t.Errorf("%s: %v, want %v: %s", c, got.Outcomes, want.Outcomes, diff)
+		}
+		name := "c-0f-00003-000" + c.Extension()
+		text := contents(t, source)[name]
+		archived.PutText(t, source, name, text[:len(text)-10])
+		if _, err := Run(t.Context(), options(source, archived.Folder(t))); err == nil || !strings.Contains(err.Error(), "c-0f-00003-000.000000000000003.cdxj") {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+}
+
 // Archive and generation may be in a bucket.
 func TestInABucket(t *testing.T) {
 	location := s3server.Gateway(t, "reparse")

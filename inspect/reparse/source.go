@@ -57,12 +57,13 @@ type response struct {
 	revisit        bool
 }
 
-// index returns the responses of the file in its order. It has none if no exchange has a response.
+// index returns the responses of the file in its order. It has none if no exchange has a response:
+// then there is no index. So without an index the file itself says which responses it has.
 func (s *source) index(ctx context.Context) ([]response, error) {
 	var text bytes.Buffer
 	err := s.bucket.Get(ctx, archive.IndexName(s.head), &text)
 	if errors.Is(err, blob.ErrNotExist) {
-		return nil, nil
+		return s.scan(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -72,6 +73,23 @@ func (s *source) index(ctx context.Context) ([]response, error) {
 		all = append(all, response{offset: l.Offset, length: l.Length, digest: l.Digest, revisit: l.MIME == "warc/revisit"})
 	}
 	slices.SortFunc(all, func(a, b response) int { return cmp.Compare(a.offset, b.offset) })
+	return all, nil
+}
+
+// scan reads the whole file to find its responses. They are those of an index.
+func (s *source) scan(ctx context.Context) (all []response, err error) {
+	reader := blob.Reader(ctx, s.bucket, s.name)
+	defer reader.Close()
+	for m, err := range warc.Members(reader) {
+		if err != nil {
+			return nil, fmt.Errorf("read %s, whose index %s is missing: %w", s.name, archive.IndexName(s.head), err)
+		}
+		kind := m.Field("WARC-Type")
+		if kind != "response" && kind != "revisit" {
+			continue
+		}
+		all = append(all, response{offset: m.Offset, length: m.Length, digest: m.Field("WARC-Payload-Digest"), revisit: kind == "revisit"})
+	}
 	return all, nil
 }
 
