@@ -80,7 +80,16 @@ type (
 		Filename   string
 		Compressed bool
 		Offset     string
-		Length     string `json:"Deflate-Length"`
+		// Length is that of the member, of any compression. Common Crawl has it in Gzip only.
+		Length string        `json:"Deflate-Length"`
+		Gzip   *gzipMetadata `json:"Gzip-Metadata,omitempty"`
+	}
+	gzipMetadata struct {
+		Header         string `json:"Header-Length"`
+		Footer         string `json:"Footer-Length"`
+		CRC            string `json:"Inflated-CRC"` // a signed number
+		InflatedLength string `json:"Inflated-Length"`
+		Length         string `json:"Deflate-Length"`
 	}
 	envelope struct {
 		Format  string
@@ -89,8 +98,9 @@ type (
 		Payload payload        `json:"Payload-Metadata"`
 	}
 	payload struct {
-		ContentType string       `json:"Actual-Content-Type"`
-		Response    httpResponse `json:"HTTP-Response-Metadata"`
+		ContentType   string       `json:"Actual-Content-Type"`
+		ContentLength string       `json:"Actual-Content-Length"`
+		Response      httpResponse `json:"HTTP-Response-Metadata"`
 	}
 	httpResponse struct {
 		Message struct {
@@ -107,9 +117,10 @@ type (
 		Links []htmlLink `json:",omitempty"`
 	}
 	htmlHead struct {
-		Title string              `json:",omitempty"`
-		Metas []map[string]string `json:",omitempty"`
-		Links []htmlLink          `json:"Link,omitempty"`
+		Title   string              `json:",omitempty"`
+		Metas   []map[string]string `json:",omitempty"`
+		Links   []htmlLink          `json:"Link,omitempty"`
+		Scripts []htmlLink          `json:",omitempty"` // also those of the body, as in Common Crawl
 	}
 	htmlLink struct {
 		Path string `json:"path"`
@@ -122,17 +133,18 @@ type (
 
 // metadata describes a page, whose URLs are absolute.
 func (d *derived) metadata(p page, parsed *codecs.Parsed) metadata {
-	head, body := p.response.Message()
+	head, _ := p.response.Message()
 	m := metadata{
-		Container: container{Filename: d.of, Compressed: true, Offset: strconv.FormatInt(p.offset, 10), Length: strconv.FormatInt(p.length, 10)},
+		Container: containerOf(d.of, p),
 		Envelope:  envelope{Format: "WARC", Length: strconv.Itoa(p.response.HeaderBytes), Header: map[string]any{}},
 	}
 	for _, f := range p.response.Fields() {
 		put(m.Envelope.Header, f.Name, f.Value)
 	}
 	m.Envelope.Payload.ContentType = "application/http; msgtype=response"
+	m.Envelope.Payload.ContentLength = strconv.Itoa(len(p.response.Block))
 	response := &m.Envelope.Payload.Response
-	response.HeadersLength, response.EntityLength = strconv.Itoa(len(head)), strconv.Itoa(len(body))
+	response.HeadersLength, response.EntityLength = strconv.Itoa(len(head)), strconv.FormatInt(p.payload, 10)
 	response.EntityDigest = p.response.Field("WARC-Payload-Digest")
 	response.Headers = map[string]any{}
 	for i, line := range bytes.Split(head, []byte("\n")) {
@@ -146,6 +158,19 @@ func (d *derived) metadata(p page, parsed *codecs.Parsed) metadata {
 	}
 	response.HTML = htmlOf(parsed)
 	return m
+}
+
+// containerOf says where the response of a page is.
+func containerOf(file string, p page) container {
+	length := strconv.FormatInt(p.length, 10)
+	c := container{Filename: file, Compressed: true, Offset: strconv.FormatInt(p.offset, 10), Length: length}
+	if g := p.gzip; g != nil {
+		c.Gzip = &gzipMetadata{
+			Header: strconv.Itoa(gzipHeaderBytes), Footer: strconv.Itoa(gzipFooterBytes), Length: length,
+			CRC: strconv.Itoa(int(int32(g.crc))), InflatedLength: strconv.FormatUint(uint64(g.inflated), 10),
+		}
+	}
+	return c
 }
 
 // put puts a value into an object; several values of one name are an array.
@@ -175,23 +200,29 @@ func htmlOf(parsed *codecs.Parsed) *htmlMetadata {
 		h.Head.Metas = append(h.Head.Metas, map[string]string{"property": one.Name, "content": one.Content})
 	}
 	for _, l := range parsed.Links {
-		if link := linkOf(l); link.Path == linkElement {
+		switch link := linkOf(l); link.Path {
+		case linkElement:
 			h.Head.Links = append(h.Head.Links, link)
-		} else {
+		case scriptElement:
+			h.Head.Scripts = append(h.Head.Scripts, htmlLink{Path: link.Path, URL: link.URL})
+		default:
 			h.Links = append(h.Links, link)
 		}
 	}
 	return h
 }
 
-// linkElement is the path of links of the head.
-const linkElement = "LINK@/href"
+// linkElement and scriptElement are the paths of links of the head.
+const (
+	linkElement   = "LINK@/href"
+	scriptElement = "SCRIPT@/src"
+)
 
 // paths are how WAT says which element and attribute a link is from.
 var paths = map[document.Kind]string{
 	document.KindAnchor: "A@/href", document.KindArea: "AREA@/href", document.KindFrame: "FRAME@/src", document.KindIframe: "IFRAME@/src",
 	document.KindRefresh: "META@/content", document.KindForm: "FORM@/action", document.KindImage: "IMG@/src",
-	document.KindMedia: "SOURCE@/src", document.KindScript: "SCRIPT@/src",
+	document.KindMedia: "SOURCE@/src", document.KindScript: scriptElement,
 	document.KindCanonical: linkElement, document.KindAlternate: linkElement, document.KindNext: linkElement, document.KindPrev: linkElement,
 	document.KindStylesheet: linkElement, document.KindIcon: linkElement,
 }

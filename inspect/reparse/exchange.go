@@ -61,7 +61,9 @@ func (p *parser) page(ctx context.Context, k kept, s *seat) (one page, outcome O
 		return page{}, outcome, err
 	}
 	line, outcome, err := p.parse(r)
-	return page{line: line, fetched: r.Value, response: k.record, offset: k.offset, length: k.length}, outcome, err
+	return page{
+		line: line, fetched: r.Value, response: k.record, offset: k.offset, length: k.length, gzip: k.gzip, payload: int64(len(k.payload)),
+	}, outcome, err
 }
 
 // fetched returns the record of fetched that a response came from, with what parse needs of it. If

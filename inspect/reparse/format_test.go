@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"os/exec"
@@ -51,7 +52,7 @@ func sample(t *testing.T) blob.Bucket {
 	later := func(x *weftpb.Fetched) { x.Outcome.StartedMs += (13 * time.Hour).Milliseconds() }
 	keep(t, b, warc.Gzip, "c-0f-00003-000",
 		with(pageOf("http://www.a.example/", `<html lang=fr><title>Le chat</title><meta name=description content="De chats"><link rel=canonical href=/chat>
-			<a href=/b rel=nofollow>un lien</a><img src=c.png alt=image><p>`+french), func(x *weftpb.Fetched) {
+			<a href=/b rel=nofollow>un lien</a><img src=c.png alt=image><script src=d.js></script><p>`+french), func(x *weftpb.Fetched) {
 			x.ResponseHead = []byte("HTTP/1.1 200 Very OK\r\nContent-Type: text/html; charset=utf-8\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nSet-Cookie: c=3\r\n\r\n")
 		}),
 		with(pageOf("http://b.example/", "<title>Second</title><p>words"), later),
@@ -140,7 +141,8 @@ func TestWAT(t *testing.T) {
 		HTML: &htmlMetadata{
 			Head: htmlHead{
 				Title: "Le chat", Metas: []map[string]string{{"name": "description", "content": "De chats"}},
-				Links: []htmlLink{{Path: "LINK@/href", URL: "http://www.a.example/chat", Rel: "canonical"}},
+				Links:   []htmlLink{{Path: "LINK@/href", URL: "http://www.a.example/chat", Rel: "canonical"}},
+				Scripts: []htmlLink{{Path: "SCRIPT@/src", URL: "http://www.a.example/d.js"}},
 			},
 			Links: []htmlLink{
 				{Path: "A@/href", URL: "http://www.a.example/b", Text: "un lien", Rel: "nofollow"},
@@ -154,6 +156,61 @@ func TestWAT(t *testing.T) {
 	}
 	if json.Unmarshal(all[4].Block, &m) != nil || !strings.Contains(string(all[4].Block), `"Entity-Length":"11"`) || strings.Contains(string(all[4].Block), "HTML-Metadata") {
 		t.Errorf("a text is %s", all[4].Block)
+	}
+}
+
+// WAT has the members of Common Crawl's. Of a copy it has the length of the payload that it refers to.
+func TestWATLikeCommonCrawl(t *testing.T) {
+	for _, c := range []warc.Compression{warc.Gzip, warc.Zstd} {
+		source, generation := archived.Folder(t), archived.Folder(t)
+		const body = "<title>One</title>"
+		keep(t, source, c, "c-0f-00003-000", pageOf("http://a.example/", body), pageOf("http://a.example/copy", body))
+		run1(t, as(Options{Format: WAT}, options(source, generation)))
+		for i, r := range records(t, contents(t, generation)["c-0f-00003-000.warc.wat.gz"])[1:] {
+			var m struct {
+				Container map[string]any
+				Envelope  struct {
+					Payload struct {
+						Length string         `json:"Actual-Content-Length"`
+						Raw    map[string]any `json:"HTTP-Response-Metadata"`
+					} `json:"Payload-Metadata"`
+				}
+			}
+			if err := json.Unmarshal(r.Block, &m); err != nil {
+				t.Fatal(err)
+			}
+			if got := m.Envelope.Payload.Raw["Entity-Length"]; got != fmt.Sprint(len(body)) {
+				t.Errorf("%s: page %d has an entity of %v bytes", c, i, got)
+			}
+			offset, err1 := strconv.ParseInt(fmt.Sprint(m.Container["Offset"]), 10, 64)
+			length, err2 := strconv.ParseInt(fmt.Sprint(m.Container["Deflate-Length"]), 10, 64)
+			var member bytes.Buffer
+			if err := errors.Join(err1, err2, source.GetRange(t.Context(), "c-0f-00003-000"+c.Extension(), offset, length, &member)); err != nil {
+				t.Fatal(err)
+			}
+			response, err := warc.ReadMember(member.Bytes())
+			if want := fmt.Sprint(len(response.Block)); err != nil || m.Envelope.Payload.Length != want {
+				t.Errorf("%s: page %d has %s bytes, want %s: %v", c, i, m.Envelope.Payload.Length, want, err)
+			}
+			var want any
+			if c == warc.Gzip {
+				z, err := gzip.NewReader(&member)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = map[string]any{
+					"Header-Length": "10", "Footer-Length": "8", "Deflate-Length": fmt.Sprint(length), "Inflated-Length": fmt.Sprint(len(text)),
+					"Inflated-CRC": fmt.Sprint(int32(crc32.ChecksumIEEE(text))),
+				}
+			}
+			if diff := cmp.Diff(want, m.Container["Gzip-Metadata"]); diff != "" {
+				t.Errorf("%s: %s", c, diff)
+			}
+		}
 	}
 }
 
@@ -210,7 +267,7 @@ func TestColumns(t *testing.T) {
 	if diff := cmp.Diff(want, rows, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
-	if r := rows[0]; r.Title != "Le chat" || r.Detected != "fr" || len(r.Links) != 3 || r.Links[1].Rel != "nofollow" || *r.ArchiveOffset != 0 || r.NoIndex || r.Fields != "" {
+	if r := rows[0]; r.Title != "Le chat" || r.Detected != "fr" || len(r.Links) != 4 || r.Links[1].Rel != "nofollow" || *r.ArchiveOffset != 0 || r.NoIndex || r.Fields != "" {
 		t.Errorf("%+v", r)
 	}
 	if _, err := rowOf(&codecs.Parsed{Usage: map[string]string{"search": "y"}, Structured: &codecs.ParsedStructuredData{}}); err != nil {
@@ -305,7 +362,7 @@ func TestReadByDuckDB(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		want := `[["2026-11-01", "a.example", 1, 3], ["2026-11-01", "b.example", 2, 0], ["2026-11-02", "b.example", 1, 0]]`
+		want := `[["2026-11-01", "a.example", 1, 4], ["2026-11-01", "b.example", 2, 0], ["2026-11-02", "b.example", 1, 0]]`
 		if got := strings.TrimSpace(string(out)); got != want {
 			t.Errorf("%s: %s, want %s", f, got, want)
 		}

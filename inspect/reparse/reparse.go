@@ -243,6 +243,9 @@ type page struct {
 	// response is the record of the archive, at an offset of its file.
 	response       warc.Record
 	offset, length int64
+	gzip           *gzipEnd
+	// payload is the length of the payload, also of a revisit.
+	payload int64
 }
 
 // decoded is the record of parsed.

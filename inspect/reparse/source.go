@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,9 +99,25 @@ type kept struct {
 	record         warc.Record
 	payload        []byte
 	offset, length int64 // of its member
+	gzip           *gzipEnd
 	// outcome and err say why the record cannot be parsed; empty: it can.
 	outcome Outcome
 	err     error
+}
+
+// gzipEnd is what the end of a gzip member says of its text (RFC 1952 section 2.3.1).
+type gzipEnd struct{ crc, inflated uint32 }
+
+const gzipHeaderBytes, gzipFooterBytes = 10, 8
+
+// gzipEndOf returns the end of a member; nil: the member is not gzip, or has a longer header than the
+// members of Weft.
+func gzipEndOf(member []byte) *gzipEnd {
+	footer := len(member) - gzipFooterBytes
+	if footer < gzipHeaderBytes || member[0] != 0x1f || member[1] != 0x8b || member[3] != 0 {
+		return nil
+	}
+	return &gzipEnd{crc: binary.LittleEndian.Uint32(member[footer:]), inflated: binary.LittleEndian.Uint32(member[footer+4:])}
 }
 
 // largestMember bounds what one record may be said to have in an index: a body of 256 MiB, twice.
@@ -131,7 +148,7 @@ func (s *source) responses(ctx context.Context, index []response) iter.Seq2[kept
 			}
 			at = r.offset + r.length
 			one, err := s.resolve(ctx, known, r, member)
-			one.offset, one.length = r.offset, r.length
+			one.offset, one.length, one.gzip = r.offset, r.length, gzipEndOf(member)
 			if !yield(one, err) || err != nil {
 				return
 			}
