@@ -12,7 +12,9 @@ import (
 )
 
 // Row is a page as a row of a table. Columns have the names of the fields of parsed, and are null
-// where a page does not have the field. Fields, structured data and usage are JSON.
+// where a page does not have the field. Members of an object have names of their own if they are few
+// and scalar: those of robots, archived and duplicate_of. Other objects, and lists of objects, are JSON
+// except for Headings and Links.
 type Row struct {
 	ID             string       `parquet:"id,zstd"`
 	URL            string       `parquet:"url,zstd"`
@@ -52,6 +54,32 @@ type Row struct {
 	StructuredData string       `parquet:"structured_data,optional,zstd"`
 	Usage          string       `parquet:"usage,optional,dict,zstd"`
 	Links          []LinkRow    `parquet:"links,list"`
+
+	BodyHash          string   `parquet:"body_sha256,optional,zstd"`
+	Fallback          string   `parquet:"fallback,optional,dict,zstd"`
+	MinHash           string   `parquet:"minhash,optional,zstd"`
+	Duplicate         string   `parquet:"duplicate_of_id,optional,zstd"`
+	DuplicateURL      string   `parquet:"duplicate_of_url,optional,zstd"`
+	DuplicateDistance *int32   `parquet:"duplicate_of_distance,optional,dict,zstd"`
+	Unfollowed        string   `parquet:"unfollowed,optional,dict,zstd"`
+	Direction         string   `parquet:"direction,optional,dict,zstd"`
+	Pages             int32    `parquet:"pages,optional,dict,zstd"`
+	CanonicalConflict bool     `parquet:"canonical_conflict"`
+	NoArchive         bool     `parquet:"noarchive"`
+	NoSnippet         bool     `parquet:"nosnippet"`
+	UnavailableAfter  string   `parquet:"unavailable_after,optional,zstd"`
+	TextTruncated     bool     `parquet:"text_truncated"`
+	MainTruncated     bool     `parquet:"main_truncated"`
+	MainUnparsed      string   `parquet:"main_unparsed,optional,dict,zstd"`
+	FieldErrors       string   `parquet:"field_errors,optional,zstd"`
+	OpenGraph         string   `parquet:"open_graph,optional,zstd"`
+	JSONLD            []string `parquet:"json_ld,list,zstd"`
+	JSONLDOmitted     int32    `parquet:"json_ld_omitted,optional,dict,zstd"`
+	Feed              string   `parquet:"feed,optional,zstd"`
+	Structure         string   `parquet:"structure,optional,zstd"`
+	Image             string   `parquet:"image,optional,zstd"`
+	Directives        string   `parquet:"directives,optional,zstd"`
+	LinksOmitted      int32    `parquet:"links_omitted,optional,dict,zstd"`
 }
 
 // HeadingRow is an item of Headings.
@@ -109,9 +137,17 @@ func rowOf(p *codecs.Parsed) (r Row, err error) {
 		Script: p.Script, Title: p.Title, Description: p.Description, Keywords: p.Keywords, Author: p.Author,
 		Date: p.Date, Modified: p.Modified, Canonical: p.Canonical, NoIndex: p.Robots.NoIndex, NoFollow: p.Robots.NoFollow,
 		Text: p.Text, MainText: p.MainText, Markdown: p.Markdown, Fields: string(p.Fields), FieldsBy: p.FieldsBy,
+		BodyHash: p.BodyHash, Fallback: p.Fallback, MinHash: p.MinHash, Unfollowed: p.Unfollowed, Direction: p.Direction, Pages: int32(p.Pages),
+		CanonicalConflict: p.CanonicalConflict, NoArchive: p.Robots.NoArchive, NoSnippet: p.Robots.NoSnippet, UnavailableAfter: p.Robots.UnavailableAfter,
+		TextTruncated: p.TextTruncated, MainTruncated: p.MainTruncated, MainUnparsed: p.MainUnparsed,
+		JSONLD: p.JSONLD, JSONLDOmitted: int32(p.JSONLDOmitted), LinksOmitted: int32(p.LinksOmitted),
 	}
 	if at := p.Archived; at != nil {
 		r.Archive, r.ArchiveOffset = &at.Partition, &at.Offset
+	}
+	if of := p.DuplicateOf; of != nil {
+		distance := int32(of.Distance)
+		r.Duplicate, r.DuplicateURL, r.DuplicateDistance = of.ID, of.URL, &distance
 	}
 	for _, h := range p.Headings {
 		r.Headings = append(r.Headings, HeadingRow{int32(h.Level), h.Text})
@@ -119,15 +155,35 @@ func rowOf(p *codecs.Parsed) (r Row, err error) {
 	for _, l := range p.Links {
 		r.Links = append(r.Links, LinkRow{l.URL, l.Text, l.Rel, l.Kind})
 	}
-	if p.Structured != nil {
-		if r.StructuredData, err = jsonOf(p.Structured); err != nil {
-			return r, err
+	return r, r.nested(p)
+}
+
+// nested fills in the columns of JSON.
+func (r *Row) nested(p *codecs.Parsed) error {
+	for _, c := range []struct {
+		column *string
+		there  bool
+		value  any
+	}{
+		{&r.StructuredData, p.Structured != nil, p.Structured},
+		{&r.Usage, len(p.Usage) > 0, p.Usage},
+		{&r.FieldErrors, len(p.FieldErrors) > 0, p.FieldErrors},
+		{&r.OpenGraph, len(p.OpenGraph) > 0, p.OpenGraph},
+		{&r.Feed, p.Feed != nil, p.Feed},
+		{&r.Structure, p.Structure != nil, p.Structure},
+		{&r.Image, p.Image != nil, p.Image},
+		{&r.Directives, len(p.Directives) > 0, p.Directives},
+	} {
+		if !c.there {
+			continue
 		}
+		text, err := jsonOf(c.value)
+		if err != nil {
+			return err
+		}
+		*c.column = text
 	}
-	if len(p.Usage) > 0 {
-		r.Usage, err = jsonOf(p.Usage)
-	}
-	return r, err
+	return nil
 }
 
 func jsonOf(value any) (string, error) {
