@@ -144,6 +144,7 @@ func crawled(t *testing.T, h *hosts, change func(*crawl.Options), seeds ...strin
 		o.Seeds = append(o.Seeds, []byte(h.named(seed)))
 	}
 	run(t, o, crawl.EndedDrained)
+	proven(t, o)
 	for _, p := range read(t, lines(t, o)) {
 		url := p.URL
 		for i, name := range []string{"A:", "B:", "C:"} {
@@ -221,6 +222,23 @@ func TestEntriesOfOtherHosts(t *testing.T) {
 		pages := crawled(t, h, func(o *crawl.Options) { o.Definition.Scope = scope }, "A:/", "B:/", "C:/")
 		same(t, "pages with scope "+scope, pages, "A:/", "A:/1", "B:/", "B:/1", "C:/", "C:/2")
 	}
+}
+
+// What is named as a sitemap may be HTML. In scope it is a page. Elsewhere it is not, and nothing is asked
+// there: names of sitemaps that nobody uses any more redirect to other sites.
+func TestPagesInPlaceOfSitemaps(t *testing.T) {
+	t.Parallel()
+	h := serveHosts(t, 2, map[string]string{
+		"A:/robots.txt": "Sitemap: A:/old.xml\nSitemap: A:/list\nSitemap: A:/index.xml\n", "A:/old.xml": "redirect B:/lander",
+		"A:/list": page("/1"), "A:/index.xml": "<sitemapindex><sitemap><loc>B:/front</loc></sitemap></sitemapindex>", "A:/": page(), "A:/1": page(),
+		"B:/lander": page("/2"), "B:/front": page("/2"), "B:/2": page(),
+	})
+	same(t, "pages", crawled(t, h, func(o *crawl.Options) { o.Definition.Scope = "host" }, "A:/"), "A:/", "A:/1", "A:/list")
+
+	h = serveHosts(t, 1, map[string]string{ // a guess that leads to a page
+		"A:/sitemap.xml": "redirect A:/sitemap.html", "A:/sitemap.html": page("/1"), "A:/": page("/sitemap.html"), "A:/1": page(),
+	})
+	same(t, "pages", crawled(t, h, nil, "A:/"), "A:/", "A:/1", "A:/sitemap.html")
 }
 
 // Sitemaps on a host of their own serve the hosts that name them, within the scope of those.

@@ -287,7 +287,9 @@ type Sitemap struct {
 	// on which it is guessed. Empty: a user names it, and entries of all hosts count.
 	Host string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
 	// The URL of level 1 as it was named; empty: this very URL.
-	Root          string `protobuf:"bytes,4,opt,name=root,proto3" json:"root,omitempty"`
+	Root string `protobuf:"bytes,4,opt,name=root,proto3" json:"root,omitempty"`
+	// The URL is not in scope for a page. If the answer is HTML, it is not a page of the crawl.
+	OutOfScope    bool `protobuf:"varint,5,opt,name=out_of_scope,json=outOfScope,proto3" json:"out_of_scope,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -348,6 +350,13 @@ func (x *Sitemap) GetRoot() string {
 		return x.Root
 	}
 	return ""
+}
+
+func (x *Sitemap) GetOutOfScope() bool {
+	if x != nil {
+		return x.OutOfScope
+	}
+	return false
 }
 
 // Entry is what a sitemap says about a URL.
@@ -520,12 +529,14 @@ const file_weft_v1_url_proto_rawDesc = "" +
 	"\x05group\x18\x06 \x01(\tR\x05group\x12\x12\n" +
 	"\x04twin\x18\a \x01(\tR\x04twin\x12*\n" +
 	"\asitemap\x18\b \x01(\v2\x10.weft.v1.SitemapR\asitemap\x12$\n" +
-	"\x05entry\x18\t \x01(\v2\x0e.weft.v1.EntryR\x05entry\"a\n" +
+	"\x05entry\x18\t \x01(\v2\x0e.weft.v1.EntryR\x05entry\"\x83\x01\n" +
 	"\aSitemap\x12\x14\n" +
 	"\x05level\x18\x01 \x01(\rR\x05level\x12\x18\n" +
 	"\aguessed\x18\x02 \x01(\bR\aguessed\x12\x12\n" +
 	"\x04host\x18\x03 \x01(\tR\x04host\x12\x12\n" +
-	"\x04root\x18\x04 \x01(\tR\x04root\"\xa7\x03\n" +
+	"\x04root\x18\x04 \x01(\tR\x04root\x12 \n" +
+	"\fout_of_scope\x18\x05 \x01(\bR\n" +
+	"outOfScope\"\xa7\x03\n" +
 	"\x05Entry\x12\x1a\n" +
 	"\bpriority\x18\x01 \x01(\rR\bpriority\x12\x1d\n" +
 	"\n" +

@@ -352,8 +352,12 @@ func (p *partition) attempted(s *step, q *weftpb.Request, t *weftpb.Settlement, 
 	}
 	p.mark(url, func(e *entry) {
 		e.attempts = increment(e.attempts)
-		if a := t.Attempt; a != nil && a.ErrorClass == "" && a.Status >= 200 && a.Status <= 299 && q.GetTarget().GetSitemap() == nil {
-			e.marks |= answered
+		if a := t.Attempt; a != nil && a.ErrorClass == "" && a.Status >= 200 && a.Status <= 299 {
+			if q.GetTarget().GetSitemap() == nil {
+				e.marks |= answered
+			} else {
+				e.marks |= listing
+			}
 		}
 		if e.attempts > maxAttempts {
 			p.violate(s, KindAttempts, url, s.says("settles it as %s", t.Reason), "attempt %d of at most %d", e.attempts, maxAttempts)

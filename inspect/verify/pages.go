@@ -156,7 +156,7 @@ func (p *pages) exchange(r *kgo.Record, doc page, e entry) {
 	partition := p.down.partitions[r.Partition]
 	switch {
 	case partition == nil || !partition.whole:
-	case e.is(answered):
+	case e.is(answered), e.is(listing):
 		p.shown(Pages, 1)
 	case e.place == out, e.is(unreported):
 		p.transit(Pages, 1)

@@ -70,6 +70,8 @@ const (
 	stillUnparsed
 	// unusable: parse rejected an exchange of it.
 	unusable
+	// listing: an attempt brought what was named as a sitemap. It may be a page.
+	listing
 )
 
 func (e entry) is(m marks) bool { return e.marks&m != 0 }

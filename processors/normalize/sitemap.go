@@ -8,7 +8,8 @@ import (
 	"github.com/weftcrawl/weft/processors/normalize/scope"
 )
 
-// sitemap passes on a sitemap that an exchange names. The host of the sitemap does not matter.
+// sitemap passes on a sitemap that an exchange names. It may be on any host. But its answer may be HTML:
+// names of sitemaps that nobody uses any more redirect to other sites. Then it is a page only in scope.
 func (n normalizer) sitemap(out *batches, from scope.Referrer, domain string, u urls.URL, told *weftpb.Sitemap) {
 	standing, refusal := n.policy.Sitemap(from, u)
 	if refusal != scope.Accepted {
@@ -17,6 +18,10 @@ func (n normalizer) sitemap(out *batches, from scope.Referrer, domain string, u 
 	}
 	target := out.add(domain, u, standing)
 	target.Sitemap = proto.CloneOf(told)
+	if told.GetHost() != "" { // else a user names it
+		_, refusal = n.policy.Judge(n.owner(from, told), u, domain)
+		target.Sitemap.OutOfScope = refusal == scope.OutOfScope
+	}
 }
 
 // owner returns the referrer by which the URLs of a sitemap are judged. The sitemap belongs to the

@@ -64,16 +64,22 @@ func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
 	w := sitemapWriter{parser: p, f: b.f, told: own, seen: map[uint64]struct{}{}}
 	result := sitemap.Read(b.Body, opts, w.entry)
 	if result.Kind == sitemap.None {
-		// A robots.txt may name a page of the site, and a sitemap may redirect to a page. But a
-		// page at a guessed URL is not a page of the crawl.
 		p.env.Meter.Sitemap(string(result.Outcome), 0)
-		return nil, told.GetGuessed() || told != nil && !mediatype.IsHTML(b.media)
+		return nil, told != nil && !(mediatype.IsHTML(b.media) && mayBePage(told, b.URL))
 	}
 	if result.Outcome == sitemap.Whole && b.Truncated {
 		result.Outcome = sitemap.Cut
 	}
 	p.env.Meter.Sitemap(string(result.Outcome), result.Entries)
 	return w.records, told != nil
+}
+
+// mayBePage tells whether HTML in place of a sitemap is a page of the crawl. A robots.txt may name a
+// page of the site, and a sitemap may redirect to a page. Servers also answer with an error page to a URL
+// that is only guessed.
+func mayBePage(told *weftpb.Sitemap, url string) bool {
+	guess := told.Guessed && (told.Root == "" || strings.HasSuffix(url, ".xml") || strings.HasSuffix(url, ".gz"))
+	return !told.OutOfScope && !guess
 }
 
 // sitemapWriter makes records of discovered of the entries of a sitemap.

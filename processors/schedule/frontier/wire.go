@@ -56,7 +56,7 @@ func moreFields(f *kv.Fields, q *weftpb.Request) {
 			t.Sitemap = &weftpb.Sitemap{}
 		}
 		f.Uint32(&t.Sitemap.Level)
-		f.Bools(&t.Sitemap.Guessed)
+		f.Bools(&t.Sitemap.Guessed, &t.Sitemap.OutOfScope)
 		f.String(&t.Sitemap.Host)
 		f.String(&t.Sitemap.Root)
 	}
