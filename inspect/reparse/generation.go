@@ -30,13 +30,10 @@ type manifest struct {
 // ErrOther means that a generation is made with another version or other settings.
 var ErrOther = errors.New("this generation was begun in another way")
 
-// sweepAge is the age of an upload that no process can still be busy with.
-const sweepAge = 24 * time.Hour
-
 // begin writes the manifest of a generation, or compares it with the one that is there. It removes
 // what processes left that were killed long ago.
 func (o *Options) begin(ctx context.Context) error {
-	if err := o.Generation.Sweep(ctx, "", time.Now().Add(-sweepAge)); err != nil {
+	if err := o.Generation.Sweep(ctx, "", time.Now().Add(-blob.DeadUploadAge)); err != nil {
 		return err
 	}
 	m := manifest{o.Version, o.Format, o.Compression, o.Partition, o.Settings}

@@ -69,8 +69,10 @@ var defaultPorts = map[string]string{"http": "80", "https": "443"}
 // pathKey is the key of a path without escapes.
 func pathKey(path string) string {
 	path = escapedLower(path)
-	for _, session := range pathSessions {
-		path = session.ReplaceAllString(path, "$1$2")
+	if strings.Contains(path, ".aspx") {
+		for _, session := range pathSessions {
+			path = session.ReplaceAllString(path, "$1$2")
+		}
 	}
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")

@@ -90,13 +90,39 @@ func TestMediaType(t *testing.T) {
 		{"application/octet-stream", "<?xml version='1.0'?><rss>", "application/octet-stream", mediaOther},
 		{"application/octet-stream", "<?xml version='1.0'", "application/octet-stream", mediaOther},
 		{"application/octet-stream", "\x00\x01\x02", "application/octet-stream", mediaOther},
+		{"application/xml", "<?xml version='1.0'?>\n<!-- a --><?xml-stylesheet href='b'?>\n<html xmlns='http://www.w3.org/1999/xhtml'>", "application/xhtml+xml", mediaHTML},
+		{"text/xml; charset=utf-8", "\ufeff<!DOCTYPE html PUBLIC ''><html>", "application/xhtml+xml", mediaHTML},
+		{"", "<?xml version='1.0'?><html>", "application/xhtml+xml", mediaHTML},
+		{"text/html charset=utf-8", "<?xml version='1.0'?><html>", "application/xhtml+xml", mediaHTML},
+		{"application/xml", "<!-- html --><rss><channel>", "application/xml", mediaOther},
+		{"text/xml", "<?xml version='1.0'?><svg>", "text/xml", mediaOther},
+		{"application/xml", "", "application/xml", mediaOther},
 		{"html", "<html>", "text/html", mediaHTML},
 		{"*/*", "<html>", "text/html", mediaHTML},
 		{"text/\xff", "<html>", "text/html", mediaHTML},
 	} {
-		got := essenceOf(mediatype.Of(test.contentType), []byte(test.body))
+		got := MediaType(Input{ContentType: test.contentType, Body: []byte(test.body)})
 		if got != test.want || kindOfMedia(got) != test.kind {
 			t.Errorf("%q, %q: got %q, want %q", test.contentType, test.body, got, test.want)
 		}
+	}
+}
+
+// XHTML that is sent as XML has text and links, by the stream and by the tree.
+func TestXHTMLSentAsXML(t *testing.T) {
+	p, err := New(DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Input{
+		URL: "http://a.example/", ContentType: "application/xml",
+		Body: []byte(`<?xml version="1.0" encoding="iso-8859-1"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title><script src="s.js"/></head><body><p>caf` + "\xe9" + `<a href="/b">b</a></p></body></html>`),
+	}
+	page := p.Document(in)
+	if page.Title != "T" || page.Text != "caféb" || len(page.Links) != 2 || page.MediaType != "application/xhtml+xml" {
+		t.Errorf("%q, %q, %v, %s", page.Title, page.Text, page.Links, page.MediaType)
+	}
+	if tree, why := p.Tree(in, page); tree == nil || !strings.Contains(tree.Text(), "caféb") {
+		t.Errorf("no tree: %s", why)
 	}
 }

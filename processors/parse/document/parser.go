@@ -40,8 +40,8 @@ func (p *Parser) Document(in Input) *Page {
 // read reads one response, or has fill read it.
 func (p *Parser) read(c *collector, in Input, fill func(Writer)) *Page {
 	page := &Page{Robots: robotsOfTags(in.RobotsTags, p.opts.Agent)}
-	stated := mediatype.Of(in.ContentType)
-	page.MediaType = essenceOf(stated, in.Body)
+	stated := typeOf(in)
+	page.MediaType = stated.Essence
 
 	c.begin(page, in.URL)
 	c.statements(in)
@@ -144,34 +144,53 @@ const (
 
 // MediaType is the type by which Document reads a response: the one of its Content-Type,
 // without parameters and in lower case, or else the sniffed one.
-func MediaType(in Input) string { return essenceOf(mediatype.Of(in.ContentType), in.Body) }
+func MediaType(in Input) string { return typeOf(in).Essence }
 
-// essenceOf returns the type/subtype by which to read a body. Without a usable
-// one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
+// typeOf returns the Content-Type of a response, with the type/subtype by which to read the body.
+// Without a usable one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
 // unknown MIME type). A type that is stated is believed, but for the type of any bytes: many servers
-// send it for files whose names they do not know, such as a.xhtml, so HTML is looked for.
-func essenceOf(stated mediatype.Type, body []byte) string {
-	switch stated.Essence {
+// send it for files whose names they do not know, such as a.xhtml, so HTML is looked for. XML whose root
+// is html is XHTML, as in browsers.
+func typeOf(in Input) mediatype.Type {
+	t := mediatype.Of(in.ContentType)
+	switch t.Essence {
 	case "", "unknown/unknown", "application/unknown":
-		return mediatype.Of(http.DetectContentType(body)).Essence
+		t.Essence = mediatype.Of(http.DetectContentType(in.Body)).Essence
 	case "application/octet-stream", "binary/octet-stream":
-		if looksLikeHTML(body) {
-			return "text/html"
+		if looksLikeHTML(in.Body) {
+			t.Essence = "text/html"
 		}
 	}
-	return stated.Essence
+	if (t.Essence == "text/xml" || t.Essence == "application/xml") && hasRootHTML(in.Body) {
+		t.Essence = mediaXHTML
+	}
+	return t
 }
 
 // looksLikeHTML tells whether a document begins as HTML does, or as XHTML does behind an XML
 // declaration.
 func looksLikeHTML(body []byte) bool {
 	sniffed := mediatype.Of(http.DetectContentType(body)).Essence
-	if sniffed != "text/xml" {
-		return sniffed == "text/html"
+	return sniffed == "text/html" || sniffed == "text/xml" && hasRootHTML(body)
+}
+
+// hasRootHTML tells whether the root of XML is html, by its name or its document type. It looks behind a byte
+// order mark, the XML declaration, processing instructions and comments.
+func hasRootHTML(body []byte) bool {
+	rest := bytes.TrimPrefix(body[:min(len(body), sniffBytes)], []byte("\ufeff"))
+	for {
+		rest = bytes.TrimLeft(rest, " \t\r\n")
+		end := ""
+		switch {
+		case bytes.HasPrefix(rest, []byte("<?")):
+			end = "?>"
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			end = "-->"
+		default:
+			return hasPrefixFold(rest, "<!doctype html") || hasPrefixFold(rest, "<html")
+		}
+		_, rest, _ = bytes.Cut(rest, []byte(end))
 	}
-	_, root, _ := bytes.Cut(body[:min(len(body), sniffBytes)], []byte("?>"))
-	root = bytes.TrimLeft(root, " \t\r\n")
-	return hasPrefixFold(root, "<!doctype html") || hasPrefixFold(root, "<html")
 }
 
 func kindOfMedia(essence string) mediaKind {

@@ -5,8 +5,6 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
-
-	"github.com/weftcrawl/weft/internal/mediatype"
 )
 
 // Tree makes the tree of an HTML document that was read as page, for readers that need more of
@@ -19,7 +17,7 @@ func (p *Parser) Tree(in Input, page *Page) (tree *goquery.Document, why string)
 	if page.Fallback != "" {
 		return nil, page.Fallback
 	}
-	body, _ := markup(in, mediatype.Of(in.ContentType))
+	body, _ := markup(in, typeOf(in))
 	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(withEnds(body)))
 	if err != nil {
 		return nil, TooDeep

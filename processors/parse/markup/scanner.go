@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"html"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -256,7 +257,7 @@ func (t Token) Attr(name string) string {
 			key = key[colon+1:]
 		}
 		if strings.EqualFold(key, name) {
-			return strings.ToValidUTF8(strings.TrimSpace(html.UnescapeString(value)), "")
+			return strings.ToValidUTF8(strings.TrimSpace(unescaped(value)), "")
 		}
 	}
 	return ""
@@ -267,5 +268,16 @@ func unescape(text []byte, from int) []byte {
 	if bytes.IndexByte(text[from:], '&') < 0 {
 		return text
 	}
-	return append(text[:from], html.UnescapeString(string(text[from:]))...)
+	return append(text[:from], unescaped(string(text[from:]))...)
 }
+
+// unescaped resolves entities, also those that only HTML has. XML has no entity without a semicolon: what looks
+// like one is a parameter of a URL that was written without escapes, such as &currency=.
+func unescaped(text string) string {
+	if strings.IndexByte(text, '&') < 0 {
+		return text
+	}
+	return entity.ReplaceAllStringFunc(text, html.UnescapeString)
+}
+
+var entity = regexp.MustCompile(`&#?[0-9A-Za-z]{1,32};`)
