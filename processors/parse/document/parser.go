@@ -180,7 +180,7 @@ func hasRootHTML(body []byte) bool {
 	rest := bytes.TrimPrefix(body[:min(len(body), sniffBytes)], []byte("\ufeff"))
 	for {
 		rest = bytes.TrimLeft(rest, " \t\r\n")
-		end := ""
+		var end string
 		switch {
 		case bytes.HasPrefix(rest, []byte("<?")):
 			end = "?>"
