@@ -235,7 +235,8 @@ func TestPagesInPlaceOfSitemaps(t *testing.T) {
 	})
 	same(t, "pages", crawled(t, h, func(o *crawl.Options) { o.Definition.Scope = "host" }, "A:/"), "A:/", "A:/1", "A:/list")
 
-	h = serveHosts(t, 1, map[string]string{ // a guess that leads to a page
+	h = serveHosts(t, 1, map[string]string{ // guesses that lead to a page, and to an error page
+		"A:/sitemap_index.xml": "redirect A:/en/sitemap.xml", "A:/en/sitemap.xml": page("/none"),
 		"A:/sitemap.xml": "redirect A:/sitemap.html", "A:/sitemap.html": page("/1"), "A:/": page("/sitemap.html"), "A:/1": page(),
 	})
 	same(t, "pages", crawled(t, h, nil, "A:/"), "A:/", "A:/1", "A:/sitemap.html")
@@ -261,6 +262,14 @@ func TestSeededSitemap(t *testing.T) {
 	depth := func(o *crawl.Options) { o.Definition.MaxDepth = 0 }
 	same(t, "pages", crawled(t, h, depth, string(seed)), "A:/1")
 	same(t, "requests", h.requests(), "A:/map", "A:/1")
+
+	// It may be a page, or redirect to one. A page that an index names is judged by the scope of the index.
+	h = serveHosts(t, 2, map[string]string{
+		"A:/map":  "<sitemapindex><sitemap><loc>A:/list</loc></sitemap><sitemap><loc>B:/list</loc></sitemap></sitemapindex>",
+		"A:/list": page("/1"), "A:/1": page(), "B:/list": page("/1"), "B:/1": page(),
+	})
+	seed, _ = json.Marshal(map[string]any{"url": h.named("A:/map"), "sitemap": true})
+	same(t, "pages of an index", crawled(t, h, func(o *crawl.Options) { o.Definition.Scope = "host" }, string(seed)), "A:/1", "A:/list")
 }
 
 // A seed redirects to the site under another name, and so does its robots.txt, which is how the

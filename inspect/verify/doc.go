@@ -17,7 +17,8 @@
 //	          that is out, or settled. The gauges of every event are right, and
 //	          a domain with URLs is out or due.
 //	pages     Each page was fetched, its id is made of its URL, and each
-//	          successful exchange has its page.
+//	          successful exchange has its page. The exchange of a sitemap may have a
+//	          page: its server may answer with one.
 //	delays    Between two requests to a domain is at least the delay in force, and
 //	          no more requests are open at once than allowed. The requests to an
 //	          address keep to its budget.

@@ -109,6 +109,13 @@ func TestStories(t *testing.T) {
 			s.parsed = s.parsed[:1]
 			s.commits[names.Fetched] = 1
 		},
+		"a sitemap": func(s *story) {
+			s.told(4).Admitted[0].Request.Target.Sitemap = &weftpb.Sitemap{Level: 1, Host: domain}
+			s.parsed = s.parsed[:1]
+		},
+		"a page instead of a sitemap": func(s *story) {
+			s.told(4).Admitted[0].Request.Target.Sitemap = &weftpb.Sitemap{Level: 1, Host: domain}
+		},
 		"parse rejected the exchange": func(s *story) {
 			s.parsed = s.parsed[:1]
 			raw := encode(t, s.fetched[1])
@@ -346,6 +353,13 @@ func TestPlantedViolationsAreFound(t *testing.T) {
 		{
 			kind: verify.KindNoExchange, topic: names.Parsed, offset: 1, url: linked,
 			plant: func(s *story) { s.told(5).Settled[0].Attempt.Status = 404 },
+		},
+		{
+			kind: verify.KindNoExchange, topic: names.Parsed, offset: 1, url: linked,
+			plant: func(s *story) {
+				s.told(4).Admitted[0].Request.Target.Sitemap = &weftpb.Sitemap{Level: 1, Host: domain}
+				s.told(5).Settled[0].Attempt.Status = 404
+			},
 		},
 		{
 			kind: verify.KindNoExchange, topic: names.Parsed, offset: 2, url: stranger,

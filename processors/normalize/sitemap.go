@@ -18,9 +18,9 @@ func (n normalizer) sitemap(out *batches, from scope.Referrer, domain string, u 
 	}
 	target := out.add(domain, u, standing)
 	target.Sitemap = proto.CloneOf(told)
-	if told.GetHost() != "" { // else a user names it
+	if told.GetHost() != "" || told.GetLevel() > 1 { // else a user names it, as a seed
 		_, refusal = n.policy.Judge(n.owner(from, told), u, domain)
-		target.Sitemap.OutOfScope = refusal == scope.OutOfScope
+		target.Sitemap.OutOfScope = refusal == scope.OutOfScope && !urls.SameHost(u.Host(), told.GetHost())
 	}
 }
 
