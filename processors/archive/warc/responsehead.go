@@ -19,7 +19,7 @@ func responseHead(f *weftpb.Fetched) []byte {
 		head = writtenHead(f)
 	}
 	if status := f.GetOutcome().GetStatus(); status == http.StatusNoContent || status == http.StatusNotModified {
-		return renameFields(head, "", func(name, _ string) bool { return name == "Transfer-Encoding" })
+		return renameFields(head, "", isTransferEncoding)
 	}
 	return storedHead(head, len(payload(f)), len(f.GetCodedBody()) > 0)
 }
@@ -42,31 +42,34 @@ const renamed = "X-Weft-Orig-"
 // coded: the body has its content codings. OriginalHead undoes it.
 func storedHead(head []byte, bodyBytes int, coded bool) []byte {
 	length := strconv.Itoa(bodyBytes)
-	untrue := func(name, value string) bool {
-		switch name {
-		case "Content-Length":
-			return value != length
-		case "Content-Encoding":
+	untrue := func(line []byte) bool {
+		if value, is := valueOf(line, "Content-Length"); is {
+			return string(value) != length
+		}
+		if _, is := valueOf(line, "Content-Encoding"); is {
 			return !coded
 		}
-		return name == "Transfer-Encoding"
+		return isTransferEncoding(line)
 	}
 	for line := range bytes.Lines(head) {
-		if untrue(fieldOf(line)) {
-			return renameFields(head, lengthField+length, func(name, value string) bool { return name == "Content-Length" || untrue(name, value) })
+		if untrue(line) {
+			return renameFields(head, lengthField+length, func(line []byte) bool {
+				_, isLength := valueOf(line, "Content-Length")
+				return isLength || untrue(line)
+			})
 		}
 	}
 	return head
 }
 
 // renameFields renames some fields of a head, and adds a field at its end.
-func renameFields(head []byte, added string, which func(name, value string) bool) []byte {
+func renameFields(head []byte, added string, which func(line []byte) bool) []byte {
 	b := make([]byte, 0, len(head)+64)
 	for line := range bytes.Lines(head) {
 		switch end := len(bytes.TrimRight(line, "\r\n")) == 0; {
 		case end && added != "":
 			b = append(append(b, added...), line...)
-		case which(fieldOf(line)):
+		case which(line):
 			b = append(b, renamed...)
 		}
 		b = append(b, line...)
@@ -76,10 +79,18 @@ func renameFields(head []byte, added string, which func(name, value string) bool
 
 const lengthField = "Content-Length: "
 
-// fieldOf are the name of a field, as net/http spells it, and its value.
-func fieldOf(line []byte) (name, value string) {
-	before, after, _ := bytes.Cut(line, []byte(":"))
-	return http.CanonicalHeaderKey(string(before)), string(bytes.TrimSpace(after))
+func isTransferEncoding(line []byte) bool {
+	_, is := valueOf(line, "Transfer-Encoding")
+	return is
+}
+
+// valueOf returns the value of the field in a line, if it is the field of that name.
+func valueOf(line []byte, field string) (value []byte, is bool) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	if !bytes.EqualFold(name, []byte(field)) {
+		return nil, false
+	}
+	return bytes.TrimSpace(value), true
 }
 
 // OriginalHead is the head of a response as it came, of the head in its record: fields have their

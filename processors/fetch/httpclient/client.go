@@ -78,8 +78,8 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// cipherSuites are the suites of TLS 1.2 of Go, and four that browsers have too: key exchange by RSA. They come last, whatever
-// their place here.
+// cipherSuites are the suites of Go, and four that browsers have, too, with key exchange by RSA. Go
+// prefers the others, whatever their place here.
 func cipherSuites() []uint16 {
 	ids := []uint16{
 		tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA,

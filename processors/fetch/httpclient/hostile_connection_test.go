@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"bufio"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -43,6 +44,12 @@ func certificate(t testing.TB, end time.Time, names ...string) (tls.Certificate,
 	if err != nil {
 		t.Fatal(err)
 	}
+	return certificateOf(t, key, end, names...)
+}
+
+// certificateOf is certificate with a key.
+func certificateOf(t testing.TB, key crypto.Signer, end time.Time, names ...string) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "weft test"}, DNSNames: names,
 		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: end,
@@ -52,7 +59,7 @@ func certificate(t testing.TB, end time.Time, names ...string) (tls.Certificate,
 	if len(names) == 0 {
 		template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
