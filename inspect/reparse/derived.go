@@ -36,7 +36,7 @@ func (o *Options) newDerived(w io.Writer, s *source) (*derived, error) {
 	if _, err := w.Write(head.Member(packing.Compression)); err != nil {
 		return nil, err
 	}
-	return &derived{file: warc.NewFile(w, packer), of: s.name, wet: o.Format == WET}, nil
+	return &derived{file: warc.NewFile(w, nil, packer), of: s.name, wet: o.Format == WET}, nil
 }
 
 func (d *derived) add(p page) error {

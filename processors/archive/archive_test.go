@@ -470,6 +470,25 @@ func (r refusing) PutNew(ctx context.Context, key string, body io.Reader, size i
 	return r.Bucket.PutNew(ctx, key, body, size)
 }
 
+// A file is cut at a number of responses, too.
+func TestFilesHaveFewResponses(t *testing.T) {
+	b := newBench(t, t.TempDir())
+	b.fill(0, 10)
+	o := b.options(b.bucket)
+	o.FileBytes, o.FileResponses = 1<<20, 4
+	b.finish(o, 10)
+	b.whole(10)
+	var responses []int
+	for name, text := range b.objects() {
+		if strings.HasSuffix(name, IndexExtension) {
+			responses = append(responses, strings.Count(text, "\n"))
+		}
+	}
+	if slices.Sort(responses); !slices.Equal(responses, []int{2, 4, 4}) {
+		t.Errorf("files with %d responses", responses)
+	}
+}
+
 // A file whose name the bucket refuses gets the next name, under which it is found again.
 func TestNameIsRefused(t *testing.T) {
 	b := newBench(t, t.TempDir())

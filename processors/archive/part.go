@@ -70,24 +70,40 @@ type draft struct {
 	// first and last are the times of the first and the last record.
 	first, last time.Time
 	warc        *warc.File
-	file        *os.File
+	file, index *os.File
 	out         *bufio.Writer
 }
 
 func newDraft(head warc.Head, p *warc.Packer, dir string) (*draft, error) {
-	file, err := os.CreateTemp(dir, "archive-*")
+	file, err := unnamed(dir)
 	if err != nil {
 		return nil, fmt.Errorf("begin a draft of %s: %w", head.Name, err)
 	}
-	d := &draft{head: head, begun: time.Now(), file: file, out: bufio.NewWriterSize(file, 256<<10)}
-	d.warc = warc.NewFile(d.out, p)
-	if err = os.Remove(file.Name()); err != nil {
+	index, err := unnamed(dir)
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("begin a draft of %s: %w", head.Name, err), file.Close())
 	}
+	d := &draft{head: head, begun: time.Now(), file: file, index: index, out: bufio.NewWriterSize(file, 256<<10)}
+	d.warc = warc.NewFile(d.out, index, p)
 	return d, nil
+}
+
+// unnamed returns a file that ends with its process.
+func unnamed(dir string) (*os.File, error) {
+	file, err := os.CreateTemp(dir, "archive-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // body returns the bytes of a draft that is complete, from their beginning.
 func (d *draft) body() io.Reader { return io.NewSectionReader(d.file, 0, d.warc.Size()) }
 
-func (d *draft) close() { _ = d.file.Close() } // it is read, or not needed
+func (d *draft) close() { // what is in the files is read, or not needed
+	_ = d.file.Close()
+	_ = d.index.Close()
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -29,6 +30,7 @@ type publisher struct {
 	bucket  blob.Bucket
 	options Options
 	env     stage.Env
+	sorting sync.Mutex // an index
 }
 
 // Prefix is what the names of the files of a crawl's partition begin with.
@@ -155,10 +157,13 @@ func (p *publisher) publish(ctx context.Context, d *draft) (next int64, err erro
 func (p *publisher) put(ctx context.Context, d *draft) (done bool, err error) {
 	d.head.Oldest = d.warc.Oldest()
 	head := d.head.Member(p.options.WARC.Compression)
-	index := warc.CDXJ(d.warc.Index(), d.head.Name, int64(len(head)))
-	if len(index) > 0 { // it is empty for metadata, and if no exchange has a response
+	if d.warc.Responses() > 0 { // metadata has none
+		index, err := p.index(d, int64(len(head)))
+		if err != nil {
+			return false, err
+		}
 		err = p.persist(ctx, askTimeout, func(ctx context.Context) error {
-			return p.bucket.Put(ctx, IndexName(d.head), bytes.NewReader(index), int64(len(index)))
+			return p.bucket.Put(ctx, IndexName(d.head), io.NewSectionReader(index, 0, index.Size()), index.Size())
 		})
 		if err != nil {
 			return false, err
@@ -173,6 +178,13 @@ func (p *publisher) put(ctx context.Context, d *draft) (done bool, err error) {
 		return err
 	})
 	return done && err == nil, err
+}
+
+// index returns the index of a draft. Only one is in memory at a time.
+func (p *publisher) index(d *draft, headBytes int64) (*io.SectionReader, error) {
+	p.sorting.Lock()
+	defer p.sorting.Unlock()
+	return d.warc.Index(d.head.Name, headBytes)
 }
 
 // settle ends the publishing of a draft with the file that is there now.

@@ -4,6 +4,8 @@ package archived
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +34,13 @@ func Exchange(url, body string, at time.Time) *weftpb.Fetched {
 func Put(t testing.TB, b blob.Bucket, c warc.Compression, stem string, info []warc.Field, all ...*weftpb.Fetched) {
 	t.Helper()
 	var body bytes.Buffer
+	scratch, err := os.Create(filepath.Join(t.TempDir(), "scratch"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scratch.Close()
 	p, err := warc.NewPacker(warc.Options{Compression: c})
-	f := warc.NewFile(&body, p)
+	f := warc.NewFile(&body, scratch, p)
 	for n, x := range all {
 		err = errors.Join(err, f.Add(x, codecs.ParsedArchived{Partition: 3, Offset: int64(n)}))
 	}
@@ -43,7 +50,13 @@ func Put(t testing.TB, b blob.Bucket, c warc.Compression, stem string, info []wa
 	head := warc.Head{Name: stem + c.Extension(), Next: int64(len(all)), Sum: "x", Date: Began, Oldest: f.Oldest(), Info: info}
 	member := string(head.Member(c))
 	PutText(t, b, head.Name, member+body.String())
-	PutText(t, b, archive.IndexName(head), string(warc.CDXJ(f.Index(), head.Name, int64(len(member)))))
+	index, err := f.Index(head.Name, int64(len(member)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Put(t.Context(), archive.IndexName(head), index, index.Size()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // PutText puts an object into a bucket.
@@ -80,7 +93,7 @@ func PutMetadata(t testing.TB, b blob.Bucket, c warc.Compression, stem string, a
 	t.Helper()
 	var body bytes.Buffer
 	p, err := warc.NewPacker(warc.Options{Compression: c})
-	f := warc.NewFile(&body, p)
+	f := warc.NewFile(&body, nil, p)
 	for _, m := range all {
 		err = errors.Join(err, f.AddMetadata(m))
 	}

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"crypto/sha1"
 	"fmt"
 	"io"
 	"time"
@@ -15,14 +16,15 @@ type File struct {
 	out    *counter
 	packer *Packer
 	// payloads are the payloads in this file, by digest.
-	payloads map[string]int // its entry in index
-	index    []Entry
+	payloads map[[sha1.Size]byte]int64 // its entry in index
+	index    spool
 	oldest   time.Time
 }
 
-// NewFile returns a file whose records go to w.
-func NewFile(w io.Writer, p *Packer) *File {
-	return &File{out: &counter{w: w}, packer: p, payloads: map[string]int{}}
+// NewFile returns a file whose records go to w. The index is collected in scratch, which is empty; nil:
+// the file gets no exchanges.
+func NewFile(w io.Writer, scratch Scratch, p *Packer) *File {
+	return &File{out: &counter{w: w}, packer: p, payloads: map[[sha1.Size]byte]int64{}, index: spool{file: scratch}}
 }
 
 type counter struct {
@@ -43,7 +45,10 @@ func (f *File) Add(x *weftpb.Fetched, at codecs.ParsedArchived) error {
 	if facts.Aside {
 		x = x.GetRobots()
 	}
-	records := f.records(x, facts)
+	records, err := f.records(x, facts)
+	if err != nil {
+		return err
+	}
 	if len(records) > 0 {
 		f.has(time.UnixMilli(codecs.ExchangedMs(x)))
 	}
@@ -53,9 +58,16 @@ func (f *File) Add(x *weftpb.Fetched, at codecs.ParsedArchived) error {
 		if err := f.write(r); err != nil {
 			return fmt.Errorf("write WARC: %w", err)
 		}
-		if r.entry != nil {
-			r.entry.Offset, r.entry.Length = at, f.out.n-at
-			f.index = append(f.index, *r.entry)
+		if r.entry == nil {
+			continue
+		}
+		r.entry.Offset, r.entry.Length = at, f.out.n-at
+		place, err := f.index.add(r.entry)
+		if err != nil {
+			return err
+		}
+		if r.entry.original {
+			f.payloads[r.entry.sum] = place
 		}
 	}
 	return nil
@@ -82,6 +94,11 @@ func (f *File) Oldest() time.Time { return f.oldest }
 // Size is the length of what was written.
 func (f *File) Size() int64 { return f.out.n }
 
-// Index has an entry for each response, in the order of the file. Offsets count from the
-// end of the head.
-func (f *File) Index() []Entry { return f.index }
+// Responses is the number of responses, which are in the index.
+func (f *File) Responses() int { return f.index.entries }
+
+// Index returns the sorted index of a file with this name, whose head has headBytes. It is a part of the
+// scratch file. All of it is in memory meanwhile.
+func (f *File) Index(name string, headBytes int64) (*io.SectionReader, error) {
+	return f.index.sorted(name, headBytes)
+}

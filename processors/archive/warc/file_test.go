@@ -64,7 +64,7 @@ func write(t testing.TB, o Options, all ...*weftpb.Fetched) (file []byte, index 
 	var body bytes.Buffer
 	p, err := NewPacker(o)
 	must(t, err)
-	f := NewFile(&body, p)
+	f := NewFile(&body, scratch(t), p)
 	for n, x := range all {
 		must(t, f.Add(x, codecs.ParsedArchived{Partition: 3, Offset: int64(n)}))
 	}
@@ -74,11 +74,21 @@ func write(t testing.TB, o Options, all ...*weftpb.Fetched) (file []byte, index 
 	head := head(int64(len(all)))
 	head.Name += o.Compression.Extension()
 	first := head.Member(o.Compression)
-	cdxj := CDXJ(f.Index(), head.Name, int64(len(first)))
-	for _, e := range f.Index() {
-		index = append(index, slices.DeleteFunc(Lines(cdxj, SURT(e.URL)), func(l Line) bool { return !l.Date.Equal(e.Date.Truncate(time.Second)) })...)
-	}
+	sorted, err := f.Index(head.Name, int64(len(first)))
+	must(t, err)
+	cdxj, err := io.ReadAll(sorted)
+	must(t, err)
+	index = slices.Collect(AllLines(cdxj))
+	slices.SortStableFunc(index, func(a, b Line) int { return int(a.Offset - b.Offset) })
 	return append(first, body.Bytes()...), index
+}
+
+func scratch(t testing.TB) Scratch {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "scratch"))
+	must(t, err)
+	t.Cleanup(func() { file.Close() })
+	return file
 }
 
 func head(next int64) Head {
@@ -332,7 +342,7 @@ func BenchmarkAdd(b *testing.B) {
 		b.Run(fmt.Sprint(o.withDefaults().Compression, " ", o.Level), func(b *testing.B) {
 			p, err := NewPacker(o)
 			must(b, err)
-			f := NewFile(io.Discard, p)
+			f := NewFile(io.Discard, scratch(b), p)
 			b.ReportAllocs()
 			total := 0
 			for i := 0; b.Loop(); i++ {

@@ -15,8 +15,6 @@ type Entry struct {
 	URL, MIME, Status, Digest string
 	// Offset and Length of the member in the file.
 	Offset, Length int64
-
-	id string // of the record
 }
 
 // cdxj is the JSON of a line, as pywb and cdxj-indexer write it.
@@ -27,21 +25,28 @@ type cdxj struct {
 	Digest   string `json:"digest,omitempty"`
 	Length   int64  `json:"length,string"`
 	Offset   int64  `json:"offset,string"`
-	Filename string `json:"filename"`
+	Filename string `json:"filename,omitempty"`
 }
 
 // CDXJ returns the sorted index of a file whose head has headBytes.
 func CDXJ(entries []Entry, file string, headBytes int64) []byte {
 	lines := make([]string, 0, len(entries))
 	for _, e := range entries {
-		text, err := json.Marshal(cdxj{e.URL, e.MIME, e.Status, e.Digest, e.Length, e.Offset + headBytes, file})
-		if err != nil {
-			continue // strings and numbers have no errors
-		}
-		lines = append(lines, SURT(e.URL)+" "+e.Date.UTC().Format("20060102150405")+" "+string(text)+"\n")
+		e.Offset += headBytes
+		lines = append(lines, string(appendLine(nil, &e, file)))
 	}
 	slices.Sort(lines)
 	return []byte(strings.Join(lines, ""))
+}
+
+func appendLine(b []byte, e *Entry, file string) []byte {
+	text, err := json.Marshal(cdxj{e.URL, e.MIME, e.Status, e.Digest, e.Length, e.Offset, file})
+	if err != nil {
+		return b // strings and numbers have no errors
+	}
+	b = append(append(b, SURT(e.URL)...), ' ')
+	b = append(e.Date.UTC().AppendFormat(b, "20060102150405"), ' ')
+	return append(append(b, text...), '\n')
 }
 
 // Lines finds the lines of a key in an index (Keys).

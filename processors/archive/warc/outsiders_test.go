@@ -32,7 +32,7 @@ func TestOutsidersAgree(t *testing.T) {
 	p, err := NewPacker(Options{})
 	must(t, err)
 	var text bytes.Buffer
-	f := NewFile(&text, p)
+	f := NewFile(&text, nil, p)
 	must(t, f.AddMetadata(Metadata{ID: "page-51", URL: "http://example.com/dir/51?q=a%20b", Date: time.UnixMilli(1_790_000_000_174), JSON: []byte(`{"title":"ü"}`)}))
 	metadata := append(head(1).Member(Gzip), text.Bytes()...)
 

@@ -24,8 +24,8 @@ type record struct {
 	fields  []Field
 	head    []byte
 	payload []byte
-	coded   bool   // the payload has a content coding
-	entry   *Entry // in the index; nil: it has no entry
+	coded   bool     // the payload has a content coding
+	entry   *spooled // in the index; nil: it has no entry
 }
 
 const dateFormat = "2006-01-02T15:04:05.000Z"
@@ -38,16 +38,16 @@ const (
 
 // records returns the records of an exchange: response or revisit, and request. An
 // exchange without a response has a metadata record, which says why.
-func (f *File) records(x *weftpb.Fetched, facts Facts) []record {
+func (f *File) records(x *weftpb.Fetched, facts Facts) ([]record, error) {
 	target := x.GetRequest().GetTarget().GetUrl()
 	if target == "" {
-		return nil
+		return nil, nil
 	}
 	began := time.UnixMilli(codecs.ExchangedMs(x)).UTC()
 	date := began.Format(dateFormat)
 	common := []Field{{"WARC-Target-URI", target}, {"WARC-Date", date}}
 	if x.GetOutcome().GetStatus() == 0 {
-		return []record{failure(x, common)}
+		return []record{failure(x, common)}, nil
 	}
 	if ip, _, err := net.SplitHostPort(x.GetRemote()); err == nil {
 		common = append(common, Field{"WARC-IP-Address", ip})
@@ -57,39 +57,46 @@ func (f *File) records(x *weftpb.Fetched, facts Facts) []record {
 	}
 	response := record{head: responseHead(x), payload: payload(x), coded: len(x.GetCodedBody()) > 0}
 	responseID := recordID(x, "response")
-	sum := digest(response.payload)
+	sum, original := sha1.Sum(response.payload), false
+	label := digestOf(sum)
 	typed := Field{"Content-Type", "application/http;msgtype=response"}
 	mime := mediaType(x)
 	at, known := f.payloads[sum]
 	switch {
 	case x.GetOutcome().GetStatus() == http.StatusNotModified:
-		response.payload, mime, sum = nil, "warc/revisit", ""
+		response.payload, mime, label = nil, "warc/revisit", ""
 		response.fields = slices.Concat([]Field{{"WARC-Type", "revisit"}, {"WARC-Record-ID", responseID}}, common, []Field{
 			typed, {"WARC-Profile", notModified}, {"WARC-Refers-To-Target-URI", target},
 		})
 	case known:
-		first := f.index[at]
+		first, err := f.index.read(at)
+		if err != nil {
+			return nil, err
+		}
 		response.payload, mime = nil, "warc/revisit"
 		response.fields = slices.Concat([]Field{{"WARC-Type", "revisit"}, {"WARC-Record-ID", responseID}}, common, []Field{
-			typed, {"WARC-Payload-Digest", sum}, {"WARC-Profile", samePayload},
-			{"WARC-Refers-To", first.id}, {"WARC-Refers-To-Target-URI", first.URL}, {"WARC-Refers-To-Date", first.Date.Format(dateFormat)},
+			typed, {"WARC-Payload-Digest", label}, {"WARC-Profile", samePayload},
+			{"WARC-Refers-To", first.id}, {"WARC-Refers-To-Target-URI", first.url}, {"WARC-Refers-To-Date", first.date},
 		})
 	default:
-		response.fields = slices.Concat([]Field{{"WARC-Type", "response"}, {"WARC-Record-ID", responseID}}, common, []Field{typed, {"WARC-Payload-Digest", sum}})
+		response.fields = slices.Concat([]Field{{"WARC-Type", "response"}, {"WARC-Record-ID", responseID}}, common, []Field{typed, {"WARC-Payload-Digest", label}})
 		if reason := truncation(facts); reason != "" {
 			response.fields = append(response.fields, Field{"WARC-Truncated", reason})
-		} else if len(response.payload) > 0 {
-			f.payloads[sum] = len(f.index) // where Add puts the entry
+		} else {
+			original = len(response.payload) > 0
 		}
 	}
 	response.fields = append(response.fields, Field{factsField, facts.json()})
-	response.entry = &Entry{Date: began, URL: target, MIME: mime, Status: strconv.Itoa(int(x.GetOutcome().GetStatus())), Digest: sum, id: responseID}
+	response.entry = &spooled{
+		Entry: Entry{Date: began, URL: target, MIME: mime, Status: strconv.Itoa(int(x.GetOutcome().GetStatus())), Digest: label},
+		id:    responseID, sum: sum, original: original,
+	}
 
 	request := record{head: requestHead(x, target)}
 	request.fields = slices.Concat([]Field{{"WARC-Type", "request"}, {"WARC-Record-ID", recordID(x, "request")}}, common, []Field{
 		{"Content-Type", "application/http;msgtype=request"}, {"WARC-Concurrent-To", responseID},
 	})
-	return []record{response, request}
+	return []record{response, request}, nil
 }
 
 // truncation is why a payload is not the whole body, in the words of WARC 1.1 section 5.13; empty: it is.
@@ -205,8 +212,9 @@ func oneLine(s string) string {
 }
 
 // digest is the labelled SHA-1 in base 32, which all readers know.
-func digest(text []byte) string {
-	sum := sha1.Sum(text)
+func digest(text []byte) string { return digestOf(sha1.Sum(text)) }
+
+func digestOf(sum [sha1.Size]byte) string {
 	return string(base32.StdEncoding.AppendEncode([]byte("sha1:"), sum[:]))
 }
 

@@ -24,7 +24,7 @@ func TestTombstone(t *testing.T) {
 		var least bytes.Buffer
 		p, err := NewPacker(Options{Compression: c, Level: 4})
 		must(t, err)
-		must(t, NewFile(&least, p).Add(&weftpb.Fetched{Request: &weftpb.Request{Target: &weftpb.Target{Url: "http://a.b/"}}, Outcome: &weftpb.Outcome{ErrorClass: "timeout"}}, codecs.ParsedArchived{}))
+		must(t, NewFile(&least, nil, p).Add(&weftpb.Fetched{Request: &weftpb.Request{Target: &weftpb.Target{Url: "http://a.b/"}}, Outcome: &weftpb.Outcome{ErrorClass: "timeout"}}, codecs.ParsedArchived{}))
 		lengths := []int64{int64(least.Len())}
 		for _, near := range []int64{300, 10_000, 65_535, 2 * 65_535, 3 * 65_540, 1_000_000} {
 			for n := near - 20; n < near+40; n++ {
