@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/codecs"
+	"github.com/weftcrawl/weft/internal/mediatype"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/parse/document"
 	"github.com/weftcrawl/weft/processors/parse/feed"
@@ -30,7 +31,9 @@ var feedHandler = handler{
 const maxFeedBytes = 512 << 10
 
 func (p *parser) feed(b *body) *document.Page {
-	read := feed.Read(b.Body, feed.DefaultOptions())
+	opts := feed.DefaultOptions()
+	opts.Charset = mediatype.Of(b.ContentType).Charset
+	read := feed.Read(b.Body, opts)
 	page := p.bare(b) // its header fields count as for any page
 	page.Title, page.Description, page.Author, page.Date = read.Title, read.Description, read.Author, read.Date
 	if read.Language != "" {

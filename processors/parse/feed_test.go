@@ -121,6 +121,18 @@ func TestFeedsFit(t *testing.T) {
 	}
 }
 
+// The charset of the header counts for feeds and for sitemaps (TestEncodings of package sitemap has the rules).
+func TestCharsetOfTheHeader(t *testing.T) {
+	const cyrillic = "https://a.example/\xe4"
+	page, _ := pageOf(t, file("https://a.example/feed", "application/rss+xml; charset=windows-1251", 200, "<rss><channel><title>\xe4</title><item><link>"+cyrillic+"</link></item></channel></rss>", nil))
+	if page.Title != "д" || page.Feed.Entries[0].URL != "https://a.example/%D0%B4" {
+		t.Errorf("a feed: %q, %+v", page.Title, page.Feed.Entries)
+	}
+	f := file("https://a.example/s.xml", "text/xml; charset=windows-1251", 200, "<urlset><url><loc>"+cyrillic+"</loc></url></urlset>", &weftpb.Sitemap{Level: 1, Host: "a.example"})
+	links, _ := made(t, topics.Definition{}, f)
+	expect(t, "a sitemap", links, "https://a.example/д")
+}
+
 func TestOtherXMLIsNoFeed(t *testing.T) {
 	for media, body := range map[string]string{"application/xml": "<x/>", "application/rss+xml": "<html>", "application/json": "{}"} {
 		if page, _ := pageOf(t, file("https://a.example/x", media, 200, body, nil)); page.Feed != nil || page.Unparsed == "" && page.Structure == nil {

@@ -56,7 +56,7 @@ func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
 	}
 	told := b.target().GetSitemap()
 	opts := sitemap.DefaultOptions()
-	opts.Lists = told != nil
+	opts.Lists, opts.Charset = told != nil, mediatype.Of(b.ContentType).Charset
 	own := told
 	if own == nil { // a page links to it
 		own = &weftpb.Sitemap{Level: 1, Host: urls.AuthorityOf(b.URL)}

@@ -58,6 +58,8 @@ type Options struct {
 	MaxEntries int
 	// MaxFieldBytes bounds each text.
 	MaxFieldBytes int
+	// Charset is the charset of the Content-Type as written, or empty.
+	Charset string
 }
 
 // DefaultOptions are the bounds of the loop.
@@ -72,7 +74,7 @@ func Looks(body []byte) bool {
 	if head := bytes.TrimSpace(body[:min(len(body), 4<<10)]); len(head) > 0 && head[0] == '{' {
 		return bytes.Contains(head, []byte("jsonfeed.org/version"))
 	}
-	s := markup.NewScanner(markup.Decoded(io.LimitReader(bytes.NewReader(body), 8<<10)))
+	s := markup.NewScanner(markup.Decoded(io.LimitReader(bytes.NewReader(body), 8<<10), ""))
 	for {
 		switch t := s.Next(); t.Kind {
 		case markup.End:
@@ -91,7 +93,7 @@ func Read(body []byte, o Options) *Feed {
 		return readJSON(head, o)
 	}
 	r := &reader{opts: o, feed: &Feed{}}
-	r.read(markup.NewScanner(markup.Decoded(bytes.NewReader(body))))
+	r.read(markup.NewScanner(markup.Decoded(bytes.NewReader(body), o.Charset)))
 	return r.feed
 }
 

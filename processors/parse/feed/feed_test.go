@@ -126,6 +126,19 @@ func TestHostileFeeds(t *testing.T) {
 	}
 }
 
+// Bytes that are not UTF-8 keep their letters, also in JSON.
+func TestBytesThatAreNotUTF8(t *testing.T) {
+	for _, body := range []string{
+		"<rss><channel><item><title>Caf\xe9</title><link>https://h/caf\xe9</link></item></channel></rss>",
+		"<feed><entry><title>Caf\xe9</title><link href='https://h/caf\xe9'/></entry></feed>",
+		`{"version":"https://jsonfeed.org/version/1","items":[{"title":"Caf` + "\xe9" + `","url":"https://h/caf` + "\xe9" + `"}]}`,
+	} {
+		if f := Read([]byte(body), DefaultOptions()); len(f.Entries) != 1 || f.Entries[0].Title != "Café" || f.Entries[0].Link != "https://h/café" {
+			t.Errorf("%q: %+v", body, f.Entries)
+		}
+	}
+}
+
 func BenchmarkRead(b *testing.B) {
 	body := []byte("<rss><channel>" + strings.Repeat("<item><title>A title</title><link>https://h/a</link><description>&lt;p&gt;Some text&lt;/p&gt;</description></item>", 100))
 	b.SetBytes(int64(len(body)))

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/processors/parse/extract"
+	"github.com/weftcrawl/weft/processors/parse/markup"
 )
 
 // jsonFeed is JSON Feed 1 and 1.1 (jsonfeed.org).
@@ -92,6 +94,9 @@ func readJSON(body []byte, o Options) *Feed {
 	var j jsonFeed
 	r := &reader{opts: o, literal: true}
 	f := &Feed{}
+	if !utf8.Valid(body) {
+		body = []byte(markup.Valid(string(body)))
+	}
 	// Members of another type are left out, and the rest counts.
 	if err := json.Unmarshal(body, &j); err != nil && j.Version == "" || !strings.Contains(j.Version, "jsonfeed.org/version") {
 		return f

@@ -115,7 +115,7 @@ func (s *Scanner) Next() Token {
 }
 
 // Value is the text of a Token of kind Text, trimmed.
-func (s *Scanner) Value() string { return strings.ToValidUTF8(string(bytes.TrimSpace(s.text)), "") }
+func (s *Scanner) Value() string { return Valid(string(bytes.TrimSpace(s.text))) }
 
 func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == ':' || c >= utf8.RuneSelf
@@ -257,7 +257,7 @@ func (t Token) Attr(name string) string {
 			key = key[colon+1:]
 		}
 		if strings.EqualFold(key, name) {
-			return strings.ToValidUTF8(strings.TrimSpace(unescaped(value)), "")
+			return Valid(strings.TrimSpace(unescaped(value)))
 		}
 	}
 	return ""

@@ -57,7 +57,7 @@ var errUnclosed = errors.New("the text ends within an element, or has none")
 // expanded. It ends when enough is true. The error is errUnclosed if the text ends within an element, or
 // has none.
 func visit(r *metered, v visitor, enough func() bool) error {
-	limited := &tokenReader{r: bufio.NewReader(markup.Decoded(r))}
+	limited := &tokenReader{r: bufio.NewReader(markup.Decoded(r, ""))}
 	d := xml.NewDecoder(limited)
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }

@@ -13,6 +13,9 @@
 // namespaces are often wrong. The element around a loc says whether the loc belongs to a page,
 // an image or a video.
 //
+// A text whose encoding is not known is UTF-8, and bytes in it that are not UTF-8 are windows-1252: see
+// markup.Decoded and markup.Valid.
+//
 // Entities that a document type defines are not expanded, and nothing outside of the file is
 // read.
 //

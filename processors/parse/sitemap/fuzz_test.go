@@ -24,7 +24,7 @@ func FuzzRead(f *testing.F) {
 		n := 0
 		result := Read(body, o, func(e *Entry) {
 			n++
-			if e.Loc == "" || len(e.Loc) > markup.MaxTagBytes || !utf8.ValidString(e.Loc) || e.Priority > 1 || len(e.Alternates)+len(e.Images)+len(e.Videos) > maxReferences {
+			if e.Loc == "" || len(e.Loc) > 3*markup.MaxTagBytes || !utf8.ValidString(e.Loc) || e.Priority > 1 || len(e.Alternates)+len(e.Images)+len(e.Videos) > maxReferences {
 				t.Fatalf("%+v", e)
 			}
 			for _, a := range e.Alternates {

@@ -55,6 +55,8 @@ type Options struct {
 	// Lists: the file may also be a list of URLs or a feed. A list of URLs looks like any other
 	// text, so the caller must expect it.
 	Lists bool
+	// Charset is the charset of the Content-Type as written, or empty.
+	Charset string
 }
 
 // DefaultOptions are the bounds of the protocol (sitemaps.org, "Sitemap file format"),
@@ -98,7 +100,7 @@ type Result struct {
 // until the next call.
 func Read(body []byte, o Options, visit func(*Entry)) Result {
 	limit := &limited{r: unpacked(body, o.MaxBytes), left: o.MaxBytes}
-	text := bufio.NewReaderSize(markup.Decoded(limit), 4096)
+	text := bufio.NewReaderSize(markup.Decoded(limit, o.Charset), 4096)
 	r := &reader{opts: o, visit: visit}
 	if o.Lists {
 		skipToRoot(text)
@@ -132,7 +134,7 @@ func (r *reader) outcome(limit *limited) Outcome {
 // whether it is XML whose first element is the root of a sitemap or an index.
 func Looks(body []byte) bool {
 	const head = 8 << 10
-	s := markup.NewScanner(markup.Decoded(io.LimitReader(unpacked(body, head), head)))
+	s := markup.NewScanner(markup.Decoded(io.LimitReader(unpacked(body, head), head), ""))
 	for {
 		switch t := s.Next(); t.Kind {
 		case markup.End:
@@ -368,7 +370,7 @@ func (r *reader) list(text *bufio.Reader) {
 	lines.Buffer(make([]byte, 4096), markup.MaxTextBytes)
 	lines.Split(line)
 	for !r.full && lines.Scan() {
-		line := strings.ToValidUTF8(strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")), "")
+		line := markup.Valid(strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff")))
 		switch {
 		case line == "" || line[0] == '#':
 		case urls.IsAbsolute(line):

@@ -178,6 +178,32 @@ func TestPackedAndEncoded(t *testing.T) {
 	}
 }
 
+// What decides about the encoding: the mark, the declaration, the header, and then the bytes.
+func TestEncodings(t *testing.T) {
+	const declared = `<?xml version="1.0" encoding="windows-1251"?>`
+	for name, c := range map[string]struct{ body, charset, want string }{
+		"the declaration, in spite of the header": {declared + "<urlset><url><loc>http://h/\xe4</loc></url></urlset>", "utf-8", "http://h/д"},
+		"the mark, in spite of the declaration":   {"\ufeff" + declared + "<urlset><url><loc>http://h/д</loc></url></urlset>", "koi8-r", "http://h/д"},
+		"UTF-8, in spite of the header":           {head + "<urlset><url><loc>http://h/д</loc></url></urlset>", "koi8-r", "http://h/д"},
+		"the header":                              {"<urlset><url><loc>http://h/\xe4</loc></url></urlset>", "Windows-1251", "http://h/д"},
+		"the header, without a known declaration": {`<?xml version="1.0" encoding="klingon"?><urlset><url><loc>http://h/` + "\xc4</loc></url></urlset>", "koi8-r", "http://h/д"},
+		"the header of a list":                    {"http://h/\x83A\nhttp://h/b", "shift_jis", "http://h/ア\nhttp://h/b"},
+		"UTF-16 without a mark":                   {string(utf16Of(binary.LittleEndian, false, "http://h/д")), "utf-16le", "http://h/д"},
+		"a header that says UTF-16 of ASCII":      {"http://h/a", "utf-16", "http://h/a"},
+		"the default of a server, for UTF-8":      {"<urlset><url><loc>http://h/д</loc></url></urlset>", "ISO-8859-1", "http://h/д"},
+		"the default of a server, for its own":    {"<urlset><url><loc>http://h/\xe4</loc></url></urlset>", "ISO-8859-1", "http://h/ä"},
+		"no word, and no UTF-8":                   {"<urlset><url><loc>http://h/caf\xe9?q=\x80\x81</loc></url><url><loc>http://h/д</loc></url></urlset>", "", "http://h/café?q=€\u0081\nhttp://h/д"},
+		"no word, and a list":                     {"http://h/caf\xe9\nhttp://h/\ufffd", "", "http://h/café\nhttp://h/\ufffd"},
+		"no word, and attributes":                 {"<feed><entry><link href='http://h/caf\xe9'/></entry></feed>", "", "http://h/café"},
+		"a wrong declaration":                     {head + "<urlset><url><loc>http://h/caf\xe9</loc></url></urlset>", "", "http://h/café"},
+		"an encoding that must not be read":       {"http://h/a", "hz-gb-2312", "http://h/a"},
+	} {
+		if got, _ := read(t, []byte(c.body), func(o *Options) { o.Charset = c.charset }); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestLooks(t *testing.T) {
 	for body, want := range map[string]bool{
 		head + "<urlset>": true, "<x:sitemapindex ": true, "<rss><channel>": false, "<html><urlset>": false, "http://h/": false, "": false,
