@@ -95,7 +95,7 @@ func (p *parser) fetched(ctx context.Context, record warc.Record, payload []byte
 	f.Outcome.StartedMs, f.Outcome.Truncated, f.Outcome.ErrorClass = date.UnixMilli(), facts.Truncated, facts.ErrorClass
 	f.Request = &weftpb.Request{Target: &weftpb.Target{Url: target, Depth: facts.Depth}, Usage: facts.Usage}
 	if facts.Sitemap {
-		f.Request.Target.Sitemap = &weftpb.Sitemap{Level: 1, Guessed: facts.Guessed}
+		f.Request.Target.Sitemap = &weftpb.Sitemap{Level: 1, Guessed: facts.Guessed, OutOfScope: facts.OutOfScope, Root: facts.Root}
 	}
 	return &kgo.Record{
 		Topic: p.names.Fetched, Partition: facts.Archived.Partition, Offset: facts.Archived.Offset,

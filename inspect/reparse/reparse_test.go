@@ -164,6 +164,28 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// HTML in place of a sitemap is a page if it was one in the crawl.
+func TestPagesInPlaceOfSitemaps(t *testing.T) {
+	archive, generation := archived.Folder(t), archived.Folder(t)
+	named := func(url string, told *weftpb.Sitemap) *weftpb.Fetched {
+		return with(pageOf(url, "<title>T</title>"), func(x *weftpb.Fetched) { x.Request.Target.Sitemap = told })
+	}
+	keep(t, archive, warc.Gzip, "c-0f-00003-000",
+		named("http://a.example/list", &weftpb.Sitemap{Level: 1, Host: "a.example"}),
+		named("http://b.example/lander", &weftpb.Sitemap{Level: 1, Host: "a.example", Root: "http://a.example/old.xml", OutOfScope: true}),
+		named("http://a.example/sitemap.xml", &weftpb.Sitemap{Level: 1, Host: "a.example", Guessed: true}),
+		named("http://a.example/sitemap.html", &weftpb.Sitemap{Level: 1, Host: "a.example", Root: "http://a.example/sitemap.xml", Guessed: true}),
+	)
+	run1(t, options(archive, generation))
+	var got []string
+	for _, p := range pagesIn(t, contents(t, generation)["c-0f-00003-000.jsonl"]) {
+		got = append(got, p.URL)
+	}
+	if diff := cmp.Diff([]string{"http://a.example/list", "http://a.example/sitemap.html"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Payloads that do not fit in memory are read again.
 func TestPayloadsThatAreNotKept(t *testing.T) {
 	archive := archived.Folder(t)

@@ -23,6 +23,10 @@ type Facts struct {
 	// Sitemap: the URL was asked for as a sitemap. Guessed: no robots.txt names it.
 	Sitemap bool `json:"sitemap,omitempty"`
 	Guessed bool `json:"guessed,omitempty"`
+	// OutOfScope and Root are those of a sitemap: whether HTML in its place is outside of the crawl, and the
+	// URL of its level 1, if that is another URL. Earlier records have neither.
+	OutOfScope bool   `json:"out_of_scope,omitempty"`
+	Root       string `json:"root,omitempty"`
 	// Usage is Request.usage: what robots.txt says about the use of the page.
 	Usage string `json:"usage,omitempty"`
 }
@@ -39,7 +43,8 @@ func factsOf(x *weftpb.Fetched, at codecs.ParsedArchived) Facts {
 	return Facts{
 		ID: x.GetId(), Archived: at, Depth: target.GetDepth(),
 		ErrorClass: x.GetOutcome().GetErrorClass(), Truncated: x.GetOutcome().GetTruncated(), Aside: aside,
-		Sitemap: target.GetSitemap() != nil, Guessed: target.GetSitemap().GetGuessed(), Usage: x.GetRequest().GetUsage(),
+		Sitemap: target.GetSitemap() != nil, Guessed: target.GetSitemap().GetGuessed(),
+		OutOfScope: target.GetSitemap().GetOutOfScope(), Root: target.GetSitemap().GetRoot(), Usage: x.GetRequest().GetUsage(),
 	}
 }
 
