@@ -25,6 +25,8 @@ type Discovery struct {
 	Depth  uint32 `json:"depth"`
 	// Sitemap: it names a sitemap.
 	Sitemap bool `json:"sitemap,omitempty"`
+	// OutOfScope: HTML in place of the sitemap is not a page of the crawl.
+	OutOfScope bool `json:"out_of_scope,omitempty"`
 	// At is when dedupe wrote it.
 	At  time.Time `json:"at"`
 	Ref Ref       `json:"ref"`
@@ -75,7 +77,7 @@ type discovery struct {
 	depth uint32
 	via   weftpb.Via
 
-	sitemap bool
+	sitemap, outOfScope bool
 }
 
 type discoveryEvent struct {
@@ -146,7 +148,7 @@ func (f *discoveries) add(t *weftpb.Target, event *discoveryEvent) {
 	if t.Twin != "" {
 		f.twins[print] = t.Twin
 	}
-	f.byURL[print] = discovery{event: event, root: unique.Make(t.ScopeRoot), depth: t.Depth, via: t.Via, sitemap: t.Sitemap != nil}
+	f.byURL[print] = discovery{event: event, root: unique.Make(t.ScopeRoot), depth: t.Depth, via: t.Via, sitemap: t.Sitemap != nil, outOfScope: t.Sitemap.GetOutOfScope()}
 }
 
 // get returns how a URL became known and its scope root.
@@ -156,7 +158,7 @@ func (f *discoveries) get(url string, partition int32) (found Discovery, root st
 		return Discovery{}, "", false
 	}
 	return Discovery{
-		URL: url, Via: vias[at.via], Source: at.event.source, Depth: at.depth, Sitemap: at.sitemap, At: moment(at.event.atMS),
+		URL: url, Via: vias[at.via], Source: at.event.source, Depth: at.depth, Sitemap: at.sitemap, OutOfScope: at.outOfScope, At: moment(at.event.atMS),
 		Ref: Ref{Topic: "deduped", Partition: partition, Offset: at.event.offset}, via: at.via,
 	}, at.root.Value(), true
 }

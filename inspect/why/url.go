@@ -143,6 +143,9 @@ func (a *Asker) URL(ctx context.Context, given string, now time.Time, zone *time
 // IsSitemap tells whether the URL names a sitemap.
 func (s *URLStory) IsSitemap() bool { return len(s.Found) > 0 && s.Found[0].Sitemap }
 
+// IsOutOfScope tells whether it names a sitemap whose answer is never a page.
+func (s *URLStory) IsOutOfScope() bool { return s.IsSitemap() && s.Found[0].OutOfScope }
+
 // unknown adds what is not known any more.
 func (s *URLStory) unknown(format string, args ...any) {
 	s.Unknown = append(s.Unknown, fmt.Sprintf(format, args...))
@@ -244,12 +247,16 @@ func (a *Asker) tellHistory(ctx context.Context, s *URLStory, url urls.URL, arou
 		return nil
 	}
 	switch last := h.steps[len(h.steps)-1]; {
-	case last.Final && s.IsSitemap():
+	case last.Final && s.IsOutOfScope():
 		s.State = StateSettled
-		return nil // it makes no page
+		return nil
 	case last.Final:
 		s.State = StateSettled
-		return a.tellPage(ctx, s, last, around)
+		err := a.tellPage(ctx, s, last, around)
+		if s.IsSitemap() && len(s.Pages) > 0 && s.Pages[0].Ref == nil {
+			s.Pages = nil // a sitemap is not expected to make a page
+		}
+		return err
 	case f.begins > 0:
 		if s.State = stateAfter(last); s.State == StateWithdrawn {
 			s.withdrawnIn(h.aside)

@@ -26,6 +26,7 @@ const (
 	link     = weftpb.Via_VIA_LINK
 	redirect = weftpb.Via_VIA_REDIRECT
 	seed     = weftpb.Via_VIA_SEED
+	sitemap  = weftpb.Via_VIA_SITEMAP
 )
 
 const site = "https://example.com/"
@@ -68,6 +69,22 @@ var stories = []struct {
 		w.pass(time.Second)
 		w.admitted("http://example.com/", seed, 0, "https://www.example.com/")
 		w.consumed()
+	}},
+	{name: "sitemaps", questions: []question{site + "sitemap.xml", site + "list", site + "lander"}, happens: func(w *world) {
+		w.seeds(site)
+		w.robots("example.com", 404, "")
+		w.answers("example.com", answer(200))
+		w.pass(2 * time.Second)
+		w.hear(&weftpb.Deduped{Targets: []*weftpb.Target{
+			{Url: site + "sitemap.xml", Via: sitemap, Sitemap: &weftpb.Sitemap{Level: 1, Host: "example.com"}},
+			{Url: site + "list", Via: sitemap, Sitemap: &weftpb.Sitemap{Level: 1, Host: "example.com"}},
+			{Url: site + "lander", Via: sitemap, Sitemap: &weftpb.Sitemap{Level: 1, Host: "example.org", Root: "https://example.org/s.xml", OutOfScope: true}},
+		}})
+		w.tick("example.com")
+		w.answers("example.com", answer(200), answer(200), answer(200))
+		w.parsed(site + "list")
+		w.consumed()
+		w.pass(time.Minute)
 	}},
 	{name: "retry", questions: []question{site, "example.com"}, happens: func(w *world) {
 		w.seeds(site)
