@@ -166,7 +166,7 @@ func (s *session) define(ctx context.Context) error {
 		want.Archive = topics.InData
 	}
 	if want.Partitions == 0 {
-		want.Partitions = defaultPartitions
+		want.Partitions = DefaultPartitions
 	}
 	if s.opts.embedded() && want.Bodies == "" {
 		want.Bodies = topics.InData
@@ -216,8 +216,9 @@ func (s *session) define(ctx context.Context) error {
 	return s.openArchive(ctx)
 }
 
-// defaultPartitions are for one machine: enough for its cores, few enough for large batches.
-const defaultPartitions = 4
+// DefaultPartitions is the number of partitions of a new crawl if nothing else is said. It is for one machine: enough
+// for its cores, few enough for large batches.
+const DefaultPartitions = 4
 
 func (s *session) seed(ctx context.Context) error {
 	if len(s.opts.Seeds) == 0 {

@@ -140,7 +140,7 @@ func (c *crawlCmd) check() error {
 	case c.Listen == "" && c.Serve:
 		return usagef("--serve is for clients that come to --listen, which is not given")
 	}
-	if info, err := os.Stat(c.Output); c.Output != "" && c.Output != "-" && err == nil && info.IsDir() {
+	if c.Output != "" && c.Output != "-" && isFolder(c.Output) {
 		return usagef("--output %s is a directory", c.Output)
 	}
 	return nil

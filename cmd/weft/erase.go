@@ -124,11 +124,6 @@ func (f *eraseFlags) hold(place string) (release func() error, err error) {
 	return release, nil
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 func tellErased(w io.Writer, r erase.Report, took time.Duration, check bool) error {
 	var out strings.Builder
 	verb := "erased"

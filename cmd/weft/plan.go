@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,9 +57,7 @@ func (c *planCmd) Run(std streams) error {
 	}
 	p := plan.For(crawl, model)
 	if c.JSON {
-		encoder := json.NewEncoder(std.out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(p)
+		return printJSON(std.out, p)
 	}
 	return writePlan(std.out, p, model.Measured)
 }

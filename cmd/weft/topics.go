@@ -167,17 +167,13 @@ func (c *topicsCreateCmd) settle(ctx context.Context, admin *kadm.Client, differ
 	return nil
 }
 
-// newPartitions is the default number of partitions of a new crawl: enough for the
-// cores of one machine, few enough for large batches.
-const newPartitions = 4
-
 // definition is the crawl's definition in force, or a new one, changed by the flags
 // that are given.
 func (c *topicsCreateCmd) definition(ctx context.Context) (topics.Definition, error) {
 	have, err := topics.ReadDefinition(ctx, topics.Loop(c.Crawl), c.client()...)
 	if errors.Is(err, topics.ErrUndefined) {
 		have = newDefinition(c.Crawl)
-		have.Partitions = newPartitions
+		have.Partitions = crawl.DefaultPartitions
 		return c.over(have), nil
 	}
 	if err != nil {

@@ -96,8 +96,13 @@ const archiveFolder = "warc"
 
 // within returns a folder of a data directory if it is there, and else where.
 func within(where, folder string) string {
-	if info, err := os.Stat(filepath.Join(where, folder)); err == nil && info.IsDir() {
-		return filepath.Join(where, folder)
+	if inside := filepath.Join(where, folder); isFolder(inside) {
+		return inside
 	}
 	return where
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

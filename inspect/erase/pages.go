@@ -18,7 +18,7 @@ import (
 )
 
 // known are the objects beside files of pages that have no pages.
-var known = []string{"generation.json", jsonl.StateName}
+var known = []string{jsonl.ManifestName, jsonl.StateName}
 
 // checkCopies refuses generations of other formats, and those that are divided among folders, whose names
 // have domains. They are made again from the archive.

@@ -26,6 +26,7 @@ import (
 	"github.com/weftcrawl/weft/codecs"
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/processors/archive/jsonl"
 	"github.com/weftcrawl/weft/processors/archive/warc"
 	"github.com/weftcrawl/weft/test/archived"
 	"github.com/weftcrawl/weft/test/child"
@@ -232,7 +233,7 @@ func TestPartitions(t *testing.T) {
 		if err := json.Unmarshal([]byte(got["done/c-0f-00003-000.json"]), &done); err != nil {
 			t.Fatal(err)
 		}
-		delete(got, manifestName)
+		delete(got, jsonl.ManifestName)
 		delete(got, "done/c-0f-00003-000.json")
 		if diff := cmp.Diff(slices.Sorted(maps.Keys(got)), done.Files); diff != "" {
 			t.Errorf("%s: %s", partition, diff)

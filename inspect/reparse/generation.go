@@ -13,10 +13,8 @@ import (
 
 	"github.com/weftcrawl/weft/inspect/scratch"
 	"github.com/weftcrawl/weft/internal/blob"
+	"github.com/weftcrawl/weft/processors/archive/jsonl"
 )
-
-// manifestName is the object that says how a generation is made.
-const manifestName = "generation.json"
 
 // manifest says how a generation is made. It is the same for all processes that make it.
 type manifest struct {
@@ -45,16 +43,16 @@ func (o *Options) begin(ctx context.Context) error {
 		return fmt.Errorf("describe the generation: %w", err)
 	}
 	mine = append(mine, '\n')
-	err = o.Generation.PutNew(ctx, manifestName, bytes.NewReader(mine), int64(len(mine)))
+	err = o.Generation.PutNew(ctx, jsonl.ManifestName, bytes.NewReader(mine), int64(len(mine)))
 	if !errors.Is(err, blob.ErrExists) {
 		return err
 	}
 	var there bytes.Buffer
-	if err := o.Generation.Get(ctx, manifestName, &there); err != nil {
+	if err := o.Generation.Get(ctx, jsonl.ManifestName, &there); err != nil {
 		return err
 	}
 	if !bytes.Equal(mine, there.Bytes()) {
-		return fmt.Errorf("%w, see %s in %s: take another place, or the same version and flags", ErrOther, manifestName, o.Generation)
+		return fmt.Errorf("%w, see %s in %s: take another place, or the same version and flags", ErrOther, jsonl.ManifestName, o.Generation)
 	}
 	return nil
 }

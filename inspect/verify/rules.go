@@ -19,8 +19,6 @@ const (
 	// clockBack is how far the clock of a new owner may be behind the clock of the
 	// owner that learned the rules, milliseconds.
 	clockBack = 60 * 60 * 1000
-	// maxCrawlDelay is the longest Crawl-delay that is honoured, milliseconds.
-	maxCrawlDelay = 300_000
 )
 
 // origin is what the ledger says about the rules of one scheme, host and port.
@@ -75,7 +73,7 @@ func (o *origin) learn(r *weftpb.OriginRules, nowMS int64, shelf library) string
 	}
 	o.keptMS = 0
 	o.learnedMS, o.ttlMS = nowMS, min(r.Robots.GetTtlMs(), rulesHold)
-	o.crawlDelayMS = min(r.Robots.GetCrawlDelayMs(), maxCrawlDelay)
+	o.crawlDelayMS = min(r.Robots.GetCrawlDelayMs(), uint32(robots.MaxCrawlDelay.Milliseconds()))
 	if r.Unchanged {
 		if o.rules == nil {
 			return "rules are unchanged that never were"

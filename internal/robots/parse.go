@@ -20,7 +20,8 @@ const (
 	// MaxBytes is how much of a robots.txt is read (RFC 9309 section 2.5). It also
 	// bounds the rules and sitemaps of a record together.
 	MaxBytes = 500 << 10
-	// MaxCrawlDelay is the longest Crawl-delay that is honoured.
+	// MaxCrawlDelay is the longest Crawl-delay that a record has. It is politeness.MaxCrawlDelay: the two
+	// packages do not know each other, and TestMaxCrawlDelay of the frontier compares them.
 	MaxCrawlDelay = 300 * time.Second
 
 	maxSitemaps     = 1000

@@ -36,6 +36,9 @@ func CompressionOf(name string) Compression {
 // StateName is the name of the sidecar in a directory of files.
 const StateName = "pages.state"
 
+// ManifestName is the name of the object beside files of pages that says how a generation of them was made.
+const ManifestName = "generation.json"
+
 // Options of Open. Exactly one of Dir, File and Stream is set.
 type Options struct {
 	// Dir receives pages-000001.jsonl and so on, and pages.state.

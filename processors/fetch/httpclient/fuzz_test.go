@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/weftcrawl/weft/internal/politeness"
 )
 
 // Whatever comes over a connection, the exchange ends with an outcome that a
@@ -48,7 +50,7 @@ func FuzzResponse(f *testing.F) {
 			t.Fatalf("class %q, error %q, %d bytes of body", x.Class, x.Error, len(x.Body))
 		case x.Class == ClassNone && (x.Status < 200 || x.Status > 999), x.Status != 0 && !isStatus(x.Status):
 			t.Fatalf("class %q, status %d", x.Class, x.Status)
-		case len(x.Body) > 64<<10, x.RetryAfter < 0, x.RetryAfter > maxRetryAfter:
+		case len(x.Body) > 64<<10, x.RetryAfter < 0, x.RetryAfter > politeness.MaxRetryAfter:
 			t.Fatalf("%d bytes of body, Retry-After %v", len(x.Body), x.RetryAfter)
 		case strings.ContainsAny(x.Error+x.Location, "\r\n"):
 			t.Fatalf("error %q, location %q", x.Error, x.Location)
@@ -83,7 +85,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add(value, "Sun, 06 Nov 1994 08:49:37 GMT")
 	}
 	f.Fuzz(func(t *testing.T, value, date string) {
-		if wait := retryAfter(value, date, time.Unix(1_700_000_000, 0)); wait < 0 || wait > maxRetryAfter {
+		if wait := retryAfter(value, date, time.Unix(1_700_000_000, 0)); wait < 0 || wait > politeness.MaxRetryAfter {
 			t.Fatalf("%q at %q: %v", value, date, wait)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/internal/mediatype"
+	"github.com/weftcrawl/weft/internal/politeness"
 	"github.com/weftcrawl/weft/internal/urls"
 )
 
@@ -184,11 +185,8 @@ func escapeBytes(s string) string {
 	return b.String()
 }
 
-// maxRetryAfter bounds what a server may ask for.
-const maxRetryAfter = 24 * time.Hour
-
 // retryAfter returns how long a Retry-After asks to wait (RFC 9110 section 10.2.3), between 0
-// and 24 h; 0 for one that is absent or not understood. A date counts from the response's
+// and politeness.MaxRetryAfter; 0 for one that is absent or not understood. A date counts from the response's
 // Date if it has one, since the server's clock wrote both, and otherwise from now.
 func retryAfter(value, date string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
@@ -197,8 +195,8 @@ func retryAfter(value, date string, now time.Time) time.Duration {
 	}
 	if strings.Trim(value, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
-			return maxRetryAfter
+		if err != nil || seconds > int64(politeness.MaxRetryAfter/time.Second) {
+			return politeness.MaxRetryAfter
 		}
 		return time.Duration(seconds) * time.Second
 	}
@@ -209,5 +207,5 @@ func retryAfter(value, date string, now time.Time) time.Duration {
 	if sent, err := http.ParseTime(date); err == nil {
 		now = sent
 	}
-	return min(max(until.Sub(now), 0), maxRetryAfter)
+	return min(max(until.Sub(now), 0), politeness.MaxRetryAfter)
 }

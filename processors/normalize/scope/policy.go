@@ -87,12 +87,9 @@ func (p *Policy) Seed(target urls.URL) (Standing, Refusal) {
 // target. Depth counts links only: a redirect or a sitemap entry has the depth of its
 // referrer.
 func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing, Refusal) {
-	var redirects uint32
-	if from.Via == weftpb.Via_VIA_REDIRECT {
-		if from.Redirects >= MaxRedirects {
-			return Standing{}, TooManyRedirects
-		}
-		redirects = from.Redirects + 1
+	redirects, refusal := from.redirects()
+	if refusal != Accepted {
+		return Standing{}, refusal
 	}
 	if from.Seed && from.Via == weftpb.Via_VIA_REDIRECT {
 		standing, refusal := p.Seed(target)
@@ -106,17 +103,16 @@ func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing,
 	if p.mode == Prefix {
 		standing.Root = from.Root
 	}
-	switch {
-	case !p.within(from, target, domain):
+	if !p.within(from, target, domain) {
 		return Standing{}, OutOfScope
-	case p.maxDepth != NoDepthLimit && int64(standing.Depth) > int64(p.maxDepth):
-		return Standing{}, TooDeep
-	case matchesAny(p.exclude, target):
-		return Standing{}, Excluded
-	case len(p.include) > 0 && !matchesAny(p.include, target):
+	}
+	if refusal = p.forbids(standing, target); refusal != Accepted {
+		return Standing{}, refusal
+	}
+	if len(p.include) > 0 && !matchesAny(p.include, target) {
 		return Standing{}, NotIncluded
 	}
-	if refusal := p.limits.judge(target); refusal != Accepted {
+	if refusal = p.limits.judge(target); refusal != Accepted {
 		return Standing{}, refusal
 	}
 	return standing, Accepted
@@ -126,20 +122,37 @@ func (p *Policy) Judge(from Referrer, target urls.URL, domain string) (Standing,
 // redirects. Scope is about pages, and a sitemap may be anywhere; only exclude patterns and limits
 // of depth and redirects refuse it.
 func (p *Policy) Sitemap(from Referrer, target urls.URL) (Standing, Refusal) {
-	standing := Standing{Depth: from.Depth, Via: from.Via, Root: from.Root}
-	if from.Via == weftpb.Via_VIA_REDIRECT {
-		if from.Redirects >= MaxRedirects {
-			return Standing{}, TooManyRedirects
-		}
-		standing.Redirects = from.Redirects + 1
+	redirects, refusal := from.redirects()
+	if refusal != Accepted {
+		return Standing{}, refusal
 	}
-	switch {
-	case p.maxDepth != NoDepthLimit && int64(standing.Depth) > int64(p.maxDepth):
-		return Standing{}, TooDeep
-	case matchesAny(p.exclude, target):
-		return Standing{}, Excluded
+	standing := Standing{Depth: from.Depth, Via: from.Via, Root: from.Root, Redirects: redirects}
+	if refusal = p.forbids(standing, target); refusal != Accepted {
+		return Standing{}, refusal
 	}
 	return standing, Accepted
+}
+
+// redirects returns how many redirects in a row lead to the URLs that the exchange names.
+func (from Referrer) redirects() (uint32, Refusal) {
+	switch {
+	case from.Via != weftpb.Via_VIA_REDIRECT:
+		return 0, Accepted
+	case from.Redirects >= MaxRedirects:
+		return 0, TooManyRedirects
+	}
+	return from.Redirects + 1, Accepted
+}
+
+// forbids applies what refuses pages and sitemaps alike.
+func (p *Policy) forbids(standing Standing, target urls.URL) Refusal {
+	switch {
+	case p.maxDepth != NoDepthLimit && int64(standing.Depth) > int64(p.maxDepth):
+		return TooDeep
+	case matchesAny(p.exclude, target):
+		return Excluded
+	}
+	return Accepted
 }
 
 func (p *Policy) within(from Referrer, target urls.URL, domain string) bool {
