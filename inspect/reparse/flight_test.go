@@ -23,7 +23,7 @@ import (
 )
 
 // bodyBytes is the size of the bodies of coded, decoded.
-const bodyBytes = 1 << 20
+const bodyBytes = 128 << 10
 
 // coded fills an archive with two files of pages, whose bodies are small only as long as they are coded.
 func coded(t *testing.T, pages int) blob.Bucket {
@@ -82,7 +82,7 @@ func TestDecodedBodiesAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		bound       int64
 		least, most int
-	}{{1, 1, 2}, {3*bodyBytes + 1<<18, 3, 5}, {64 << 20, 16, 16}} {
+	}{{1, 1, 2}, {3*bodyBytes + bodyBytes/4, 3, 5}, {64 * bodyBytes, 16, 16}} {
 		synctest.Test(t, func(t *testing.T) {
 			var parsing gauge
 			o := options(archive, archived.Folder(t)).withDefaults()
@@ -139,7 +139,7 @@ func (s *slow) PutNew(ctx context.Context, key string, content io.Reader, size i
 // Objects that are on their way to the bucket are within the bound, too.
 func TestObjectsAreBounded(t *testing.T) {
 	archive := coded(t, 12)
-	for bound, most := range map[int64]int{1: 2, 3*bodyBytes + 1<<18: 5} {
+	for bound, most := range map[int64]int{1: 2, 3*bodyBytes + bodyBytes/4: 5} {
 		synctest.Test(t, func(t *testing.T) {
 			o := as(Options{Format: Objects}, options(archive, nil))
 			to := &slow{Bucket: archived.Folder(t)}
