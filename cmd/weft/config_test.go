@@ -38,6 +38,11 @@ func TestExampleConfigIsAcceptedInComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var grammar cli
+	parser, err := newParser(&grammar, streams{strings.NewReader(""), io.Discard, io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
 	tried := 0
 	for line := range strings.Lines(string(text)) {
 		example, found := strings.CutPrefix(line, "# ")
@@ -46,11 +51,6 @@ func TestExampleConfigIsAcceptedInComments(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "weft.yaml")
 		if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		var grammar cli
-		parser, err := newParser(&grammar, streams{strings.NewReader(""), io.Discard, io.Discard})
-		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = parser.Parse([]string{"crawl", "--config", path, "http://example.com/"})
