@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -283,7 +284,8 @@ func TestObjects(t *testing.T) {
 		pageOf("http://www.a.example/", "<title>One</title>"),
 		pageOf("http://b.example/", "<title>One</title>"),
 		with(pageOf("http://b.example/text", "a text"), func(x *weftpb.Fetched) {
-			x.ResponseHead = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n\r\n")
+			x.ResponseHead = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n" +
+				"Transfer-Encoding: chunked\r\nX-Long: one\r\n two\r\n\r\n")
 		}),
 	)
 	run1(t, as(Options{Format: Objects}, options(source, generation)))
@@ -320,6 +322,10 @@ func TestObjects(t *testing.T) {
 	}
 	if !slices.Equal(text.Headers["Set-Cookie"], []string{"a", "b"}) || strings.Contains(text.Body, "html") || text.BodyBytes != len("a text") {
 		t.Errorf("%+v", text)
+	}
+	wire := http.Header{"Content-Type": {"text/plain"}, "Set-Cookie": {"a", "b"}, "Transfer-Encoding": {"chunked"}, "X-Long": {"one two"}}
+	if diff := cmp.Diff(wire, text.Headers); diff != "" {
+		t.Errorf("headers are not those of the wire (-want +got):\n%s", diff)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -18,6 +19,7 @@ import (
 	"github.com/weftcrawl/weft/codecs/weftpb"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/mediatype"
+	"github.com/weftcrawl/weft/processors/archive/warc"
 )
 
 // objects puts each page into two objects as soon as it comes:
@@ -58,10 +60,11 @@ func (out *objects) add(p page, left func()) error {
 
 // objectMetadata is metadata.json.
 type objectMetadata struct {
-	URL       string      `json:"url"`
-	FetchedAt time.Time   `json:"fetched_at"`
-	Status    int         `json:"status"`
-	Headers   http.Header `json:"headers"`
+	URL       string    `json:"url"`
+	FetchedAt time.Time `json:"fetched_at"`
+	Status    int       `json:"status"`
+	// Headers are the fields of the response as they came, without those that the archive renamed or added.
+	Headers http.Header `json:"headers"`
 	// Body is the key of the body, with its size in bytes without compression.
 	Body      string                 `json:"body"`
 	BodyBytes int                    `json:"body_bytes"`
@@ -83,10 +86,7 @@ func (out *objects) put(p page) error {
 	if err := codecs.UnmarshalFetched(p.fetched, &fetched); err != nil {
 		return fmt.Errorf("decode an exchange: %w", err)
 	}
-	body, headers := fetched.GetBody(), http.Header{}
-	for _, h := range fetched.GetHeaders() {
-		headers.Add(h.GetName(), h.GetValue())
-	}
+	body := fetched.GetBody()
 	key := fmt.Sprintf("bodies/%x%s", sha256.Sum256(body), bodyExtension(parsed.ContentType))
 	text, err := packed(body)
 	if err != nil {
@@ -97,7 +97,7 @@ func (out *objects) put(p page) error {
 	}
 	folder := fmt.Sprintf("%s/%x/%s/", url.PathEscape(parsed.Domain), sha256.Sum256([]byte(parsed.URL)), parsed.FetchedAt.UTC().Format("20060102T150405.000Z"))
 	text, err = json.Marshal(objectMetadata{
-		URL: parsed.URL, FetchedAt: parsed.FetchedAt, Status: parsed.Status, Headers: headers, Body: key, BodyBytes: len(body),
+		URL: parsed.URL, FetchedAt: parsed.FetchedAt, Status: parsed.Status, Headers: headersOf(p.response), Body: key, BodyBytes: len(body),
 		Truncated: parsed.Truncated, Type: parsed.ContentType, Charset: parsed.Charset, Title: parsed.Title, Language: parsed.Detected,
 		Archived: parsed.Archived,
 	})
@@ -105,6 +105,25 @@ func (out *objects) put(p page) error {
 		return fmt.Errorf("describe %s: %w", parsed.URL, err)
 	}
 	return putNew(out.ctx, out.to, folder+"metadata.json", text)
+}
+
+// headersOf returns the fields of a response as they came.
+func headersOf(response warc.Record) http.Header {
+	head, _ := response.Message()
+	_, fields, _ := strings.Cut(string(warc.OriginalHead(head)), "\n") // without the status line
+	headers, last := http.Header{}, ""
+	for line := range strings.Lines(fields) {
+		name, value, ok := strings.Cut(line, ":")
+		switch {
+		case last != "" && strings.Trim(line, " \t\r\n") != "" && strings.IndexAny(line, " \t") == 0: // RFC 9112 section 5.2
+			values := headers[last]
+			values[len(values)-1] += " " + strings.Trim(line, " \t\r\n")
+		case ok:
+			last = http.CanonicalHeaderKey(name)
+			headers[last] = append(headers[last], strings.Trim(value, " \t\r\n"))
+		}
+	}
+	return headers
 }
 
 // bodyExtension is the end of the name of a body.
