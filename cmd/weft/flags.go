@@ -131,7 +131,7 @@ func (f serviceFlags) serveMetrics(ctx context.Context, registry *prometheus.Reg
 	group, ctx := errgroup.WithContext(ctx)
 	server, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	group.Go(func() error { return metrics.Serve(server, listener, registry, nil) })
+	group.Go(func() error { return metrics.Serve(server, listener, registry) })
 	group.Go(func() error {
 		defer stop()
 		return work(ctx)

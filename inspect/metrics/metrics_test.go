@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,7 +65,7 @@ func TestExposition(t *testing.T) {
 	})
 
 	var lines []string
-	for line := range strings.Lines(get(t, serve(t, registry, nil), "/metrics", http.StatusOK)) {
+	for line := range strings.Lines(get(t, serve(t, registry), "/metrics", http.StatusOK)) {
 		if strings.Contains(line, "weft_") {
 			lines = append(lines, line)
 		}
@@ -91,7 +90,7 @@ func TestExposition(t *testing.T) {
 func TestCountersBeginAtZero(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	metrics.New(registry)
-	got := get(t, serve(t, registry, nil), "/metrics", 200)
+	got := get(t, serve(t, registry), "/metrics", 200)
 	for _, line := range []string{
 		`weft_exchanges_total{class="",status="2xx"} 0`, `weft_exchanges_total{class="connect_timeout",status="none"} 0`,
 		`weft_rejected_total{reason="undecodable",stage="parse"} 0`, `weft_normalized_urls_total{reason="accepted"} 0`,
@@ -112,7 +111,7 @@ func TestMainTexts(t *testing.T) {
 	set.StructuredProblem("microdata", "cycle")
 	set.Extracted("shop")
 	set.FieldFailed("shop", "offers.price", "not_money")
-	got := get(t, serve(t, registry, nil), "/metrics", 200)
+	got := get(t, serve(t, registry), "/metrics", 200)
 	for _, outcome := range []string{"found", "too_deep"} {
 		if !strings.Contains(got, `weft_main_texts_total{outcome="`+outcome+`"} 1`) {
 			t.Errorf("%s is not counted", outcome)
@@ -128,27 +127,15 @@ func TestMainTexts(t *testing.T) {
 func TestCheckpointHasATime(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	metrics.New(registry).Ledger(topics.Dedupe, ledger.IncidentCheckpoint)
-	if got := get(t, serve(t, registry, nil), "/metrics", 200); !strings.Contains(got, `weft_ledger_checkpoint_timestamp_seconds{stage="dedupe"} 1.`) {
+	if got := get(t, serve(t, registry), "/metrics", 200); !strings.Contains(got, `weft_ledger_checkpoint_timestamp_seconds{stage="dedupe"} 1.`) {
 		t.Error("no time of the last checkpoint in /metrics")
 	}
 }
 
 func TestHealth(t *testing.T) {
-	var trouble atomic.Pointer[string]
-	url := serve(t, prometheus.NewRegistry(), func() error {
-		if text := trouble.Load(); text != nil {
-			return errors.New(*text)
-		}
-		return nil
-	})
+	url := serve(t, prometheus.NewRegistry())
 	get(t, url, "/healthz", 200)
 	get(t, url, "/readyz", 200)
-	text := "stage fetch lost its brokers"
-	trouble.Store(&text)
-	get(t, url, "/healthz", 200)
-	if got := get(t, url, "/readyz", 503); !strings.Contains(got, text) {
-		t.Errorf("/readyz says %q, want %q in it", got, text)
-	}
 	if got := get(t, url, "/debug/pprof/goroutine?debug=1", 200); !strings.Contains(got, "goroutine profile") {
 		t.Errorf("no profile: %.60q", got)
 	}
@@ -157,7 +144,7 @@ func TestHealth(t *testing.T) {
 func TestServeReportsALostListener(t *testing.T) {
 	listener := listen(t)
 	listener.Close()
-	if err := metrics.Serve(t.Context(), listener, prometheus.NewRegistry(), nil); !errors.Is(err, net.ErrClosed) {
+	if err := metrics.Serve(t.Context(), listener, prometheus.NewRegistry()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("error %v, want %v", err, net.ErrClosed)
 	}
 }
@@ -171,11 +158,11 @@ func listen(t *testing.T) net.Listener {
 }
 
 // serve serves until the test ends, and fails it if that does not end well.
-func serve(t *testing.T, registry *prometheus.Registry, ready func() error) string {
+func serve(t *testing.T, registry *prometheus.Registry) string {
 	listener := listen(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- metrics.Serve(ctx, listener, registry, ready) }()
+	go func() { done <- metrics.Serve(ctx, listener, registry) }()
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		cancel()

@@ -21,13 +21,11 @@ const stopTimeout = 2 * time.Second
 //
 //	/metrics       for Prometheus
 //	/healthz       200 while the process lives
-//	/readyz        200 while ready returns nil, else 503 with the error
+//	/readyz        200: a process serves when it has found its crawl
 //	/debug/pprof/  profiles
-//
-// A nil ready is always ready. ready must be safe for concurrent use.
-func Serve(ctx context.Context, listener net.Listener, registry prometheus.Gatherer, ready func() error) error {
+func Serve(ctx context.Context, listener net.Listener, registry prometheus.Gatherer) error {
 	server := &http.Server{
-		Handler:           handler(registry, ready),
+		Handler:           handler(registry),
 		ReadHeaderTimeout: 5 * time.Second,
 	}
 	failed := make(chan error, 1)
@@ -52,19 +50,11 @@ func Serve(ctx context.Context, listener net.Listener, registry prometheus.Gathe
 	return nil
 }
 
-func handler(registry prometheus.Gatherer, ready func() error) http.Handler {
+func handler(registry prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", ok)
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if ready != nil {
-			if err := ready(); err != nil {
-				http.Error(w, err.Error(), http.StatusServiceUnavailable)
-				return
-			}
-		}
-		ok(w, r)
-	})
+	mux.HandleFunc("GET /readyz", ok)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
