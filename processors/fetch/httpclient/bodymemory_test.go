@@ -88,22 +88,22 @@ func TestLargeBodiesShareTheirMemory(t *testing.T) {
 
 // A large body is kept with its codings, too, and its reservation is for both forms.
 func TestLargeCodedBodies(t *testing.T) {
-	const limit = 5 << 20
-	noise := make([]byte, 3<<20)
+	const limit = 5 << 19
+	noise := make([]byte, 3<<19)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	nothing := bytes.Repeat(compress(t, "gzip", nil), 3<<20/20)
+	nothing := bytes.Repeat(compress(t, "gzip", nil), 3<<19/20)
 	for name, tc := range map[string]struct {
 		coding      string
 		coded, body []byte
 		kept        bool
 	}{
-		"text in gzip":                 {"gzip", compress(t, "gzip", page(4<<20)), page(4 << 20), true},
+		"text in gzip":                 {"gzip", compress(t, "gzip", page(4<<19)), page(4 << 19), true},
 		"noise in gzip":                {"gzip", compress(t, "gzip", noise), noise, true},
 		"noise in deflate":             {"deflate", compress(t, "deflate", noise), noise, true},
 		"noise in brotli":              {"br", compress(t, "br", noise), noise, true},
 		"noise in zstd":                {"zstd", compress(t, "zstd", noise), noise, true},
 		"noise in two":                 {"gzip, br", compress(t, "gzip,br", noise), noise, true},
-		"text in zstd, coded small":    {"zstd", compress(t, "zstd", bytes.Repeat([]byte("text "), 900_000)), bytes.Repeat([]byte("text "), 900_000), true},
+		"text in zstd, coded small":    {"zstd", compress(t, "zstd", bytes.Repeat([]byte("text "), 450_000)), bytes.Repeat([]byte("text "), 450_000), true},
 		"no such coding":               {"utf-8", noise, noise, true},
 		"cut":                          {"gzip", compress(t, "gzip", page(limit+1)), page(limit + 1)[:limit], false},
 		"cut as it came":               {"utf-8", page(limit + 1), page(limit + 1)[:limit], false},
