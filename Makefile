@@ -46,10 +46,12 @@ LINK := -ldflags=-w
 # For each object of 64 KiB and more the detector would map new shadow memory, whose pages
 # all fault again. Up to 16 MiB it now clears the old memory instead, which takes a third less CPU
 # time in the tests of crawl.
+# Collecting garbage is dear under the detector, too: seldom, it saves a tenth. Tests that look at
+# memory collect it themselves.
 # PDFium is compiled once for each version of wazero: under the detector that takes 20 s.
 # TestRaceDetector fails if WEFT_RACE is set and the detector is off.
 RACE     := $(shell command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race -tags pebblegozstd,netgo,osusergo -gcflags=all=-dwarf=false $(LINK))
-RACE_ENV := WEFT_PDFIUM=$(TOOLS)/pdfium-$(shell awk '$$1 ~ /tetratelabs\/wazero$$/ { print $$2 }' go.mod) $(if $(RACE),CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 no_huge_pages_for_shadow=0 clear_shadow_mmap_threshold=16777216" WEFT_RACE=on)
+RACE_ENV := WEFT_PDFIUM=$(TOOLS)/pdfium-$(shell awk '$$1 ~ /tetratelabs\/wazero$$/ { print $$2 }' go.mod) $(if $(RACE),CGO_ENABLED=1 GORACE="atexit_sleep_ms=0 no_huge_pages_for_shadow=0 clear_shadow_mmap_threshold=16777216" GOGC=400 WEFT_RACE=on)
 
 # Compilers and linters keep little and live short. Collected seldom, they take a tenth less
 # CPU time. Programs that they build are not meant: tests look at their memory.
