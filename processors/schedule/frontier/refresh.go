@@ -25,14 +25,17 @@ import (
 const chunkRefreshed = 100
 
 // refresh lets the sitemap come back that was settled last. A guessed sitemap comes back only if
-// it exists: not after an error, and not if the response is a page.
+// it exists: not if it is missing, not if the response is a page, and after a failure only if it
+// was there before.
 func (s *settling) refresh(q *weftpb.Request, o *weftpb.Outcome) {
 	told := q.Target.GetSitemap()
 	if told == nil || s.f.opts.SitemapRefresh <= 0 || o.GetStatus() >= 300 && o.GetStatus() < 400 && o.GetStatus() != 304 {
 		return
 	}
 	there := o.GetStatus() == 304 || o.GetStatus() >= 200 && o.GetStatus() < 300 && o.GetErrorClass() == ""
-	if told.GetGuessed() && (!there || o.GetStatus() != 304 && mediatype.IsHTML(o.GetMediaType())) {
+	right := there && (o.GetStatus() == 304 || !mediatype.IsHTML(o.GetMediaType()))
+	missing := o.GetStatus() >= 400 && o.GetStatus() < 500 && !judge(o).Retry
+	if told.GetGuessed() && !right && (there || missing || q.Round == 0) {
 		return
 	}
 	last := s.ev.Settled[len(s.ev.Settled)-1]

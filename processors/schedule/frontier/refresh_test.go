@@ -165,6 +165,35 @@ func TestWhatComesBack(t *testing.T) {
 	}
 }
 
+// A guessed sitemap that was there stays one while the server fails, and not when it is gone.
+func TestGuessedSitemapFailsForADay(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome *weftpb.Outcome
+		want    bool
+	}{
+		"it is refused":   {&weftpb.Outcome{ErrorClass: "tls_certificate"}, true},
+		"it is given up":  {&weftpb.Outcome{ErrorClass: "local_error"}, true},
+		"it is gone":      {&weftpb.Outcome{Status: 410}, false},
+		"it is a page":    {&weftpb.Outcome{Status: 200, MediaType: "text/html"}, false},
+		"it is unchanged": {&weftpb.Outcome{Status: 304}, true},
+	} {
+		r := newRefreshed(t)
+		v := r.ask(&weftpb.Target{Url: "http://h.example/sitemap.xml", Depth: 1, Via: weftpb.Via_VIA_SITEMAP, Sitemap: &weftpb.Sitemap{Level: 1, Host: "h.example", Guessed: true}})
+		r.answer("h.example", v, &weftpb.Outcome{Status: 200, MediaType: "application/xml"})
+		r.now = r.now.Add(25 * time.Hour)
+		visits := r.tick("h.example")
+		_, visits = r.answer("h.example", visits[0], &weftpb.Outcome{Status: 404}) // robots.txt
+		s, _ := r.answer("h.example", visits[0], c.outcome)
+		for s.RetryMs > 0 {
+			r.now = r.now.Add(time.Minute)
+			s, _ = r.answer("h.example", r.tick("h.example")[0], c.outcome)
+		}
+		if s.RefreshMs > 0 != c.want {
+			t.Errorf("%s: comes back at %d", name, s.RefreshMs)
+		}
+	}
+}
+
 func TestImpossibleRefresh(t *testing.T) {
 	r := newRefreshed(t)
 	q := &weftpb.Request{Target: &weftpb.Target{Url: "http://h.example/s"}}
