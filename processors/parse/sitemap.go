@@ -51,10 +51,11 @@ const (
 
 // sitemap reads a body as a sitemap.
 func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
-	if p.env.Definition.Sitemaps == topics.NoSitemaps {
-		return nil, false
-	}
 	told := b.target().GetSitemap()
+	isPage := told == nil || mediatype.IsHTML(b.media) && mayBePage(told, b.URL)
+	if p.env.Definition.Sitemaps == topics.NoSitemaps { // a sitemap was queued before they were turned off
+		return nil, !isPage
+	}
 	opts := sitemap.DefaultOptions()
 	opts.Lists, opts.Charset = told != nil, mediatype.Of(b.ContentType).Charset
 	own := told
@@ -65,7 +66,7 @@ func (p *parser) sitemap(b *body) (named []*weftpb.Discovered, ok bool) {
 	result := sitemap.Read(b.Body, opts, w.entry)
 	if result.Kind == sitemap.None {
 		p.env.Meter.Sitemap(string(result.Outcome), 0)
-		return nil, told != nil && !(mediatype.IsHTML(b.media) && mayBePage(told, b.URL))
+		return nil, !isPage
 	}
 	if result.Outcome == sitemap.Whole && b.Truncated {
 		result.Outcome = sitemap.Cut

@@ -217,6 +217,22 @@ func TestSitemapsOnly(t *testing.T) {
 	}
 }
 
+// Sitemaps that were queued when a crawl turned sitemaps off name nothing, and are no pages.
+func TestSitemapsTurnedOff(t *testing.T) {
+	off := topics.Definition{Sitemaps: topics.NoSitemaps}
+	named := &weftpb.Sitemap{Level: 1, Host: "a.example"}
+	list := `<urlset><url><loc>https://a.example/1</loc></url></urlset>`
+	if got, page := made(t, off, file("https://a.example/s.xml", "application/xml", 200, list, named)); got != nil || page {
+		t.Errorf("a sitemap: %v, page %v", got, page)
+	}
+	if _, page := made(t, off, file("https://a.example/s", "text/html", 200, "<p>A page", named)); !page {
+		t.Error("HTML in place of a sitemap is no page")
+	}
+	if _, page := made(t, off, file("https://a.example/s.xml", "application/xml", 200, list, nil)); !page {
+		t.Error("XML that a page links to is no page")
+	}
+}
+
 // A sitemap with alternates without end names a bounded number of URLs, in records that fit.
 func TestSitemapIsBounded(t *testing.T) {
 	var b strings.Builder

@@ -31,7 +31,7 @@ func (f *Frontier) Due(at Moment, limit int) []string {
 	for _, names := range [][]string{f.changedSettings, f.asleep(at)} {
 		domains = append(domains, names[:min(len(names), limit-len(domains))]...)
 	}
-	if len(domains) < limit {
+	if len(domains) < limit && f.opts.SitemapRefresh > 0 {
 		f.refreshes.upTo(f.store, uint64(nowMS), func(suffix []byte) bool {
 			name := suffix[:max(bytes.IndexByte(suffix, 0), 0)]
 			if n := len(domains); n > 0 && domains[n-1] == string(name) {

@@ -93,9 +93,10 @@ func (x *fold) comeBack(r *weftpb.Refresh) {
 	x.queue(q)
 }
 
-// refreshDue adds the URLs whose time to come back has come.
+// refreshDue adds the URLs whose time to come back has come. If sitemaps do not come back any
+// more, they keep their times.
 func (p *plan) refreshDue() {
-	if p.f.refreshes.first(p.f.store) > uint64(p.nowMS) {
+	if p.f.opts.SitemapRefresh <= 0 || p.f.refreshes.first(p.f.store) > uint64(p.nowMS) {
 		return
 	}
 	lower := p.keys.make(refreshKind, 0)

@@ -140,6 +140,26 @@ func TestSitemapComesBack(t *testing.T) {
 	}
 }
 
+// A crawl that turns sitemaps off asks for none. They come back when it turns sitemaps on again.
+func TestNoSitemapComesBack(t *testing.T) {
+	r := newRefreshed(t)
+	v := r.ask(&weftpb.Target{Url: "http://h.example/s.xml", Depth: 1, Via: weftpb.Via_VIA_SITEMAP, Sitemap: &weftpb.Sitemap{Level: 1, Host: "h.example"}})
+	r.answer("h.example", v, &weftpb.Outcome{Status: 200, MediaType: "application/xml"})
+	r.now = r.now.Add(25 * time.Hour)
+	on := r.f.opts.SitemapRefresh
+	r.f.opts.SitemapRefresh = 0
+	if names := r.f.Due(r.at(), 10); len(names) > 0 {
+		t.Errorf("due are %v", names)
+	}
+	if ev, err := r.f.Tick("h.example", r.at()); ev != nil || err != nil {
+		t.Errorf("a tick decides %v, %v", ev, err)
+	}
+	r.f.opts.SitemapRefresh = on
+	if visits := r.tick("h.example"); len(visits) != 1 {
+		t.Errorf("out are %v", visits)
+	}
+}
+
 // What comes back, by what was known of the URL and how it ended.
 func TestWhatComesBack(t *testing.T) {
 	named, guessed := &weftpb.Sitemap{Level: 1, Host: "h.example"}, &weftpb.Sitemap{Level: 1, Host: "h.example", Guessed: true}
