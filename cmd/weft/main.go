@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -94,8 +95,18 @@ func newParser(grammar *cli, std streams) (*kong.Kong, error) {
 		kong.Writers(std.out, std.err),
 		kong.DefaultEnvars("WEFT"),
 		kong.WithHyphenPrefixedParameters(true), // --max-depth -1
+		kong.KindMapper(reflect.String, kong.MapperFunc(readText)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
+}
+
+// readText reads the value of a flag. Where values may begin with a hyphen, kong takes a flag at the
+// end of the line, which has none, as empty.
+func readText(ctx *kong.DecodeContext, target reflect.Value) error {
+	if ctx.Scan.Peek().IsEOL() {
+		return errors.New("missing value")
+	}
+	return ctx.Scan.PopValueInto("string", target.Addr().Interface())
 }
 
 // untilInterrupted returns a context that ends at the first SIGINT or SIGTERM, for a
