@@ -37,7 +37,8 @@ type Exchange struct {
 // Find returns the response of a URL that is nearest to a time. The zero time asks for the newest: it
 // passes over responses whose body was not kept, as long as there is one with its body. A URL that
 // differs only in what indexes leave out, such as www., is taken if there is no response of the exact
-// one. Find skips responses that say that nothing has changed (304).
+// one. Find skips responses that say that nothing has changed (304). The error is ErrEmpty if there is no
+// archive.
 func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) (Exchange, error) {
 	found, err := lines(ctx, bucket, target)
 	if err != nil {
@@ -100,6 +101,9 @@ func lines(ctx context.Context, bucket blob.Bucket, target string) (found []warc
 	indexes = slices.DeleteFunc(indexes, func(index blob.Object) bool { return merged.has(index.Key) })
 	if len(merged.Of) > 0 {
 		indexes = append(indexes, blob.Object{Key: merged.Index, Size: merged.Bytes})
+	}
+	if len(indexes) == 0 {
+		return nil, ErrEmpty
 	}
 	for _, index := range indexes {
 		more, err := linesOf(ctx, bucket, index, target)

@@ -25,6 +25,9 @@ var began = archived.Began
 
 func TestFind(t *testing.T) {
 	b := archived.Folder(t)
+	if x, err := Find(t.Context(), b, "http://a.example/", began); !errors.Is(err, ErrEmpty) {
+		t.Errorf("in a folder without an archive: %+v, %v", x, err)
+	}
 	url := func(n int) string { return fmt.Sprintf("http://a.example/%04d", n) }
 	var many []*weftpb.Fetched // an index that is searched in several steps
 	for n := range 1500 {
