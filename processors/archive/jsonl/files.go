@@ -103,7 +103,7 @@ func (p *Pages) reopen() error {
 		flags |= os.O_CREATE
 	}
 	f, err := os.OpenFile(p.name(), flags, 0o644)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) && p.state.Length > 0 {
 		return fmt.Errorf("%w: %s is missing, %d bytes are recorded", ErrDamaged, p.name(), p.state.Length)
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -302,6 +303,10 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	foreign := filepath.Join(t.TempDir(), "notes.txt")
 	must(t, os.WriteFile(foreign, []byte("mine"), 0o644))
+	nowhere := filepath.Join(t.TempDir(), "nowhere", "pages.jsonl")
+	if _, err := Open(Options{File: nowhere}); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) {
+		t.Errorf("a file in a folder that is not there: %v", err)
+	}
 	if _, err := Open(Options{File: foreign}); !errors.Is(err, ErrNoState) {
 		t.Errorf("a file of somebody else's: %v", err)
 	}
