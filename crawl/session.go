@@ -197,6 +197,7 @@ func (s *session) define(ctx context.Context) error {
 			err = fmt.Errorf("%w: %w", ErrUsage, err)
 		}
 	case !reflect.DeepEqual(want, have):
+		want = want.After(have, time.Now())
 		err = topics.WriteDefinition(ctx, want, s.connection()...)
 	}
 	if err == nil && want.Bodies != place { // another process's definition was first

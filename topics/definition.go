@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // DefinitionVersion is the version of the record of config that this program
@@ -151,6 +152,9 @@ type Definition struct {
 
 	UserAgent string `json:"user_agent"`
 	Contact   string `json:"contact,omitempty"`
+	// AgentSinceMS is when UserAgent changed last, Unix time in milliseconds; 0: it never changed. Rules of
+	// robots.txt that were fetched before are those for another agent.
+	AgentSinceMS int64 `json:"agent_since_ms,omitempty"`
 	// AllowPrivate permits addresses that are not public.
 	AllowPrivate bool `json:"allow_private,omitempty"`
 	// Insecure accepts servers' certificates without verifying them.
@@ -273,6 +277,14 @@ func (d Definition) Agrees(other Definition) error {
 		}
 	}
 	return nil
+}
+
+// After returns d as the definition that follows have: it says when the User-Agent changed.
+func (d Definition) After(have Definition, now time.Time) Definition {
+	if d.AgentSinceMS = have.AgentSinceMS; d.UserAgent != have.UserAgent {
+		d.AgentSinceMS = now.UnixMilli()
+	}
+	return d
 }
 
 // source says where the crawl has its responses from.

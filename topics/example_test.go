@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -131,6 +132,17 @@ func ExampleControl() {
 }
 
 // What decides who owns a domain never changes.
+func ExampleDefinition_After() {
+	have := topics.Definition{UserAgent: "one/1.0"}
+	want := have
+	want.UserAgent = "two/1.0"
+	fmt.Println(want.After(have, time.UnixMilli(1_800_000_000_000)).AgentSinceMS)
+	fmt.Println(have.After(have, time.UnixMilli(1_800_000_000_000)).AgentSinceMS)
+	// Output:
+	// 1800000000000
+	// 0
+}
+
 func ExampleDefinition_Agrees() {
 	first := topics.Definition{Version: topics.DefinitionVersion, Crawl: "news", Partitions: 16, SuffixList: "2026-10"}
 	later := first

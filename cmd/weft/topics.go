@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -180,7 +181,7 @@ func (c *topicsCreateCmd) definition(ctx context.Context) (topics.Definition, er
 		return topics.Definition{}, err
 	}
 	want := c.over(have)
-	return want, have.Agrees(want)
+	return want.After(have, time.Now()), have.Agrees(want)
 }
 
 type topicsACLsCmd struct {

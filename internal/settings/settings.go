@@ -106,6 +106,9 @@ func FrontierOptions(d topics.Definition) frontier.Options {
 	if d.Sitemaps == topics.NoSitemaps {
 		opts.SitemapRefresh = 0
 	}
+	if d.AgentSinceMS != 0 {
+		opts.AgentSince = time.UnixMilli(d.AgentSinceMS)
+	}
 	return opts
 }
 

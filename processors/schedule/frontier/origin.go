@@ -149,16 +149,17 @@ const (
 	InForce Standing = "in_force"
 )
 
-func (o *origin) standing(nowMS int64) Standing {
-	age := nowMS - o.fetchedMS
+// standing is that of an agent since it has its name (Options.AgentSince).
+func (o *origin) standing(nowMS, agentSinceMS int64) Standing {
+	age, ours := nowMS-o.fetchedMS, o.fetchedMS >= agentSinceMS
 	switch {
 	case o.robotsOut:
 		return Asking
-	case !o.missing && o.fetchedMS > 0 && age < o.ttlMS && age >= -maxSkew.Milliseconds():
+	case !o.missing && o.fetchedMS > 0 && ours && age < o.ttlMS && age >= -maxSkew.Milliseconds():
 		return InForce
 	case o.retryMS <= nowMS || absurd(o.retryMS, nowMS):
 		return Unasked
-	case o.kept:
+	case o.kept && ours:
 		return InForce
 	case o.referred:
 		return Referred
@@ -166,6 +167,13 @@ func (o *origin) standing(nowMS int64) Standing {
 		return Refused
 	}
 	return Waiting
+}
+
+func (f *Frontier) agentSinceMS() int64 {
+	if f.opts.AgentSince.IsZero() {
+		return 0
+	}
+	return f.opts.AgentSince.UnixMilli()
 }
 
 // retryAt is when robots.txt is asked for again, zero if it has not been asked for yet.
@@ -239,9 +247,9 @@ func (o *origin) sameRules(r *weftpb.Robots) bool {
 }
 
 // keepable tells whether the last rules may hold on while robots.txt cannot be fetched.
-func (o *origin) keepable(nowMS int64) bool {
+func (o *origin) keepable(nowMS, agentSinceMS int64) bool {
 	age := nowMS - o.fetchedMS
-	return o.fetchedMS > 0 && age < maxKept.Milliseconds() && age >= -maxSkew.Milliseconds()
+	return o.fetchedMS > 0 && o.fetchedMS >= agentSinceMS && age < maxKept.Milliseconds() && age >= -maxSkew.Milliseconds()
 }
 
 // fields are the fields of a record. Flags tell which of the rare fields are there.

@@ -90,6 +90,35 @@ func TestRulesHoldOn(t *testing.T) {
 	}
 }
 
+// Under another User-Agent rules do not hold that were fetched before: robots.txt may have others for it.
+func TestRulesAreForOneAgent(t *testing.T) {
+	r := newRefreshed(t)
+	r.answer("h.example", r.ask(&weftpb.Target{Url: "http://h.example/1"}), &weftpb.Outcome{Status: 200})
+	r.now = r.now.Add(time.Hour)
+	r.f.opts.AgentSince = r.now
+	released := func(url string) *weftpb.Visit {
+		ev, err := r.f.Admit("h.example", []*weftpb.Target{{Url: url}}, r.at())
+		visits := r.apply("h.example", ev, err).Released
+		if len(visits) != 1 {
+			t.Fatalf("out are %v", visits)
+		}
+		return visits[0]
+	}
+	v := released("http://h.example/2")
+	if !v.Robots {
+		t.Fatalf("out is %v, and robots.txt was fetched for another agent", v)
+	}
+	_, visits := r.answer("h.example", v, &weftpb.Outcome{Status: 404})
+	r.answer("h.example", visits[0], &weftpb.Outcome{Status: 200})
+	r.now = r.now.Add(time.Hour)
+	if v := released("http://h.example/3"); v.Robots {
+		t.Errorf("robots.txt is fetched again: %v", v)
+	}
+	if o := (&origin{fetchedMS: 1000, kept: true, retryMS: 9000}); o.standing(2000, 1001) == InForce || o.keepable(2000, 1001) || !o.keepable(2000, 1000) {
+		t.Error("rules for another agent are kept while robots.txt cannot be fetched")
+	}
+}
+
 func (l *timeline) state() DomainState {
 	s, err := l.f.DomainState("a.com")
 	if err != nil {
