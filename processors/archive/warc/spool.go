@@ -91,33 +91,31 @@ func (s *spool) sorted(name string, headBytes int64) (*io.SectionReader, error) 
 	if err := s.flush(); err != nil {
 		return nil, err
 	}
-	text := make([]byte, s.size)
-	if _, err := s.file.ReadAt(text, 0); err != nil {
-		return nil, fmt.Errorf("read the index of a WARC file: %w", err)
-	}
-	lines := make([][]byte, 0, s.entries)
-	for line := range bytes.Lines(text) {
-		lines = append(lines, bytes.SplitN(line, []byte{' '}, 3)[2])
-	}
-	slices.SortFunc(lines, bytes.Compare)
 	file, err := json.Marshal(name)
 	if err != nil {
 		return nil, fmt.Errorf("write the index of %s: %w", name, err)
 	}
-	to := io.NewOffsetWriter(s.file, s.size)
-	out := bufio.NewWriterSize(to, spoolBuffer)
-	var b []byte
-	for _, line := range lines {
-		// {..., "offset":"123"}
-		line = bytes.TrimSuffix(line, []byte("\"}\n"))
+	lines := make([]string, 0, s.entries)
+	entries := bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size), spoolBuffer)
+	for range s.entries {
+		line, err := entries.ReadBytes('\n')
+		if err != nil {
+			return nil, fmt.Errorf("read the index of a WARC file: %w", err)
+		}
+		line = bytes.SplitN(line, []byte{' '}, 3)[2]
+		line = bytes.TrimSuffix(line, []byte("\"}\n")) // {..., "offset":"123"}
 		digits := bytes.LastIndexByte(line, '"') + 1
 		offset, err := strconv.ParseInt(string(line[digits:]), 10, 64)
 		if err != nil {
 			return nil, fmt.Errorf("read the index of a WARC file: %w", err)
 		}
-		b = strconv.AppendInt(append(b[:0], line[:digits]...), offset+headBytes, 10)
-		b = append(append(append(b, `","filename":`...), file...), "}\n"...)
-		if _, err := out.Write(b); err != nil {
+		lines = append(lines, fmt.Sprintf("%s%d\",\"filename\":%s}\n", line[:digits], offset+headBytes, file))
+	}
+	slices.Sort(lines)
+	to := io.NewOffsetWriter(s.file, s.size)
+	out := bufio.NewWriterSize(to, spoolBuffer)
+	for _, line := range lines {
+		if _, err := out.WriteString(line); err != nil {
 			return nil, fmt.Errorf("write the index of %s: %w", name, err)
 		}
 	}
