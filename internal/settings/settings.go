@@ -101,13 +101,11 @@ func FrontierOptions(d topics.Definition) frontier.Options {
 	if d.GiveUpAfterMS != 0 {
 		opts.GiveUpAfter = time.Duration(d.GiveUpAfterMS) * time.Millisecond
 	}
+	opts.AgentSinceMS = d.AgentSinceMS
 	opts.PerDay, opts.CrawlPerDay, opts.ErrorBlock = d.PerDay, d.CrawlPerDay, !d.NoErrorBlock && d.Replay == ""
 	opts.Allowed, opts.Unheld, opts.Usage = robots.Judge(), robots.Unheld, robots.Usage
 	if d.Sitemaps == topics.NoSitemaps {
 		opts.SitemapRefresh = 0
-	}
-	if d.AgentSinceMS != 0 {
-		opts.AgentSince = time.UnixMilli(d.AgentSinceMS)
 	}
 	return opts
 }

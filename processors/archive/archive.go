@@ -133,12 +133,6 @@ type archiver struct {
 	chore chore
 }
 
-// chore runs Options.Chore. Callbacks of the group, which do not overlap, begin it.
-type chore struct {
-	stop  context.CancelFunc
-	ended chan struct{}
-}
-
 func newArchiver(env stage.Env, o Options) (*archiver, error) {
 	packer, err := warc.NewPacker(o.WARC)
 	if err != nil {
@@ -430,30 +424,6 @@ func (a *archiver) finish(ctx context.Context) error {
 		a.forget()
 	}
 	return a.commit(ctx)
-}
-
-// onAssigned is called while the archiver polls.
-func (a *archiver) onAssigned(ctx context.Context, _ *kgo.Client, assigned map[string][]int32) {
-	if a.options.Chore == nil || !slices.Contains(assigned[a.env.Names.Fetched], 0) {
-		return
-	}
-	ctx, stop := context.WithCancel(ctx)
-	former, ended := a.chore.ended, make(chan struct{})
-	a.mu.Lock()
-	a.chore = chore{stop, ended}
-	a.mu.Unlock()
-	go func() {
-		defer close(ended)
-		<-former
-		a.options.Chore(ctx)
-	}()
-}
-
-// stopChore does not wait for its end.
-func (a *archiver) stopChore() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.chore.stop()
 }
 
 // onLost is called while the archiver polls.

@@ -85,9 +85,6 @@ func (s *spool) read(place int64) (reference, error) {
 
 // sorted writes the index of a file behind the entries, and returns it.
 func (s *spool) sorted(name string, headBytes int64) (*io.SectionReader, error) {
-	if s.entries == 0 {
-		return io.NewSectionReader(bytes.NewReader(nil), 0, 0), nil
-	}
 	if err := s.flush(); err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ func (f *Frontier) Origins(name string, now time.Time) ([]OriginState, error) {
 			return nil, fmt.Errorf("read origin %s: %w", key[len(lower):], err)
 		}
 		s := OriginState{
-			Name: string(key[len(lower):]), Standing: o.standing(now.UnixMilli(), f.agentSinceMS()),
+			Name: string(key[len(lower):]), Standing: o.standing(now.UnixMilli(), f.opts.AgentSinceMS),
 			CrawlDelay: milliseconds(o.crawlDelayMS), Failures: o.failures, RetryAt: o.retryAt(), Refuse: o.refuse,
 			Kept: o.kept, Failing: o.health.breaker.Failures, URLs: o.held(),
 		}

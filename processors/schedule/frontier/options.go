@@ -38,9 +38,9 @@ type Options struct {
 	PerDay, CrawlPerDay int64
 	// SitemapRefresh is the time after which a sitemap is fetched again; 0: never.
 	SitemapRefresh time.Duration
-	// AgentSince is when the User-Agent changed last. Rules of robots.txt that were fetched before do not hold: they
-	// are those for another agent. The zero time: it never changed.
-	AgentSince time.Time
+	// AgentSinceMS is when the User-Agent changed last, Unix time in milliseconds. Rules of robots.txt that were
+	// fetched before do not hold: they are those for another agent. 0: it never changed.
+	AgentSinceMS int64
 	// ErrorBlock: if more than half of at least 100 answers of a domain in a day were errors, the
 	// domain is blocked for a day. Dead links (404 and 410) are not among these answers. A page
 	// that is tried again and fails is still one error.

@@ -149,7 +149,7 @@ const (
 	InForce Standing = "in_force"
 )
 
-// standing is that of an agent since it has its name (Options.AgentSince).
+// standing is that of an agent since it has its name (Options.AgentSinceMS).
 func (o *origin) standing(nowMS, agentSinceMS int64) Standing {
 	age, ours := nowMS-o.fetchedMS, o.fetchedMS >= agentSinceMS
 	switch {
@@ -167,13 +167,6 @@ func (o *origin) standing(nowMS, agentSinceMS int64) Standing {
 		return Refused
 	}
 	return Waiting
-}
-
-func (f *Frontier) agentSinceMS() int64 {
-	if f.opts.AgentSince.IsZero() {
-		return 0
-	}
-	return f.opts.AgentSince.UnixMilli()
 }
 
 // retryAt is when robots.txt is asked for again, zero if it has not been asked for yet.

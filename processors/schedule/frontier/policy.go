@@ -81,7 +81,7 @@ func (p *plan) giveOriginUp(learned *weftpb.OriginRules, o *origin) bool {
 		since = time.Duration(p.nowMS-o.failingMS) * time.Millisecond
 	}
 	switch {
-	case o.keepable(p.nowMS, p.f.agentSinceMS()) && since >= keptAfter:
+	case o.keepable(p.nowMS, p.f.opts.AgentSinceMS) && since >= keptAfter:
 		learned.Kept = true
 	case o.failures >= robotsDown && since >= p.f.opts.GiveUpAfter:
 		learned.Refuse = ReasonUnreachable

@@ -95,7 +95,7 @@ func TestRulesAreForOneAgent(t *testing.T) {
 	r := newRefreshed(t)
 	r.answer("h.example", r.ask(&weftpb.Target{Url: "http://h.example/1"}), &weftpb.Outcome{Status: 200})
 	r.now = r.now.Add(time.Hour)
-	r.f.opts.AgentSince = r.now
+	r.f.opts.AgentSinceMS = r.now.UnixMilli()
 	released := func(url string) *weftpb.Visit {
 		ev, err := r.f.Admit("h.example", []*weftpb.Target{{Url: url}}, r.at())
 		visits := r.apply("h.example", ev, err).Released

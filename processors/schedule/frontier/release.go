@@ -209,7 +209,7 @@ collect:
 		case probe && len(requests) > 0:
 			break collect
 		}
-		robotsAre := c.origin.standing(p.nowMS, p.f.agentSinceMS())
+		robotsAre := c.origin.standing(p.nowMS, p.f.opts.AgentSinceMS)
 		if isReferral(c.request) {
 			robotsAre = InForce // robots rules do not apply to a robots.txt
 		}
@@ -285,7 +285,7 @@ func (p *plan) stateUsage(c *candidate) {
 // putOffInGroup puts off the URL at the front of a group if its origin waits, and tells whether
 // it did so. URLs outside of groups wait together with their origin.
 func (p *plan) putOffInGroup(c *candidate) bool {
-	standing := c.origin.standing(p.nowMS, p.f.agentSinceMS())
+	standing := c.origin.standing(p.nowMS, p.f.opts.AgentSinceMS)
 	switch {
 	case waits(c.host.waitMS, p.nowMS):
 		p.putOff(c, c.host.waitMS)
@@ -328,7 +328,7 @@ func (p *plan) check(h *host) *candidate {
 	c := &candidate{request: &weftpb.Request{Target: &weftpb.Target{Url: h.answeredURL}}, host: h}
 	c.name, _ = originOf(h.answeredURL)
 	c.origin, _ = p.origin(c.name)
-	if c.origin.standing(p.nowMS, p.f.agentSinceMS()) != InForce || p.forbidden(c) != "" {
+	if c.origin.standing(p.nowMS, p.f.opts.AgentSinceMS) != InForce || p.forbidden(c) != "" {
 		return nil
 	}
 	return c

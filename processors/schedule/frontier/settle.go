@@ -267,7 +267,7 @@ func (s *settling) robots(v *weftpb.Visited) {
 			// The server answers, but not with a robots.txt. The origin waits, and its robots.txt
 			// has waits of its own. The host waits only if it asked for fewer requests.
 			verdict.Retry = true
-			if health.Throttled == 0 || o.keepable(s.nowMS, s.f.agentSinceMS()) {
+			if health.Throttled == 0 || o.keepable(s.nowMS, s.f.opts.AgentSinceMS) {
 				health.Health = politeness.Unknown
 			}
 		}
