@@ -32,14 +32,14 @@ func newDisk(t *testing.T) (*brokerDisk, *world) {
 // open starts the broker; the world keeps the states that the last one had.
 func (d *brokerDisk) open(last *world) *world {
 	d.t.Helper()
-	var err error
-	d.b, err = broker.Open(broker.Options{Dir: d.dir, Listen: "127.0.0.1:0", Listener: broker.Listener{Trusted: true}})
+	b, err := broker.Open(broker.Options{Dir: d.dir, Listen: "127.0.0.1:0", Listener: broker.Listener{Trusted: true}})
 	check(d.t, err)
+	d.b = b
+	d.t.Cleanup(func() { b.Close() })
 	w := newWorldAt(d.t, d.b.Addr())
 	if last != nil {
 		w.dir = last.dir
 	}
-	d.t.Cleanup(func() { d.b.Close() })
 	return w
 }
 

@@ -57,5 +57,8 @@ func process(owner []byte) string {
 }
 
 // Release releases the lock. The file stays: if it were removed, a process that has it open could
-// lock a file that other processes do not find.
-func (l *Lock) Release() error { return l.file.Close() }
+// lock a file that other processes do not find. To close the file is not enough: a process that is
+// being forked has it open, too, until it runs its own program.
+func (l *Lock) Release() error {
+	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
+}
