@@ -107,103 +107,111 @@ func (r *reader) start(line string, room int) {
 // next reads the next word. Left out are names of files, options, numbers, abbreviations and what else
 // is no word.
 func (r *reader) next() bool {
-	t, w, line := r.table, &r.word, r.line
-	i := r.at
-	for i < len(line) && r.room > 0 {
-		// What stands before the word.
-		c := line[i]
-		if c < utf8.RuneSelf && t.script[c] == noScript {
-			r.beside = apart
-			if besides[c] == joins || c == '-' && (i == 0 || line[i-1] == ' ' || line[i-1] == '-') { // an option
-				r.beside = joins
-			}
-			i++
+	for r.at < len(r.line) && r.room > 0 {
+		if r.skip() {
 			continue
 		}
-		capitals, humps := 0, false
-		w.n, w.script = 1, noScript
-		mixed := false
-		run := 0 // letters of w.script
-		for i < len(line) {
-			var ch rune
-			var s script
-			size := 1
-			if c := line[i]; c < utf8.RuneSelf {
-				ch = rune(c)
-				s = t.script[c]
-			} else {
-				ch, size = utf8.DecodeRuneInString(line[i:])
-				if ch < letterTableSize {
-					s = t.script[ch]
-				} else {
-					s = highScript(ch)
-				}
-			}
-			if s == noScript {
-				if (ch == '\'' || ch == '’') && w.n > 1 && i+size < len(line) { // within a word, or the end of it
-					i += size
-					break
-				}
-				if ch >= utf8.RuneSelf {
-					i += size
-				}
-				break
-			}
-			i += size
-			switch w.script {
-			case s:
-				run++
-			case noScript:
-				w.script = s
-				run++
-			default:
-				mixed = true
-				r.counts[s]++
-				r.room--
-			}
-			low := uint16(wordEnd)
-			if ch < letterTableSize {
-				if low = t.lower[ch]; low != uint16(ch) { //nolint:gosec // below letterTableSize
-					humps = humps || w.n > 1 && capitals < w.n-1
-					capitals++
-				}
-			} else if s == han {
-				low = uint16(ch) //nolint:gosec // rare characters beyond the plane have the number of another one
-			}
-			if w.n <= maxWord {
-				w.letters[w.n] = low
-				w.n++
-			}
-		}
-		before := r.beside
+		odd := r.spell()
+		odd = odd || r.beside == joins
 		r.beside = apart
-		if w.n == 1 {
-			continue
-		}
-		r.counts[w.script] += run
-		r.room -= run
-		n := w.n - 1
-		bad := mixed || humps || before == joins || capitals == n && n > 1 && n < 6
-		if i < len(line) && line[i] < utf8.RuneSelf {
-			switch besides[line[i]] {
-			case joins:
-				bad = true
-			case perhaps:
-				if i+1 < len(line) && line[i+1] != ' ' && line[i+1] != '.' && (line[i+1] >= utf8.RuneSelf || t.script[line[i+1]] != noScript) {
-					bad, r.beside = true, joins
-				}
-			}
-			if r.beside == joins {
-				i++
-			}
-		}
-		if !bad {
+		if w := &r.word; w.n > 1 && !r.joined() && !odd {
 			w.letters[0], w.letters[w.n] = wordEnd, wordEnd
 			w.n++
-			r.at = i
 			return true
 		}
 	}
+	return false
+}
+
+// skip reads a character that stands between words. It reports false if there is none.
+func (r *reader) skip() bool {
+	c := r.line[r.at]
+	if c >= utf8.RuneSelf || r.table.script[c] != noScript {
+		return false
+	}
+	option := c == '-' && (r.at == 0 || r.line[r.at-1] == ' ' || r.line[r.at-1] == '-')
+	r.beside = apart
+	if besides[c] == joins || option {
+		r.beside = joins
+	}
+	r.at++
+	return true
+}
+
+// spell reads letters into the word, up to what is no letter. It tells whether they look like an
+// abbreviation or a name of a program: they have several scripts, or capitals within.
+func (r *reader) spell() (odd bool) {
+	t, w, line := r.table, &r.word, r.line
+	w.n, w.script = 1, noScript
+	capitals, run := 0, 0 // letters: run of w.script
+	i := r.at
+	for i < len(line) {
+		ch, s, size := t.letter(line[i:])
+		if s == noScript {
+			if ch >= utf8.RuneSelf || ch == '\'' && w.n > 1 && i+size < len(line) { // within a word, or the end of it
+				i += size
+			}
+			break
+		}
+		i += size
+		switch w.script {
+		case s:
+			run++
+		case noScript:
+			w.script = s
+			run++
+		default:
+			odd = true
+			r.counts[s]++
+			r.room--
+		}
+		low := uint16(wordEnd)
+		if ch < letterTableSize {
+			if low = t.lower[ch]; low != uint16(ch) { //nolint:gosec // below letterTableSize
+				odd = odd || w.n > 1 && capitals < w.n-1
+				capitals++
+			}
+		} else if s == han {
+			low = uint16(ch) //nolint:gosec // rare characters beyond the plane have the number of another one
+		}
+		if w.n <= maxWord {
+			w.letters[w.n] = low
+			w.n++
+		}
+	}
 	r.at = i
+	r.counts[w.script] += run
+	r.room -= run
+	return odd || capitals == w.n-1 && capitals > 1 && capitals < 6
+}
+
+// letter returns the first character of a text, its script, noScript if it is no letter, and its
+// length in bytes.
+func (t *letterTable) letter(text string) (ch rune, of script, size int) {
+	if c := text[0]; c < utf8.RuneSelf {
+		return rune(c), t.script[c], 1
+	}
+	ch, size = utf8.DecodeRuneInString(text)
+	if ch < letterTableSize {
+		return ch, t.script[ch], size
+	}
+	return ch, highScript(ch), size
+}
+
+// joined tells whether the word before is part of a name or a number because of what follows.
+func (r *reader) joined() (joined bool) {
+	rest := r.line[r.at:]
+	if rest == "" || rest[0] >= utf8.RuneSelf {
+		return false
+	}
+	switch besides[rest[0]] {
+	case joins:
+		return true
+	case perhaps:
+		if len(rest) > 1 && rest[1] != ' ' && rest[1] != '.' && (rest[1] >= utf8.RuneSelf || r.table.script[rest[1]] != noScript) {
+			r.at, r.beside = r.at+1, joins
+			return true
+		}
+	}
 	return false
 }
