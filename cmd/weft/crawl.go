@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/term"
 
 	"github.com/weftcrawl/weft/crawl"
-	"github.com/weftcrawl/weft/inspect/progress"
 	"github.com/weftcrawl/weft/internal/urls"
 	"github.com/weftcrawl/weft/processors/archive/jsonl"
 	"github.com/weftcrawl/weft/processors/fetch/httpclient"
@@ -52,29 +48,30 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 		return err
 	}
 	defer c.boundMemory(ctx)()
-	watch := &watcher{display: newDisplay(std.err)}
-	begun := time.Now()
+	watch := newWatcher(std.err)
 	registry := prometheus.NewRegistry()
-	summarized := false
-	summarize := func(result crawl.Result) error {
-		if summarized {
-			return nil
-		}
-		summarized = true
-		watch.display.Close()
-		_, err := progress.Summary{
-			Ended: result.Ended, Elapsed: time.Since(begun), Pages: result.Pages, Bytes: result.Bytes,
-			Rate: watch.rate(), Left: result.Pending, Down: result.Down, Blocked: result.Blocked, Outcomes: result.Outcomes,
-		}.WriteTo(std.err)
-		if err != nil {
-			return fmt.Errorf("write summary: %w", err)
-		}
-		return nil
+	options := crawl.Options{
+		Dir:         c.Data,
+		Cluster:     c.access(),
+		Listen:      c.Listen,
+		Listener:    c.listener(),
+		Patience:    c.Patience,
+		Checkpoints: c.Checkpoints,
+		Reserve:     int64(c.DiskReserve),
+		Definition:  newDefinition(c.Crawl),
+		Redefine:    c.over,
+		Seeds:       seeds,
+		Fetch:       c.fetchOptions(),
+		Pages:       c.pages(std.out),
+		WARC:        c.WARC,
+		Operator:    c.Operator,
+		Registry:    registry,
+		Watch:       watch.watch,
+		Logger:      root.logger(watch.display),
 	}
-	var stay func(crawl.Result, string) error
 	if c.Serve {
-		stay = func(result crawl.Result, addr string) error {
-			if err := summarize(result); err != nil {
+		options.Stay = func(result crawl.Result, addr string) error {
+			if err := watch.summarize(result); err != nil {
 				return err
 			}
 			return tellServing(std.err, c.Data, addr)
@@ -82,33 +79,14 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 	}
 	var result crawl.Result
 	err = c.serveMetrics(ctx, registry, func(ctx context.Context) (err error) {
-		result, err = eng.run(ctx, crawl.Options{
-			Dir:         c.Data,
-			Cluster:     c.access(),
-			Listen:      c.Listen,
-			Listener:    c.listener(),
-			Stay:        stay,
-			Patience:    c.Patience,
-			Checkpoints: c.Checkpoints,
-			Reserve:     int64(c.DiskReserve),
-			Definition:  newDefinition(c.Crawl),
-			Redefine:    c.over,
-			Seeds:       seeds,
-			Fetch:       c.fetchOptions(),
-			Pages:       c.pages(std.out),
-			WARC:        c.WARC,
-			Operator:    c.Operator,
-			Registry:    registry,
-			Watch:       watch.watch,
-			Logger:      root.logger(watch.display),
-		})
+		result, err = eng.run(ctx, options)
 		return err
 	})
 	watch.display.Close()
 	if err != nil {
 		return err
 	}
-	if err := summarize(result); err != nil {
+	if err := watch.summarize(result); err != nil {
 		return err
 	}
 	switch {
@@ -190,52 +168,4 @@ func (c *crawlCmd) pages(stdout io.Writer) jsonl.Options {
 		options.File = c.Output
 	}
 	return options
-}
-
-// newDisplay draws on w, in place if w is a terminal.
-func newDisplay(w io.Writer) *progress.Display {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return progress.NewDisplay(w, false, nil)
-	}
-	return progress.NewDisplay(w, true, func() int {
-		columns, _, err := term.GetSize(int(file.Fd()))
-		if err != nil {
-			return 0
-		}
-		return columns
-	})
-}
-
-// watcher shows snapshots and keeps what the summary needs. It is safe for concurrent
-// use.
-type watcher struct {
-	display *progress.Display
-
-	mu            sync.Mutex
-	seen          bool
-	first, latest progress.Snapshot
-	since, until  time.Time
-}
-
-func (w *watcher) watch(s progress.Snapshot) {
-	now := time.Now()
-	w.display.Show(s, now)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.seen {
-		w.seen, w.first, w.since = true, s, now
-	}
-	w.latest, w.until = s, now
-}
-
-// rate is the pages per second of the run; 0 if the run was too short.
-func (w *watcher) rate() float64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	seconds := w.until.Sub(w.since).Seconds()
-	if seconds < 1 {
-		return 0
-	}
-	return float64(w.latest.Pages-w.first.Pages) / seconds
 }
