@@ -9,6 +9,7 @@ package feed
 import (
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/weftcrawl/weft/internal/urls"
@@ -71,8 +72,8 @@ const MaxHubs = 8
 // Looks tells whether a text may be a feed by how it begins: its first element, or, for JSON, the
 // version of JSON Feed within the first 4 KiB.
 func Looks(body []byte) bool {
-	if head := bytes.TrimSpace(body[:min(len(body), 4<<10)]); len(head) > 0 && head[0] == '{' {
-		return bytes.Contains(head, []byte("jsonfeed.org/version"))
+	if head := unmarked(body[:min(len(body), 4<<10)]); len(head) > 0 && head[0] == '{' {
+		return jsonVersion.Match(head)
 	}
 	s := markup.NewScanner(markup.Decoded(io.LimitReader(bytes.NewReader(body), 8<<10), ""))
 	for {
@@ -85,11 +86,20 @@ func Looks(body []byte) bool {
 	}
 }
 
+// jsonVersion is in the version of JSON Feed. Programs in PHP write slashes with backslashes.
+var jsonVersion = regexp.MustCompile(`jsonfeed\.org\\?/version`)
+
+// unmarked returns a text without white space around it, and without a byte order mark, which servers
+// put in front of JSON although they must not (RFC 8259 section 8.1).
+func unmarked(text []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\ufeff")))
+}
+
 var roots = map[string]Kind{"rss": RSS, "rdf": RSS, "feed": Atom}
 
 // Read reads a feed. Its kind is None if the text is not a feed.
 func Read(body []byte, o Options) *Feed {
-	if head := bytes.TrimSpace(body); len(head) > 0 && head[0] == '{' {
+	if head := unmarked(body); len(head) > 0 && head[0] == '{' {
 		return readJSON(head, o)
 	}
 	r := &reader{opts: o, feed: &Feed{}}

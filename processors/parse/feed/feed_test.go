@@ -49,6 +49,8 @@ func TestFeeds(t *testing.T) {
 			Feed{Kind: JSON, Title: "T", Link: "https://h/", Self: "https://h/f.json", Hubs: []string{"https://hub/"}, Author: "Ann", Entries: []Entry{
 				{Link: "https://h/a", Title: "A", Summary: "B & c", Date: "2024-01-01"}, {}, {ID: "x", Link: "https://o/", Summary: "D", Author: "Bob", Enclosure: "https://h/p.mp3"},
 			}}},
+		"JSON Feed of PHP, with a byte order mark": {"\ufeff\n" + `{"version":"https:\/\/jsonfeed.org\/version\/1","items":[{"url":"https:\/\/h\/a"}]}`,
+			Feed{Kind: JSON, Entries: []Entry{{Link: "https://h/a"}}}},
 		"references in texts that are HTML": {`<rss><channel><title>A &amp;amp; B</title><item><title>It&amp;#8217;s</title><description><![CDATA[more [&#8230;]]]></description></item></channel></rss>`,
 			Feed{Kind: RSS, Title: "A & B", Entries: []Entry{{Title: "It’s", Summary: "more […]"}}}},
 		"references in texts of a type": {`<feed><title>&amp;amp;</title><author><name>A &amp;amp;</name></author><entry><title type="html">&amp;lt;b></title><summary type="text">&amp;lt;</summary></entry></feed>`,
@@ -76,6 +78,7 @@ func TestFeeds(t *testing.T) {
 func TestLooks(t *testing.T) {
 	for body, want := range map[string]bool{
 		"<?xml version='1.0'?><rss>": true, "<rdf:RDF>": true, "<feed>": true, `{"version":"https://jsonfeed.org/version/1"}`: true,
+		`{"version":"https:\/\/jsonfeed.org\/version\/1"}`: true, "\ufeff {\"version\":\"https://jsonfeed.org/version/1\"}": true,
 		"<urlset>": false, "<html>": false, `{"a":1}`: false, "": false, "<": false,
 	} {
 		if Looks([]byte(body)) != want {
