@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -11,17 +12,20 @@ import (
 	"github.com/weftcrawl/weft/processors/parse/feed"
 )
 
-// feedHandler reads feeds: RSS, Atom and JSON Feed, and XML and JSON that begins like a feed. A feed
-// is a page. Its entries are its text and also its links.
+// feedHandler reads feeds: RSS, Atom and JSON Feed, and XML and JSON that begins like a feed. Some servers
+// have types of their own for feeds, such as text/rss+xml, which are types of XML by their end (WHATWG MIME
+// Sniffing, section 4.6), or send bytes. A feed is a page. Its entries are its text and also its links.
 var feedHandler = handler{
 	name: "feed",
 	takes: func(b *body) bool {
 		switch b.media {
-		case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
-			"application/xml", "text/xml", "application/json":
+		case "application/xml", "text/xml", "application/feed+json", "application/json":
 			return feed.Looks(b.Body)
+		case "application/octet-stream", "binary/octet-stream":
+			start := bytes.TrimSpace(b.Body[:min(len(b.Body), 1<<10)])
+			return bytes.HasPrefix(start, []byte("<")) && feed.Looks(b.Body)
 		}
-		return false
+		return strings.HasSuffix(b.media, "+xml") && feed.Looks(b.Body)
 	},
 	page: (*parser).feed,
 }
@@ -47,11 +51,11 @@ func (p *parser) feed(b *body) *document.Page {
 	l.add(read.Link, "", "alternate", document.KindAlternate)
 	l.add(read.Next, "", "next", document.KindNext)
 	var text strings.Builder
-	bytes := 0
+	size := 0
 	for _, e := range read.Entries {
 		l.add(e.Link, e.Title, "feed", document.KindFeed)
 		l.add(e.Enclosure, e.Title, "media", document.KindMedia)
-		if bytes += len(e.Link) + len(e.ID) + len(e.Title) + len(e.Author) + len(e.Date) + len(e.Summary) + 64; bytes > maxFeedBytes {
+		if size += len(e.Link) + len(e.ID) + len(e.Title) + len(e.Author) + len(e.Date) + len(e.Summary) + 64; size > maxFeedBytes {
 			b.feed.EntriesOmitted++
 			continue
 		}

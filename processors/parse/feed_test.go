@@ -54,7 +54,7 @@ const rss = `<rss><channel><title>News</title><link>/</link><atom:link rel="self
 
 // A feed is a page with the entries as its text, its links and its data.
 func TestFeedIsAPage(t *testing.T) {
-	for _, media := range []string{"application/rss+xml; charset=utf-8", "text/xml", "application/xml"} {
+	for _, media := range []string{"application/rss+xml; charset=utf-8", "text/xml", "application/xml", "text/rss+xml", "application/x-rss+xml", "application/octet-stream"} {
 		f := file("https://a.example/feed", media, 200, rss, nil)
 		page, _ := pageOf(t, f)
 		want := &codecs.ParsedFeed{
@@ -77,6 +77,15 @@ func TestFeedIsAPage(t *testing.T) {
 		links, _ = made(t, topics.Definition{FollowLinks: []string{"a"}}, f)
 		if slices.Contains(links, "/1") {
 			t.Errorf("entries are followed although their kind is not: %v", links)
+		}
+	}
+}
+
+// Bytes are a feed only if they begin so.
+func TestBytesThatNameAFeed(t *testing.T) {
+	for _, body := range []string{"Feeds begin with <rss>.", "\x00<rss>", "<svg><rss>"} {
+		if page, _ := pageOf(t, file("https://a.example/notes", "application/octet-stream", 200, body, nil)); page.Feed != nil {
+			t.Errorf("%q is a feed", body)
 		}
 	}
 }

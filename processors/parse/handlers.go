@@ -33,7 +33,8 @@ type handler struct {
 //	sitemap   all that a robots.txt, an index or a user      sitemap.go: entries, and no page
 //	          calls one; XML that begins like one            sitemap.go: entries, beside the page
 //	document  text/html, application/xhtml+xml               package document
-//	feed      RSS, Atom, JSON Feed; XML and JSON that begins so  feed.go, package feed
+//	feed      RSS, Atom, JSON Feed; XML, JSON and bytes      feed.go, package feed
+//	          that begin so
 //	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  files.go, package office
 //	          archives and bytes that are one of these
 //	pdf       application/pdf, and bytes that begin so       files.go, package pdf, in a lane beside the loop
