@@ -54,7 +54,7 @@ const rss = `<rss><channel><title>News</title><link>/</link><atom:link rel="self
 
 // A feed is a page with the entries as its text, its links and its data.
 func TestFeedIsAPage(t *testing.T) {
-	for _, media := range []string{"application/rss+xml; charset=utf-8", "text/xml", "application/xml", "text/rss+xml", "application/x-rss+xml", "application/octet-stream"} {
+	for _, media := range []string{"application/rss+xml; charset=utf-8", "text/xml", "application/xml", "text/rss+xml", "application/x-rss+xml", "application/octet-stream", "text/html"} {
 		f := file("https://a.example/feed", media, 200, rss, nil)
 		page, _ := pageOf(t, f)
 		want := &codecs.ParsedFeed{

@@ -150,7 +150,8 @@ func MediaType(in Input) string { return typeOf(in).Essence }
 // Without a usable one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
 // unknown MIME type). A type that is stated is believed, but for the type of any bytes: many servers
 // send it for files whose names they do not know, such as a.xhtml, so HTML is looked for. XML whose root
-// is html is XHTML, as in browsers.
+// is html is XHTML, as in browsers. HTML may be a feed (section 7.3: mislabeled feeds), because programs that
+// do not state a type send it.
 func typeOf(in Input) mediatype.Type {
 	t := mediatype.Of(in.ContentType)
 	switch t.Essence {
@@ -160,6 +161,8 @@ func typeOf(in Input) mediatype.Type {
 		if looksLikeHTML(in.Body) {
 			t.Essence = "text/html"
 		}
+	case "text/html":
+		t.Essence = feedOrHTML(in.Body)
 	}
 	if (t.Essence == "text/xml" || t.Essence == "application/xml") && hasRootHTML(in.Body) {
 		t.Essence = mediaXHTML
@@ -174,9 +177,34 @@ func looksLikeHTML(body []byte) bool {
 	return sniffed == "text/html" || sniffed == "text/xml" && hasRootHTML(body)
 }
 
-// hasRootHTML tells whether the root of XML is html, by its name or its document type. It looks behind a byte
-// order mark, the XML declaration, processing instructions and comments.
+// hasRootHTML tells whether the root of XML is html, by its name or its document type.
 func hasRootHTML(body []byte) bool {
+	rest := behindProlog(body)
+	return hasPrefixFold(rest, "<!doctype html") || hasPrefixFold(rest, "<html")
+}
+
+// feedOrHTML returns the type of what is said to be HTML: that of a feed, if it begins with the root of one.
+func feedOrHTML(body []byte) string {
+	rest := behindProlog(body)
+	for bytes.HasPrefix(rest, []byte("<!")) { // a document type
+		_, rest, _ = bytes.Cut(rest, []byte(">"))
+		rest = behindProlog(rest)
+	}
+	switch root := rest[:max(bytes.IndexAny(rest, "> \t\r\n"), 0)]; {
+	case string(root) == "<rss":
+		return "application/rss+xml"
+	case string(root) == "<feed":
+		return "application/atom+xml"
+	case string(root) == "<rdf:RDF" && bytes.Contains(rest, []byte("http://purl.org/rss/1.0/")) &&
+		bytes.Contains(rest, []byte("http://www.w3.org/1999/02/22-rdf-syntax-ns#")):
+		return "application/rss+xml"
+	}
+	return "text/html"
+}
+
+// behindProlog returns the beginning of XML without a byte order mark, the XML declaration, processing
+// instructions and comments in front.
+func behindProlog(body []byte) []byte {
 	rest := bytes.TrimPrefix(body[:min(len(body), sniffBytes)], []byte("\ufeff"))
 	for {
 		rest = bytes.TrimLeft(rest, " \t\r\n")
@@ -187,7 +215,7 @@ func hasRootHTML(body []byte) bool {
 		case bytes.HasPrefix(rest, []byte("<!--")):
 			end = "-->"
 		default:
-			return hasPrefixFold(rest, "<!doctype html") || hasPrefixFold(rest, "<html")
+			return rest
 		}
 		_, rest, _ = bytes.Cut(rest, []byte(end))
 	}
