@@ -38,6 +38,13 @@ func TestDirectives(t *testing.T) {
 			directives: []string{"meta|robots||noai", "meta|robots||noimageai", "meta|robots|googlebot|noindex", "meta|robots|weft|nofollow"},
 			usage:      []string{"train-ai true"},
 		},
+		"no commas": {
+			in: Input{RobotsTags: []string{"otherbot: noindex noai"}, Body: []byte(`<meta name=robots content="noai; noimageai">`)},
+			directives: []string{
+				"header|x-robots-tag|otherbot|noindex", "header|x-robots-tag|otherbot|noai", "meta|robots||noai", "meta|robots||noimageai",
+			},
+			usage: []string{"train-ai true"},
+		},
 		"noai of another agent": {
 			in: Input{RobotsTags: []string{"otherbot: noai"}}, directives: []string{"header|x-robots-tag|otherbot|noai"},
 		},

@@ -73,7 +73,7 @@ func (c *collector) robotsMeta(name, content string) {
 	for content != "" {
 		var directive string
 		directive, content = nextDirective(content)
-		c.robotsTag(FromMeta, "robots", agent, directive)
+		eachWord(directive, func(directive string) { c.robotsTag(FromMeta, "robots", agent, directive) })
 	}
 }
 

@@ -28,7 +28,7 @@ func (r *Robots) add(directives string) {
 	for directives != "" {
 		var directive string
 		directive, directives = nextDirective(directives)
-		r.addOne(directive)
+		eachWord(directive, r.addOne)
 	}
 }
 
@@ -116,14 +116,40 @@ func eachDirective(value string, found func(agent, directive string)) {
 		directive, value = nextDirective(value)
 		name, addressee, ok := strings.Cut(directive, ":")
 		name, addressee = trimSpace(name), trimSpace(addressee)
-		if word, _, _ := strings.Cut(addressee, ":"); ok && !isDirective(name) && (addressee == "" || isDirective(trimSpace(word))) {
+		if word, _, _ := strings.Cut(addressee, ":"); ok && !isDirective(name) && (addressee == "" || isDirective(trimSpace(word)) || words(addressee) != nil) {
 			agent, directive = name, addressee
 			if agent == "" {
 				agent = ":" // no agent
 			}
 		}
-		found(agent, directive)
+		eachWord(directive, func(directive string) { found(agent, directive) })
 	}
+}
+
+// eachWord calls found with a directive, or with each of several that are not separated by commas.
+func eachWord(directive string, found func(directive string)) {
+	if several := words(directive); several != nil {
+		for _, word := range several {
+			found(word)
+		}
+		return
+	}
+	found(directive)
+}
+
+// words returns the directives in a list without commas, "noindex nofollow" or "noindex; nofollow", which some
+// sites write. It returns nil if these are not several words that are all known as directives, as in a date.
+func words(list string) []string {
+	if !strings.ContainsAny(list, htmlSpace+";") {
+		return nil
+	}
+	several := strings.FieldsFunc(list, func(c rune) bool { return strings.ContainsRune(htmlSpace+";", c) })
+	for _, word := range several {
+		if name, value, _ := strings.Cut(word, ":"); !isDirective(name) || value == "" && name != word {
+			return nil
+		}
+	}
+	return several
 }
 
 // isDirective reports whether word is a directive that engines know, with or

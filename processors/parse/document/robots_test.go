@@ -51,6 +51,11 @@ func TestRobotsOfTags(t *testing.T) {
 		{"an agent that starts like ours", []string{"weft-news: noindex"}, all},
 		{"longer words", []string{"noindexes, nonever"}, all},
 		{"spaces within", []string{"otherbot : noindex, weft : noindex"}, Robots{NoIndex: true}},
+		{"no commas", []string{"NoIndex nofollow"}, none},
+		{"semicolons", []string{"noindex; nofollow;"}, none},
+		{"no commas, with a value", []string{"max-snippet:-1 noindex unavailable_after:2030-06-25"}, Robots{NoIndex: true, UnavailableAfter: "2030-06-25"}},
+		{"no commas, for us and another", []string{"otherbot: nosnippet nofollow, weft: noindex nofollow"}, none},
+		{"words among others", []string{"please noindex this", "unavailable_after: noindex never"}, Robots{UnavailableAfter: "noindex never"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := robotsOfTags(test.values, "weft"); got != test.want {
@@ -72,6 +77,7 @@ func TestRobotsOfMeta(t *testing.T) {
 		{`<meta name=robots content=noindex><meta name=robots content=noarchive>`, Robots{NoIndex: true, NoArchive: true}},
 		{`<meta name=robots content=index><meta name=weft content=noindex>`, Robots{NoIndex: true}},
 		{`<meta name=robots content=noindex><meta name=weft content="index, follow">`, Robots{NoIndex: true}},
+		{`<meta name=robots content="noindex nofollow">`, Robots{NoIndex: true, NoFollow: true}},
 		{`<meta name=otherbot content=none><meta name=weft-news content=none>`, Robots{}},
 		{`<meta name=robots content="weft: noindex">`, Robots{}},
 		{`<meta name=robots content="unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, nosnippet">`,
@@ -92,7 +98,7 @@ func TestRobotsOfMeta(t *testing.T) {
 // else is there, and what is kept is bounded text.
 func FuzzRobotsTags(f *testing.F) {
 	for _, value := range []string{
-		"noindex, weft: none", "otherbot: unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, weft: noindex", "a:b:c,,:", "unavailable_after:mon,\xff",
+		"noindex, weft: none", "otherbot: unavailable_after: Wed, 25 Jun 2030 15:00:00 GMT, weft: noindex", "a:b:c,,:", "unavailable_after:mon,\xff", "weft: noindex; nofollow otherbot: none",
 	} {
 		f.Add(value, "nofollow")
 	}
