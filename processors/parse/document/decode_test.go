@@ -94,6 +94,8 @@ func TestMediaType(t *testing.T) {
 		{"text/xml; charset=utf-8", "\ufeff<!DOCTYPE html PUBLIC ''><html>", "application/xhtml+xml", mediaHTML},
 		{"", "<?xml version='1.0'?><html>", "application/xhtml+xml", mediaHTML},
 		{"text/html charset=utf-8", "<?xml version='1.0'?><html>", "application/xhtml+xml", mediaHTML},
+		{"application/vnd.wap.xhtml+xml", "<?xml version='1.0'?><!DOCTYPE html PUBLIC ''><html>", "application/xhtml+xml", mediaHTML},
+		{"image/svg+xml", "<svg>", "image/svg+xml", mediaOther},
 		{"application/xml", "<!-- html --><rss><channel>", "application/xml", mediaOther},
 		{"text/xml", "<?xml version='1.0'?><svg>", "text/xml", mediaOther},
 		{"application/xml", "", "application/xml", mediaOther},

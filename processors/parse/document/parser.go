@@ -164,10 +164,15 @@ func typeOf(in Input) mediatype.Type {
 	case "text/html":
 		t.Essence = feedOrHTML(in.Body)
 	}
-	if (t.Essence == "text/xml" || t.Essence == "application/xml") && hasRootHTML(in.Body) {
+	if mayBeXHTML(t.Essence) && hasRootHTML(in.Body) {
 		t.Essence = mediaXHTML
 	}
 	return t
+}
+
+// mayBeXHTML tells whether a type is of any XML, or of the XHTML of old phones (application/vnd.wap.xhtml+xml).
+func mayBeXHTML(essence string) bool {
+	return essence == "text/xml" || essence == "application/xml" || strings.HasSuffix(essence, ".xhtml+xml")
 }
 
 // looksLikeHTML tells whether a document begins as HTML does, or as XHTML does behind an XML
