@@ -87,6 +87,8 @@ func TestMediaType(t *testing.T) {
 		{"application/octet-stream", "<!doctype html><p>", "text/html", mediaHTML},
 		{"binary/octet-stream", "<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC ''>", "text/html", mediaHTML},
 		{"application/octet-stream", "<?xml version='1.0'?>\n<html xmlns='http://www.w3.org/1999/xhtml'>", "text/html", mediaHTML},
+		{"application/octet-stream", "\ufeff\r\n<!DOCTYPE html><p>", "text/html", mediaHTML},
+		{"application/octet-stream", "\ufeffsome words", "application/octet-stream", mediaOther},
 		{"application/octet-stream", "<?xml version='1.0'?><rss>", "application/octet-stream", mediaOther},
 		{"application/octet-stream", "<?xml version='1.0'", "application/octet-stream", mediaOther},
 		{"application/octet-stream", "\x00\x01\x02", "application/octet-stream", mediaOther},

@@ -176,8 +176,9 @@ func mayBeXHTML(essence string) bool {
 }
 
 // looksLikeHTML tells whether a document begins as HTML does, or as XHTML does behind an XML
-// declaration.
+// declaration. A byte order mark does not count.
 func looksLikeHTML(body []byte) bool {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	sniffed := mediatype.Of(http.DetectContentType(body)).Essence
 	return sniffed == "text/html" || sniffed == "text/xml" && hasRootHTML(body)
 }
