@@ -29,8 +29,16 @@ const (
 	lastYear  = 2100
 )
 
+// zones are how far the zones with a name are ahead of UTC (RFC 822 section 5.1, and those of Central Europe).
+// Go knows only the names of one place, by default of the machine's own, and takes all others for UTC.
+var zones = map[string]time.Duration{
+	"EST": -5 * time.Hour, "EDT": -4 * time.Hour, "CST": -6 * time.Hour, "CDT": -5 * time.Hour,
+	"MST": -7 * time.Hour, "MDT": -6 * time.Hour, "PST": -8 * time.Hour, "PDT": -7 * time.Hour,
+	"CET": time.Hour, "CEST": 2 * time.Hour,
+}
+
 // Parse reads a date in a W3C form, or in one of the usual wrong forms. A date without a zone is
-// in UTC. Parse returns the zero time if the text is not a date.
+// in UTC, and so is a date with a zone that is not known. Parse returns the zero time if the text is not a date.
 func Parse(text string) time.Time {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" || len(text) > 64 {
@@ -49,8 +57,9 @@ func Parse(text string) time.Time {
 		text = text[:len(text)-1] + "Z"
 	}
 	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil && t.Year() >= firstYear && t.Year() <= lastYear {
-			return t.UTC()
+		if t, err := time.ParseInLocation(layout, text, time.UTC); err == nil && t.Year() >= firstYear && t.Year() <= lastYear {
+			zone, _ := t.Zone()
+			return t.Add(-zones[zone]).UTC()
 		}
 	}
 	// A date with a time that makes no sense is still a date.

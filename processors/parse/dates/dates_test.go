@@ -15,6 +15,8 @@ func TestDates(t *testing.T) {
 		"3.2.2005": "2005-02-03T00:00:00Z", "Thu, 03 Feb 2005 04:05:06 GMT": "2005-02-03T04:05:06Z", "1107403506": "2005-02-03T04:05:06Z", "1107403506000": "2005-02-03T04:05:06Z",
 		"2005-02-03T25:61:00Z": "2005-02-03T00:00:00Z", "2005-02-03T00:00:00-00:00": "2005-02-03T00:00:00Z", "February 3, 2005": "2005-02-03T00:00:00Z",
 		"2005-02-03Z": "2005-02-03T00:00:00Z", "2005-02-03T04Z": "2005-02-03T04:00:00Z", "Thu Feb  3 04:05:06 2005": "2005-02-03T04:05:06Z",
+		"Thu, 03 Feb 2005 04:05:06 EST": "2005-02-03T09:05:06Z", "Thu, 3 Feb 2005 04:05 PDT": "2005-02-03T11:05:00Z", "Thu Feb  3 04:05:06 CST 2005": "2005-02-03T10:05:06Z",
+		"2005-02-03 04:05:06 CEST": "2005-02-03T02:05:06Z", "Thu, 03 Feb 2005 04:05:06 UTC": "2005-02-03T04:05:06Z", "2005-02-03 04:05:06 JST": "2005-02-03T04:05:06Z",
 		"": "", "0000-00-00": "", "yesterday": "", "2005-13-01": "", "0001-01-01T00:00:00Z": "", "99999-01-01": "", "-1": "",
 	} {
 		got := ""
@@ -23,6 +25,22 @@ func TestDates(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What a date means does not depend on where the machine is.
+func TestZonesOfTheMachine(t *testing.T) {
+	local := time.Local
+	defer func() { time.Local = local }()
+	for _, place := range []*time.Location{time.UTC, time.FixedZone("JST", 9*60*60), time.FixedZone("EST", -5*60*60)} {
+		time.Local = place
+		for text, want := range map[string]string{
+			"Thu, 03 Feb 2005 04:05:06 JST": "2005-02-03T04:05:06Z", "Thu, 03 Feb 2005 04:05:06 EST": "2005-02-03T09:05:06Z",
+		} {
+			if got := Parse(text).Format(time.RFC3339); got != want {
+				t.Errorf("%q is %q in %s, want %q", text, got, place, want)
+			}
 		}
 	}
 }
