@@ -20,6 +20,7 @@ var layouts = []string{
 	time.RFC1123Z, time.RFC1123, "Mon, 2 Jan 2006 15:04:05 -0700", "Mon, 2 Jan 2006 15:04:05 MST", "Mon, 2 Jan 2006 15:04 MST",
 	"Mon, 2 Jan 2006 15:04 -0700", "2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04:05 MST", "2 Jan 2006", "Mon, 2 Jan 2006",
 	time.ANSIC, time.UnixDate, time.RFC850, "January 2, 2006", "Jan 2, 2006", "2 January 2006",
+	"Mon Jan 2 2006 15:04:05 GMT-0700", // Date.prototype.toString of JavaScript
 }
 
 // years are the years that count. The web began in 1990. Pages that never change often have dates
@@ -40,7 +41,7 @@ var zones = map[string]time.Duration{
 // Parse reads a date in a W3C form, or in one of the usual wrong forms. A date without a zone is
 // in UTC, and so is a date with a zone that is not known. Parse returns the zero time if the text is not a date.
 func Parse(text string) time.Time {
-	text = strings.Join(strings.Fields(text), " ")
+	text = uncommented(text)
 	if text == "" || len(text) > 64 {
 		return time.Time{}
 	}
@@ -71,6 +72,12 @@ func Parse(text string) time.Time {
 	return time.Time{}
 }
 
+// uncommented returns a text without a comment at its end (RFC 822 section 3.1.4), and with single spaces.
+func uncommented(text string) string {
+	text, _, _ = strings.Cut(strings.Join(strings.Fields(text), " "), " (")
+	return text
+}
+
 // unix reads seconds or milliseconds since 1970.
 func unix(text string) time.Time {
 	if len(text) != 10 && len(text) != 13 {
@@ -93,7 +100,7 @@ func unix(text string) time.Time {
 // Format writes a date in the form of RFC 3339. If the text has only a day, a month or a year, so has
 // the result. It is empty if the text is not a date.
 func Format(text string) string {
-	text = strings.TrimSpace(text)
+	text = uncommented(text)
 	t := Parse(text)
 	digits := 0
 	for _, c := range []byte(text) {
