@@ -1,6 +1,9 @@
 package markup
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+)
 
 // Bases are what xml:base says for the references in a feed: the attributes of the feed and of the open
 // entry (RFC 4287 section 2).
@@ -17,15 +20,19 @@ func (b *Bases) OpenFeed(t Token) {
 func (b *Bases) OpenEntry(t Token) { b.entry = t.Attr("base") }
 
 // Resolve returns a reference of an element, as attributes xml:base say what it refers to. It stays as it
-// is if no base is absolute.
+// is if no base is absolute, or begins with a slash and so is relative to the host of the feed.
 func (b *Bases) Resolve(t Token, ref string) string {
 	at := new(url.URL)
 	for _, base := range []string{b.feed, b.entry, t.Attr("base")} {
-		if u, err := url.Parse(base); err == nil && base != "" {
+		switch u, err := url.Parse(base); {
+		case err != nil || base == "":
+		case isRooted(at):
 			at = at.ResolveReference(u)
+		default:
+			at = u
 		}
 	}
-	if !at.IsAbs() || ref == "" {
+	if !isRooted(at) || ref == "" {
 		return ref
 	}
 	if to, err := at.Parse(ref); err == nil {
@@ -33,3 +40,5 @@ func (b *Bases) Resolve(t Token, ref string) string {
 	}
 	return ref
 }
+
+func isRooted(u *url.URL) bool { return u.IsAbs() || strings.HasPrefix(u.Path, "/") }
