@@ -299,7 +299,7 @@ func (r *reader) take() {
 			first(&e.Title, r.plain(raw))
 		}
 	case "link":
-		r.setLink(r.url(raw))
+		r.setLink(r.url(r.bases.Resolve(markup.Token{}, strings.TrimSpace(raw))))
 	case "guid", "id":
 		first(&e.ID, r.bounded(strings.TrimSpace(raw)))
 		if field == "guid" && r.guid && urls.IsAbsolute(strings.TrimSpace(raw)) {
@@ -324,7 +324,7 @@ func (r *reader) ofFeed(field, raw string) {
 	case "title":
 		first(&f.Title, r.plain(raw))
 	case "link":
-		r.setLink(r.url(raw))
+		r.setLink(r.url(r.bases.Resolve(markup.Token{}, strings.TrimSpace(raw))))
 	case "description", "subtitle", "tagline":
 		first(&f.Description, r.plain(raw))
 	case "language":

@@ -57,6 +57,8 @@ func TestFeeds(t *testing.T) {
 			Feed{Kind: Atom, Title: "&amp;", Author: "A &amp;", Entries: []Entry{{Title: "<b>", Summary: "&lt;"}}}},
 		"xml:base": {`<feed xml:base="https://h/x/"><link href="."/><entry xml:base="y/"><link href="a"/></entry><entry><link href="b"/><link rel="enclosure" href="/c"/></entry></feed>`,
 			Feed{Kind: Atom, Link: "https://h/x/", Entries: []Entry{{Link: "https://h/x/y/a"}, {Link: "https://h/x/b", Enclosure: "https://h/c"}}}},
+		"xml:base of RSS": {`<rss xml:base="https://h/x/"><channel><link>.</link><item><link> a </link></item><item><link>https://o/b|c</link></item></channel></rss>`,
+			Feed{Kind: RSS, Link: "https://h/x/", Entries: []Entry{{Link: "https://h/x/a"}, {Link: "https://o/b|c"}}}},
 		"xml:base without a host": {`<feed xml:base="/x/"><link href="."/><entry xml:base="y/"><link href="a"/></entry><entry><link href="https://o/b"/></entry></feed>`,
 			Feed{Kind: Atom, Link: "/x/", Entries: []Entry{{Link: "/x/y/a"}, {Link: "https://o/b"}}}},
 		"xml:base that is relative to the feed": {`<feed xml:base="x/"><entry xml:base="y/"><link href="a"/></entry><entry xml:base="/z/"><link href="b"/></entry></feed>`,

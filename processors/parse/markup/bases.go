@@ -3,6 +3,8 @@ package markup
 import (
 	"net/url"
 	"strings"
+
+	"github.com/weftcrawl/weft/internal/urls"
 )
 
 // Bases are what xml:base says for the references in a feed: the attributes of the feed and of the open
@@ -20,7 +22,7 @@ func (b *Bases) OpenFeed(t Token) {
 func (b *Bases) OpenEntry(t Token) { b.entry = t.Attr("base") }
 
 // Resolve returns a reference of an element, as attributes xml:base say what it refers to. It stays as it
-// is if no base is absolute, or begins with a slash and so is relative to the host of the feed.
+// is if it is absolute, or if no base is absolute or begins with a slash, as one relative to the host does.
 func (b *Bases) Resolve(t Token, ref string) string {
 	at := new(url.URL)
 	for _, base := range []string{b.feed, b.entry, t.Attr("base")} {
@@ -32,7 +34,7 @@ func (b *Bases) Resolve(t Token, ref string) string {
 			at = u
 		}
 	}
-	if !isRooted(at) || ref == "" {
+	if !isRooted(at) || ref == "" || urls.IsAbsolute(ref) {
 		return ref
 	}
 	if to, err := at.Parse(ref); err == nil {

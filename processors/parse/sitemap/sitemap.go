@@ -318,7 +318,7 @@ func (r *reader) text(value string) {
 	switch r.field {
 	case "loc", "link":
 		if e.Loc == "" {
-			e.Loc = unspaced(value)
+			e.Loc = r.bases.Resolve(markup.Token{}, unspaced(value))
 		}
 	case "guid":
 		if r.permalink && urls.IsAbsolute(value) {

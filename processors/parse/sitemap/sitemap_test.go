@@ -138,6 +138,7 @@ func TestSitemapsOfTheWild(t *testing.T) {
 			"http://h/a 2003-12-13T18:30:02Z", Atom},
 		"Atom 0.3": {`<feed version="0.3" xmlns="http://purl.org/atom/ns#"><entry><link rel="alternate" type="text/html" href="http://h/a"/><issued>2003-12-13T08:29:29-04:00</issued>
 <modified>2003-12-13T18:30:02Z</modified></entry></feed>`, "http://h/a 2003-12-13T18:30:02Z", Atom},
+		"xml:base of RSS": {`<rss xml:base="http://h/x/"><channel><item><link>a</link></item><item><link>http://o/b|c</link></item></channel></rss>`, "http://h/x/a\nhttp://o/b|c", RSS},
 		"xml:base of a feed, an entry and a link": {`<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://h/x/"><entry xml:base="y/"><link href="a"/></entry>
 <entry><link href="b"/></entry><entry><link xml:base="/z/" href="c"/></entry><entry><link href="http://o/d"/></entry></feed>`, "http://h/x/y/a\nhttp://h/x/b\nhttp://h/z/c\nhttp://o/d", Atom},
 		"a list":                             {"\ufeffhttp://h/a\r\n\r\nHTTPS://h/b \nsee below\nhttp://h/c", "http://h/a\nHTTPS://h/b\nhttp://h/c", Text},
