@@ -312,9 +312,15 @@ func (r *reader) take() {
 	case "author", "creator":
 		first(&e.Author, r.plain(raw))
 	case "description", "summary":
-		e.Summary = r.plain(raw)
+		if r.prefix == "media" { // of a picture, say (Media RSS)
+			first(&e.Summary, r.plain(raw))
+		} else {
+			e.Summary = r.plain(raw)
+		}
 	case "content", "encoded":
-		first(&e.Summary, r.plain(raw))
+		if r.prefix != "media" {
+			first(&e.Summary, r.plain(raw))
+		}
 	}
 }
 

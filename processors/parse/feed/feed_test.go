@@ -57,6 +57,9 @@ func TestFeeds(t *testing.T) {
 			Feed{Kind: Atom, Title: "&amp;", Author: "A &amp;", Entries: []Entry{{Title: "<b>", Summary: "&lt;"}}}},
 		"xml:base": {`<feed xml:base="https://h/x/"><link href="."/><entry xml:base="y/"><link href="a"/></entry><entry><link href="b"/><link rel="enclosure" href="/c"/></entry></feed>`,
 			Feed{Kind: Atom, Link: "https://h/x/", Entries: []Entry{{Link: "https://h/x/y/a"}, {Link: "https://h/x/b", Enclosure: "https://h/c"}}}},
+		"Media RSS": {`<rss><channel><item><media:content url="/i.png"><media:title>admin</media:title></media:content><content:encoded>All of it</content:encoded></item>
+<item><description>The entry</description><media:description>A picture</media:description></item><item><media:description>A picture</media:description></item></channel></rss>`,
+			Feed{Kind: RSS, Entries: []Entry{{Summary: "All of it"}, {Summary: "The entry"}, {Summary: "A picture"}}}},
 		"xml:base of RSS": {`<rss xml:base="https://h/x/"><channel><link>.</link><item><link> a </link></item><item><link>https://o/b|c</link></item></channel></rss>`,
 			Feed{Kind: RSS, Link: "https://h/x/", Entries: []Entry{{Link: "https://h/x/a"}, {Link: "https://o/b|c"}}}},
 		"xml:base without a host": {`<feed xml:base="/x/"><link href="."/><entry xml:base="y/"><link href="a"/></entry><entry><link href="https://o/b"/></entry></feed>`,
