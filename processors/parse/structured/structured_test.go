@@ -137,6 +137,8 @@ func TestFlat(t *testing.T) {
 		{"authors once", article + `<meta name=author content=ann><meta property=article:author content=https://a.example/ann><meta name=dc.creator content=Bob>`, authors, "Ann||json-ld |https://a.example/ann|open-graph Bob||dublin-core"},
 		{"authors by reference", ld(`"@graph":[{"@type":"Article","author":{"@id":"#a"}},{"@id":"#a","@type":"Person","givenName":"Ann","familyName":"Loom","url":"/ann"}]`), authors, "Ann Loom|https://site.example/ann|json-ld"},
 		{"a price", ld(`"@type":"Product","name":"Loom","offers":{"@type":"Offer","price":12.50,"priceCurrency":"EUR","availability":"https://schema.org/InStock"}`), prices, "12.50-EUR|Loom|InStock"},
+		{"an availability by its name", ld(`"@type":"Offer","price":5,"priceCurrency":"EUR","availability":"SoldOut"`), prices, "5-EUR||SoldOut"},
+		{"an availability of others", ld(`"@type":"Offer","price":5,"priceCurrency":"EUR","availability":"/stock"`), prices, "5-EUR||https://site.example/stock"},
 		{"a range", ld(`"@type":"Product","name":"Loom","offers":{"@type":"AggregateOffer","lowPrice":"1","highPrice":"2","priceCurrency":"usd"}`), prices, "1-2USD|Loom|"},
 		{"a price in a specification", ld(`"@type":"Offer","name":"x","priceSpecification":{"price":"5","priceCurrency":"CHF"}`), prices, "5-CHF|x|"},
 		{"a price for people", `<p itemscope itemtype=http://schema.org/Offer><b itemprop=price>1.299,00 €</b>`, prices, "1299.00-EUR||"},

@@ -395,12 +395,23 @@ func (s *summary) price(item *codecs.ParsedItem, source, name string) bool {
 	if amount == "" {
 		return false
 	}
-	availability := short(first("availability"))
 	s.addPrice(codecs.ParsedPrice{
 		Amount: amount, Highest: first("highPrice", "maxPrice"), Currency: first("priceCurrency", "currency"), Item: name,
-		Availability: availability, Source: source,
+		Availability: availability(first("availability")), Source: source,
 	})
 	return true
+}
+
+// availability returns the name of an availability. Shops may write the name alone (Google Search Central,
+// "Product snippet structured data"), which was then read as a reference relative to the page.
+func availability(value string) string {
+	name := short(value)
+	switch last := name[strings.LastIndexByte(name, '/')+1:]; last {
+	case "BackOrder", "Discontinued", "InStock", "InStoreOnly", "LimitedAvailability", "MadeToOrder", "OnlineOnly", "OutOfStock",
+		"PreOrder", "PreSale", "Reserved", "SoldOut":
+		return last
+	}
+	return name
 }
 
 // metaPrices reads the prices of meta elements.
