@@ -90,6 +90,8 @@
 // would have elsewhere. It is followed if both kinds are. Scripts are not run: base elements,
 // refreshes, and directives for robots count in noscript as they do elsewhere.
 //
+// An alternate of a type of oEmbed is no link: it is data for sites that show the page within theirs.
+//
 // rel=nofollow keeps a link from being followed; ugc and sponsored alone do not, see
 // Options.NoFollow. Canonical URLs come from the header and from link elements; if two of
 // them differ, none counts. Header fields resolve against the response, everything else

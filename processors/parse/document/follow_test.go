@@ -46,6 +46,23 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// Data for other sites that show the page within theirs is no page. Each page of WordPress names two.
+func TestOEmbedIsNoLink(t *testing.T) {
+	page := newParser(t, nil).Document(Input{
+		URL: "https://a.example/", ContentType: "text/html",
+		LinkFields: []string{`</h1>; rel="alternate"; type="application/json+oembed"; title="T", </h2>; rel=alternate; type=application/json`},
+		Body: []byte(`<link rel=alternate type="application/json+oembed" href=/1><link rel="alternate" type=" text/xml+oEmbed; charset=utf-8" href=/2>
+			<link rel=alternate type="application/feed+json" href=/3><link rel=alternate hreflang=de href=/4><a type="application/json+oembed" href=/5>x</a>`),
+	})
+	var found []string
+	for _, link := range page.Links {
+		found = append(found, link.URL)
+	}
+	if got := strings.Join(found, " "); got != "https://a.example/h2 /3 /4 /5" {
+		t.Error(got)
+	}
+}
+
 // TestFollowsRel parts the tokens that refuse by commas as well as by white space,
 // and those that name what a link element is for by white space only.
 func TestFollowsRel(t *testing.T) {

@@ -34,7 +34,7 @@ func headerLinks(field string, found func(headerLink)) {
 // headerLink is one link of a Link field. Of a parameter given twice the first
 // counts.
 type headerLink struct {
-	target, rel, anchor, title, language string
+	target, rel, anchor, title, language, media string
 }
 
 // parameters reads the parameters at the beginning of s and returns what comes
@@ -77,6 +77,8 @@ func (l *headerLink) set(name, value string) {
 		field = &l.title
 	case strings.EqualFold(name, "hreflang"):
 		field = &l.language
+	case strings.EqualFold(name, "type"):
+		field = &l.media
 	}
 	if *field == "" {
 		*field = value
@@ -110,7 +112,7 @@ func (c *collector) header(in Input) {
 	for _, field := range in.LinkFields {
 		headerLinks(field, func(l headerLink) {
 			rel := normalRel(strings.ToValidUTF8(l.rel, "\uFFFD"))
-			kind := kindOfRel(rel)
+			kind := kindOfRel(rel, l.media)
 			if kind == "" || l.target == "" || l.anchor != "" && absolute(l.anchor) != source.String() {
 				return
 			}

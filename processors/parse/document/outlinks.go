@@ -1,6 +1,10 @@
 package document
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/internal/mediatype"
+)
 
 // Link is one reference of a document.
 type Link struct {
@@ -168,11 +172,15 @@ var relKinds = []struct {
 	{"stylesheet", KindStylesheet}, {"alternate", KindAlternate}, {"icon", KindIcon}, {"apple-touch-icon", KindIcon},
 }
 
-// kindOfRel returns what a link element or header field with that rel names; "": it is not
-// a link for the crawl, such as a connection to be opened early.
-func kindOfRel(rel string) Kind {
+// kindOfRel returns what a link element or header field with that rel and type names; "": it is not
+// a link for the crawl, such as a connection to be opened early. Neither is the data by which other sites show
+// the page within theirs (oembed.com, section 4).
+func kindOfRel(rel, mediaType string) Kind {
 	for _, r := range relKinds {
 		if hasToken(rel, r.rel) {
+			if r.kind == KindAlternate && strings.HasSuffix(mediatype.Of(mediaType).Essence, "+oembed") {
+				return ""
+			}
 			return r.kind
 		}
 	}

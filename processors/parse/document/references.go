@@ -175,7 +175,7 @@ func (c *collector) media(name atom.Atom, attrs []html.Attribute) {
 func (c *collector) linkElement(attrs []html.Attribute) {
 	href, ok := lookup(attrs, "href")
 	rel := normalRel(attribute(attrs, "rel"))
-	kind := kindOfRel(rel)
+	kind := kindOfRel(rel, attribute(attrs, "type"))
 	if !ok || kind == "" {
 		return
 	}
