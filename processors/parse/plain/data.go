@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/internal/urls"
 )
@@ -140,8 +142,9 @@ func separator(text string) rune {
 }
 
 // URLs calls found with each URL in a text. A URL begins with http:// or https://, not directly
-// behind a letter. It ends at white space or at a delimiter of URLs (RFC 3986, appendix C).
-// Punctuation and brackets at its end do not belong to it.
+// behind a letter. It ends at white space or at a delimiter of URLs (RFC 3986, appendix C). Letters beyond
+// ASCII belong to it, but not those of languages that may write a word directly behind it. Punctuation and
+// brackets at its end do not belong to it.
 func URLs(text string, found func(url string)) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], "://")
@@ -177,7 +180,11 @@ func isWord(c byte) bool {
 func urlEnd(text string, from int) int {
 	end := from
 	open := 0 // brackets that are open in the URL
-	for end < len(text) && end-from <= maxURLBytes && text[end] > ' ' && text[end] < 0x7f && strings.IndexByte("<>\"`\\^{}|[]", text[end]) < 0 {
+	for end < len(text) && end-from <= maxURLBytes {
+		size := urlRune(text[end:])
+		if size == 0 {
+			break
+		}
 		switch text[end] {
 		case '(':
 			open++
@@ -186,9 +193,29 @@ func urlEnd(text string, from int) int {
 				return trimmed(text, from, end)
 			}
 		}
-		end++
+		end += size
 	}
 	return trimmed(text, from, end)
+}
+
+// urlRune returns how many bytes the character has at the beginning of a text; 0: it does not belong to a URL.
+func urlRune(text string) int {
+	if c := text[0]; c < utf8.RuneSelf {
+		if c <= ' ' || c == 0x7f || strings.IndexByte("<>\"`\\^{}|[]", c) >= 0 {
+			return 0
+		}
+		return 1
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	if !unicode.In(r, unicode.L, unicode.M, unicode.Nd) || unicode.In(r, withoutSpaces...) {
+		return 0
+	}
+	return size
+}
+
+// withoutSpaces are the scripts in which words need no space around a URL.
+var withoutSpaces = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
 // trimmed is the end of text[from:end] without punctuation.

@@ -90,6 +90,9 @@ func TestURLs(t *testing.T) {
 		"xhttp://a.example/ ftp://b.example/ https://":          "",
 		"见https://a.example/。":                                  "https://a.example/",
 		"https://a.example":                                     "https://a.example",
+		"https://ru.example/wiki/Москва_(город), «https://bücher.example/ü»":        "https://ru.example/wiki/Москва_(город) https://bücher.example/ü",
+		"https://a.example/b見て https://a.example/c에서 https://a.example/d，":          "https://a.example/b https://a.example/c https://a.example/d",
+		"https://a.example/\u00a0b https://a.example/\u2014 https://a.example/\xff": "https://a.example/ https://a.example/ https://a.example/",
 	} {
 		var urls []string
 		URLs(text, func(url string) { urls = append(urls, url) })
