@@ -123,7 +123,7 @@ func ReadCSV(text string, found func(url string)) Table {
 			t.Wrong = Uneven
 		}
 		for _, cell := range row {
-			if isURL(cell) {
+			if cell = strings.TrimSpace(cell); isURL(cell) {
 				found(cell)
 			}
 		}

@@ -77,7 +77,7 @@ func TestCSV(t *testing.T) {
 		}
 	}
 	var urls []string
-	ReadCSV("name,page\nA,https://a.example/\nB,see https://b.example/\n", func(url string) { urls = append(urls, url) })
+	ReadCSV("name,page\nA, https://a.example/\nB,see https://b.example/\n", func(url string) { urls = append(urls, url) })
 	if diff := cmp.Diff([]string{"https://a.example/"}, urls); diff != "" {
 		t.Error(diff)
 	}
