@@ -53,6 +53,22 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// Paragraphs that Readability makes, of lines and of div elements, are lines of the text.
+func TestParagraphsThatAreMade(t *testing.T) {
+	paragraph := strings.Repeat("These are some words, and some more. ", 10) + "The end."
+	want := strings.Join([]string{paragraph, paragraph, paragraph}, "\n")
+	for name, body := range map[string]string{
+		"div": strings.Repeat("<div>"+paragraph+"</div>", 3),
+		"p":   strings.Repeat("<p>"+paragraph+"</p>", 3),
+		"br":  paragraph + strings.Repeat("<br><br>"+paragraph, 2),
+	} {
+		a := reader(t).Read(parse(t, "<title>T</title><div>"+body+"</div>"), where)
+		if a.Text != want || a.Markdown != strings.ReplaceAll(want, "\n", "\n\n") {
+			t.Errorf("%s: %q\n%q", name, a.Text, a.Markdown)
+		}
+	}
+}
+
 // Only what is wanted is made.
 func TestWanted(t *testing.T) {
 	r := reader(t)

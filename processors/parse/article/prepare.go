@@ -26,6 +26,7 @@ const (
 // that Markdown would blow up.
 func prepare(root *html.Node, base *url.URL) {
 	p := preparer{base: base}
+	name(root)
 	p.element(root, 0, "")
 }
 
@@ -49,6 +50,7 @@ func (p *preparer) element(n *html.Node, quotes int, language string) {
 }
 
 func (p *preparer) one(n *html.Node, quotes int, language string) {
+	name(n)
 	switch n.DataAtom {
 	case atom.A:
 		p.link(n, "href", "mailto")
@@ -233,6 +235,10 @@ func isBracketed(root *html.Node) bool {
 	end()
 	return looked > maxLookahead
 }
+
+// name gives an element the atom of its name. Readability makes paragraphs, of lines and of div elements, without
+// one, so that their texts would be one line.
+func name(n *html.Node) { n.DataAtom = atom.Lookup([]byte(n.Data)) }
 
 func rename(n *html.Node, to atom.Atom) { n.DataAtom, n.Data = to, to.String() }
 
