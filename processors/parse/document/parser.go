@@ -151,7 +151,8 @@ func MediaType(in Input) string { return typeOf(in).Essence }
 // unknown MIME type). A type that is stated is believed, but for the type of any bytes: many servers
 // send it for files whose names they do not know, such as a.xhtml, so HTML is looked for. XML whose root
 // is html is XHTML, as in browsers. HTML may be a feed (section 7.3: mislabeled feeds), because programs that
-// do not state a type send it.
+// do not state a type send it. Plain text may be bytes (section 7.2: mislabeled binary), because servers send
+// this type, too, for names that they do not know.
 func typeOf(in Input) mediatype.Type {
 	t := mediatype.Of(in.ContentType)
 	switch t.Essence {
@@ -163,11 +164,40 @@ func typeOf(in Input) mediatype.Type {
 		}
 	case "text/html":
 		t.Essence = feedOrHTML(in.Body)
+	case "text/plain":
+		if isDefault(t.Charset) && isBinary(in.Body) {
+			t.Essence = "application/octet-stream"
+		}
 	}
 	if mayBeXHTML(t.Essence) && hasRootHTML(in.Body) {
 		t.Essence = mediaXHTML
 	}
 	return t
+}
+
+// isDefault tells whether servers state a charset, or none, for files that they do not know.
+func isDefault(charset string) bool {
+	return charset == "" || strings.EqualFold(charset, "iso-8859-1") || strings.EqualFold(charset, "utf-8")
+}
+
+// isBinary tells whether a body is not text: by the standard, whether there is a control character within its
+// first bytes. Weft wants one in fifty, and counts neither NUL, which UTF-16 has, nor those of old texts:
+// backspace, and Ctrl-Z at the end. A byte order mark says that it is text.
+func isBinary(body []byte) bool {
+	const resourceHeader = 1445 // section 5.2
+	for _, mark := range []string{"\xfe\xff", "\xff\xfe", "\ufeff"} {
+		if bytes.HasPrefix(body, []byte(mark)) {
+			return false
+		}
+	}
+	body = body[:min(len(body), resourceHeader)]
+	controls := 0
+	for _, c := range body {
+		if c >= 0x01 && c <= 0x07 || c == 0x0b || c >= 0x0e && c <= 0x19 || c >= 0x1c && c <= 0x1f {
+			controls++
+		}
+	}
+	return controls*50 > len(body)
 }
 
 // mayBeXHTML tells whether a type is of any XML, or of the XHTML of old phones (application/vnd.wap.xhtml+xml).
