@@ -53,7 +53,8 @@ type body struct {
 // see bodyMemory.reserve.
 func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Response, limit int64) (body, error) {
 	defer resp.Body.Close()
-	kept := &keeper{r: resp.Body}
+	source := &codedReader{r: resp.Body, tolerant: resp.ProtoMajor == 1 && resp.ContentLength > 0 && len(resp.Header["Content-Encoding"]) > 0}
+	kept := &keeper{r: source}
 	if b.keep && len(resp.Header["Content-Encoding"]) > 0 {
 		kept.most = keptAtOnce
 	}
@@ -62,6 +63,9 @@ func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Respo
 	err := b.content(ctx, end, resp, kept, wire, limit, &got)
 	if err == nil && !got.truncated {
 		err = finish(resp, wire)
+	}
+	if source.short && !got.truncated && !errors.Is(err, errNoMemory) && (err != nil || int64(len(got.bytes)) != resp.ContentLength) {
+		err = wireFailure(io.ErrUnexpectedEOF)
 	}
 	got.wireBytes = wire.n
 	if err != nil {
@@ -74,6 +78,25 @@ func (b *bodies) read(ctx context.Context, end func(why error), resp *http.Respo
 	}
 	got.reservation.shrink(limit + int64(len(got.coded)))
 	return got, nil
+}
+
+// codedReader reads a body. Some servers send the length of the decoded body as the
+// Content-Length, and browsers tolerate that. So if a coded body of HTTP/1.x ends before its
+// Content-Length, the reader notes this and ends without an error. The body is whole if the
+// Content-Length is its decoded length.
+type codedReader struct {
+	r        io.Reader
+	tolerant bool
+	short    bool // it ended before its Content-Length
+}
+
+// Read implements io.Reader.
+func (c *codedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if c.tolerant && errors.Is(err, io.ErrUnexpectedEOF) {
+		c.short, err = true, io.EOF
+	}
+	return n, err
 }
 
 // keeper keeps what is read, as long as it is at most most bytes. 0: it keeps nothing.

@@ -135,6 +135,15 @@ func codingServers() []hostile {
 			return serve(fmt.Sprintf(ok+"Content-Encoding: gzip\r\n"+format, len(gz), gz))(t)
 		}
 	}
+	// decodedLength serves a coded body without its last bytes. The Content-Length is that of the
+	// decoded body, and more.
+	decodedLength := func(coding string, more, missing int) func(t *testing.T) string {
+		return func(t *testing.T) string {
+			page := bytes.Repeat(plain, 20)
+			packed := compress(t, coding, page)
+			return says(fmt.Sprintf(ok+"Content-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", coding, len(page)+more, packed[:len(packed)-missing]))(t)
+		}
+	}
 	return append(list,
 		hostile{"gzip bomb, nested twice", coded("gzip, gzip", "gzip,gzip", zeros), small},
 		hostile{"br bomb in gzip", coded("br, gzip", "br,gzip", zeros), small},
@@ -148,6 +157,11 @@ func codingServers() []hostile {
 		hostile{"a thousand codings", coded(strings.Repeat("gzip,", 1000), "gzip", plain), nil},
 		hostile{"incomplete gzip", coded("gzip", "", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")), nil},
 		hostile{"closes after a gzip member, before the end", member(says, "Content-Length: %d0\r\n\r\n%s"), nil},
+		hostile{"gzip, Content-Length of the decoded body", decodedLength("gzip", 0, 0), nil},
+		hostile{"br, Content-Length of the decoded body", decodedLength("br", 0, 0), nil},
+		hostile{"gzip, Content-Length above that of the decoded body", decodedLength("gzip", 1, 0), nil},
+		hostile{"incomplete gzip, Content-Length of the decoded body", decodedLength("gzip", 0, 20), nil},
+		hostile{"incomplete br, Content-Length of the decoded body", decodedLength("br", 0, 20), nil},
 		hostile{"stops after a gzip member", member(holds, "Content-Length: %d0\r\n\r\n%s"), hastyBody},
 		hostile{"gzip without the last chunk", member(says, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n"), nil},
 		hostile{"gzip, and a chunk size that is not a number", member(says, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nxyz\r\n"), nil},
