@@ -182,10 +182,19 @@ func (c *Client) exchange(ctx context.Context, r Request, x *Exchange) error {
 		_ = a.failed(ctx, err) // this is not the server's fault
 		return err
 	}
-	if err != nil && (x.Location == "" || ctx.Err() != nil) {
-		return a.failed(ctx, err)
+	if err != nil {
+		err = a.failed(ctx, err)
 	}
-	return nil // a redirect needs only its header
+	if x.Location != "" && !ended(err) {
+		return nil // a redirect needs only its header, even if its body hangs
+	}
+	return err
+}
+
+// ended tells whether err says that the caller has ended the exchange.
+func ended(err error) bool {
+	class := Classify(err)
+	return class == ClassCanceled || class == ClassLeaseLost
 }
 
 // MaxRobotsRedirects is how many redirects in a row are followed from a
