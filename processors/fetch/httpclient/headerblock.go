@@ -44,7 +44,8 @@ func (h *headerBlock) isHTTP() bool {
 	return len(h.text) > 0 && string(h.text[:min(len(h.text), len(version))]) == version[:min(len(h.text), len(version))]
 }
 
-// feed takes the next bytes read. done tells that no more are needed.
+// feed takes the next bytes read, and hides in them what net/http refuses ([hideIdentity]). done
+// tells that no more are needed.
 func (h *headerBlock) feed(b []byte) (done bool) {
 	for {
 		from := max(0, len(h.text)-3)
@@ -56,16 +57,32 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 		h.text = append(h.text, b[:take]...)
 		end := headerEnd(h.text, from)
 		if end < 0 {
+			hideIdentity(b[:take])
 			h.overrun = take < len(b)
 			return h.overrun
 		}
-		b = b[take-(len(h.text)-end):]
+		of := take - (len(h.text) - end)
+		hideIdentity(b[:of])
+		b = b[of:]
 		h.text = h.text[:end]
 		if !isInterim(h.text) {
 			h.complete = true
 			return true
 		}
 		h.text = h.text[:0]
+	}
+}
+
+// hideIdentity renames each field of lines that says "Transfer-Encoding: identity", in place. That
+// means no transfer coding (RFC 2616 section 3.6). Some servers still send it, and browsers ignore
+// it, but net/http refuses such a response. A field that comes in two reads is not found.
+func hideIdentity(lines []byte) {
+	for line := range bytes.Lines(lines) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		whole := bytes.HasSuffix(value, []byte("\n"))
+		if whole && bytes.EqualFold(name, []byte("Transfer-Encoding")) && bytes.EqualFold(bytes.TrimSpace(value), []byte("identity")) {
+			line[0] = 'X'
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package httpclient
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"net/http"
 	"slices"
@@ -43,6 +44,23 @@ func TestHeaderBlock(t *testing.T) {
 				t.Fatalf("%s, in chunks of %d: %v\n%s", tc.name, size, err, diff)
 			}
 		}
+	}
+}
+
+// Only whole fields of the header are hidden, and what is kept has them.
+func TestHideIdentity(t *testing.T) {
+	const field = "Transfer-Encoding: identity\r\n"
+	in := []byte("HTTP/1.1 103 x\r\n" + field + "\r\nHTTP/1.1 200 OK\r\n" + field + "A: " + field + "TE: identity\r\n\r\n" + field)
+	hidden := bytes.ReplaceAll(in, []byte("\nT"), []byte("\nX"))
+	want := string(hidden[:bytes.Index(hidden, []byte("XE:"))]) + "TE: identity\r\n\r\n" + field
+	h := headerBlock{limit: 1000}
+	if !h.feed(in) || string(in) != want || !strings.Contains(string(h.text), "\n"+field) {
+		t.Errorf("net/http gets %q, kept is %q", in, h.text)
+	}
+	part := []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity")
+	h = headerBlock{limit: 1000}
+	if h.feed(part); !bytes.Contains(part, []byte("\nTransfer")) {
+		t.Errorf("part of a field: %q", part)
 	}
 }
 
@@ -137,13 +155,14 @@ func TestHeaderBlockAgrees(t *testing.T) {
 
 func FuzzHeaderBlock(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 100 x\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\n b\r\n\r\nx"), 3)
+	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n"), 60)
 	f.Fuzz(func(t *testing.T, data []byte, size int) {
 		if size <= 0 {
 			size = 1
 		}
 		whole, parts := headerBlock{limit: 200}, headerBlock{limit: 200}
-		whole.feed(data)
-		for chunk := range slices.Chunk(data, size) {
+		whole.feed(bytes.Clone(data))
+		for chunk := range slices.Chunk(bytes.Clone(data), size) {
 			if parts.feed(chunk) {
 				break
 			}

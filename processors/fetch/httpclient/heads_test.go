@@ -30,6 +30,7 @@ func TestHeads(t *testing.T) {
 		"HTTP/1.1 200 Fine by me: yes\r\nX-b:1\r\nconTent-type:\t text/html  \r\nx-A: caf\xe9\r\nX-Fold: one\r\n  two\r\nContent-Length: 2\r\n\r\n",
 		"HTTP/1.0 404\r\nConnection: keep-alive\r\nContent-Length: 02\r\n\r\n",
 		"HTTP/1.1 200 OK\nContent-Length: 2\n\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n",
 		"HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n",
 	}
 	asked := make(chan string, 1)
