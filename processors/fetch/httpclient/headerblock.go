@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Header is one field line of a request or response, in valid UTF-8.
@@ -44,8 +46,8 @@ func (h *headerBlock) isHTTP() bool {
 	return len(h.text) > 0 && string(h.text[:min(len(h.text), len(version))]) == version[:min(len(h.text), len(version))]
 }
 
-// feed takes the next bytes read, and hides in them what net/http refuses ([hideIdentity]). done
-// tells that no more are needed.
+// feed takes the next bytes read, and mends in them what net/http refuses ([mend]). done tells that
+// no more are needed.
 func (h *headerBlock) feed(b []byte) (done bool) {
 	for {
 		from := max(0, len(h.text)-3)
@@ -54,15 +56,19 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 		if end := headerEnd(b[:take], 0); end >= 0 {
 			take = end // the body that follows may be 4 KiB
 		}
+		mendBytes := mend
+		if n := len(h.text); n == 0 || h.text[n-1] != '\n' {
+			mendBytes = mendHead // b begins within a line
+		}
 		h.text = append(h.text, b[:take]...)
 		end := headerEnd(h.text, from)
 		if end < 0 {
-			hideIdentity(b[:take])
+			mendBytes(b[:take])
 			h.overrun = take < len(b)
 			return h.overrun
 		}
 		of := take - (len(h.text) - end)
-		hideIdentity(b[:of])
+		mendBytes(b[:of])
 		b = b[of:]
 		h.text = h.text[:end]
 		if !isInterim(h.text) {
@@ -73,16 +79,34 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 	}
 }
 
-// hideIdentity renames each field of lines that says "Transfer-Encoding: identity", in place. That
-// means no transfer coding (RFC 2616 section 3.6). Some servers still send it, and browsers ignore
-// it, but net/http refuses such a response. A field that comes in two reads is not found.
-func hideIdentity(lines []byte) {
+// mend changes fields that net/http refuses and browsers ignore, in place, in the lines of a header
+// after its first. A field that comes in two reads is not found.
+//
+//   - Transfer-Encoding: identity means no transfer coding (RFC 2616 section 3.6). Some servers still
+//     send it.
+//   - Bytes that cannot stand in a name, such as quotation marks, become "_", which no name of ours has.
+//     Control characters stay, and are bad_response.
+func mend(lines []byte) {
 	for line := range bytes.Lines(lines) {
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		whole := bytes.HasSuffix(value, []byte("\n"))
-		if whole && bytes.EqualFold(name, []byte("Transfer-Encoding")) && bytes.EqualFold(bytes.TrimSpace(value), []byte("identity")) {
-			line[0] = 'X'
+		name, value, found := bytes.Cut(line, []byte(":"))
+		if !found || !bytes.HasSuffix(value, []byte("\n")) || line[0] == ' ' || line[0] == '\t' {
+			continue // it is not a whole field, or it continues one
 		}
+		if bytes.EqualFold(name, []byte("Transfer-Encoding")) && bytes.EqualFold(bytes.TrimSpace(value), []byte("identity")) {
+			name[0] = 'X'
+		}
+		for i, c := range name {
+			if c > ' ' && c != 0x7f && !httpguts.IsTokenRune(rune(c)) {
+				name[i] = '_'
+			}
+		}
+	}
+}
+
+// mendHead is mend for a head with its first line.
+func mendHead(head []byte) {
+	if first := bytes.IndexByte(head, '\n'); first >= 0 {
+		mend(head[first+1:])
 	}
 }
 

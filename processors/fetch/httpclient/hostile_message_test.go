@@ -75,6 +75,8 @@ func headerServers() []hostile {
 		{"line without a colon", says(ok + "nothing\r\n\r\n" + text), nil},
 		{"field without a name", says(ok + ": a\r\n\r\n" + text), nil},
 		{"space inside a field name", says(ok + "X Y: a\r\n\r\n" + text), nil},
+		{"quotation marks inside a field name", says(ok + "\"X-Y\": a\r\n\r\n" + text), nil},
+		{"Latin-1 inside a field name", says(ok + "X-\xe4: a\r\n\r\n" + text), nil},
 		{"cookies", says(ok + strings.Repeat("Set-Cookie: a=b\r\n", 100) + "\r\n" + text), nil},
 	}
 }

@@ -40,7 +40,9 @@ func (re *Restorer) Restore(ctx context.Context, r Request, head, payload []byte
 }
 
 func (re *Restorer) restore(ctx context.Context, r Request, x *Exchange, head, payload []byte) error {
-	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(head)), nil)
+	mended := bytes.Clone(head)
+	mendHead(mended)
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(mended)), nil)
 	if err != nil {
 		return failure{ClassBadResponse, err}
 	}
