@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/adler32"
 	"hash/crc32"
 	"io"
 	"slices"
@@ -80,7 +82,7 @@ func newDecoders() decoders {
 	d := decoders{}
 	for coding, fresh := range map[string]func() decoder{
 		"gzip":    func() decoder { return &gunzip{} },
-		"deflate": func() decoder { return &inflate{} },
+		"deflate": func() decoder { return &inflate{sum: adler32.New()} },
 		"br":      func() decoder { return &unbrotli{} },
 		"zstd":    func() decoder { return &unzstd{} },
 	} {
@@ -254,25 +256,57 @@ func unexpected(err error) error {
 }
 
 // inflate reads the zlib format (RFC 1950), which "deflate" means, or the raw format (RFC 1951),
-// which some servers send.
+// which some servers send. As with gzip, the checksum of zlib may be missing or cut, because
+// browsers do not miss it. A whole one must be right.
 type inflate struct {
-	zlib, raw io.Reader // each a zlib.Resetter; nil before they are needed
-	io.Reader           // one of them
+	in   *bufio.Reader
+	body io.ReadCloser // a flate.Resetter
+	zlib bool
+	sum  hash.Hash32 // Adler-32
 }
 
 func (f *inflate) reset(in *bufio.Reader) (plain bool, err error) {
+	f.in = in
 	head, _ := in.Peek(2)
-	kept, fresh := &f.raw, func() (io.Reader, error) { return flate.NewReader(in), nil }
-	if len(head) == 2 && head[0]&0x0f == 8 && head[0]>>4 <= 7 && (int(head[0])<<8+int(head[1]))%31 == 0 {
-		kept, fresh = &f.zlib, func() (io.Reader, error) { return zlib.NewReader(in) }
+	f.zlib = len(head) == 2 && head[0]&0x0f == 8 && head[0]>>4 <= 7 && (int(head[0])<<8+int(head[1]))%31 == 0
+	if f.zlib {
+		if head[1]&zlibDictionary != 0 {
+			return false, zlib.ErrDictionary
+		}
+		_, _ = in.Discard(2) // they are in the buffer
+		f.sum.Reset()
 	}
-	if *kept == nil {
-		*kept, err = fresh()
-	} else {
-		err = (*kept).(zlib.Resetter).Reset(in, nil)
+	if f.body == nil {
+		f.body = flate.NewReader(in)
+		return false, nil
 	}
-	f.Reader = *kept
-	return false, err
+	return false, f.body.(flate.Resetter).Reset(in, nil)
+}
+
+// zlibDictionary is the flag of a stream that needs a dictionary (RFC 1950 section 2.2).
+const zlibDictionary = 1 << 5
+
+func (f *inflate) Read(p []byte) (int, error) {
+	n, err := f.body.Read(p)
+	if f.zlib {
+		_, _ = f.sum.Write(p[:n]) // it cannot fail
+		if err == io.EOF {
+			err = f.trailer()
+		}
+	}
+	return n, err
+}
+
+// trailer ends a stream of zlib. What follows it is ignored.
+func (f *inflate) trailer() error {
+	trailer, err := f.in.Peek(4)
+	switch {
+	case len(trailer) < 4: // err says whether the message is whole
+		return err
+	case binary.BigEndian.Uint32(trailer) != f.sum.Sum32():
+		return zlib.ErrChecksum
+	}
+	return io.EOF
 }
 
 // unbrotli reads RFC 7932 and ignores what follows the stream, as browsers do.

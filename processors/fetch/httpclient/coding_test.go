@@ -82,7 +82,7 @@ func (e *encoded) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 func TestCodings(t *testing.T) {
 	text := page(100_000)
-	gz := compress(t, "gzip", text)
+	gz, deflated := compress(t, "gzip", text), compress(t, "deflate", text)
 	for _, tc := range []struct {
 		name   string
 		header []string
@@ -100,6 +100,9 @@ func TestCodings(t *testing.T) {
 		{"gzip in two codings without its trailer", []string{"gzip, br"}, compress(t, "br", gz[:len(gz)-8]), text},
 		{"zlib", []string{"deflate"}, compress(t, "deflate", text), text},
 		{"raw deflate", []string{"deflate"}, compress(t, "raw", text), text},
+		{"zlib without its checksum", []string{"deflate"}, deflated[:len(deflated)-4], text},
+		{"zlib with half of its checksum", []string{"deflate"}, deflated[:len(deflated)-2], text},
+		{"zlib in two codings without its checksum", []string{"deflate, gzip"}, compress(t, "gzip", deflated[:len(deflated)-4]), text},
 		{"zlib with garbage after it", []string{"deflate"}, append(compress(t, "deflate", text), "\r\n\r\n"...), text},
 		{"brotli", []string{"br"}, compress(t, "br", text), text},
 		{"brotli with garbage after it", []string{"br"}, append(compress(t, "br", text), "\r\n\r\n"...), text},
@@ -174,6 +177,8 @@ func TestBadCodings(t *testing.T) {
 		{"gzip with another checksum", "gzip", another(compress(t, "gzip", text), 8), ClassBadEncoding},
 		{"gzip with another length", "gzip", another(compress(t, "gzip", text), 4), ClassBadEncoding},
 		{"zlib cut", "deflate", half(compress(t, "deflate", text)), ClassBodyTruncated},
+		{"zlib with another checksum", "deflate", another(compress(t, "deflate", text), 4), ClassBadEncoding},
+		{"zlib with a dictionary", "deflate", append([]byte("\x78\x20\x00\x00\x00\x01"), compress(t, "raw", text)...), ClassBadEncoding},
 		{"deflate of text", "deflate", text, ClassBadEncoding},
 		{"brotli of text", "br", text, ClassBadEncoding},
 		{"brotli cut", "br", half(compress(t, "br", text)), ClassBodyTruncated},
