@@ -84,16 +84,24 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 //
 //   - Transfer-Encoding: identity means no transfer coding (RFC 2616 section 3.6). Some servers still
 //     send it.
+//   - Transfer-Encoding: chunked in two fields means one coding: an application behind a proxy sets
+//     what its server sets, too.
 //   - Bytes that cannot stand in a name, such as quotation marks, become "_", which no name of ours has.
 //     Control characters stay, and are bad_response.
 func mend(lines []byte) {
+	chunked := false
 	for line := range bytes.Lines(lines) {
 		name, value, found := bytes.Cut(line, []byte(":"))
 		if !found || !bytes.HasSuffix(value, []byte("\n")) || line[0] == ' ' || line[0] == '\t' {
 			continue // it is not a whole field, or it continues one
 		}
-		if bytes.EqualFold(name, []byte("Transfer-Encoding")) && bytes.EqualFold(bytes.TrimSpace(value), []byte("identity")) {
-			name[0] = 'X'
+		if bytes.EqualFold(name, []byte("Transfer-Encoding")) {
+			coding := bytes.TrimSpace(value)
+			isChunked := bytes.EqualFold(coding, []byte("chunked"))
+			if isChunked && chunked || bytes.EqualFold(coding, []byte("identity")) {
+				name[0] = 'X'
+			}
+			chunked = chunked || isChunked
 		}
 		for i, c := range name {
 			if c > ' ' && c != 0x7f && !httpguts.IsTokenRune(rune(c)) {

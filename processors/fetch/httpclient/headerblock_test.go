@@ -52,6 +52,7 @@ func TestMend(t *testing.T) {
 	const body = "Transfer-Encoding: identity\r\n\"a\": b\r\n"
 	for _, tc := range []struct{ in, want string }{
 		{"Transfer-Encoding: identity\r\nA: 1\r\ntransfer-encoding:Identity \n", "Xransfer-Encoding: identity\r\nA: 1\r\nXransfer-encoding:Identity \n"},
+		{"Transfer-Encoding: chunked\r\nA: 1\r\ntransfer-encoding: Chunked\r\n", "Transfer-Encoding: chunked\r\nA: 1\r\nXransfer-encoding: Chunked\r\n"},
 		{"A: Transfer-Encoding: identity\r\n Transfer-Encoding: identity\r\n", ""},
 		{"Transfer-Encoding: identity, chunked\r\nTransfer-Encoding:\r\n chunked\r\n", ""},
 		{"\"Server\": a\r\nSer\xe4ver: \"b\"\r\nA(B)@/<x>: c:/\r\n", "_Server_: a\r\nSer_ver: \"b\"\r\nA_B____x_: c:/\r\n"},
