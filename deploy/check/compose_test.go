@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,7 +72,19 @@ func Compose(files fs.FS) error {
 			p.addf("service %s has no restart policy or no limits", name)
 		}
 	}
+	for _, name := range []string{Archive, "weft"} {
+		p.temporary(project.Services[name])
+	}
 	return p.joined()
+}
+
+// temporary files are made by erasures (--keep) and by weft why and weft verify. They need a volume, because
+// the root file system of a container cannot be written to.
+func (p *problems) temporary(service types.ServiceConfig) {
+	dir := service.Environment["TMPDIR"]
+	if dir == nil || !slices.ContainsFunc(service.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == *dir }) {
+		p.addf("service %s has no place for temporary files", service.Name)
+	}
 }
 
 // mounts are of files that exist and volumes that are declared. A service that
@@ -107,6 +120,8 @@ func TestCompose(t *testing.T) {
 		{"no such file", file, "./deploy/prometheus/alerts.yml", "./deploy/prometheus/alert.yml", "not there"},
 		{"no such volume", file, "prometheus:/prometheus", "tsdb:/prometheus", "tsdb"},
 		{"shared states", file, "volumes: [/var/lib/weft]", "volumes: [\"kafka:/var/lib/weft\"]", "share the volume"},
+		{"no temporary files", file, "TMPDIR: /var/lib/weft # for", "TMPDIR: /tmp # for", "service archive has no place for temporary files"},
+		{"no volume for temporary files", file, "volumes: [/var/lib/weft] # goes", "volumes: [/data] # goes", "service weft has no place for temporary files"},
 		{"a stage is missing", file, "command: [run, dedupe]", "command: [run, schedule]", "the stage dedupe"},
 	})
 }

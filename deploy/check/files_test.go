@@ -46,7 +46,7 @@ func (p *problems) variables(where string, flags map[string]bool, names []string
 		switch {
 		case ours && !flags[flag]:
 			p.addf("%s sets %s: weft has no flag --%s", where, name, flag)
-		case !ours && !slices.Contains([]string{"GOMEMLIMIT", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}, name):
+		case !ours && !slices.Contains([]string{"GOMEMLIMIT", "TMPDIR", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}, name):
 			p.addf("%s sets %s, which nothing reads", where, name)
 		}
 	}

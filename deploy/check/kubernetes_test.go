@@ -151,6 +151,7 @@ func TestKubernetes(t *testing.T) {
 		{"no time to end", parse, "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 5", "no time to end"},
 		{"scrape", parse, `prometheus.io/port: "9100"`, `prometheus.io/port: "9101"`, "where its metrics are"},
 		{"archive without its stage", example, "components:\n  - ../archive\n", "", "the stage archive runs"},
+		{"no temporary files", "deploy/k8s/archive/archive.yaml", "TMPDIR, value: /var/lib/weft", "TMPDIR, value: /tmp", "weft-archive has no place for temporary files"},
 		{"unpinned", example, "newTag: v0.1.0", "newTag: latest", "not pinned"},
 		{"KEDA field", autoscale, "minReplicaCount: 1", "minReplicas: 1", "minReplicas"},
 		{"KEDA type", autoscale, "pollingInterval: 30", "pollingInterval: often", "pollingInterval"},

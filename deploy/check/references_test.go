@@ -43,7 +43,7 @@ func Kubernetes(folder string) func(files fs.FS) error {
 			}
 			stages = append(stages, w.stage())
 			p.probed(w)
-			p.mounted(w, environment["WEFT_DATA"])
+			p.mounted(w, environment)
 			p.selected(w.Kind+" "+w.Name, w.Selector, []Workload{w}, 1)
 			p.scraped(w)
 			if w.Stateful != (w.stage() == "dedupe" || w.stage() == "schedule" || w.stage() == Archive) {

@@ -115,7 +115,7 @@ func (p *problems) probed(w Workload) {
 }
 
 // mounted is every volume, and data outlives the pods of a StatefulSet only.
-func (p *problems) mounted(w Workload, data string) {
+func (p *problems) mounted(w Workload, environment map[string]string) {
 	volumes := map[string]bool{}
 	for _, v := range w.Pod.Spec.Volumes {
 		volumes[v.Name] = true
@@ -130,8 +130,12 @@ func (p *problems) mounted(w Workload, data string) {
 			p.addf("%s mounts the volume %s, which it does not have", w.Name, mount.Name)
 		}
 	}
-	if !at[data] {
+	if data := environment["WEFT_DATA"]; !at[data] {
 		p.addf("%s has nothing mounted at %s, its data directory", w.Name, data)
+	}
+	// An erasure (--keep) makes temporary files, and nothing else can be written to.
+	if dir := environment["TMPDIR"]; w.stage() == Archive && !at[dir] {
+		p.addf("%s has no place for temporary files", w.Name)
 	}
 	if w.Stateful != (len(w.Claims) > 0) {
 		p.addf("%s: states need claims, and nothing else does", w.Name)
