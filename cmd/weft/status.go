@@ -116,8 +116,10 @@ func writeStatus(out io.Writer, s crawlStatus) error {
 	for _, t := range s.troubles {
 		fmt.Fprintf(out, "  %s\n", sentence(t))
 	}
-	if open := s.after.Transaction(); open != "" {
-		fmt.Fprintf(out, "  %s\n", open)
+	for _, line := range []string{s.after.Lost(), s.after.Transaction()} {
+		if line != "" {
+			fmt.Fprintf(out, "  %s\n", line)
+		}
 	}
 	heading := func(what, now, rate string) {
 		if s.elapsed == 0 {

@@ -87,7 +87,7 @@ func (c *openCrawl) readers(ctx context.Context, starts, ends kadm.ListedOffsets
 				if commit, ok := commits.Lookup(topic, partition); ok {
 					next = max(next, commit.At)
 				}
-				behind += end.Offset - next
+				behind += max(end.Offset-next, 0) // the end is older than the commit
 			}
 			readers[topic] = append(readers[topic], fmt.Sprintf("%s (%s)", stage, progress.Count(behind)))
 		}

@@ -26,8 +26,14 @@ type Lag struct {
 	Open int64
 }
 
-// Behind is the number of records that the group has not consumed.
-func (l Lag) Behind() int64 { return l.End - max(l.Committed, l.Start) }
+// Behind is the number of records that the group has not consumed. A commit beyond the end leaves none.
+func (l Lag) Behind() int64 { return max(l.End-max(l.Committed, l.Start), 0) }
+
+// lost describes a commit beyond the end of the log. Ends are read after commits, so the log has become shorter.
+func (l Lag) lost() string {
+	return fmt.Sprintf("%s has consumed %s/%d up to offset %d, and the log ends at %d: its brokers have lost records, or it was made anew",
+		l.Stage, l.Topic, l.Partition, l.Committed, l.End)
+}
 
 // Status is the status of a crawl at one moment.
 type Status struct {
@@ -101,8 +107,25 @@ func (s Status) unread() string {
 		if l.Open > 0 && l.Behind() == l.Open {
 			return l.transaction()
 		}
-		if kind := topics.KindOf(l.Stage); kind != topics.Follower && kind != topics.Archiver && l.Behind() != 0 {
+		kind := topics.KindOf(l.Stage)
+		if kind == topics.Follower || kind == topics.Archiver {
+			continue
+		}
+		if l.Committed > l.End {
+			return l.lost()
+		}
+		if l.Behind() > 0 {
 			return fmt.Sprintf("%s is %d records behind in %s/%d", l.Stage, l.Behind(), l.Topic, l.Partition)
+		}
+	}
+	return ""
+}
+
+// Lost describes a stage whose log has become shorter than what it has consumed; empty if there is none.
+func (s Status) Lost() string {
+	for _, l := range s.Lags {
+		if l.Committed > l.End {
+			return l.lost()
 		}
 	}
 	return ""

@@ -21,7 +21,7 @@ func TestLeft(t *testing.T) {
 		"all trimmed, no commit":   {status.Status{Lags: []status.Lag{{Stage: topics.Parse, Start: 10, End: 10, Committed: -1}}}, ""},
 		"a seed":                   {status.Status{Lags: []status.Lag{{Stage: topics.Normalize, Topic: "weft.seeds", Partition: 2, End: 1, Committed: -1}}}, "normalize is 1 records behind in weft.seeds/2"},
 		"one record":               {status.Status{Lags: []status.Lag{consumed, {Stage: topics.Dedupe, Topic: "weft.normalized", Start: 4, End: 9, Committed: 8}}}, "dedupe is 1 records behind in weft.normalized/0"},
-		"commit beyond the end":    {status.Status{Lags: []status.Lag{{Stage: topics.Parse, Topic: "weft.fetched", End: 9, Committed: 10}}}, "parse is -1 records behind in weft.fetched/0"},
+		"commit beyond the end":    {status.Status{Lags: []status.Lag{{Stage: topics.Parse, Topic: "weft.fetched", End: 9, Committed: 10}}}, "parse has consumed weft.fetched/0 up to offset 10, and the log ends at 9: "},
 		"a URL is out":             {status.Status{Lags: []status.Lag{consumed}, Gauges: &weftpb.Gauges{Pending: 1, Out: 1}}, "1 URLs are pending"},
 		"the frontier moves":       {status.Status{Lags: []status.Lag{consumed}, Moving: 1}, "1 partitions of the frontier are moving"},
 	} {
@@ -29,6 +29,9 @@ func TestLeft(t *testing.T) {
 			left := tc.status.Left()
 			if (tc.left == "") != (left == "") || !strings.Contains(left, tc.left) {
 				t.Errorf("left: %q, want %q", left, tc.left)
+			}
+			if lost := tc.status.Lost(); (lost != "") != strings.Contains(left, "has consumed") {
+				t.Errorf("lost: %q", lost)
 			}
 			if tc.status.Drained() != (tc.left == "") {
 				t.Errorf("drained: %v", tc.status.Drained())
@@ -41,6 +44,7 @@ func TestBehindSumsAStage(t *testing.T) {
 	s := status.Status{Lags: []status.Lag{
 		{Stage: topics.Parse, Start: 2, End: 10, Committed: -1},
 		{Stage: topics.Parse, Partition: 1, Start: 2, End: 10, Committed: 9},
+		{Stage: topics.Parse, Partition: 2, Start: 2, End: 10, Committed: 164},
 		{Stage: topics.Dedupe, End: 100},
 	}}
 	if got := s.Behind(topics.Parse); got != 9 {
