@@ -41,9 +41,13 @@ type Created struct {
 	Differences []Difference
 }
 
-// Create creates the topics of a crawl that do not exist. It is idempotent.
+// Create creates the topics of a crawl that do not exist. It is idempotent. It refuses to begin a crawl
+// while processes of a deleted crawl of the same name run.
 func Create(ctx context.Context, admin *kadm.Client, s Spec) (Created, error) {
 	if err := s.Validate(); err != nil {
+		return Created{}, err
+	}
+	if err := checkEnded(ctx, admin, Loop(s.Crawl)); err != nil {
 		return Created{}, err
 	}
 	var created Created
@@ -83,6 +87,34 @@ func groups(crawl string) (names []string) {
 		names = append(names, Loop(crawl).Group(stage))
 	}
 	return names
+}
+
+// checkEnded makes sure that no process runs a crawl whose topics were deleted: it would commit its
+// offsets in the new topics of the same names, whose records nobody would read then.
+func checkEnded(ctx context.Context, admin *kadm.Client, n Names) error {
+	listed, err := admin.ListTopics(kadm.WithAuthorizedOps(ctx), n.Config) // uncached
+	if err != nil || listed.Has(n.Config) {
+		return err
+	}
+	names := groups(n.Crawl)
+	if err := awaitCoordinators(ctx, admin, names); err != nil {
+		return err
+	}
+	described, err := admin.DescribeGroups(ctx, names...)
+	if err != nil {
+		return fmt.Errorf("describe the groups of %s: %w", n.Crawl, err)
+	}
+	for _, group := range described.Sorted() {
+		switch {
+		case errors.Is(group.Err, kerr.GroupIDNotFound):
+		case group.Err != nil:
+			return fmt.Errorf("describe group %s: %w", group.Group, group.Err)
+		case len(group.Members) > 0:
+			return fmt.Errorf("the topics of crawl %s are gone, and %d processes still run it (group %s): end them first (a killed process counts until its session ends)",
+				n.Crawl, len(group.Members), group.Group)
+		}
+	}
+	return nil
 }
 
 // metadataDelay is how long brokers may take to learn from their controller about a topic

@@ -18,6 +18,7 @@ func TestOnKafka(t *testing.T) {
 	c := kafkaserver.Start(t, kafkaserver.Options{})
 	for name, test := range map[string]func(*testing.T){
 		"create and check":             TestCreateTwiceAndCheck,
+		"begin again":                  TestDeletedCrawlThatRuns,
 		"limits":                       TestProducerFillsEachTopicToItsLimit,
 		"partitions":                   TestManualProducerKeepsPartition,
 		"definition":                   TestDefinitionLastRecordHolds,

@@ -70,6 +70,7 @@ func (n Names) Roles() []Role {
 				{MayDescribeConfigs, OfTopic, everything, true},
 				{MayRead, OfTopic, n.Config, false},
 				{MayWrite, OfTopic, n.Config, false},
+				{MayDescribe, OfGroup, everything, true}, // whether a deleted crawl of this name still runs
 			},
 		},
 		Role{
