@@ -80,6 +80,9 @@ func (o *Outbox) Send(ctx context.Context, out Output, then func(*kgo.Record, er
 	}
 	o.Client.Produce(ctx, r, func(r *kgo.Record, err error) {
 		o.inFlight.Release(size)
+		if err != nil {
+			err = fmt.Errorf("write to %s/%d: %w", r.Topic, r.Partition, err)
+		}
 		then(r, err)
 	})
 }

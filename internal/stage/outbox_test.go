@@ -2,6 +2,8 @@ package stage_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +71,21 @@ func TestOutboxBoundsWhatIsOnItsWay(t *testing.T) {
 	large := make(chan error, 1)
 	send(t.Context(), string(make([]byte, 5<<20)), func(_ *kgo.Record, err error) { large <- err })
 	if err := <-large; err != nil {
+		t.Error(err)
+	}
+}
+
+// What cannot be written says where to.
+func TestOutboxNamesTheTopicOfAFailure(t *testing.T) {
+	b := stagetest.NewWorkbench(t)
+	out, err := b.NewOutbox(topics.Parse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	lost := make(chan error, 1)
+	out.Send(t.Context(), stage.Output{Topic: b.Names.Parsed, Domain: "k.example"}, func(_ *kgo.Record, err error) { lost <- err })
+	if err := <-lost; !errors.Is(err, kgo.ErrClientClosed) || !strings.HasPrefix(err.Error(), "write to "+b.Names.Parsed+"/") {
 		t.Error(err)
 	}
 }
