@@ -25,6 +25,7 @@ type controlListener struct {
 	// stopped is closed when all stages of this process are asked to stop. The process
 	// then ends as after an interrupt, stage after stage.
 	stopped chan struct{}
+	ordered func() // is called at that moment
 
 	mu   sync.Mutex
 	ends map[topics.Stage]chan struct{} // closed when only that stage is to stop
@@ -39,7 +40,7 @@ func newControlListener(ctx context.Context, names topics.Names, log *slog.Logge
 	d := &controlListener{
 		names: names, client: client, next: orders.Next, log: log,
 		pauses: stage.NewPauses(orders.Control), settings: stage.NewSettings(orders.Settings),
-		stopped: make(chan struct{}), ends: map[topics.Stage]chan struct{}{},
+		stopped: make(chan struct{}), ordered: func() {}, ends: map[topics.Stage]chan struct{}{},
 	}
 	for _, s := range stages {
 		d.ends[s] = make(chan struct{})
@@ -95,6 +96,7 @@ func (d *controlListener) apply(c topics.Control) {
 	}
 	if len(alone) > 0 && !isClosed(d.stopped) {
 		close(d.stopped)
+		d.ordered()
 	}
 }
 

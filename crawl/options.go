@@ -37,6 +37,8 @@ type Options struct {
 	// hosts that are down or of blocked domains left. It gets the address of the embedded
 	// broker, which runs until ctx ends. nil: Run ends with the crawl.
 	Stay func(result Result, addr string) error
+	// Ordered is called when weft stop orders the process to end, and it begins to; nil: no call.
+	Ordered func()
 	// Patience is how long the crawl goes on without a page when all pending URLs are of hosts
 	// that are down. 0: until these hosts are given up.
 	Patience time.Duration

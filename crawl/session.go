@@ -69,6 +69,9 @@ func open(ctx context.Context, o Options, stages []topics.Stage, whole bool) (*s
 		s.close()
 		return nil, err
 	}
+	if o.Ordered != nil {
+		s.control.ordered = o.Ordered
+	}
 	s.env.Pauses, s.env.Settings, s.env.Known = s.control.pauses, s.control.settings, s.meter.known
 	s.env.Troubles = trouble.NewReporter(s.env.Names, s.admin, s.env.Member, s.env.Definition.Partitions)
 	return s, nil

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"reflect"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -41,17 +42,19 @@ type streams struct {
 	out, err io.Writer
 }
 
-// run is the whole program; it returns the exit code. After an interrupt it ends
-// within ten seconds, even if a broker does not answer or a pipe stays silent.
+// run is the whole program; it returns the exit code. After an interrupt or weft stop it
+// ends within ten seconds, even if a broker does not answer or a pipe stays silent.
 func run(args []string, std streams, eng engine) int {
 	ctx, stop := untilInterrupted()
 	defer stop()
-	done := make(chan int, 1)
+	done, ordered := make(chan int, 1), make(chan struct{})
+	eng = eng.telling(sync.OnceFunc(func() { close(ordered) }))
 	go func() { done <- command(ctx, args, std, eng) }()
 	select {
 	case code := <-done:
 		return code
 	case <-ctx.Done():
+	case <-ordered:
 	}
 	select {
 	case code := <-done:

@@ -87,6 +87,9 @@ func (told) Run(ctx context.Context, o crawl.Options) (crawl.Result, error) {
 		<-ctx.Done()
 		fmt.Println("stopping")
 		select {}
+	case "ordered":
+		o.Ordered()
+		select {}
 	}
 	return crawl.Result{Ended: crawl.EndedDrained, Pages: 12, Outcomes: map[string]int64{"fetched": 12}}, nil
 }

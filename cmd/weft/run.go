@@ -18,6 +18,20 @@ type engine struct {
 	runStages func(ctx context.Context, options crawl.Options, stages []topics.Stage) error
 }
 
+// telling is the engine, and calls ordered when weft stop orders the process to end.
+func (e engine) telling(ordered func()) engine {
+	return engine{
+		run: func(ctx context.Context, options crawl.Options) (crawl.Result, error) {
+			options.Ordered = ordered
+			return e.run(ctx, options)
+		},
+		runStages: func(ctx context.Context, options crawl.Options, stages []topics.Stage) error {
+			options.Ordered = ordered
+			return e.runStages(ctx, options, stages)
+		},
+	}
+}
+
 type runCmd struct {
 	Stages []string `arg:"" name:"stage" help:"normalize dedupe schedule fetch parse archive, or all."`
 
