@@ -60,15 +60,7 @@ func TestBeginSavesPebbleTheSteps(t *testing.T) {
 	if db, err = pebble.Open("store", options()); err != nil {
 		t.Fatal(err)
 	}
-	value, closer, err := db.Get([]byte("k"))
-	if err != nil || string(value) != "v" {
-		t.Errorf("the store has %q, %v", value, err)
-	} else {
-		_ = closer.Close()
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closeWhole(t, db)
 }
 
 // full is a file system that makes no MANIFEST while the disk is full.
@@ -123,6 +115,12 @@ func TestOpenOnAFullDisk(t *testing.T) {
 	if db == nil {
 		return
 	}
+	closeWhole(t, db)
+}
+
+// closeWhole closes a store that still has what was written.
+func closeWhole(t *testing.T, db *pebble.DB) {
+	t.Helper()
 	value, closer, err := db.Get([]byte("k"))
 	if err != nil || string(value) != "v" {
 		t.Errorf("the store has %q, %v", value, err)

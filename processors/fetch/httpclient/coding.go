@@ -140,15 +140,26 @@ func (l *layer) Read(p []byte) (int, error) {
 	return l.decoder.Read(p)
 }
 
+// deflated reads the raw format (RFC 1951). Its tables are kept for the next stream.
+type deflated struct{ io.ReadCloser }
+
+func (d *deflated) reset(in *bufio.Reader) error {
+	if d.ReadCloser == nil {
+		d.ReadCloser = flate.NewReader(in)
+		return nil
+	}
+	return d.ReadCloser.(flate.Resetter).Reset(in, nil)
+}
+
 // gunzip reads all members of a gzip file (RFC 1952) and ignores what follows
 // them, as browsers do. The trailer of the last member may be missing or cut, because
 // programs that make gzip by hand leave it out, and browsers do not look at it. A whole
 // trailer must be right.
 type gunzip struct {
 	in   *bufio.Reader
-	body io.ReadCloser // a flate.Resetter
-	sum  uint32        // of the member, CRC-32
-	size uint32        // of the member, modulo 2^32
+	body deflated
+	sum  uint32 // of the member, CRC-32
+	size uint32 // of the member, modulo 2^32
 }
 
 func (g *gunzip) reset(in *bufio.Reader) (plain bool, err error) {
@@ -165,11 +176,7 @@ func (g *gunzip) next() error {
 		return err
 	}
 	g.sum, g.size = 0, 0
-	if g.body == nil {
-		g.body = flate.NewReader(g.in)
-		return nil
-	}
-	return g.body.(flate.Resetter).Reset(g.in, nil)
+	return g.body.reset(g.in)
 }
 
 func (g *gunzip) Read(p []byte) (int, error) {
@@ -260,7 +267,7 @@ func unexpected(err error) error {
 // browsers do not miss it. A whole one must be right.
 type inflate struct {
 	in   *bufio.Reader
-	body io.ReadCloser // a flate.Resetter
+	body deflated
 	zlib bool
 	sum  hash.Hash32 // Adler-32
 }
@@ -276,11 +283,7 @@ func (f *inflate) reset(in *bufio.Reader) (plain bool, err error) {
 		_, _ = in.Discard(2) // they are in the buffer
 		f.sum.Reset()
 	}
-	if f.body == nil {
-		f.body = flate.NewReader(in)
-		return false, nil
-	}
-	return false, f.body.(flate.Resetter).Reset(in, nil)
+	return false, f.body.reset(in)
 }
 
 // zlibDictionary is the flag of a stream that needs a dictionary (RFC 1950 section 2.2).

@@ -56,19 +56,16 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 		if end := headerEnd(b[:take], 0); end >= 0 {
 			take = end // the body that follows may be 4 KiB
 		}
-		mendBytes := mend
-		if n := len(h.text); n == 0 || h.text[n-1] != '\n' {
-			mendBytes = mendHead // b begins within a line
-		}
+		behindLine := len(h.text) > 0 && h.text[len(h.text)-1] == '\n'
 		h.text = append(h.text, b[:take]...)
 		end := headerEnd(h.text, from)
 		if end < 0 {
-			mendBytes(b[:take])
+			mend(b[:take], behindLine)
 			h.overrun = take < len(b)
 			return h.overrun
 		}
 		of := take - (len(h.text) - end)
-		mendBytes(b[:of])
+		mend(b[:of], behindLine)
 		b = b[of:]
 		h.text = h.text[:end]
 		if !isInterim(h.text) {
@@ -79,8 +76,9 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 	}
 }
 
-// mend changes fields that net/http refuses and browsers ignore, in place, in the lines of a header
-// after its first. A field that comes in two reads is not found.
+// mend changes fields that net/http refuses and browsers ignore, in place, in bytes of a header. The
+// first line counts only if the bytes are behind a line: otherwise it is the status, or the end of a
+// field. A field that comes in two reads is not found.
 //
 //   - Transfer-Encoding: identity means no transfer coding (RFC 2616 section 3.6). Some servers still
 //     send it.
@@ -88,9 +86,13 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 //     what its server sets, too.
 //   - Bytes that cannot stand in a name, such as quotation marks, become "_", which no name of ours has.
 //     Control characters stay, and are bad_response.
-func mend(lines []byte) {
+func mend(head []byte, behindLine bool) {
 	chunked := false
-	for line := range bytes.Lines(lines) {
+	for line := range bytes.Lines(head) {
+		if !behindLine {
+			behindLine = true
+			continue
+		}
 		name, value, found := bytes.Cut(line, []byte(":"))
 		if !found || !bytes.HasSuffix(value, []byte("\n")) || line[0] == ' ' || line[0] == '\t' {
 			continue // it is not a whole field, or it continues one
@@ -108,13 +110,6 @@ func mend(lines []byte) {
 				name[i] = '_'
 			}
 		}
-	}
-}
-
-// mendHead is mend for a head with its first line.
-func mendHead(head []byte) {
-	if first := bytes.IndexByte(head, '\n'); first >= 0 {
-		mend(head[first+1:])
 	}
 }
 

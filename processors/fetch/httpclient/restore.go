@@ -41,7 +41,7 @@ func (re *Restorer) Restore(ctx context.Context, r Request, head, payload []byte
 
 func (re *Restorer) restore(ctx context.Context, r Request, x *Exchange, head, payload []byte) error {
 	mended := bytes.Clone(head)
-	mendHead(mended)
+	mend(mended, false)
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(mended)), nil)
 	if err != nil {
 		return failure{ClassBadResponse, err}
