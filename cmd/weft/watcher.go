@@ -68,12 +68,13 @@ func (w *watcher) rate() float64 {
 	return float64(w.latest.Pages-w.first.Pages) / seconds
 }
 
-// summarize writes the summary, once.
+// summarize ends the display and writes the summary, once.
 func (w *watcher) summarize(result crawl.Result) error {
 	if w.summarized {
 		return nil
 	}
 	w.summarized = true
+	w.display.Close()
 	_, err := progress.Summary{
 		Ended: result.Ended, Elapsed: time.Since(w.begun), Pages: result.Pages, Bytes: result.Bytes,
 		Rate: w.rate(), Left: result.Pending, Down: result.Down, Blocked: result.Blocked, Outcomes: result.Outcomes,
