@@ -232,6 +232,11 @@ func (r *reader) link(t markup.Token) {
 	}
 }
 
+// textLink sets a link of RSS, whose URL is the text of its element.
+func (r *reader) textLink(raw string) {
+	r.setLink(r.url(r.bases.Resolve(markup.Token{}, strings.TrimSpace(raw))))
+}
+
 func (r *reader) setLink(href string) {
 	switch {
 	case r.entry == nil && r.feed.Link == "":
@@ -299,7 +304,7 @@ func (r *reader) take() {
 			first(&e.Title, r.plain(raw))
 		}
 	case "link":
-		r.setLink(r.url(r.bases.Resolve(markup.Token{}, strings.TrimSpace(raw))))
+		r.textLink(raw)
 	case "guid", "id":
 		first(&e.ID, r.bounded(strings.TrimSpace(raw)))
 		if field == "guid" && r.guid && urls.IsAbsolute(strings.TrimSpace(raw)) {
@@ -330,7 +335,7 @@ func (r *reader) ofFeed(field, raw string) {
 	case "title":
 		first(&f.Title, r.plain(raw))
 	case "link":
-		r.setLink(r.url(r.bases.Resolve(markup.Token{}, strings.TrimSpace(raw))))
+		r.textLink(raw)
 	case "description", "subtitle", "tagline":
 		first(&f.Description, r.plain(raw))
 	case "language":
