@@ -98,18 +98,22 @@ func newParser(grammar *cli, std streams) (*kong.Kong, error) {
 		kong.Writers(std.out, std.err),
 		kong.DefaultEnvars("WEFT"),
 		kong.WithHyphenPrefixedParameters(true), // --max-depth -1
-		kong.KindMapper(reflect.String, kong.MapperFunc(readText)),
+		kong.KindMapper(reflect.String, withValue("")),
+		kong.NamedMapper("path", withValue("path")),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 }
 
-// readText reads the value of a flag. Where values may begin with a hyphen, kong takes a flag at the
-// end of the line, which has none, as empty.
-func readText(ctx *kong.DecodeContext, target reflect.Value) error {
-	if ctx.Scan.Peek().IsEOL() {
-		return errors.New("missing value")
+// withValue maps the values of a flag as kong does for the type tag kind, and wants one. Where values may
+// begin with a hyphen, kong takes a flag at the end of the line, which has none, as empty.
+func withValue(kind string) kong.MapperFunc {
+	registry := kong.NewRegistry().RegisterDefaults()
+	return func(ctx *kong.DecodeContext, target reflect.Value) error {
+		if ctx.Scan.Peek().IsEOL() {
+			return errors.New("missing value")
+		}
+		return registry.ForNamedValue(kind, target).Decode(ctx, target)
 	}
-	return ctx.Scan.PopValueInto("string", target.Addr().Interface())
 }
 
 // untilInterrupted returns a context that ends at the first SIGINT or SIGTERM, for a
