@@ -246,7 +246,7 @@ type ParsedLink struct {
 	Rel     string `json:"rel,omitempty"`
 	// Kind is one of document.Kind.
 	Kind string `json:"kind,omitempty"`
-	// Element is the kind of the element, of links within a noscript element.
+	// Element is the kind of the element, of links within a noscript or noframes element.
 	Element string `json:"element,omitempty"`
 	// Language is the language of the page at URL, according to the link.
 	Language string `json:"hreflang,omitempty"`

@@ -81,7 +81,7 @@ type definitionFlags struct {
 
 // parseFlags are those flags of a definition that say what is read in a page. weft reparse has them, too.
 type parseFlags struct {
-	FollowLinks    []string  `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
+	FollowLinks    []string  `placeholder:"KIND" help:"Kinds of links to follow. By default: a, area, frame, iframe, refresh, canonical, alternate, next, prev, noscript (any of these within a noscript or noframes element) and feed (an entry of a feed). Others: form, text (a URL that stands in a text, JSON or CSV), image, media, script, stylesheet and icon."`
 	NoFollowRel    []string  `name:"nofollow-rel" placeholder:"REL" help:"Do not follow links with these values of rel (default nofollow), such as ugc and sponsored; none: follow all."`
 	Respect        []string  `placeholder:"USE=n" help:"Leave out the contents of pages if the site refuses this use: ai-train=n, search=n, tdm=n, or another label of AIPREF."`
 	ImagePlace     *bool     `help:"Let records of images say where they were taken, if the image has that."`

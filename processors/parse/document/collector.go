@@ -57,7 +57,7 @@ type pageState struct {
 	// canonicals are further canonical URLs beside the page's.
 	canonicals []string
 
-	// noscripted: the next text is the contents of a noscript element. inNoscript: these
+	// noscripted: the next text is the contents of a noscript or noframes element. inNoscript: these
 	// contents are being read.
 	noscripted, inNoscript bool
 
@@ -320,6 +320,7 @@ func (c *collector) endHeading() {
 // contents for text up to the first end tag. noscript does the same, so that the element ends
 // where readers of the page see it end, in a table and in the head, too. Within it, elements
 // mean what they mean to a browser that runs no scripts (WHATWG HTML, the noscript element).
+// A noframes element is read alike: the crawler shows no frames, either.
 // It leaves out scripts, templates, the contents of frames, and all text except the text of
 // links.
 func (c *collector) noscript(contents string) {

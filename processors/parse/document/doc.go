@@ -59,11 +59,11 @@
 // # What counts as text
 //
 // Text is what a reader without style sheets sees. It does not have the contents of script, style,
-// template, noframes, noembed, iframe, textarea, and of title and desc inside SVG. A template that
+// template, noembed, iframe, textarea, and of title and desc inside SVG. A template that
 // is a declarative shadow root is shown where it is, whatever its slots. The text, but not the
 // links, is also left out
 //
-//   - of noscript: nine in ten say only that scripts should be switched on;
+//   - of noscript and noframes: nine in ten say only that scripts should be switched on;
 //   - of elements with the attribute hidden, of closed dialogs, and of datalist;
 //   - of the parentheses of ruby;
 //   - of audio, video, canvas, meter and progress, which is for browsers without them.
@@ -86,9 +86,9 @@
 // that is not empty. If a URL is named several times, one reference that may be followed is
 // enough.
 //
-// A link in a noscript element has the kind noscript and, as its Element, the kind that it
-// would have elsewhere. It is followed if both kinds are. Scripts are not run: base elements,
-// refreshes, and directives for robots count in noscript as they do elsewhere.
+// A link in a noscript or noframes element has the kind noscript and, as its Element, the kind
+// that it would have elsewhere. It is followed if both kinds are. Scripts are not run, and frames
+// are not shown: base elements, refreshes, and directives for robots count there as they do elsewhere.
 //
 // An alternate of a type of oEmbed is no link: it is data for sites that show the page within theirs.
 //

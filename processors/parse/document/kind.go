@@ -23,7 +23,7 @@ const (
 	KindAlternate Kind = "alternate"
 	KindNext      Kind = "next"
 	KindPrev      Kind = "prev"
-	// KindNoscript is any of the other kinds, but script, within a noscript element;
+	// KindNoscript is any of the other kinds, but script, within a noscript or noframes element;
 	// Link.Element says which.
 	KindNoscript Kind = "noscript"
 	// KindFeed is an entry of a feed.

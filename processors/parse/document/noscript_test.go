@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNoscript reads what stands in noscript elements: its links count, its text does
+// TestNoscript reads what stands in noscript and noframes elements: its links count, its text does
 // not. A link is written as "kind/element url text", with "!" in front of what is not
 // followed.
 func TestNoscript(t *testing.T) {
@@ -37,6 +37,9 @@ func TestNoscript(t *testing.T) {
 		{"hidden", `<div hidden>a<noscript hidden><a href=/b>b</a></noscript></div>c`, "c", "noscript/a /b b"},
 		{"in a drawing", `<svg><noscript><a href=/no>b</a></noscript></svg>c`, "c", ""},
 		{"in a comment", `<noscript><!-- <a href=/no>b</a> --></noscript>c`, "c", ""},
+		{"of a frameset", `<frameset><frame src=/f></frameset><noframes><body>Try <a href=/b>this file</a></body></noframes>`, "", "frame /f,noscript/a /b this file"},
+		{"of no frameset", `a<noframes><a href=/b>b</a></noframes>c`, "ac", "noscript/a /b b"},
+		{"noframes in it", `<noscript><noframes><a href=/b>b</a></noframes><a href=/c>c</a></noscript>`, "", "noscript/a /b b,noscript/a /c c"},
 		{"words only", `<noscript>Switch on &lt;a href=/no></noscript>`, "", ""},
 	} {
 		for path, limit := range map[string]int{"tree": 1 << 20, "tokens": 0} {

@@ -77,9 +77,9 @@ func roleOf(name atom.Atom) role {
 		return inputRole
 	case atom.Audio, atom.Video, atom.Source, atom.Track, atom.Embed:
 		return mediaRole
-	case atom.Style, atom.Template, atom.Noframes, atom.Noembed, atom.Textarea:
+	case atom.Style, atom.Template, atom.Noembed, atom.Textarea:
 		return skippedRole
-	case atom.Noscript:
+	case atom.Noscript, atom.Noframes:
 		return noscriptRole
 	case atom.Iframe, atom.Frame:
 		return frameRole

@@ -34,8 +34,8 @@ func (c *collector) tokens(markup io.Reader) {
 				c.foreign = 0
 			}
 			selfClosing := kind == html.SelfClosingTagToken && (c.foreign > 0 || role == foreignRole)
-			if c.foreign > 0 || c.inNoscript && name == atom.Noscript {
-				// There, style, title and noscript have children like any other.
+			if c.foreign > 0 || c.inNoscript && role == noscriptRole {
+				// There, style, title, noscript and noframes have children like any other.
 				z.NextIsNotRawText()
 			}
 			if skip.active() {

@@ -103,10 +103,10 @@ func writeAttribute(out *bytes.Buffer, attribute xml.Attr) {
 
 // isRaw reports whether HTML takes the text of an element as it is, without entities (WHATWG
 // HTML, raw text elements). Elements of these names in SVG and MathML are not raw. The text of
-// a noscript element has entities when its links are read.
+// a noscript or noframes element has entities when its links are read.
 func isRaw(name, space string) bool {
 	switch name {
-	case "script", "style", "xmp", "iframe", "noembed", "noframes":
+	case "script", "style", "xmp", "iframe", "noembed":
 		return space != spaceSVG && space != spaceMathML
 	}
 	return false

@@ -20,6 +20,7 @@ func TestNamespaces(t *testing.T) {
 		svg + `<metadata><x:Bag><x:li>word</x:li></x:Bag></metadata>` + rest:                                    `[/inside] "wordinside\nafter"`,
 		`<x:a href="/no">text</x:a>`:                                                                            `[] "text"`,
 		`<noscript>a &lt;a href="/no">b<a href="/c?d&amp;e">c</a>&lt;/noscript></noscript>text`:                 `[/c?d&e] "text"`,
+		`<noframes>a &lt;b<a href="/c?d&amp;e">c</a></noframes>text`:                                            `[/c?d&e] "text"`,
 		`<x:style>text</x:style>`:                                                                               `[] "text"`,
 		`<x:base href="/other/"></x:base><a href="x">text</a>`:                                                  `[x] "text"`,
 		`<h:a xmlns:h="http://www.w3.org/1999/xhtml" href="x">text</h:a><SCRIPT/><PLAINTEXT/><a href="y">y</a>`: `[x y] "text\ny"`,

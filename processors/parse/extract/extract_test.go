@@ -34,12 +34,12 @@ func TestCurrency(t *testing.T) {
 }
 
 func TestTextOf(t *testing.T) {
-	root, err := html.Parse(strings.NewReader("<div>a<b>b</b><p>c</p>d<script>x</script><style>y</style><noscript>z</noscript></div><p>e<br>f"))
+	root, err := html.Parse(strings.NewReader("<div>a<b>b</b><p>c</p>d<script>x</script><style>y</style><noscript>z</noscript><noframes><i>z</i></noframes><noembed><i>z</i></noembed><iframe><i>z</i></iframe></div><p>e<br>f"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, visited := TextOf(root, 1000)
-	if text = OneLine(text, 100); text != "ab c d e f" || visited != 20 {
+	if text = OneLine(text, 100); text != "ab c d e f" || visited != 26 {
 		t.Errorf("%q of %d nodes", text, visited)
 	}
 	if text, visited := TextOf(root, 1); strings.Contains(text, "c") || visited > 5 {

@@ -19,7 +19,7 @@ func TextOf(root *html.Node, most int) (text string, visited int) {
 			return b.String(), visited
 		case n.Type == html.TextNode:
 			switch n.Parent.DataAtom {
-			case atom.Script, atom.Style, atom.Noscript, atom.Template:
+			case atom.Script, atom.Style, atom.Noscript, atom.Noframes, atom.Noembed, atom.Iframe, atom.Template:
 				continue
 			}
 			b.WriteString(n.Data)
