@@ -166,6 +166,7 @@ func TestRTF(t *testing.T) {
 		`{\rtf1\ansi{\fonttbl{\f0\fcharset204 Arial;}{\f1\fcharset128 M;}}\f0 \'cf\'f0\'e8\f1 \'93\'fa\par b}`: "При日\nb",
 		`{\rtf1\ansi\uc1 a\u8364?b\uc0\u8364 c\u55357\u56832 d}`:                                               "a€b€c😀d",
 		`{\rtf1 shown{\v hidden}{\*\unknown x{\b y}}{\pict 0102}{\deleted gone}{\header top} end}`:             "shown end",
+		`{\rtf1\uc1 A\u8209\_B\u173\-C\u92\\D}`:                                                                "A‑BC\\D",
 		"{\\rtf1 a\\bin3 }}}b\\~c\\_d\\{e\\}}":                                                                 "ab c-d{e}",
 	} {
 		if got := Read([]byte(body), options()); got.Text != want || got.Outcome != extract.Whole {
@@ -183,6 +184,17 @@ func TestRTFOfLibreOffice(t *testing.T) {
 	got := Read([]byte(body), options())
 	want := "rtf \"日本\" by \"Л\" about \"\", \"\"\n\"\" \"\" lang \"\" pages 0\nh2 Warp\n"
 	if diff := cmp.Diff(want, summary(got)); diff != "" || got.Text != "Warp\nweft end\nx" {
+		t.Errorf("%q\n%s", got.Text, diff)
+	}
+}
+
+// Word writes the binary form of a link behind the instruction of its field, in a group that is not read.
+func TestLinkOfWordInRTF(t *testing.T) {
+	const body = `{\rtf1\ansi{\field{\*\fldinst {\rtlch\af0 \ltrch\insrsid1  HYPERLINK "https://example.com/word" }` +
+		`{\ltrch\insrsid2 {\*\datafield 00d0c9ea79f9bace118c8200aa004ba9}}}{\fldrslt {\ltrch\cs15 the site}}}\par}`
+	got := Read([]byte(body), options())
+	want := []extract.Link{{URL: "https://example.com/word", Text: "the site"}}
+	if diff := cmp.Diff(want, got.Links); diff != "" || got.Text != "the site" {
 		t.Errorf("%q\n%s", got.Text, diff)
 	}
 }

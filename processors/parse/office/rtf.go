@@ -125,7 +125,7 @@ func (r *rtf) close() {
 	if ended == "stylesheet" {
 		r.endStyle()
 	}
-	if ended == r.destination {
+	if ended == r.destination || ended == skipped { // a skipped group within a field, such as the datafield of Word, adds nothing
 		return
 	}
 	text := extract.OneLine(string(r.field), r.opts.MaxFieldBytes)
@@ -441,6 +441,8 @@ func (r *rtf) unicode(number int) {
 			return
 		case c == '\\' && r.at+4 <= len(r.body) && r.body[r.at+1] == '\'':
 			r.at += 4
+		case c == '\\' && r.at+2 <= len(r.body) && strings.IndexByte(`~_-\{}`, r.body[r.at+1]) >= 0: // a symbol counts as a character
+			r.at += 2
 		case c == '\\':
 			return
 		default:
