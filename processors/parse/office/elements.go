@@ -38,10 +38,11 @@ func (as attributes) get(name string) string {
 	return ""
 }
 
-// with returns the attribute of that prefix and name.
-func (as attributes) with(prefix, name string) string {
+// relation returns the id of a relation: the attribute id with a prefix. Most programs call the prefix r. Without
+// a prefix it is the id of the element itself.
+func (as attributes) relation() string {
 	for _, a := range as {
-		if a.Name.Space == prefix && a.Name.Local == name {
+		if a.Name.Space != "" && a.Name.Local == "id" {
 			return a.Value
 		}
 	}

@@ -30,7 +30,7 @@ func (r *reader) excel() {
 	r.visit(main, visitor{start: func(name string, attrs attributes) {
 		switch name {
 		case "sheet":
-			if rel := relations[attrs.with("r", "id")]; rel.kind == "worksheet" && len(sheets) < maxPages {
+			if rel := relations[attrs.relation()]; rel.kind == "worksheet" && len(sheets) < maxPages {
 				sheets = append(sheets, sheet{attrs.get("name"), rel.target})
 			}
 		case "workbookPr":
@@ -38,8 +38,8 @@ func (r *reader) excel() {
 		}
 	}})
 	r.doc.Pages = len(sheets)
-	shared := r.sharedStrings(within(main, "sharedStrings.xml"))
-	dates := r.dateFormats(within(main, "styles.xml"))
+	shared := r.sharedStrings(r.part(relations, "sharedStrings", within(main, "sharedStrings.xml")))
+	dates := r.dateFormats(r.part(relations, "styles", within(main, "styles.xml")))
 	for _, s := range sheets {
 		r.w.page()
 		r.w.add(s.name)
@@ -158,7 +158,7 @@ func (c *cells) start(name string, attrs attributes) {
 	case "v", "t":
 		c.inValue = true
 	case "hyperlink":
-		if rel := c.relations[attrs.with("r", "id")]; rel.external {
+		if rel := c.relations[attrs.relation()]; rel.external {
 			c.w.addLink(rel.target, extract.OneLine(attrs.get("display"), c.opts.MaxAnchorBytes))
 		}
 	}

@@ -25,32 +25,47 @@ func readRelations(in *metered, of string) (map[string]relation, error) {
 	return found, err
 }
 
-// mainPart is the name of the part that a file of Office begins with; empty: it has no such part.
-func mainPart(a *archive) string {
+// rootRelations are what the file itself refers to.
+func rootRelations(a *archive) map[string]relation {
 	in, err := a.open("_rels/.rels")
 	if err != nil {
-		return ""
+		return nil
 	}
 	found, _ := readRelations(in, "")
-	for _, rel := range found {
-		if rel.kind == "officeDocument" && !rel.external {
-			return rel.target
+	return found
+}
+
+// partOf is the part of a kind among relations, the first by name; empty: there is none.
+func partOf(relations map[string]relation, kind string) (part string) {
+	for _, rel := range relations {
+		if rel.kind == kind && !rel.external && (part == "" || rel.target < part) {
+			part = rel.target
 		}
 	}
-	return ""
+	return part
 }
+
+// mainPart is the name of the part that a file of Office begins with; empty: it has no such part.
+func mainPart(a *archive) string { return partOf(rootRelations(a), "officeDocument") }
 
 // main is the part that the file begins with.
 func (r *reader) main(usual string) string {
-	if main := mainPart(r.a); main != "" && r.a.has(main) {
-		return main
+	return r.part(rootRelations(r.a), "officeDocument", usual)
+}
+
+// part is the part of a kind among relations, or the usual one. Programs choose the names: Word on the web has
+// styles2.xml, and .NET has the properties in package/services/metadata.
+func (r *reader) part(relations map[string]relation, kind, usual string) string {
+	if part := partOf(relations, kind); part != "" && r.a.has(part) {
+		return part
 	}
 	return usual
 }
 
 // properties reads the metadata of a file of Office (ECMA-376 part 2, section 8).
 func (r *reader) properties() {
-	r.fields("docProps/core.xml", func(element, text string) {
+	root := rootRelations(r.a)
+	r.fields(r.part(root, "core-properties", "docProps/core.xml"), func(element, text string) {
 		d := r.doc
 		switch element {
 		case "title":
@@ -73,7 +88,7 @@ func (r *reader) properties() {
 			first(&d.Modified, text)
 		}
 	})
-	r.fields("docProps/app.xml", func(element, text string) {
+	r.fields(r.part(root, "extended-properties", "docProps/app.xml"), func(element, text string) {
 		if element == "Pages" || element == "Slides" {
 			if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 1<<31 {
 				r.doc.Pages = n
@@ -88,8 +103,10 @@ func (r *reader) properties() {
 func (r *reader) word() {
 	r.properties()
 	main := r.main("word/document.xml")
-	levels := r.headingStyles(within(main, "styles.xml"))
-	for _, part := range []string{main, within(main, "footnotes.xml"), within(main, "endnotes.xml")} {
+	relations := r.relations(main)
+	levels := r.headingStyles(r.part(relations, "styles", within(main, "styles.xml")))
+	notes := r.part(relations, "footnotes", within(main, "footnotes.xml"))
+	for _, part := range []string{main, notes, r.part(relations, "endnotes", within(main, "endnotes.xml"))} {
 		if part != main && !r.a.has(part) {
 			continue
 		}
@@ -227,7 +244,7 @@ func (r *reader) powerPoint() {
 	var slides []string
 	r.visit(main, visitor{start: func(name string, attrs attributes) {
 		if name == "sldId" && len(slides) < maxPages {
-			if rel := relations[attrs.with("r", "id")]; rel.kind == "slide" {
+			if rel := relations[attrs.relation()]; rel.kind == "slide" {
 				slides = append(slides, rel.target)
 			}
 		}
@@ -273,7 +290,7 @@ func (s *slideReader) start(name string, attrs attributes) {
 	case "t":
 		s.inText = true
 	case "hlinkClick":
-		if rel := s.relations[attrs.with("r", "id")]; rel.external {
+		if rel := s.relations[attrs.relation()]; rel.external {
 			s.w.beginLink(rel.target)
 		}
 	}

@@ -1,0 +1,53 @@
+package office
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/weftcrawl/weft/processors/parse/extract"
+)
+
+// relationsPart is a part of relations: of their kind and target in turn. A kind that ends with "!" is external. The
+// ids are r0, r1 and so on.
+func relationsPart(pairs ...string) string {
+	var b strings.Builder
+	b.WriteString(`<Relationships>`)
+	for i := 0; i < len(pairs); i += 2 {
+		kind, external := strings.CutSuffix(pairs[i], "!")
+		mode := ""
+		if external {
+			mode = ` TargetMode="External"`
+		}
+		b.WriteString(`<Relationship Id="r` + string(rune('0'+i/2)) + `" Type="http://x/` + kind + `" Target="` + pairs[i+1] + `"` + mode + `/>`)
+	}
+	return b.String() + `</Relationships>`
+}
+
+// The parts of a file have the names that its relations say, and any prefix may stand for the namespace of relations.
+func TestNamesOfParts(t *testing.T) {
+	word := archiveOf(t,
+		"_rels/.rels", relationsPart("officeDocument", "word/document2.xml", "core-properties", "package/services/metadata/core-properties/1f.psmdcp"),
+		"package/services/metadata/core-properties/1f.psmdcp", `<coreProperties><dc:title>Looms</dc:title></coreProperties>`,
+		"word/_rels/document2.xml.rels", relationsPart("styles", "styles2.xml", "footnotes", "footnotes2.xml", "endnotes", "/word/endnotes2.xml"),
+		"word/styles2.xml", `<w:styles><w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+		"word/document2.xml", `<w:document><w:p><w:pPr><w:pStyle w:val="H1"/></w:pPr><w:r><w:t>Warp</w:t></w:r></w:p></w:document>`,
+		"word/footnotes2.xml", `<w:footnotes><w:p><w:r><w:t>a note</w:t></w:r></w:p></w:footnotes>`,
+		"word/endnotes2.xml", `<w:endnotes><w:p><w:r><w:t>the end</w:t></w:r></w:p></w:endnotes>`)
+	excel := archiveOf(t,
+		"_rels/.rels", relationsPart("officeDocument", "/xl/workbook.xml"),
+		"xl/workbook.xml", `<workbook xmlns:ns0="y"><sheets><sheet name="One" sheetId="1" ns0:id="r0"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", relationsPart("worksheet", "worksheets/a.xml", "sharedStrings", "strings1.xml", "styles", "styles7.xml"),
+		"xl/strings1.xml", `<sst><si><t>shared</t></si></sst>`,
+		"xl/styles7.xml", `<styleSheet><cellXfs><xf numFmtId="14"/></cellXfs></styleSheet>`,
+		"xl/worksheets/a.xml", `<worksheet><row><c t="s"><v>0</v></c><c s="0"><v>45351</v></c></row></worksheet>`)
+	want := &Document{Kind: Word}
+	want.Title, want.Text, want.Headings = "Looms", "Warp\na note\nthe end", []extract.Heading{{Level: 1, Text: "Warp"}}
+	if diff := cmp.Diff(want, Read(word, options())); diff != "" {
+		t.Error(diff)
+	}
+	if got := Read(excel, options()); got.Text != "One\nshared\t2024-02-29" || got.Outcome != extract.Whole {
+		t.Errorf("%q, %q", got.Text, got.Outcome)
+	}
+}
