@@ -2,6 +2,7 @@ package office
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -104,13 +105,21 @@ func (r *reader) dateFormats(part string) (dates []bool) {
 				if inCells && len(dates) < maxFormats {
 					id := attrs.get("numFmtId")
 					n, err := strconv.Atoi(id)
-					dates = append(dates, custom[id] || err == nil && (n >= 14 && n <= 22 || n >= 45 && n <= 47))
+					date, stated := custom[id]
+					dates = append(dates, date || !stated && err == nil && isBuiltInDate(n))
 				}
 			}
 		},
 		end: func(name string) { inCells = inCells && name != "cellXfs" },
 	})
 	return dates
+}
+
+// isBuiltInDate tells whether the format of a number is that of a date or time without a formatCode
+// (section 18.8.30). Files of Excel in Chinese, Japanese and Korean have 27 to 36 and 50 to 58, those in Thai 71
+// to 81.
+func isBuiltInDate(id int) bool {
+	return id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58 || id >= 71 && id <= 81
 }
 
 // isDateFormat tells whether the format of a number has a part of a date in it, outside of
@@ -189,7 +198,9 @@ func (c *cells) shown() string {
 		if err != nil || i < 0 || i >= len(c.shared) {
 			return ""
 		}
-		return c.shared[i]
+		return unescaped(c.shared[i])
+	case "inlineStr", "str":
+		return unescaped(value)
 	case "b":
 		return map[string]string{"0": "FALSE", "1": "TRUE"}[value]
 	case "", "n":
@@ -202,6 +213,20 @@ func (c *cells) shown() string {
 		}
 	}
 	return value
+}
+
+var escape = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+
+// unescaped resolves the escapes of a string (section 22.9.2.19, ST_Xstring): _x000D_ is the CR that XML cannot
+// hold, and _x005F_ is the first character of what only looks like an escape.
+func unescaped(text string) string {
+	if !strings.Contains(text, "_x") {
+		return text
+	}
+	return escape.ReplaceAllStringFunc(text, func(e string) string {
+		code, _ := strconv.ParseUint(e[len("_x"):len(e)-1], 16, 32)
+		return string(rune(code))
+	})
 }
 
 // date writes a number of days as a date (section 18.17.4): the day 60 is February 29, 1900, which

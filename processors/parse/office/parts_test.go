@@ -51,3 +51,36 @@ func TestNamesOfParts(t *testing.T) {
 		t.Errorf("%q, %q", got.Text, got.Outcome)
 	}
 }
+
+// sheetOf is a file of Excel with one row of cells.
+func sheetOf(t *testing.T, styles, shared, cells string) []byte {
+	return archiveOf(t,
+		"xl/workbook.xml", `<workbook><sheets><sheet name="One" r:id="r0"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", relationsPart("worksheet", "worksheets/sheet1.xml"),
+		"xl/sharedStrings.xml", `<sst>`+shared+`</sst>`,
+		"xl/styles.xml", `<styleSheet>`+styles+`</styleSheet>`,
+		"xl/worksheets/sheet1.xml", `<worksheet><row>`+cells+`</row></worksheet>`)
+}
+
+// A cell holds what XML cannot as an escape.
+func TestEscapesOfCells(t *testing.T) {
+	body := sheetOf(t, "", `<si><t>one_x000D_&#10;two</t></si><si><t>_x005F_x000D_ is_x00e9__xZZZZ_</t></si>`,
+		`<c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="inlineStr"><is><t>a_x0009_b</t></is></c><c t="str"><v>c_x000A_d</v></c>`)
+	if got, want := Read(body, options()).Text, "One\none two\t_x000D_ isé_xZZZZ_\ta b\tc d"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Formats of dates in other languages have numbers and no code, unless the file says what the number means.
+func TestDatesOfOtherLanguages(t *testing.T) {
+	styles := `<numFmts><numFmt numFmtId="58" formatCode="0.0"/></numFmts><cellXfs>`
+	cells := ""
+	for i, id := range []string{"31", "57", "58", "81", "59", "37"} {
+		styles += `<xf numFmtId="` + id + `"/>`
+		cells += `<c s="` + string(rune('0'+i)) + `"><v>45351</v></c>`
+	}
+	got := Read(sheetOf(t, styles+`</cellXfs>`, "", cells), options()).Text
+	if want := "One\n2024-02-29\t2024-02-29\t45351\t2024-02-29\t45351\t45351"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
