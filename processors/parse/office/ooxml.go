@@ -98,7 +98,7 @@ func (r *reader) properties() {
 }
 
 // word reads a file of Word (ECMA-376 part 1, section 17): the text of the document with its
-// tables and text boxes, and then footnotes and endnotes. Deleted text, comments, headers and
+// tables and text boxes, and then footnotes and endnotes. Deleted and hidden text, comments, headers and
 // footers do not count.
 func (r *reader) word() {
 	r.properties()
@@ -121,6 +121,7 @@ func (r *reader) word() {
 var wordSkips = map[string]bool{
 	"Fallback": true, // a Choice in front of it has the same in a newer form
 	"moveFrom": true, "del": true, "delText": true, "rPrChange": true, "pPrChange": true, "tabs": true,
+	"rt": true, // the pronunciation of a text
 }
 
 // headingStyles are the levels of the styles of headings, by their ids. The ids depend on the
@@ -150,6 +151,7 @@ type paragraphs struct {
 	relations map[string]relation
 
 	inText, inField bool
+	hidden          bool   // the run is not shown
 	field           []byte // the instruction of a field
 }
 
@@ -162,8 +164,13 @@ func (p *paragraphs) start(name string, attrs attributes) {
 		if level := p.levels[attrs.get("val")]; level > 0 {
 			w.beginHeading(level)
 		}
+	case "r":
+		p.hidden = false
+	case "vanish":
+		val := attrs.get("val")
+		p.hidden = val != "0" && val != "false" && val != "off"
 	case "t":
-		p.inText = true
+		p.inText = !p.hidden
 	case "tab", "ptab":
 		w.add(" ")
 	case "br", "cr":
@@ -173,6 +180,10 @@ func (p *paragraphs) start(name string, attrs attributes) {
 	case "hyperlink":
 		if rel := p.relations[attrs.get("id")]; rel.external {
 			w.beginLink(rel.target)
+		}
+	case "hlinkClick": // of a picture
+		if rel := p.relations[attrs.relation()]; rel.external {
+			w.addLink(rel.target, "")
 		}
 	case "fldSimple":
 		w.beginLink(hyperlinkField(attrs.get("instr")))

@@ -84,3 +84,17 @@ func TestDatesOfOtherLanguages(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Hidden text and pronunciations of Word are not shown, and a picture may be a link.
+func TestWhatWordShows(t *testing.T) {
+	body := archiveOf(t,
+		"word/_rels/document.xml.rels", relationsPart("hyperlink!", "https://example.com/picture"),
+		"word/document.xml", `<w:document><w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr><w:r><w:t>shown</w:t></w:r>`+
+			`<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r><w:r><w:rPr><w:vanish w:val="false"/></w:rPr><w:t>, too</w:t></w:r></w:p>`+
+			`<w:p><w:r><w:ruby><w:rt><w:r><w:t>かんじ</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢字</w:t></w:r></w:rubyBase></w:ruby></w:r></w:p>`+
+			`<w:p><w:r><w:drawing><wp:docPr id="7"><a:hlinkClick r:id="r0"/></wp:docPr></w:drawing></w:r></w:p></w:document>`)
+	got := Read(body, options())
+	if diff := cmp.Diff([]extract.Link{{URL: "https://example.com/picture"}}, got.Links); diff != "" || got.Text != "shown, too\n漢字" {
+		t.Errorf("%q\n%s", got.Text, diff)
+	}
+}
