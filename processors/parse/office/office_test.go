@@ -121,6 +121,7 @@ h1 Second slide
 func TestText(t *testing.T) {
 	for file, want := range map[string]string{
 		"python.xlsx": "One\ntext\t1.5\tTRUE\t2024-02-29\t2024-02-29 13:30:00\nlink\fTwo\nsecond sheet\t0.25",
+		"numbers.ods": "Prices\nThread\tPrice\tSince\nLinen & hemp\t12.5\t2024-02-29\nWool\t7\t7\nWool\t7\t7\n26.5\fGrößen\ngroß\t日本語",
 		"python.pptx": "A title\na link\fSecond slide",
 		"python.docx": "First heading\nA paragraph with a link in it.\nSecond heading\nleft\nright",
 		"talk.odp":    "What a loom does\nIt holds the warp.\nSee the page.\fGröße und Maß",
@@ -128,6 +129,17 @@ func TestText(t *testing.T) {
 		if diff := cmp.Diff(want, Read(load(t, file), options()).Text); diff != "" {
 			t.Errorf("%s: %s", file, diff)
 		}
+	}
+}
+
+// Rows and cells that are repeated are as the others, and the lines of a cell stay in its row.
+func TestRepeatsOfSheets(t *testing.T) {
+	body := archiveOf(t, "mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml", `<x><table:table table:name="One">`+
+		`<table:table-row table:number-rows-repeated="2"><table:table-cell table:number-columns-repeated="2"><text:p>a</text:p></table:table-cell>`+
+		`<table:table-cell><text:p>b</text:p><text:p>c</text:p></table:table-cell></table:table-row>`+
+		`<table:table-row><table:table-cell><text:p>d<text:line-break/>e</text:p></table:table-cell></table:table-row></table:table></x>`)
+	if got, want := Read(body, options()).Text, "One\na\ta\tb c\na\ta\tb c\nd e"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

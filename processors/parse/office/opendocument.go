@@ -1,10 +1,11 @@
 package office
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/weftcrawl/weft/processors/parse/extract"
 )
-
-import "strconv"
 
 // openDocument reads a file of OpenDocument 1.x: text with its tables, sheets as shown, slides
 // without notes. Comments and deleted text do not count.
@@ -81,16 +82,16 @@ func (f *flow) start(name string, attrs attributes) {
 	switch name {
 	case "p":
 		f.depth++
-		w.block()
+		f.line()
 	case "h":
 		f.depth++
-		w.block()
+		f.line()
 		level, _ := strconv.Atoi(attrs.get("outline-level"))
 		w.beginHeading(max(level, 1))
 	case "s", "tab":
 		w.add(" ")
 	case "line-break":
-		w.block()
+		f.line()
 	case "a":
 		w.beginLink(attrs.get("href"))
 	case "page":
@@ -128,11 +129,11 @@ func (f *flow) end(name string) {
 	switch name {
 	case "p":
 		f.depth--
-		w.block()
+		f.line()
 	case "h":
 		f.depth--
 		w.endHeading()
-		w.block()
+		f.line()
 	case "a":
 		w.endLink()
 	case "table-cell", "covered-table-cell":
@@ -143,7 +144,16 @@ func (f *flow) end(name string) {
 	}
 }
 
-// again repeats the text from a place on. In a document each cell is a line, in a sheet it is not.
+// line ends a line. In a sheet each row is a line, so the lines of a cell are parted by spaces.
+func (f *flow) line() {
+	if f.inSheet {
+		f.w.add(" ")
+	} else {
+		f.w.block()
+	}
+}
+
+// again repeats the cell or the row from a place on. In a document each cell is a line, in a sheet it is not.
 func (f *flow) again(from, times int, separate func()) {
 	if !f.inSheet || from >= len(f.w.text) {
 		return
@@ -151,7 +161,10 @@ func (f *flow) again(from, times int, separate func()) {
 	text := string(f.w.text[from:])
 	for range times - 1 {
 		separate()
-		f.w.add(text)
+		for cell := range strings.SplitSeq(text, "\t") {
+			f.w.add(cell)
+			f.w.cell()
+		}
 	}
 }
 
