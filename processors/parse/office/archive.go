@@ -71,6 +71,11 @@ func (a *archive) directory() bool {
 	end := tail[at:]
 	endAt := len(a.body) - len(tail) + at
 	size, offset := int64(binary.LittleEndian.Uint32(end[12:])), int64(binary.LittleEndian.Uint32(end[16:]))
+	if offset == large {
+		if endAt, size, offset = a.end64(endAt); endAt < 0 {
+			return false
+		}
+	}
 	begin := int64(endAt) - size // as archive/zip does: there may be something in front of the file
 	if begin < 0 || begin < offset {
 		begin = offset
@@ -89,10 +94,70 @@ func (a *archive) directory() bool {
 		if len(rest) < whole {
 			break
 		}
-		a.add(rest[directoryBytes:directoryBytes+names], rest[8:], int64(binary.LittleEndian.Uint32(rest[20:])), shift+int64(binary.LittleEndian.Uint32(rest[42:])))
+		packed, offset := sizes(rest[:whole], rest[directoryBytes+names:whole])
+		if offset >= 0 && offset < int64(len(a.body)) {
+			a.add(rest[directoryBytes:directoryBytes+names], rest[8:], packed, shift+offset)
+		}
 		rest = rest[whole:]
 	}
 	return len(a.parts) > 0
+}
+
+// Programs that write a file piece by piece use ZIP64 (APPNOTE 4.3.14, 4.3.15, 4.5.3) for files of any size.
+const (
+	large       = 1<<32 - 1 // stands for a number in a field of ZIP64
+	end64Header = "PK\x06\x06"
+	end64Bytes  = 56
+	locator     = "PK\x06\x07"
+	locateBytes = 20
+)
+
+// end64 returns where the directory ends, its size and its offset, by the end of ZIP64 in front of the end at a
+// place. at is negative if there is no such end.
+func (a *archive) end64(endAt int) (at int, size, offset int64) {
+	from := endAt - locateBytes
+	if from < 0 || string(a.body[from:from+4]) != locator {
+		return -1, 0, 0
+	}
+	at = bytes.LastIndex(a.body[:from], []byte(end64Header)) // there may be something in front of the file
+	if at < 0 || from-at < end64Bytes {
+		return -1, 0, 0
+	}
+	size, offset = int64(binary.LittleEndian.Uint64(a.body[at+40:])), int64(binary.LittleEndian.Uint64(a.body[at+48:]))
+	if size < 0 || size > int64(at) || offset < 0 || offset > int64(at) {
+		return -1, 0, 0
+	}
+	return at, size, offset
+}
+
+// sizes returns the packed size and the offset of an entry of the directory. extra has its other fields, of which
+// that of ZIP64 has the numbers that are too large for the entry, in this order: size, packed size, offset.
+func sizes(entry, extra []byte) (packed, offset int64) {
+	packed, offset = int64(binary.LittleEndian.Uint32(entry[20:])), int64(binary.LittleEndian.Uint32(entry[42:]))
+	if packed != large && offset != large {
+		return packed, offset
+	}
+	for len(extra) >= 4 {
+		id, n := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
+		if extra = extra[4:]; n > len(extra) {
+			break
+		}
+		if id == 1 {
+			numbers := extra[:n]
+			next := func(field *int64, known bool) {
+				if !known && len(numbers) >= 8 {
+					*field = int64(binary.LittleEndian.Uint64(numbers))
+					numbers = numbers[8:]
+				}
+			}
+			next(new(int64), binary.LittleEndian.Uint32(entry[24:]) != large)
+			next(&packed, packed != large)
+			next(&offset, offset != large)
+			break
+		}
+		extra = extra[n:]
+	}
+	return max(packed, 0), offset
 }
 
 // scan finds the parts of a file without a directory.
