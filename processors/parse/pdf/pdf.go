@@ -253,10 +253,9 @@ func (f *file) links(page, text uint64) {
 
 // link takes a link, with the text that is under it.
 func (f *file) link(url string, handle, text uint64) {
-	url = strings.TrimSpace(strings.ToValidUTF8(url, ""))
-	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
+	url = target(strings.TrimSpace(strings.ToValidUTF8(url, "")))
 	switch {
-	case scheme != "http" && scheme != "https" || f.seen[url]:
+	case url == "" || f.seen[url]:
 		return
 	case len(url) > f.opts.MaxHrefBytes || len(f.doc.Links) >= f.opts.MaxLinks:
 		f.doc.LinksOmitted++
@@ -274,6 +273,22 @@ func (f *file) link(url string, handle, text uint64) {
 		under = extract.OneLine(string(f.utf16(f.scratch, min(n, scratchBytes/2))), f.opts.MaxAnchorBytes)
 	}
 	f.doc.Links = append(f.doc.Links, extract.Link{URL: url, Text: under})
+}
+
+// target is what a link leads to; empty: not to the web. A URL without a scheme is relative to the file (ISO
+// 32000-1, section 12.6.4.7; PDFium has put the Base of the file in front of it). But what begins with "www." is a
+// host, as in readers of PDF.
+func target(url string) string {
+	before, _, _ := strings.Cut(url, ":")
+	switch scheme := strings.ToLower(before); {
+	case scheme == "http" || scheme == "https":
+		return url
+	case strings.HasPrefix(scheme, "www."):
+		return "http://" + url
+	case url == "" || url[0] == '#' || url[0] == '\\' || before != url && !strings.ContainsAny(before, "/?#"):
+		return ""
+	}
+	return url
 }
 
 // maxBookmarks bounds the entries of an outline that are read: the outline may be a circle.

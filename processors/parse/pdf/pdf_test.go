@@ -143,6 +143,32 @@ func TestDate(t *testing.T) {
 	}
 }
 
+func TestTarget(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://a.example/": "https://a.example/", "HTTP://a.example/": "HTTP://a.example/", "mailto:a@b.example": "", "file:///c:/x.pdf": "", "": "",
+		"C:/x.pdf": "", `\\server\x.pdf`: "", "#page=2": "", "other.pdf": "other.pdf", "../a/b.html?at=10:30": "../a/b.html?at=10:30", "/docs/": "/docs/",
+		"www.a.example/x": "http://www.a.example/x", "WWW.a.example": "http://WWW.a.example", "www.a.example:8080/": "http://www.a.example:8080/",
+	} {
+		if got := target(url); got != want {
+			t.Errorf("%q: %q, want %q", url, got, want)
+		}
+	}
+}
+
+// A link without a scheme is relative to the file, or to the base that the file names.
+func TestRelativeLinks(t *testing.T) {
+	const annotations = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>/Annots[" +
+		"<</Type/Annot/Subtype/Link/Rect[40 690 100 720]/A<</S/URI/URI(other.pdf)>>>>]>>"
+	for root, want := range map[string]string{
+		catalog: "other.pdf", "<</Type/Catalog/Pages 2 0 R/URI<</Base(https://base.example/d/)>>>>": "https://base.example/d/other.pdf",
+	} {
+		got := read(t, shared, build(root, onePage, annotations, stream("", shown), font))
+		if diff := cmp.Diff([]extract.Link{{URL: want, Text: "shown"}}, got.Links); diff != "" {
+			t.Errorf("%s: %s", root, diff)
+		}
+	}
+}
+
 // A Reader that reads nothing compiles nothing.
 func TestNothingIsPaidAhead(t *testing.T) {
 	r := New(options())
