@@ -150,8 +150,8 @@ func MediaType(in Input) string { return typeOf(in).Essence }
 // Without a usable one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
 // unknown MIME type). A type that is stated is believed, but for the type of any bytes: many servers
 // send it for files whose names they do not know, such as a.xhtml, so HTML is looked for. XML whose root
-// is html is XHTML, as in browsers. HTML may be a feed (section 7.3: mislabeled feeds), because programs that
-// do not state a type send it. Plain text may be bytes (section 7.2: mislabeled binary), because servers send
+// is html is XHTML, as in browsers. HTML may be a feed (section 7.3: mislabeled feeds) or a file, because programs
+// that do not state a type send it. Plain text may be bytes (section 7.2: mislabeled binary), because servers send
 // this type, too, for names that they do not know.
 func typeOf(in Input) mediatype.Type {
 	t := mediatype.Of(in.ContentType)
@@ -163,9 +163,11 @@ func typeOf(in Input) mediatype.Type {
 			t.Essence = "text/html"
 		}
 	case "text/html":
-		t.Essence = feedOrHTML(in.Body)
+		if t.Essence = feedOrHTML(in.Body); isFile(in.Body) {
+			t.Essence = "application/octet-stream"
+		}
 	case "text/plain":
-		if isDefault(t.Charset) && isBinary(in.Body) {
+		if isDefault(t.Charset) && (isBinary(in.Body) || isPDF(in.Body)) {
 			t.Essence = "application/octet-stream"
 		}
 	}
@@ -180,11 +182,13 @@ func isDefault(charset string) bool {
 	return charset == "" || strings.EqualFold(charset, "iso-8859-1") || strings.EqualFold(charset, "utf-8")
 }
 
+// resourceHeader is how many bytes of a body the standard looks at (section 5.2).
+const resourceHeader = 1445
+
 // isBinary tells whether a body is not text: by the standard, whether there is a control character within its
 // first bytes. Weft wants one in fifty, and counts neither NUL, which UTF-16 has, nor those of old texts:
 // backspace, and Ctrl-Z at the end. A byte order mark says that it is text.
 func isBinary(body []byte) bool {
-	const resourceHeader = 1445 // section 5.2
 	for _, mark := range []string{"\xfe\xff", "\xff\xfe", "\ufeff"} {
 		if bytes.HasPrefix(body, []byte(mark)) {
 			return false
@@ -198,6 +202,22 @@ func isBinary(body []byte) bool {
 		}
 	}
 	return controls*50 > len(body)
+}
+
+// isFile tells whether a body begins as a file that is no text: PDF, a picture, an archive, an office file.
+func isFile(body []byte) bool {
+	for _, magic := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "PK\x03\x04", "\x1f\x8b\x08", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", `{\rtf1`} {
+		if bytes.HasPrefix(body, []byte(magic)) {
+			return true
+		}
+	}
+	return bytes.HasPrefix(body, []byte("RIFF")) && bytes.HasPrefix(body[min(8, len(body)):], []byte("WEBP")) || isPDF(body)
+}
+
+// isPDF tells whether a body begins as a PDF and is no text about PDF: its first bytes have one beyond ASCII, as
+// programs write it for this purpose (ISO 32000-1, section 7.5.2).
+func isPDF(body []byte) bool {
+	return bytes.HasPrefix(body, []byte("%PDF-")) && bytes.ContainsFunc(body[:min(len(body), resourceHeader)], func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // mayBeXHTML tells whether a type is of any XML, or of the XHTML of old phones (application/vnd.wap.xhtml+xml).
