@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -18,14 +19,15 @@ import (
 
 // officeHandler reads files of office programs. If the media type names such a format, and the body
 // may be such a file, this handler reads it. The body tells the kind. Servers that do not know
-// these formats call them archives or bytes.
+// these formats call them archives or bytes, and programs call them what they want: a download, or the format of
+// before 2007 with the same use.
 var officeHandler = handler{
 	name: "office",
 	takes: func(b *body) bool {
 		switch {
 		case mediatype.IsOffice(b.media):
 			return office.IsContainer(b.Body)
-		case b.media == "application/octet-stream", b.media == "application/zip", b.media == "application/x-zip-compressed", b.media == "text/plain":
+		case strings.HasPrefix(b.media, "application/"), b.media == "text/plain":
 			return office.Looks(b.Body) != office.None
 		}
 		return false
@@ -64,7 +66,7 @@ var pdfHandler = handler{
 		case "application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream":
 			return pdf.Looks(b.Body)
 		}
-		return false
+		return strings.HasPrefix(b.media, "application/") && bytes.HasPrefix(b.Body, []byte(pdf.Magic))
 	},
 	page: (*parser).pdf,
 }

@@ -36,7 +36,7 @@ type handler struct {
 //	feed      RSS, Atom, JSON Feed; XML, JSON and bytes      feed.go, package feed
 //	          that begin so
 //	office    Word, Excel, PowerPoint, OpenDocument, EPUB, RTF;  files.go, package office
-//	          archives and bytes that are one of these
+//	          other types of applications if the bytes are one of these
 //	pdf       application/pdf, and bytes that begin so       files.go, package pdf, in a lane beside the loop
 //	plain     text/plain, Markdown, JSON, JSON lines, CSV,   plain.go, package plain
 //	          source code; by type or, of text/plain, name

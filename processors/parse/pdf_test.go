@@ -84,6 +84,9 @@ func TestSlowRecords(t *testing.T) {
 		{"application/pdf", "", true}, // its body is elsewhere
 		{"application/pdf; x=y", "%PDF-1.4", true},
 		{"application/octet-stream", "%PDF-1.4", true},
+		{"application/force-download", "%PDF-1.4", true},
+		{"application/json", `"%PDF-1.4"`, false},
+		{"text/html", "%PDF-1.4\n%\xe2\xe3\xcf\xd3", true},
 		{"text/html", "<p>A PDF begins with %PDF-, and is application/pdf", false},
 		{"text/plain", "%PDF-1.4", false},
 	} {
