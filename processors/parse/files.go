@@ -37,10 +37,11 @@ var officeHandler = handler{
 
 func (p *parser) office(b *body) *document.Page {
 	read := office.Read(b.Body, office.Options{Bounds: fileBounds(p.follow), MaxUnpackedBytes: office.MaxUnpackedBytes, Chapter: p.chapter})
-	if read.Kind == office.None && read.Outcome == extract.Whole {
-		read.Outcome = extract.Damaged // its media type says that it is one
+	page := p.filePage(b, &read.Document)
+	if read.Kind == office.None && read.Outcome == extract.Whole && page.Unparsed == "" {
+		page.Unparsed = document.UnsupportedType // a whole file of a format that is not read, such as xlsb
 	}
-	return p.filePage(b, &read.Document)
+	return page
 }
 
 // chapter reads a file of HTML within a book.

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"archive/zip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,12 +73,22 @@ func TestLinksOfOfficeFiles(t *testing.T) {
 // What a file cannot be read for has a name. What is no such file is what it was before.
 func TestOutcomesOfOfficeFiles(t *testing.T) {
 	const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	var drawing strings.Builder
+	w := zip.NewWriter(&drawing)
+	if part, err := w.Create("mimetype"); err == nil {
+		_, _ = part.Write([]byte("application/vnd.oasis.opendocument.graphics"))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, media, body, unparsed, fallback string }{
 		{"encrypted", docx, officeFile(t, "encrypted.docx"), "encrypted", ""},
 		{"truncated", docx, officeFile(t, "report.docx")[:5000], "", "damaged"},
 		{"truncated early", docx, officeFile(t, "report.docx")[:50], "damaged", ""},
 		{"HTML", docx, "<html>", "unsupported_type", ""},
 		{"another archive", "application/zip", "PK\x03\x04" + strings.Repeat("x", 100), "unsupported_type", ""},
+		{"before 2007, by its bytes", docx, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 word", "unsupported_type", ""},
+		{"a drawing", "application/vnd.oasis.opendocument.graphics", drawing.String(), "unsupported_type", ""},
 		{"before 2007", "application/msword", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 word", "unsupported_type", ""},
 	} {
 		page, _ := pageOf(t, file("https://a.example/f", c.media, 200, c.body, nil))
