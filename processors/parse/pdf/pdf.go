@@ -162,17 +162,36 @@ func (f *file) open(body []byte) (cause int) {
 	return cause
 }
 
-var catalogObject = regexp.MustCompile(`(\d{1,10})[ \r\n]+(\d{1,5})[ \r\n]+obj\s*<<[^<>]*/Type\s*/Catalog\b`)
+var (
+	catalogType  = regexp.MustCompile(`/Type\s*/Catalog\b`)
+	objectHeader = regexp.MustCompile(`(\d{1,10})[ \r\n]+(\d{1,5})[ \r\n]+obj\b`)
+)
 
-// withTrailer adds a trailer that names the catalog to a file whose end is missing. It returns nil
-// if the file has no catalog. PDFium finds the objects of such a file, but not the first one.
+// withTrailer adds a trailer that names the catalog to a file whose end is missing. It returns nil if the file
+// has no catalog. PDFium finds the objects of such a file, but not the first one. The object that is cut is left
+// out: a bracket in its stream would begin a string, to PDFium, that has the trailer.
 func withTrailer(body []byte) []byte {
-	found := catalogObject.FindSubmatch(body)
-	if found == nil {
+	const endOfObject = "endobj"
+	at := catalogType.FindIndex(body)
+	if at == nil {
 		return nil
+	}
+	// The object's own beginning is the last one in front of its type.
+	front := body[max(at[0]-maxCatalogBytes, 0):at[0]]
+	front = front[bytes.LastIndex(front, []byte(endOfObject))+1:]
+	headers := objectHeader.FindAllSubmatch(front, -1)
+	if headers == nil {
+		return nil
+	}
+	found := headers[len(headers)-1]
+	if end := bytes.LastIndex(body, []byte(endOfObject)); end > at[0] {
+		body = body[:end+len(endOfObject)]
 	}
 	return fmt.Appendf(slices.Clip(body), "\ntrailer\n<</Root %s %s R>>\nstartxref\n0\n%%%%EOF\n", found[1], found[2])
 }
+
+// maxCatalogBytes is how far the type of a catalog may be behind its beginning.
+const maxCatalogBytes = 64 << 10
 
 // field is a text in the scratch memory, whose size is in bytes, with the zero at its end.
 func (f *file) field(bytes int) string {

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"log"
@@ -165,6 +166,18 @@ func TestRelativeLinks(t *testing.T) {
 		got := read(t, shared, build(root, onePage, annotations, stream("", shown), font))
 		if diff := cmp.Diff([]extract.Link{{URL: want, Text: "shown"}}, got.Links); diff != "" {
 			t.Errorf("%s: %s", root, diff)
+		}
+	}
+}
+
+// A file that is cut within a stream has the pages in front of it, however its catalog is written.
+func TestCutWithinAStream(t *testing.T) {
+	const page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>"
+	for _, root := range []string{catalog, "<</PageLabels<</Nums[0<</S/D>>]>>/Pages 2 0 R/Type /Catalog>>"} {
+		body := build(root, onePage, page, stream("", shown), font, "<</Length 5000>>\nstream\n"+strings.Repeat("(x", 2500)+"\nendstream")
+		got := read(t, shared, body[:bytes.Index(body, []byte("(x(x"))+3000])
+		if got.Text != "shown" || got.Pages != 1 || got.Outcome != extract.Damaged {
+			t.Errorf("%s: %q, %d pages, %q", root, got.Text, got.Pages, got.Outcome)
 		}
 	}
 }
