@@ -10,14 +10,17 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"image"
-	_ "image/gif"  // a format of image.Decode
-	_ "image/jpeg" // a format of image.Decode
-	_ "image/png"  // a format of image.Decode
+	_ "image/gif" // a format of image.Decode
+	"image/jpeg"  // a format of image.Decode
+	_ "image/png" // a format of image.Decode
+	"io"
 
+	"github.com/bep/imagemeta"
 	"github.com/corona10/goimagehash"
-	_ "golang.org/x/image/bmp"  // a format of image.DecodeConfig
-	_ "golang.org/x/image/tiff" // a format of image.DecodeConfig
+	"golang.org/x/image/bmp"    // a format of image.DecodeConfig
+	"golang.org/x/image/tiff"   // a format of image.DecodeConfig
 	_ "golang.org/x/image/webp" // a format of image.Decode
 
 	"github.com/weftcrawl/weft/processors/parse/extract"
@@ -133,7 +136,11 @@ func Read(body []byte, svg bool, o Options) Image {
 func (i *Image) raster(body []byte, o Options) {
 	i.read(body, i.Format, o)
 	config, _, err := image.DecodeConfig(bytes.NewReader(body))
-	if err != nil {
+	switch {
+	case err != nil && isUnsupported(err):
+		i.Width, i.Height = statedSize(body, i.Format)
+		return
+	case err != nil:
 		return
 	}
 	i.Width, i.Height = config.Width, config.Height
@@ -142,12 +149,54 @@ func (i *Image) raster(body []byte, o Options) {
 	}
 	picture, _, err := image.Decode(bytes.NewReader(body))
 	if err != nil {
-		i.Outcome = extract.Damaged
+		if !isUnsupported(err) {
+			i.Outcome = extract.Damaged
+		}
 		return
 	}
 	if hash, err := goimagehash.PerceptionHash(picture); err == nil {
 		i.Hash, i.Hashed = hash.GetHash(), true
 	}
+}
+
+// isUnsupported tells whether a picture is of a valid kind that Go does not decode, such as a TIFF of CMYK, a BMP
+// of 16 bits, or a JPEG with rare samples. It has a size and no hash. PNG has no such kind.
+func isUnsupported(err error) bool {
+	var (
+		jpegs jpeg.UnsupportedError
+		tiffs tiff.UnsupportedError
+	)
+	return errors.As(err, &jpegs) || errors.As(err, &tiffs) || errors.Is(err, bmp.ErrUnsupported)
+}
+
+// statedSize is the size that the header of a picture states which Go does not decode; 0: it states none.
+func statedSize(body []byte, format string) (width, height int) {
+	if format == BMP {
+		return bitmapSize(body)
+	}
+	got, err := imagemeta.Decode(imagemeta.Options{
+		R: bytes.NewReader(body), ImageFormat: exifFormats[format], Sources: imagemeta.CONFIG, Warnf: func(string, ...any) {},
+	})
+	if err != nil && !errors.Is(err, io.EOF) || got.ImageConfig.Width < 0 || got.ImageConfig.Height < 0 {
+		return 0, 0
+	}
+	return got.ImageConfig.Width, got.ImageConfig.Height
+}
+
+// bitmapSize reads the header of a BMP: that of OS/2, or one of Windows, which may count its lines from the top.
+func bitmapSize(body []byte) (width, height int) {
+	const file = 14 // bytes of the header of the file
+	if len(body) < file+12 {
+		return 0, 0
+	}
+	switch header := body[file:]; binary.LittleEndian.Uint32(header) {
+	case 12:
+		return int(binary.LittleEndian.Uint16(header[4:])), int(binary.LittleEndian.Uint16(header[6:]))
+	case 40, 52, 56, 64, 108, 124:
+		width, height = int(int32(binary.LittleEndian.Uint32(header[4:]))), int(int32(binary.LittleEndian.Uint32(header[8:])))
+		return max(width, 0), max(height, -height)
+	}
+	return 0, 0
 }
 
 // isAnimatedWebP tells whether a body is a WebP file of several pictures, which the decoder does

@@ -119,6 +119,43 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// Pictures that Go does not decode are whole: they have a size, and no hash.
+func TestWhatGoDoesNotDecode(t *testing.T) {
+	tags := func(all ...[2]uint16) (body []byte) {
+		body = append([]byte("II*\x00\x08\x00\x00\x00"), byte(len(all)), 0)
+		for _, tag := range all {
+			body = binary.LittleEndian.AppendUint16(body, tag[0])
+			body = binary.LittleEndian.AppendUint16(body, 3) // a short
+			body = binary.LittleEndian.AppendUint32(body, 1)
+			body = binary.LittleEndian.AppendUint32(body, uint32(tag[1]))
+		}
+		return append(body, 0, 0, 0, 0)
+	}
+	jpeg := bytes.Clone(load(t, "picture.jpeg"))
+	jpeg[bytes.Index(jpeg, []byte("\xff\xc0\x00\x11"))+11] = 0x14 // four samples upwards
+	bitmap := func(header uint32, size ...byte) []byte {
+		body := binary.LittleEndian.AppendUint32(append([]byte("BM"), make([]byte, 12)...), header)
+		return append(append(body, size...), make([]byte, header)...)
+	}
+	for name, c := range map[string]struct {
+		body          []byte
+		width, height int
+		outcome       extract.Outcome
+	}{
+		"TIFF of CMYK":      {tags([2]uint16{256, 320}, [2]uint16{257, 200}, [2]uint16{258, 8}, [2]uint16{259, 1}, [2]uint16{262, 5}, [2]uint16{277, 4}), 320, 200, extract.Whole},
+		"TIFF without size": {tags([2]uint16{258, 8}, [2]uint16{262, 5}), 0, 0, extract.Damaged},
+		"JPEG":              {jpeg, 96, 64, extract.Whole},
+		"BMP of OS/2":       {bitmap(12, 5, 0, 4, 0, 1, 0, 24, 0), 5, 4, extract.Whole},
+		"BMP of 16 bits":    {bitmap(40, 5, 0, 0, 0, 0xfc, 0xff, 0xff, 0xff, 1, 0, 16, 0), 5, 4, extract.Whole},
+		"BMP of nothing":    {bitmap(41, 5, 0, 0, 0, 4, 0, 0, 0, 1, 0, 16, 0), 0, 0, extract.Damaged},
+	} {
+		got := Read(c.body, false, DefaultOptions())
+		if got.Width != c.width || got.Height != c.height || got.Outcome != c.outcome || got.Hashed {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // TestHostileImages holds that what is damaged is named, and that large pictures are not decoded.
 func TestHostileImages(t *testing.T) {
 	var bomb bytes.Buffer
