@@ -179,6 +179,8 @@ func TestRTF(t *testing.T) {
 		`{\rtf1\ansi\uc1 a\u8364?b\uc0\u8364 c\u55357\u56832 d}`:                                               "a€b€c😀d",
 		`{\rtf1 shown{\v hidden}{\*\unknown x{\b y}}{\pict 0102}{\deleted gone}{\header top} end}`:             "shown end",
 		`{\rtf1\uc1 A\u8209\_B\u173\-C\u92\\D}`:                                                                "A‑BC\\D",
+		`{\rtf1\ansi\deff1{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}}\'cf{\f0 \'cf\plain\'cf}\f0 \'cf}`:   "ПÏПÏ",
+		`{\rtf1 word{\footnote\plain note.} end{\shp{\*\shpinst{\shptxt box\par}}}\par one\column two}`:        "word note. end\nbox\none\ntwo",
 		"{\\rtf1 a\\bin3 }}}b\\~c\\_d\\{e\\}}":                                                                 "ab c-d{e}",
 	} {
 		if got := Read([]byte(body), options()); got.Text != want || got.Outcome != extract.Whole {

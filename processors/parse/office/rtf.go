@@ -43,6 +43,8 @@ type rtf struct {
 	page  int
 	fonts map[int]int
 	font  int // the font that is being defined
+	// defaultFont is the font of a text without another one.
+	defaultFont int
 	// raw is text in a code page that is not decoded yet, as text of rawPage.
 	raw     []byte
 	rawPage int
@@ -238,8 +240,13 @@ func (r *rtf) word(word string, number int, has bool) {
 			to = skipped
 		}
 		r.destination = to
-		if to == "fldrslt" {
+		switch {
+		case to == "fldrslt":
 			r.result()
+		case to == "" && word == "shptxt": // a box beside the text
+			r.w.block()
+		case to == "" && word == "footnote": // in the middle of it
+			r.w.add(" ")
 		}
 		return
 	}
@@ -256,6 +263,8 @@ func (r *rtf) word(word string, number int, has bool) {
 		r.page = number
 	case "mac":
 		r.page = 10000
+	case "deff":
+		r.defaultFont, r.group.font = number, number
 	case "f":
 		if r.destination == "fonttbl" {
 			r.font = number
@@ -276,7 +285,7 @@ func (r *rtf) word(word string, number int, has bool) {
 	case "v", "deleted":
 		r.hidden = !has || number != 0
 	case "plain":
-		r.hidden = false
+		r.hidden, r.group.font = false, r.defaultFont
 	default:
 		if r.shown() {
 			r.layout(word, number)
@@ -295,7 +304,7 @@ func (r *rtf) shown() bool { return (r.destination == "" || r.destination == "fl
 // layout reads what separates text.
 func (r *rtf) layout(word string, number int) {
 	switch word {
-	case "par", "line", "page", "sect", "cell", "nestcell", "row", "nestrow":
+	case "par", "line", "page", "sect", "column", "cell", "nestcell", "row", "nestrow":
 		r.paragraph()
 	case "tab":
 		r.w.add(" ")
