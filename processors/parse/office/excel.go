@@ -1,6 +1,7 @@
 package office
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -40,12 +41,12 @@ func (r *reader) excel() {
 	}})
 	r.doc.Pages = len(sheets)
 	shared := r.sharedStrings(r.part(relations, "sharedStrings", within(main, "sharedStrings.xml")))
-	dates := r.dateFormats(r.part(relations, "styles", within(main, "styles.xml")))
+	formats := r.formats(r.part(relations, "styles", within(main, "styles.xml")))
 	for _, s := range sheets {
 		r.w.page()
 		r.w.add(s.name)
 		r.w.block()
-		c := cells{reader: r, shared: shared, dates: dates, since1904: since1904, relations: r.relations(s.part)}
+		c := cells{reader: r, shared: shared, formats: formats, since1904: since1904, relations: r.relations(s.part)}
 		if !r.visit(s.part, visitor{start: c.start, end: c.end, text: c.text, skip: map[string]bool{"rPh": true, "f": true}}) {
 			return
 		}
@@ -88,38 +89,66 @@ func (r *reader) sharedStrings(part string) (shared []string) {
 	return shared
 }
 
-// dateFormats tells which formats of cells are dates, by their numbers.
-func (r *reader) dateFormats(part string) (dates []bool) {
-	custom := map[string]bool{}
+// format is what a cell shows of its number.
+type format uint8
+
+const (
+	plain format = iota
+	date
+	duration // hours, minutes and seconds that passed
+)
+
+// formats are the formats of cells, by their numbers.
+func (r *reader) formats(part string) (formats []format) {
+	custom := map[string]format{}
 	inCells := false
 	r.try(part, visitor{
 		start: func(name string, attrs attributes) {
 			switch name {
 			case "numFmt":
 				if len(custom) < maxFormats {
-					custom[attrs.get("numFmtId")] = isDateFormat(attrs.get("formatCode"))
+					custom[attrs.get("numFmtId")] = formatOf(attrs.get("formatCode"))
 				}
 			case "cellXfs":
 				inCells = true
 			case "xf":
-				if inCells && len(dates) < maxFormats {
+				if inCells && len(formats) < maxFormats {
 					id := attrs.get("numFmtId")
-					n, err := strconv.Atoi(id)
-					date, stated := custom[id]
-					dates = append(dates, date || !stated && err == nil && isBuiltInDate(n))
+					shown, stated := custom[id]
+					if n, err := strconv.Atoi(id); err == nil && !stated {
+						shown = builtIn(n)
+					}
+					formats = append(formats, shown)
 				}
 			}
 		},
 		end: func(name string) { inCells = inCells && name != "cellXfs" },
 	})
-	return dates
+	return formats
 }
 
-// isBuiltInDate tells whether the format of a number is that of a date or time without a formatCode
-// (section 18.8.30). Files of Excel in Chinese, Japanese and Korean have 27 to 36 and 50 to 58, those in Thai 71
-// to 81.
-func isBuiltInDate(id int) bool {
-	return id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58 || id >= 71 && id <= 81
+// builtIn is the format of a number that has no formatCode (section 18.8.30). Files of Excel in Chinese, Japanese
+// and Korean have the dates 27 to 36 and 50 to 58, those in Thai 71 to 81.
+func builtIn(id int) format {
+	switch {
+	case id == 46, id == 79:
+		return duration
+	case id >= 14 && id <= 22, id >= 27 && id <= 36, id == 45, id == 47, id >= 50 && id <= 58, id >= 71 && id <= 81:
+		return date
+	}
+	return plain
+}
+
+var passed = regexp.MustCompile(`(?i)\[(h+|m+|s+)\]`)
+
+func formatOf(code string) format {
+	switch {
+	case passed.MatchString(code):
+		return duration
+	case isDateFormat(code):
+		return date
+	}
+	return plain
 }
 
 // isDateFormat tells whether the format of a number has a part of a date in it, outside of
@@ -149,7 +178,7 @@ func isDateFormat(code string) bool {
 type cells struct {
 	*reader
 	shared    []string
-	dates     []bool
+	formats   []format
 	since1904 bool
 	relations map[string]relation
 
@@ -204,9 +233,13 @@ func (c *cells) shown() string {
 	case "b":
 		return map[string]string{"0": "FALSE", "1": "TRUE"}[value]
 	case "", "n":
-		format, err := strconv.Atoi(c.format)
-		if err == nil && format >= 0 && format < len(c.dates) && c.dates[format] {
-			return c.date(value)
+		if number, err := strconv.Atoi(c.format); err == nil && number >= 0 && number < len(c.formats) {
+			switch c.formats[number] {
+			case date:
+				return c.date(value)
+			case duration:
+				return timeOf(value)
+			}
 		}
 		if n, err := strconv.ParseFloat(value, 64); err == nil {
 			return strconv.FormatFloat(n, 'f', -1, 64)
@@ -252,4 +285,17 @@ func (c *cells) date(value string) string {
 		return at.Format(time.TimeOnly)
 	}
 	return at.Format(time.DateTime)
+}
+
+// timeOf writes a number of days as hours, minutes and seconds, 30:00:00.
+func timeOf(value string) string {
+	days, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(math.Abs(days) <= 2958466) {
+		return value
+	}
+	sign, seconds := "", int64(math.Round(math.Abs(days)*86400))
+	if days < 0 && seconds > 0 {
+		sign = "-"
+	}
+	return fmt.Sprintf("%s%d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)
 }

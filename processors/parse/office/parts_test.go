@@ -98,3 +98,13 @@ func TestWhatWordShows(t *testing.T) {
 		t.Errorf("%q\n%s", got.Text, diff)
 	}
 }
+
+// Time that passed is no date.
+func TestDurationsOfCells(t *testing.T) {
+	styles := `<numFmts><numFmt numFmtId="164" formatCode="[hh]:mm:ss"/><numFmt numFmtId="165" formatCode="[Red][h]:mm"/></numFmts>` +
+		`<cellXfs><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="46"/></cellXfs>`
+	cells := `<c s="0"><v>1.25</v></c><c s="1"><v>-0.5</v></c><c s="2"><v>1e300</v></c><c s="2"><v>0.000011574</v></c>`
+	if got, want := Read(sheetOf(t, styles, "", cells), options()).Text, "One\n30:00:00\t-12:00:00\t1e300\t0:00:01"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
