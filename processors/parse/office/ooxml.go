@@ -280,8 +280,10 @@ var slideSkips = map[string]bool{"Fallback": true, "fld": true}
 // slideReader reads a slide.
 type slideReader struct {
 	*reader
-	relations     map[string]relation
-	inText, title bool
+	relations          map[string]relation
+	inText, title      bool
+	inParagraph, inRun bool
+	link               string // of the run
 }
 
 func (s *slideReader) start(name string, attrs attributes) {
@@ -290,6 +292,7 @@ func (s *slideReader) start(name string, attrs attributes) {
 		kind := attrs.get("type")
 		s.title = kind == "title" || kind == "ctrTitle"
 	case "p":
+		s.inParagraph = true
 		s.w.block()
 		if s.title {
 			s.w.beginHeading(1)
@@ -297,12 +300,20 @@ func (s *slideReader) start(name string, attrs attributes) {
 	case "br":
 		s.w.block()
 	case "r":
-		s.w.endLink()
+		s.inRun, s.link = true, ""
 	case "t":
 		s.inText = true
+		if s.link != s.w.link { // a link may have several runs
+			s.w.beginLink(s.link)
+		}
 	case "hlinkClick":
-		if rel := s.relations[attrs.relation()]; rel.external {
-			s.w.beginLink(rel.target)
+		rel := s.relations[attrs.relation()]
+		switch {
+		case !rel.external:
+		case s.inRun:
+			s.link = rel.target
+		case !s.inParagraph: // of a shape
+			s.w.addLink(rel.target, "")
 		}
 	}
 }
@@ -310,13 +321,14 @@ func (s *slideReader) start(name string, attrs attributes) {
 func (s *slideReader) end(name string) {
 	switch name {
 	case "p":
+		s.inParagraph = false
 		s.w.endLink()
 		s.w.endHeading()
 		s.w.block()
 	case "t":
 		s.inText = false
 	case "r":
-		s.w.endLink()
+		s.inRun = false
 	case "sp":
 		s.title = false
 	}

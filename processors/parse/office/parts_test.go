@@ -108,3 +108,24 @@ func TestDurationsOfCells(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A program cuts the text of a link into runs, by spelling and by language.
+func TestLinkOfSeveralRuns(t *testing.T) {
+	run := func(id, text string) string {
+		if id != "" {
+			id = `<a:rPr><a:hlinkClick r:id="` + id + `"/></a:rPr>`
+		}
+		return `<a:r>` + id + `<a:t>` + text + `</a:t></a:r>`
+	}
+	body := archiveOf(t,
+		"ppt/presentation.xml", `<p><sldId id="7" r:id="r0"/></p>`,
+		"ppt/_rels/presentation.xml.rels", relationsPart("slide", "slides/slide1.xml"),
+		"ppt/slides/_rels/slide1.xml.rels", relationsPart("hyperlink!", "https://example.com/a", "hyperlink!", "https://example.com/b", "hyperlink!", "https://example.com/c"),
+		"ppt/slides/slide1.xml", `<p:sld><p:sp><p:cNvPr><a:hlinkClick r:id="r2"/></p:cNvPr><a:p>`+run("", "see ")+run("r0", "the ")+run("r0", "pa")+run("r0", "ge")+
+			run("r1", "next")+run("", " end")+`<a:endParaRPr><a:hlinkClick r:id="r0"/></a:endParaRPr></a:p></p:sp></p:sld>`)
+	got := Read(body, options())
+	want := []extract.Link{{URL: "https://example.com/c"}, {URL: "https://example.com/a", Text: "the page"}, {URL: "https://example.com/b", Text: "next"}}
+	if diff := cmp.Diff(want, got.Links); diff != "" || got.Text != "see the pagenext end" {
+		t.Errorf("%q\n%s", got.Text, diff)
+	}
+}
