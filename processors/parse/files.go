@@ -27,7 +27,7 @@ var officeHandler = handler{
 		switch {
 		case mediatype.IsOffice(b.media):
 			return office.IsContainer(b.Body)
-		case strings.HasPrefix(b.media, "application/"), b.media == "text/plain":
+		case strings.HasPrefix(b.media, "application/"), b.media == "binary/octet-stream", b.media == "text/plain":
 			return office.Looks(b.Body) != office.None
 		}
 		return false

@@ -16,7 +16,11 @@ import (
 var imageHandler = handler{
 	name: "image",
 	takes: func(b *body) bool {
-		return strings.HasPrefix(b.media, "image/") || b.media == "application/octet-stream" && image.Format(b.Body) != ""
+		switch b.media {
+		case "application/octet-stream", "binary/octet-stream":
+			return image.Format(b.Body) != ""
+		}
+		return strings.HasPrefix(b.media, "image/")
 	},
 	page: (*parser).image,
 }

@@ -27,7 +27,7 @@ func imageFile(t *testing.T, name string) string {
 func TestImagesArePages(t *testing.T) {
 	jpeg := imageFile(t, "picture.jpeg")
 	sum := sha256.Sum256([]byte(jpeg))
-	for _, media := range []string{"image/jpeg", "image/png", "application/octet-stream", ""} {
+	for _, media := range []string{"image/jpeg", "image/png", "application/octet-stream", "binary/octet-stream", ""} {
 		page, _ := pageOf(t, file("https://a.example/f", media, 200, jpeg, nil))
 		want := &codecs.ParsedImage{Format: "jpeg", Width: 96, Height: 64, Orientation: 6, Camera: "Maker M1", Copyright: "2024 Ann"}
 		if page.Image != nil {

@@ -26,6 +26,7 @@ func TestOfficeFilesArePages(t *testing.T) {
 	for _, c := range []struct{ file, media, title, text string }{
 		{"report.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "Weaving for beginners", "Warp and weft\nThe warp"},
 		{"report.docx", "application/octet-stream", "Weaving for beginners", "Warp and weft"},
+		{"report.docx", "binary/octet-stream", "Weaving for beginners", "Warp and weft"},
 		{"report.docx", "application/zip", "Weaving for beginners", "Warp and weft"},
 		{"report.docx", "", "Weaving for beginners", "Warp and weft"},
 		{"report.docx", "application/vnd.oasis.opendocument.text", "Weaving for beginners", "Warp and weft"},
