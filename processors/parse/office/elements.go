@@ -54,6 +54,10 @@ var errStop = errors.New("enough is read")
 
 var errUnclosed = errors.New("the text ends within an element, or has none")
 
+// titleOfPicture is the element with what OpenDocument says in place of a picture. It is skipped as its description
+// is: it would be a part of the paragraph. The element title of a text is another one.
+var titleOfPicture = xml.Name{Space: "svg", Local: "title"}
+
 // visit reads XML without a tree. Nesting costs no memory, and entities of a document type are not
 // expanded. It ends when enough is true. The error is errUnclosed if the text ends within an element, or
 // has none.
@@ -80,7 +84,7 @@ func visit(r *metered, v visitor, enough func() bool) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			open, elements = open+1, elements+1
-			if skipped > 0 || v.skip[t.Name.Local] {
+			if skipped > 0 || v.skip[t.Name.Local] || t.Name == titleOfPicture {
 				skipped++
 				continue
 			}

@@ -132,6 +132,15 @@ func TestText(t *testing.T) {
 	}
 }
 
+// What stands for a picture is not in the paragraph around it, but a field with the title of the text is.
+func TestTitlesOfOpenDocument(t *testing.T) {
+	body := archiveOf(t, "mimetype", odt, "content.xml", `<x><text:p>the <draw:frame><draw:image/><svg:title>alternative</svg:title><svg:desc>more</svg:desc></draw:frame>`+
+		`<text:title>Looms</text:title> end</text:p></x>`)
+	if got := Read(body, options()).Text; got != "the Looms end" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Rows and cells that are repeated are as the others, and the lines of a cell stay in its row.
 func TestRepeatsOfSheets(t *testing.T) {
 	body := archiveOf(t, "mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml", `<x><table:table table:name="One">`+
