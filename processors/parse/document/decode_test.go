@@ -119,6 +119,7 @@ func TestMediaType(t *testing.T) {
 		{"text/html", "<!DOCTYPE html", "text/html", mediaHTML},
 		{"text/html", "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "application/octet-stream", mediaOther},
 		{"text/plain", "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "application/octet-stream", mediaOther},
+		{"text/html", "\r\n\n%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "application/octet-stream", mediaOther},
 		{"text/html", "%PDF-1.7 is the first line of a file", "text/html", mediaHTML},
 		{"text/html; charset=UTF-8", "\xff\xd8\xff\xe0\x00\x10JFIF", "application/octet-stream", mediaOther},
 		{"text/html", "\x89PNG\r\n\x1a\n\x00\x00", "application/octet-stream", mediaOther},
