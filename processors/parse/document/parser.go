@@ -149,7 +149,8 @@ func MediaType(in Input) string { return typeOf(in).Essence }
 // typeOf returns the Content-Type of a response, with the type/subtype by which to read the body.
 // Without a usable one it sniffs (WHATWG MIME Sniffing, section 7: identifying a resource with an
 // unknown MIME type). A type that is stated is believed, but for the type of any bytes: many servers
-// send it for files whose names they do not know, such as a.xhtml, so HTML is looked for. XML whose root
+// send it for files whose names they do not know, such as a.xhtml, so HTML is looked for. Programs send tables and
+// letters in HTML as files of Word and Excel, and as a download. XML whose root
 // is html is XHTML, as in browsers. HTML may be a feed (section 7.3: mislabeled feeds) or a file, because programs
 // that do not state a type send it. Plain text may be bytes (section 7.2: mislabeled binary), because servers send
 // this type, too, for names that they do not know.
@@ -158,7 +159,7 @@ func typeOf(in Input) mediatype.Type {
 	switch t.Essence {
 	case "", "unknown/unknown", "application/unknown":
 		t.Essence = mediatype.Of(http.DetectContentType(in.Body)).Essence
-	case "application/octet-stream", "binary/octet-stream":
+	case "application/octet-stream", "binary/octet-stream", "application/msword", "application/vnd.ms-excel", "application/force-download":
 		if looksLikeHTML(in.Body) {
 			t.Essence = "text/html"
 		}
