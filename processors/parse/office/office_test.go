@@ -141,6 +141,17 @@ func TestTitlesOfOpenDocument(t *testing.T) {
 	}
 }
 
+// The titles of slides are headings, as in PowerPoint.
+func TestTitlesOfSlides(t *testing.T) {
+	body := archiveOf(t, "mimetype", "application/vnd.oasis.opendocument.presentation", "content.xml", `<x><draw:page draw:name="page1">`+
+		`<draw:frame presentation:class="title"><draw:text-box><text:p>Warp <text:span>and</text:span> weft</text:p></draw:text-box></draw:frame>`+
+		`<draw:frame presentation:class="outline"><draw:text-box><text:p>a point</text:p></draw:text-box></draw:frame><draw:frame><draw:text-box><text:p>b</text:p></draw:text-box></draw:frame></draw:page></x>`)
+	got := Read(body, options())
+	if diff := cmp.Diff([]extract.Heading{{Level: 1, Text: "Warp and weft"}}, got.Headings); diff != "" || got.Text != "Warp and weft\na point\nb" {
+		t.Errorf("%q\n%s", got.Text, diff)
+	}
+}
+
 // Rows and cells that are repeated are as the others, and the lines of a cell stay in its row.
 func TestRepeatsOfSheets(t *testing.T) {
 	body := archiveOf(t, "mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml", `<x><table:table table:name="One">`+

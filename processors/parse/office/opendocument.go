@@ -72,6 +72,7 @@ type flow struct {
 	repeat, row       int
 	cellFrom, rowFrom int
 	inSheet           bool
+	title             bool // the frame has the title of a slide
 }
 
 // maxRepeats bounds how often a repeated cell or row is written.
@@ -83,6 +84,11 @@ func (f *flow) start(name string, attrs attributes) {
 	case "p":
 		f.depth++
 		f.line()
+		if f.title {
+			w.beginHeading(1)
+		}
+	case "frame":
+		f.title = attrs.get("class") == "title"
 	case "h":
 		f.depth++
 		f.line()
@@ -129,7 +135,12 @@ func (f *flow) end(name string) {
 	switch name {
 	case "p":
 		f.depth--
+		if f.title {
+			w.endHeading()
+		}
 		f.line()
+	case "frame":
+		f.title = false
 	case "h":
 		f.depth--
 		w.endHeading()
