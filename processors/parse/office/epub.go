@@ -40,21 +40,26 @@ func (r *reader) epub() {
 	}
 }
 
+// bookTypes are the types of chapters besides HTML: those of DTBook, and of OEB, which EPUB 2 still permits (OPF
+// 2.0.1, section 1.3.7).
+var bookTypes = map[string]bool{"application/x-dtbook+xml": true, "text/x-oeb1-document": true}
+
 // book reads the package of a book, and returns its chapters.
 func (r *reader) book(main string) (chapters []string) {
-	files := map[string]string{}
+	files, named := map[string]string{}, map[string]bool{}
 	r.visit(main, visitor{start: func(name string, attrs attributes) {
 		switch name {
 		case "item":
-			if kind := attrs.get("media-type"); len(files) < maxParts && (mediatype.IsHTML(kind) || kind == "application/x-dtbook+xml") {
-				ref := attrs.get("href")
+			if kind := attrs.get("media-type"); len(files) < maxParts && (mediatype.IsHTML(kind) || bookTypes[kind]) {
+				ref, _, _ := strings.Cut(attrs.get("href"), "#")
 				if plain, err := url.PathUnescape(ref); err == nil {
 					ref = plain
 				}
 				files[attrs.get("id")] = within(main, ref)
 			}
 		case "itemref":
-			if file := files[attrs.get("idref")]; file != "" && attrs.get("linear") != "no" && len(chapters) < maxPages {
+			if file := files[attrs.get("idref")]; file != "" && attrs.get("linear") != "no" && len(chapters) < maxPages && !named[file] {
+				named[file] = true // a second item may be a place in the same file
 				chapters = append(chapters, file)
 			}
 		}

@@ -141,6 +141,18 @@ func TestTitlesOfOpenDocument(t *testing.T) {
 	}
 }
 
+// A chapter of an old book may have the type of OEB, and two chapters may be places in one file.
+func TestChaptersOfOldBooks(t *testing.T) {
+	body := archiveOf(t, "mimetype", "application/epub+zip",
+		"META-INF/container.xml", `<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>`,
+		"b.opf", `<package><manifest><item id="a" href="a.htm" media-type="text/x-oeb1-document"/><item id="b" href="b.xhtml#one" media-type="application/xhtml+xml"/>`+
+			`<item id="c" href="b.xhtml#two" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/></spine></package>`,
+		"a.htm", `<p>old</p>`, "b.xhtml", `<p id="one">one</p>`)
+	if got := Read(body, options()); got.Text != "old\fone" || got.Outcome != extract.Whole {
+		t.Errorf("%q, %q", got.Text, got.Outcome)
+	}
+}
+
 // The titles of slides are headings, as in PowerPoint.
 func TestTitlesOfSlides(t *testing.T) {
 	body := archiveOf(t, "mimetype", "application/vnd.oasis.opendocument.presentation", "content.xml", `<x><draw:page draw:name="page1">`+
