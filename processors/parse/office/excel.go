@@ -167,7 +167,7 @@ func isDateFormat(code string) bool {
 		case c == ']':
 			bracket = false
 		case bracket:
-		case strings.IndexByte("yYdDhHsS", c) >= 0:
+		case strings.IndexByte("yYmMdDhHsS", c) >= 0:
 			return true
 		}
 	}

@@ -188,7 +188,7 @@ func TestDatesOfSheets(t *testing.T) {
 			t.Errorf("%s, %v: %s, want %s", c.value, c.since1904, got, c.want)
 		}
 	}
-	for code, want := range map[string]bool{"yyyy-mm-dd": true, "0.00": false, `0 "days"`: false, "[Red]0": false, "h:mm": true, `0\d`: false, "General": false} {
+	for code, want := range map[string]bool{"yyyy-mm-dd": true, "0.00": false, `0 "days"`: false, "[Red]0": false, "h:mm": true, `0\d`: false, "General": false, "mmmm": true, `0.0,,\M`: false, `0"m"`: false} {
 		if got := isDateFormat(code); got != want {
 			t.Errorf("%s: %v", code, got)
 		}
