@@ -95,18 +95,20 @@ func Format(body []byte) string {
 	return ""
 }
 
-// brand tells AVIF and HEIF by the brands of a file type box.
-func brand(body []byte) string {
+// brand tells AVIF and HEIF by the brands of a file type box. mif1 is the brand of both.
+func brand(body []byte) (format string) {
 	end := min(int(binary.BigEndian.Uint32(body)), len(body), 256)
 	for at := 8; at+4 <= end; at += 4 {
 		switch string(body[at : at+4]) {
 		case "avif", "avis":
 			return AVIF
-		case "heic", "heix", "hevc", "heim", "heis", "mif1":
+		case "heic", "heix", "hevc", "heim", "heis":
 			return HEIF
+		case "mif1":
+			format = HEIF
 		}
 	}
-	return ""
+	return format
 }
 
 // Read reads an image. svg says that the body is stated to be one, since that format has no

@@ -119,6 +119,18 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// mif1 is the main brand of some AVIF files, and stands beside avif in all.
+func TestBrands(t *testing.T) {
+	for brands, want := range map[string]string{
+		"avif\x00\x00\x00\x00avifmif1miaf": AVIF, "mif1\x00\x00\x00\x00mif1avifmiaf": AVIF, "mif1\x00\x00\x00\x00mif1heic": HEIF,
+		"heic\x00\x00\x00\x00mif1heic": HEIF, "mif1\x00\x00\x00\x00mif1": HEIF, "isom\x00\x00\x00\x00mp41": "",
+	} {
+		if got := Format([]byte("\x00\x00\x00" + string(rune(len(brands)+8)) + "ftyp" + brands)); got != want {
+			t.Errorf("%q: %q, want %q", brands, got, want)
+		}
+	}
+}
+
 // Pictures that Go does not decode are whole: they have a size, and no hash.
 func TestWhatGoDoesNotDecode(t *testing.T) {
 	tags := func(all ...[2]uint16) (body []byte) {
