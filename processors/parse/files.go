@@ -27,6 +27,8 @@ var officeHandler = handler{
 		switch {
 		case mediatype.IsOffice(b.media):
 			return office.IsContainer(b.Body)
+		case b.media == "application/pdf", b.media == "application/x-pdf":
+			return false
 		case strings.HasPrefix(b.media, "application/"), b.media == "binary/octet-stream", b.media == "text/plain":
 			return office.Looks(b.Body) != office.None
 		}
@@ -37,9 +39,12 @@ var officeHandler = handler{
 
 func (p *parser) office(b *body) *document.Page {
 	read := office.Read(b.Body, office.Options{Bounds: fileBounds(p.follow), MaxUnpackedBytes: office.MaxUnpackedBytes, Chapter: p.chapter})
+	if read.Kind == office.None && read.Outcome == extract.Whole && !read.Foreign {
+		read.Outcome = extract.Damaged // its media type says that it is one
+	}
 	page := p.filePage(b, &read.Document)
-	if read.Kind == office.None && read.Outcome == extract.Whole && page.Unparsed == "" {
-		page.Unparsed = document.UnsupportedType // a whole file of a format that is not read, such as xlsb
+	if read.Foreign && page.Unparsed == "" {
+		page.Unparsed = document.UnsupportedType
 	}
 	return page
 }
@@ -67,7 +72,7 @@ var pdfHandler = handler{
 		case "application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream":
 			return pdf.Looks(b.Body)
 		}
-		return strings.HasPrefix(b.media, "application/") && bytes.HasPrefix(b.Body, []byte(pdf.Magic))
+		return strings.HasPrefix(b.media, "application/") && !mediatype.IsOffice(b.media) && bytes.HasPrefix(b.Body, []byte(pdf.Magic))
 	},
 	page: (*parser).pdf,
 }

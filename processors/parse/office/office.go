@@ -40,6 +40,8 @@ const (
 // unpacks to more than Options.MaxUnpackedBytes, or has a tag or a text of more than 256 KiB.
 type Document struct {
 	Kind Kind
+	// Foreign: the file says that it has another format, such as that of Office before 2007, xlsb or a drawing.
+	Foreign bool
 	extract.Document
 }
 
@@ -158,6 +160,7 @@ func Read(body []byte, o Options) *Document {
 		return doc
 	}
 	if !isZip(body) {
+		doc.Foreign = bytes.HasPrefix(body, []byte(oleMagic))
 		return doc
 	}
 	r := &reader{opts: &o, a: openArchive(body, o.MaxUnpackedBytes), doc: doc}
@@ -177,6 +180,8 @@ func Read(body []byte, o Options) *Document {
 		r.openDocument()
 	case EPUB:
 		r.epub()
+	case None:
+		doc.Foreign = r.a.has("mimetype") || mainPart(r.a) != ""
 	}
 	r.w.finish()
 	return doc
