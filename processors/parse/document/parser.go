@@ -218,7 +218,9 @@ func isFile(body []byte) bool {
 // isPDF tells whether a body begins as a PDF and is no text about PDF: its first bytes have one beyond ASCII, as
 // programs write it for this purpose (ISO 32000-1, section 7.5.2). Scripts write line ends in front.
 func isPDF(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(body[:min(len(body), resourceHeader)], " \t\r\n"), []byte("%PDF-")) && bytes.ContainsFunc(body[:min(len(body), resourceHeader)], func(r rune) bool { return r >= utf8.RuneSelf })
+	begin := body[:min(len(body), resourceHeader)]
+	return bytes.HasPrefix(bytes.TrimLeft(begin, " \t\r\n"), []byte("%PDF-")) &&
+		bytes.ContainsFunc(begin, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // mayBeXHTML tells whether a type is of any XML, or of the XHTML of old phones (application/vnd.wap.xhtml+xml).
