@@ -82,14 +82,14 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.InFlight == 0 {
 		o.InFlight = 64 << 20
 	}
-	if err := o.begin(ctx); err != nil {
-		return Report{}, err
-	}
 	r := &run{
 		Options: o, workers: make(chan struct{}, o.Workers), flight: newFlight(o.InFlight),
 		responses: newRestorer(), parsers: map[string]*parser{}, report: Report{Outcomes: map[Outcome]int64{}},
 	}
 	names, err := r.files(ctx)
+	if err == nil {
+		err = o.begin(ctx)
+	}
 	if err != nil {
 		return r.report, err
 	}

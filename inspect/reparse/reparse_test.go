@@ -373,6 +373,9 @@ func TestFilesThatAreNotRead(t *testing.T) {
 	if _, err := Run(t.Context(), options(archive, generation)); err == nil || !strings.Contains(err.Error(), "there is no file of an archive") {
 		t.Error(err)
 	}
+	if there := contents(t, generation); len(there) > 0 {
+		t.Errorf("a misspelt archive begins a generation: %v", there)
+	}
 	fill(t, archive)
 	archived.PutText(t, archive, "other.warc.gz", "not a WARC file")
 	archived.PutText(t, archive, "c-0f-00000-000.meta.warc.gz", "metadata is not read")
