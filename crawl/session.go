@@ -183,6 +183,9 @@ func (s *session) define(ctx context.Context) error {
 		return err
 	}
 	if fresh {
+		if err := s.checkReplay(ctx, want); err != nil {
+			return err
+		}
 		spec := topics.Spec{Crawl: want.Crawl, Partitions: want.Partitions, Replication: max(s.opts.Replication, 1)}
 		if _, err := topics.Create(ctx, s.admin, spec); err != nil {
 			return err

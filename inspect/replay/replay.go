@@ -35,6 +35,15 @@ func Open(ctx context.Context, bucket blob.Bucket, options httpclient.Options) (
 	return &Exchanges{index: index, responses: httpclient.NewRestorer(options)}, nil
 }
 
+// Check tells whether there is an archive, and does not read it. The error is kept.ErrEmpty if there is none.
+func Check(ctx context.Context, bucket blob.Bucket) error {
+	indexes, err := kept.Indexes(ctx, bucket)
+	if err == nil && len(indexes) == 0 {
+		err = fmt.Errorf("%w in %s", kept.ErrEmpty, bucket)
+	}
+	return err
+}
+
 // Len is the number of responses in the archive.
 func (e *Exchanges) Len() int { return e.index.Len() }
 

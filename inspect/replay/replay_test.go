@@ -159,8 +159,14 @@ func TestFailures(t *testing.T) {
 	if _, err := Open(t.Context(), b, httpclient.DefaultOptions()); !errors.Is(err, kept.ErrEmpty) {
 		t.Errorf("an empty archive: %v", err)
 	}
+	if err := Check(t.Context(), b); !errors.Is(err, kept.ErrEmpty) {
+		t.Errorf("the check of an empty archive: %v", err)
+	}
 	archived.Put(t, b, warc.Gzip, "c-00000-1", nil, answered(url, 200, "old", 0))
 	archived.Put(t, b, warc.Gzip, "c-00000-2", nil, answered(url, 200, "new", 9))
+	if err := Check(t.Context(), b); err != nil {
+		t.Error(err)
+	}
 	e := replayed(t, b, httpclient.DefaultOptions())
 	do := func(ctx context.Context, permit func() bool) *httpclient.Exchange {
 		return e.Do(ctx, httpclient.Request{URL: url, Permit: permit})
