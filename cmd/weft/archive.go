@@ -17,15 +17,24 @@ import (
 // archiveFlags say where an archive is.
 type archiveFlags struct {
 	Data    string    `placeholder:"DIR" type:"path" default:"weft-data" help:"Directory of the crawl: its archive is in DIR/warc."`
-	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, or a bucket as in --checkpoints."`
+	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, a bucket as in --checkpoints, or the data directory of another crawl."`
 }
 
 // where is the location of the archive.
 func (f archiveFlags) where() string {
-	if f.Archive != nil && *f.Archive != noArchive {
+	if f.Archive == nil || *f.Archive == noArchive || f.dir() != f.Data {
+		return filepath.Join(f.dir(), archiveFolder)
+	}
+	return string(*f.Archive)
+}
+
+// dir is the data directory of the crawl. --archive may name one, too. As an archive, the files of its archive would be
+// in a folder: the command would leave out the pages, or write its own files where no command finds them.
+func (f archiveFlags) dir() string {
+	if f.Archive != nil && filepath.IsAbs(string(*f.Archive)) && isFolder(filepath.Join(string(*f.Archive), archiveFolder)) {
 		return string(*f.Archive)
 	}
-	return filepath.Join(f.Data, archiveFolder)
+	return f.Data
 }
 
 func (f archiveFlags) open(ctx context.Context) (blob.Bucket, error) {

@@ -89,7 +89,7 @@ func (f *eraseFlags) pages(ctx context.Context, o *erase.Options) (release func(
 		}
 	}()
 	places := f.Copies
-	if own := filepath.Join(f.Data, pagesFolder); isFolder(own) {
+	if own := filepath.Join(f.dir(), pagesFolder); isFolder(own) {
 		places = append(places, archivePages(own))
 	}
 	for _, place := range places {
