@@ -61,6 +61,8 @@ func (f *eraseFlags) run(ctx context.Context, std streams, selection erase.Selec
 	switch {
 	case errors.Is(err, erase.ErrUnfinished):
 		return err
+	case errors.Is(err, erase.ErrNoArchive), errors.Is(err, erase.ErrPlain):
+		return usageError{err}
 	case err != nil:
 		return fmt.Errorf("erase: %w; the same command goes on", err)
 	case f.JSON:

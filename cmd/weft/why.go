@@ -97,6 +97,8 @@ func hostOf(about string) (string, error) {
 	}
 	u, refusal := urls.Parse("http://" + name)
 	switch {
+	case strings.Contains(about, "://"):
+		return "", usagef("%q is a URL, and not a domain", about)
 	case refusal != urls.Accepted:
 		return "", usagef("%q is neither a URL nor a domain, a host or an address", about)
 	case u.PathAndQuery() != "/" || strings.ContainsAny(about, "/?#@"):

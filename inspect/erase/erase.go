@@ -76,7 +76,7 @@ type run struct {
 // Search counts where selected pages are, and changes nothing.
 func Search(ctx context.Context, o Options) (Report, error) {
 	r := &run{Options: o, search: true, skipped: map[string]bool{}}
-	err := r.checkCopies(ctx)
+	err := r.checkPlaces(ctx)
 	if err == nil {
 		err = r.pass(ctx)
 	}
@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) (all Report, err error) {
 }
 
 func (r *run) do(ctx context.Context) error {
-	if err := r.checkCopies(ctx); err != nil {
+	if err := r.checkPlaces(ctx); err != nil {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
