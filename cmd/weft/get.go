@@ -31,15 +31,11 @@ func (c *getCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
-	target := c.URL
-	if parsed, refusal := urls.Parse(c.URL); refusal == urls.Accepted {
-		target = parsed.String()
-	}
 	bucket, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	x, err := kept.Find(ctx, bucket, target, at)
+	x, err := kept.Find(ctx, bucket, c.target(), at)
 	if err != nil {
 		return fmt.Errorf("archive in %s: %w", bucket, err)
 	}
@@ -48,6 +44,18 @@ func (c *getCmd) Run(ctx context.Context, std streams) error {
 		_, err = std.out.Write(out)
 	}
 	return err
+}
+
+// target is the URL as the archive has it. People leave out the scheme, and so do the keys of indexes: then a response
+// of either scheme is found.
+func (c *getCmd) target() string {
+	if parsed, refusal := urls.Parse(c.URL); refusal == urls.Accepted {
+		return parsed.String()
+	}
+	if parsed, refusal := urls.Parse("http://" + c.URL); refusal == urls.Accepted && !strings.Contains(c.URL, "://") {
+		return strings.TrimPrefix(parsed.String(), "http:")
+	}
+	return c.URL
 }
 
 // at is the time that is asked for; zero: there is none.

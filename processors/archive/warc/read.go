@@ -19,8 +19,8 @@ type Record struct {
 	Block []byte
 }
 
-// ErrRecord means that a member is not one record of WARC.
-var ErrRecord = errors.New("this is not a WARC record")
+// ErrRecord means that a member is not one record of WARC 1.1.
+var ErrRecord = errors.New("this is not a record of WARC 1.1")
 
 // ReadMember reads the record at the beginning of member, which is a member of a file.
 func ReadMember(member []byte) (r Record, err error) {
