@@ -145,20 +145,24 @@ func tellErased(w io.Writer, r erase.Report, took time.Duration, check bool) err
 }
 
 type eraseCmd struct {
-	URL    string `env:"-" xor:"what" required:"" placeholder:"URL" help:"Erase all that was fetched from this URL."`
-	Domain string `env:"-" xor:"what" required:"" placeholder:"DOMAIN" help:"Erase all that was fetched from this registrable domain and its hosts."`
+	// One of the two, once: of a flag that is given twice only the last value would count, and the other page would stay.
+	URL    []string `env:"-" xor:"what" required:"" sep:"none" placeholder:"URL" help:"Erase all that was fetched from this URL."`
+	Domain []string `env:"-" xor:"what" required:"" sep:"none" placeholder:"DOMAIN" help:"Erase all that was fetched from this registrable domain and its hosts."`
 	eraseFlags
 }
 
 func (c *eraseCmd) Run(ctx context.Context, std streams) error {
-	if c.URL != "" {
-		u, refusal := urls.Parse(c.URL)
+	if len(c.URL)+len(c.Domain) > 1 {
+		return usagef("a command erases one URL or one domain: repeat the command for each")
+	}
+	if len(c.URL) > 0 {
+		u, refusal := urls.Parse(c.URL[0])
 		if refusal != urls.Accepted {
-			return usagef("--url %q is not the URL of a page", c.URL)
+			return usagef("--url %q is not the URL of a page", c.URL[0])
 		}
 		return c.run(ctx, std, erase.URL(u.String()), time.Now())
 	}
-	domain, err := registrable(c.Domain)
+	domain, err := registrable(c.Domain[0])
 	if err != nil {
 		return err
 	}
