@@ -9,5 +9,5 @@
 //	datapackage-digest.json   the SHA-256 of datapackage.json
 //
 // The file is written from its beginning to its end, and little of it is in memory: the names of
-// the files, and a line for each block of the index.
+// the files, a line for each block of the index, and the id of each page.
 package wacz

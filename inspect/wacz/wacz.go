@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/weftcrawl/weft/inspect/kept"
 	"github.com/weftcrawl/weft/internal/blob"
 	"github.com/weftcrawl/weft/internal/mediatype"
@@ -52,7 +54,7 @@ func Write(ctx context.Context, bucket blob.Bucket, out io.Writer, o Options) (R
 	if merged.Index == "" {
 		return Report{}, kept.ErrEmpty
 	}
-	w := &writer{zip: zip.NewWriter(out), bucket: bucket, Options: o}
+	w := &writer{zip: zip.NewWriter(out), bucket: bucket, Options: o, listed: map[uuid.UUID]bool{}}
 	w.report.Lines = merged.Lines
 	for _, step := range []func() error{
 		func() error { return w.files(ctx) },
@@ -74,7 +76,9 @@ type writer struct {
 	bucket    blob.Bucket
 	metadata  []string // names of the files of metadata
 	resources []resource
-	report    Report
+	// listed are the ids of pages in the list.
+	listed map[uuid.UUID]bool
+	report Report
 }
 
 // resource is a file in datapackage.json.
@@ -190,6 +194,13 @@ func (w *writer) pagesIn(ctx context.Context, name string, lines *json.Encoder) 
 			continue
 		}
 		id := strings.TrimSuffix(strings.TrimPrefix(record.Field("WARC-Record-ID"), "<urn:uuid:"), ">")
+		// After a kill a page may come twice in parsed, and so in the files of metadata.
+		if key, err := uuid.Parse(id); err == nil {
+			if w.listed[key] {
+				continue
+			}
+			w.listed[key] = true
+		}
 		if err := lines.Encode(page{id, record.Field("WARC-Target-URI"), record.Field("WARC-Date"), parsed.Title}); err != nil {
 			return err
 		}

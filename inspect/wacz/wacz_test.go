@@ -65,6 +65,7 @@ func TestWrite(t *testing.T) {
 	archived.PutMetadata(t, b, warc.Gzip, "c-0e-00000-000",
 		warc.Metadata{ID: "1", URL: "http://0.example/", Date: archived.Began, JSON: []byte(`{"title":"The <first>","content_type":"text/html"}`)},
 		warc.Metadata{ID: "2", URL: "http://1.example/", Date: archived.Began, JSON: []byte(`{"content_type":"application/xhtml+xml"}`)},
+		warc.Metadata{ID: "1", URL: "http://0.example/", Date: archived.Began, JSON: []byte(`{"title":"The <first>","content_type":"text/html"}`)}, // after a kill
 		warc.Metadata{ID: "3", URL: "http://1.example/i.png", Date: archived.Began, JSON: []byte(`{"content_type":"image/png"}`)},
 	)
 	var out bytes.Buffer
