@@ -16,28 +16,51 @@ import (
 	"github.com/weftcrawl/weft/topics"
 )
 
-// openArchive prepares the stage archive, if this process runs it.
-func (s *session) openArchive(ctx context.Context) error {
-	d := s.env.Definition
-	location, age := d.Archive, blob.DeadUploadAge
+// tryArchive refuses an archive that cannot be used, before the definition names it: otherwise the next start, without the
+// flag, would fail in the same way.
+func (s *session) tryArchive(ctx context.Context, have, want topics.Definition) error {
+	if want.Archive == have.Archive {
+		return nil
+	}
+	_, err := s.archiveStore(ctx, want)
+	return err
+}
+
+// archiveStore opens the archive, if this process runs its stage; nil: it does not.
+func (s *session) archiveStore(ctx context.Context, d topics.Definition) (blob.Bucket, error) {
+	location := d.Archive
 	switch {
 	case location == "" || !slices.Contains(s.stages, topics.Archive):
-		return nil
+		return nil, nil
 	case location == topics.InData && !s.whole:
-		return fmt.Errorf("%w: the archive of crawl %s is in the data directory of weft crawl;"+
+		return nil, fmt.Errorf("%w: the archive of crawl %s is in the data directory of weft crawl;"+
 			" weft topics create --archive gives it a store that all processes reach", ErrUsage, d.Crawl)
 	case location == topics.InData:
-		location, age = s.opts.warcDir(), 0 // no other process writes there
+		location = s.opts.warcDir()
 		if err := warc.Recover(location); err != nil {
-			return fmt.Errorf("%w: %w", ErrUsage, err)
+			return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 		}
 	}
 	bucket, err := OpenStore(ctx, "archive files", location)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := blob.ProbeNew(ctx, bucket); err != nil {
-		return unusable("archive files", bucket, err)
+		return nil, unusable("archive files", bucket, err)
+	}
+	return bucket, nil
+}
+
+// openArchive prepares the stage archive, if this process runs it.
+func (s *session) openArchive(ctx context.Context) error {
+	d := s.env.Definition
+	bucket, err := s.archiveStore(ctx, d)
+	if bucket == nil || err != nil {
+		return err
+	}
+	age := blob.DeadUploadAge
+	if d.Archive == topics.InData {
+		age = 0 // no other process writes there
 	}
 	if err := bucket.Sweep(ctx, "", time.Now().Add(-age)); err != nil {
 		s.log.Warn("removing the remains of killed processes from the archive failed", "error", err)

@@ -179,6 +179,9 @@ func (s *session) define(ctx context.Context) error {
 	}
 	place := want.Bodies
 	bucket, err := s.openBodies(ctx, want) // before the location is written, which never changes
+	if err == nil {
+		err = s.tryArchive(ctx, have, want)
+	}
 	if err != nil {
 		return err
 	}
