@@ -71,11 +71,16 @@ func (c *getCmd) at() (time.Time, error) {
 	return time.Time{}, usagef("--at %q is not a time such as 2026-11-24T10:00:00Z", c.At)
 }
 
+// errNoBody means that nothing can be printed. An empty output would look like an empty page.
+var errNoBody = errors.New("the archive has the head of this response, and not its body")
+
 // part is the part of an exchange that is printed.
 func (c *getCmd) part(ctx context.Context, x kept.Exchange) ([]byte, error) {
 	switch {
 	case c.Headers:
 		return warc.OriginalHead(x.Head), nil
+	case !x.HasBody():
+		return nil, fmt.Errorf("%w (%s); --headers prints the head", errNoBody, cmp.Or(x.Facts.ErrorClass, "it was left out"))
 	case c.Raw:
 		return x.Payload, nil
 	}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft/inspect/kept"
+	"github.com/weftcrawl/weft/processors/archive/warc"
 )
 
 // People leave out the scheme.
@@ -18,6 +21,23 @@ func TestGetTarget(t *testing.T) {
 		if got := (&getCmd{URL: given}).target(); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
+	}
+}
+
+// A body that was not kept is not an empty body.
+func TestGetNoBody(t *testing.T) {
+	cut := kept.Exchange{Head: []byte("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"), Facts: warc.Facts{ErrorClass: "body_truncated"}}
+	for _, c := range []getCmd{{}, {Raw: true}, {Text: true}} {
+		if got, err := c.part(t.Context(), cut); !errors.Is(err, errNoBody) || !strings.Contains(err.Error(), "body_truncated") {
+			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+	if got, err := (&getCmd{Headers: true}).part(t.Context(), cut); err != nil || len(got) != len(cut.Head) {
+		t.Errorf("%q, %v", got, err)
+	}
+	empty := kept.Exchange{Head: []byte("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n")}
+	if got, err := (&getCmd{}).part(t.Context(), empty); err != nil || len(got) > 0 {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -59,14 +59,14 @@ func Find(ctx context.Context, bucket blob.Bucket, target string, at time.Time) 
 		return cmp.Compare(at.Sub(a.Date).Abs(), at.Sub(b.Date).Abs())
 	})
 	x, err := readWithSiblings(ctx, bucket, found[0])
-	if err != nil || !at.IsZero() || x.hasBody() {
+	if err != nil || !at.IsZero() || x.HasBody() {
 		return x, err
 	}
 	for _, line := range found[1:] {
 		older, err := readWithSiblings(ctx, bucket, line)
 		switch {
 		case errors.Is(err, ErrNone), errors.Is(err, ErrNoPayload):
-		case err != nil || older.hasBody():
+		case err != nil || older.HasBody():
 			return older, err
 		}
 	}
@@ -77,9 +77,9 @@ func readWithSiblings(ctx context.Context, bucket blob.Bucket, l warc.Line) (Exc
 	return read(ctx, bucket, l, func(target string) ([]warc.Line, error) { return siblings(ctx, bucket, l.File, target) })
 }
 
-// hasBody tells whether the body is there, or its beginning, or the response had none. A check of a host
+// HasBody tells whether the body is there, or its beginning, or the response had none. A check of a host
 // leaves out a body that is too large: then only its head tells that there was one.
-func (x Exchange) hasBody() bool {
+func (x Exchange) HasBody() bool {
 	if len(x.Payload) > 0 {
 		return true
 	}
