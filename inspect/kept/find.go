@@ -203,7 +203,7 @@ func read(ctx context.Context, bucket blob.Bucket, l warc.Line, beside func(targ
 	}
 	facts, own := record.Facts()
 	x.Facts, x.Foreign = facts, !own
-	x.Head, x.Payload = record.Message()
+	x.Head, x.Payload = message(record, own)
 	x.Status, _ = strconv.Atoi(l.Status)
 	if record.Field("WARC-Type") != "revisit" || x.Status == http.StatusNotModified {
 		return x, nil
@@ -212,7 +212,7 @@ func read(ctx context.Context, bucket blob.Bucket, l warc.Line, beside func(targ
 	if err != nil {
 		return Exchange{}, err
 	}
-	_, x.Payload = first.Message()
+	_, x.Payload = message(first, own)
 	return x, nil
 }
 
