@@ -84,6 +84,7 @@ func (h *headerBlock) feed(b []byte) (done bool) {
 //     send it.
 //   - Transfer-Encoding: chunked in two fields means one coding: an application behind a proxy sets
 //     what its server sets, too.
+//   - Content-Length: 5, 5 means one length (RFC 9112 section 6.3).
 //   - Bytes that cannot stand in a name, such as quotation marks, become "_", which no name of ours has.
 //     Control characters stay, and are bad_response.
 func mend(head []byte, behindLine bool) {
@@ -104,12 +105,27 @@ func mend(head []byte, behindLine bool) {
 				name[0] = 'X'
 			}
 			chunked = chunked || isChunked
+		} else if bytes.EqualFold(name, []byte("Content-Length")) {
+			blankRepeated(value)
 		}
 		for i, c := range name {
 			if c > ' ' && c != 0x7f && !httpguts.IsTokenRune(rune(c)) {
 				name[i] = '_'
 			}
 		}
+	}
+}
+
+// blankRepeated leaves the first item of a list whose items are the same. Blanks take the place of the others.
+func blankRepeated(list []byte) {
+	first, rest, _ := bytes.Cut(list, []byte(","))
+	for item := range bytes.SplitSeq(bytes.TrimSpace(rest), []byte(",")) {
+		if item = bytes.TrimSpace(item); len(item) == 0 || !bytes.Equal(item, bytes.TrimSpace(first)) {
+			return
+		}
+	}
+	for i := len(first); i < len(list) && list[i] != '\r' && list[i] != '\n'; i++ {
+		list[i] = ' '
 	}
 }
 

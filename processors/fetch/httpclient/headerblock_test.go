@@ -53,6 +53,8 @@ func TestMend(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"Transfer-Encoding: identity\r\nA: 1\r\ntransfer-encoding:Identity \n", "Xransfer-Encoding: identity\r\nA: 1\r\nXransfer-encoding:Identity \n"},
 		{"Transfer-Encoding: chunked\r\nA: 1\r\ntransfer-encoding: Chunked\r\n", "Transfer-Encoding: chunked\r\nA: 1\r\nXransfer-encoding: Chunked\r\n"},
+		{"Content-Length: 56, 56\r\ncontent-length:7,7 ,7\n", "Content-Length: 56    \r\ncontent-length:7     \n"},
+		{"Content-Length: 56, 5\r\nContent-Length: 5, \r\nContent-Length:,\r\nContent-Length: 5\r\nA: 5, 5\r\n", ""},
 		{"A: Transfer-Encoding: identity\r\n Transfer-Encoding: identity\r\n", ""},
 		{"Transfer-Encoding: identity, chunked\r\nTransfer-Encoding:\r\n chunked\r\n", ""},
 		{"\"Server\": a\r\nSer\xe4ver: \"b\"\r\nA(B)@/<x>: c:/\r\n", "_Server_: a\r\nSer_ver: \"b\"\r\nA_B____x_: c:/\r\n"},
