@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -24,6 +25,7 @@ func readConfig(path string) (config, error) {
 	if err != nil {
 		return c, fmt.Errorf("read configuration: %w", err)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the library takes it for a part of the first key
 	if err := yaml.Unmarshal(text, &c.values); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n") // an excerpt of the file follows
 		return c, fmt.Errorf("read configuration %s: %s", path, first)

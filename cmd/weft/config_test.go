@@ -69,6 +69,25 @@ func TestExampleConfigIsAcceptedInComments(t *testing.T) {
 	}
 }
 
+// Editors of Windows write a byte order mark in front of a text (YAML 1.2, section 5.2).
+func TestConfigBehindAByteOrderMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "weft.yaml")
+	if err := os.WriteFile(path, []byte("\ufeffdelay: 7s\r\nmax-pages: 3\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var grammar cli
+	parser, err := newParser(&grammar, streams{strings.NewReader(""), io.Discard, io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"crawl", "--config", path, "http://example.com/"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := grammar.Crawl; *got.Delay != 7*time.Second || *got.MaxPages != 3 {
+		t.Errorf("the file gives a delay of %v and %v pages", *got.Delay, *got.MaxPages)
+	}
+}
+
 func TestExampleConfigNamesEveryFlag(t *testing.T) {
 	text, err := os.ReadFile(exampleConfig)
 	if err != nil {

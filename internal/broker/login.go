@@ -64,7 +64,7 @@ func (d Listener) users() (map[string]string, error) {
 	}
 	users := map[string]string{}
 	n := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		n++
 		line = strings.TrimRight(line, "\r\n")
 		if line == "" || strings.HasPrefix(line, "#") {

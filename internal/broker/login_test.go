@@ -159,6 +159,18 @@ func TestTLSOfTheDoor(t *testing.T) {
 	}
 }
 
+// Editors of Windows write a byte order mark in front of a text.
+func TestUsersBehindAByteOrderMark(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(file, []byte("\ufeffann:secret\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	users, err := Listener{UsersFile: file}.users()
+	if err != nil || len(users) != 1 || users["ann"] != "secret" {
+		t.Errorf("users are %q, %v", users, err)
+	}
+}
+
 func TestDoorOptions(t *testing.T) {
 	pair := securedkafka.NewAuthority(t).Sign(t, "server", securedkafka.Options{})
 	certFile, keyFile := pair.CertFile, pair.KeyFile

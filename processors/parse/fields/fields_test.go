@@ -118,6 +118,10 @@ func TestFor(t *testing.T) {
 			t.Errorf("%s has the rule %v", of, got)
 		}
 	}
+	// Editors of Windows write a byte order mark in front of a text (YAML 1.2, section 5.2).
+	if marked, err := Load([]Source{{"a.yaml", "\ufefffields: {a: b}\r\n"}}); err != nil || marked.For("https://a.example/") == nil {
+		t.Errorf("rules behind a byte order mark: %v", err)
+	}
 	if none, err := Load(nil); err != nil || none.For("https://a.example/") != nil {
 		t.Errorf("without rules: %v", err)
 	}

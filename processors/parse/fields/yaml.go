@@ -33,6 +33,7 @@ var position = regexp.MustCompile(`^\[(\d+):\d+\] `)
 
 // read reads a file.
 func read(file, text string) (node, error) {
+	text = strings.TrimPrefix(text, "\ufeff") // the library takes it for a part of the first key
 	parsed, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
 		var syntax yaml.Error
