@@ -117,7 +117,7 @@ func Classify(err error) Class {
 	case is[*tls.CertificateVerificationError](err), is[x509.UnknownAuthorityError](err),
 		is[x509.HostnameError](err), is[x509.CertificateInvalidError](err):
 		return ClassTLSCertificate
-	case is[tls.RecordHeaderError](err), is[tls.AlertError](err):
+	case is[tls.RecordHeaderError](err), is[tls.AlertError](err), isAlert(err):
 		return ClassTLSError
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return ClassConnectRefused
@@ -162,14 +162,25 @@ func isStale(x *Exchange, err error) bool {
 }
 
 // classifyBody names an error that occurred while the body was read from the wire. The end of
-// the connection is body_truncated, however it ended.
+// the connection is body_truncated, however it ended. An alert of TLS is bad_response: the
+// handshake was done.
 func classifyBody(err error) Class {
-	switch class := Classify(err); class {
-	case ClassReset, ClassNoResponse:
+	switch class := Classify(err); {
+	case class == ClassReset, class == ClassNoResponse:
 		return ClassBodyTruncated
+	case isAlert(err):
+		return ClassBadResponse
 	default:
 		return class
 	}
+}
+
+// isAlert tells whether err is an alert of TLS that the peer sent. With TLS 1.3 a client has done
+// its handshake before the server refuses it, for example because it has no certificate (RFC 8446
+// section 4.4.2.4). Then the alert is the answer to the request.
+func isAlert(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "remote error"
 }
 
 func isTimeout(err error) bool {

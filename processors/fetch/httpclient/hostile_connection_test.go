@@ -130,6 +130,9 @@ func tlsServers() []hostile {
 	version := func(v uint16) func(*tls.Config) {
 		return func(c *tls.Config) { c.MinVersion, c.MaxVersion = v, v }
 	}
+	demanding := func(v uint16) func(*tls.Config) {
+		return func(c *tls.Config) { c.MinVersion, c.MaxVersion, c.ClientAuth = v, v, tls.RequireAnyClientCert }
+	}
 	return []hostile{
 		{"valid certificate", serve(true, time.Hour, nil), trust},
 		{"expired certificate", serve(true, -time.Hour, nil), trust},
@@ -140,6 +143,8 @@ func tlsServers() []hostile {
 		{"self-signed certificate, `--insecure`", serve(false, time.Hour, nil), insecure},
 		{"TLS 1.0", serve(true, time.Hour, version(tls.VersionTLS10)), trust},
 		{"TLS 1.1, `--insecure`", serve(true, time.Hour, version(tls.VersionTLS11)), insecure},
+		{"TLS 1.2, demands a client certificate", serve(true, time.Hour, demanding(tls.VersionTLS12)), trust},
+		{"TLS 1.3, demands a client certificate", serve(true, time.Hour, demanding(tls.VersionTLS13)), trust},
 		{"no Content-Length and no closure alert", abrupt(ok + "\r\n" + text), trust},
 		{"Content-Length above the length of the body, and no closure alert", abrupt(ok + "Content-Length: 1000\r\n\r\n" + text), trust},
 		{"no TLS", func(t *testing.T) string { return "https" + strings.TrimPrefix(says(ok)(t), "http") }, nil},
