@@ -3,6 +3,7 @@ package httpclient
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -32,7 +33,7 @@ func newObserved(dial dialDNS) observed {
 		if err != nil {
 			return nil, err
 		}
-		return observe(ctx, c), nil
+		return observe(ctx, c)
 	}}}}
 }
 
@@ -40,9 +41,21 @@ func (o observed) LookupNetIP(ctx context.Context, network, name string) ([]neti
 	return o.resolver.LookupNetIP(ctx, network, name)
 }
 
-// LookupTTL implements TTLResolver.
+// familyPatience is how long the addresses of one family wait for those of the other one (RFC
+// 8305 section 3, Resolution Delay). It is shorter than answerPatience. It is longer than the 50 ms
+// of the RFC: the answer is kept, so a page that waits costs less than a family that is missing.
+const familyPatience = time.Second
+
+// errFamilyPatience ends a question about a family.
+var errFamilyPatience = errors.New("the other family has addresses, and this one has no answer")
+
+// LookupTTL implements TTLResolver. Some servers know the IPv4 addresses of a name, and do not
+// answer the question about its IPv6 addresses (RFC 4074 section 4.1). Go's resolver waits for that
+// answer for longer than a look-up may take. So familyPatience after the first addresses came, the
+// connections for the other question are closed. Then the resolver returns what it has.
 func (o observed) LookupTTL(ctx context.Context, network, name string) ([]netip.Addr, time.Duration, error) {
 	seen := &ttls{positive: unknownTTL, negative: unknownTTL}
+	defer seen.end()
 	addrs, err := o.resolver.LookupNetIP(context.WithValue(ctx, ttlsKey{}, seen), network, name)
 	seen.mu.Lock() // a question may still be open
 	defer seen.mu.Unlock()
@@ -59,6 +72,10 @@ type ttls struct {
 	positive, negative time.Duration
 	// none has the questions to which a server answered that there is no address.
 	none []dnsmessage.Question
+
+	conns []net.Conn  // all that were opened
+	late  *time.Timer // calls closeConns, since the first answer with addresses
+	ended bool        // no connection may be opened any more
 }
 
 // saidNone tells whether servers answered both questions about a name, and neither answer has an
@@ -80,6 +97,37 @@ func saidNone(ctx context.Context, name string) bool {
 
 type ttlsKey struct{}
 
+// opened notes a connection. It closes the connection if there may be no more.
+func (t *ttls) opened(c net.Conn) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		_ = c.Close()
+		return errFamilyPatience
+	}
+	t.conns = append(t.conns, c)
+	return nil
+}
+
+// closeConns ends all questions that are still open.
+func (t *ttls) closeConns() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+	for _, c := range t.conns {
+		_ = c.Close()
+	}
+}
+
+// end stops the timer: the look-up is over.
+func (t *ttls) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.late != nil {
+		t.late.Stop()
+	}
+}
+
 func (t *ttls) see(positive bool, ttl time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,19 +138,25 @@ func (t *ttls) see(positive bool, ttl time.Duration) {
 	if *least == unknownTTL || ttl < *least {
 		*least = ttl
 	}
+	if positive && t.late == nil {
+		t.late = time.AfterFunc(familyPatience, t.closeConns)
+	}
 }
 
 // observe returns a connection to a server of names that notes the TTLs of answers. Go's
 // resolver tells from the type what is a connection of datagrams.
-func observe(ctx context.Context, c net.Conn) net.Conn {
+func observe(ctx context.Context, c net.Conn) (net.Conn, error) {
 	seen, _ := ctx.Value(ttlsKey{}).(*ttls)
 	if seen == nil {
-		return c
+		return c, nil
+	}
+	if err := seen.opened(c); err != nil {
+		return nil, err
 	}
 	if udp, ok := c.(*net.UDPConn); ok {
-		return &datagrams{UDPConn: udp, seen: seen}
+		return &datagrams{UDPConn: udp, seen: seen}, nil
 	}
-	return &stream{Conn: c, seen: seen}
+	return &stream{Conn: c, seen: seen}, nil
 }
 
 // datagrams is a connection with a message in each datagram.

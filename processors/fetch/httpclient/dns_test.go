@@ -22,6 +22,7 @@ type zone func(q dnsmessage.Question, tcp bool) reply
 type reply struct {
 	code      dnsmessage.RCode
 	truncated bool
+	silent    bool // no message
 	answers   []record
 	authority []record
 	forged    *reply // comes first, with another id
@@ -105,6 +106,9 @@ func messages(asked []byte, tcp bool, answer zone) (all [][]byte) {
 		return nil
 	}
 	r := answer(q, tcp)
+	if r.silent {
+		return nil
+	}
 	if r.forged != nil {
 		all = append(all, r.forged.message(q, id+1))
 	}
@@ -225,6 +229,28 @@ func TestQuestionsForAMissingName(t *testing.T) {
 			_, _, err := newObserved(dial).LookupTTL(t.Context(), "ip", "a.test.")
 			if Classify(err) != c.class || (asked.Load() > 2) != c.more {
 				t.Errorf("%v after %d questions", err, asked.Load())
+			}
+		})
+	}
+}
+
+// A server that does not answer about one family does not hide the addresses of the other one.
+func TestSilenceAboutOneFamily(t *testing.T) {
+	silence := reply{silent: true}
+	for name, c := range map[string]struct {
+		zone zone
+		want string
+	}{
+		"about IPv6": {both(reply{answers: []record{ipv4(300)}}, silence), "192.0.2.1"},
+		"about IPv4": {both(silence, reply{answers: []record{ipv6(300)}}), "2001:db8::1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 4*familyPatience)
+			defer cancel()
+			got, ttl, err := newObserved(newNameServer(t, c.zone)).LookupTTL(ctx, "ip", "a.test.")
+			if err != nil || len(got) != 1 || got[0].Unmap().String() != c.want || ttl != 300*time.Second {
+				t.Errorf("%v for %v, %v", got, ttl, err)
 			}
 		})
 	}
