@@ -101,7 +101,8 @@ func (c *crawlCmd) Run(ctx context.Context, root *cli, eng engine, std streams) 
 // A crawl without a page is a failure, so that scripts notice it.
 var (
 	errNothing   = errors.New("the crawl ended without a page")
-	errNotPublic = errors.New("the crawl ended without a page: addresses that are not public take --allow-network or --allow-private")
+	errNotPublic = errors.New("the crawl ended without a page: addresses that are not public take --allow-network or --allow-private, " +
+		"in a new crawl (another --data), because a URL that was refused is not tried again")
 )
 
 func (c *crawlCmd) check() error {
