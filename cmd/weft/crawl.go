@@ -114,6 +114,8 @@ func (c *crawlCmd) check() error {
 	switch {
 	case c.Listen != "" && len(c.Brokers) > 0:
 		return usagef("--listen is for the embedded broker, and --brokers names a cluster: only one of them is possible")
+	case c.WARC && c.Archive != nil && *c.Archive == noArchive:
+		return usagef("--warc keeps all exchanges, and --archive none ends the archive: only one of them is possible")
 	case c.Patience < 0:
 		return usagef("--patience %v is negative", c.Patience)
 	case c.Listen == "" && c.Serve:
