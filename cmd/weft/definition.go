@@ -59,7 +59,7 @@ type definitionFlags struct {
 	AllowPrivate  *bool          `help:"Permit addresses that are not public, such as 127.0.0.1."`
 	AllowNetworks []string       `name:"allow-network" placeholder:"CIDR" help:"Also permit the addresses of a network, for example of an intranet: 10.1.0.0/16. Metadata services of clouds stay refused."`
 	Insecure      *bool          `help:"Accept certificates that have expired, have another name or are not signed by a trusted authority."`
-	Partitions    *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4); the number never changes."`
+	Partitions    *int32         `placeholder:"N" help:"Partitions of a new crawl (default 4, at most 256 without --brokers); the number never changes."`
 
 	Duplicates     *string `enum:"keep,drop-text,off" placeholder:"WHAT" help:"What to do with a page whose text an earlier page had: keep (default) names the earlier page, drop-text also leaves out the text, off does not look for duplicates and so finds no traps by content."`
 	DuplicateLinks *string `enum:"follow,ignore" placeholder:"WHAT" help:"What to do with the links of a page whose text an earlier page had: follow (default) or ignore."`

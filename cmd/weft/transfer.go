@@ -118,6 +118,9 @@ func (f newCrawlFlags) create(ctx context.Context, root *cli, std streams, archi
 	options.Bodies, options.OpenBodies = cmp.Or(string(f.Bodies), archive.Definition.Bodies), open.bodies
 	switch {
 	case open.dir != "":
+		if n := cmp.Or(f.Partitions, archive.Definition.Partitions); n > crawl.MostPartitions {
+			return usagef("%d partitions are too many for a data directory: give --partitions, at most %d", n, crawl.MostPartitions)
+		}
 		options.Compression, options.Replication = "none", 1
 		options.Bodies = cmp.Or(options.Bodies, topics.InData)
 	case options.Bodies == topics.InData:
