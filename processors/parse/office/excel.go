@@ -78,7 +78,8 @@ func (r *reader) sharedStrings(part string) (shared []string) {
 				inText = false
 			case "si":
 				if total += len(text); len(shared) < maxStrings && total <= maxStringBytes {
-					shared = append(shared, string(text))
+					// A string may stand in many cells, so it is resolved once.
+					shared = append(shared, strings.Join(strings.Fields(unescaped(string(text))), " "))
 				} else {
 					r.doc.TextTruncated = true
 				}
@@ -227,7 +228,7 @@ func (c *cells) shown() string {
 		if err != nil || i < 0 || i >= len(c.shared) {
 			return ""
 		}
-		return unescaped(c.shared[i])
+		return c.shared[i]
 	case "inlineStr", "str":
 		return unescaped(value)
 	case "b":

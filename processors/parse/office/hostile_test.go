@@ -89,6 +89,7 @@ func TestHostileFiles(t *testing.T) {
 		{"one text without end", archiveOf(t, "word/document.xml", wordHead+"<w:t>|aaaa…"), Word, extract.TooCostly, "before"},
 		{"one tag without end", archiveOf(t, "word/document.xml", wordHead+"<w:t |a='b' …"), Word, extract.TooCostly, "before"},
 		{"bomb of shared strings", archiveOf(t, "xl/workbook.xml", "<x/>", "xl/sharedStrings.xml", "<sst>|<si></si>…"), Excel, extract.TooCostly, ""},
+		{"a long blank string in many cells", sheetOf(t, "", "<si><t>"+strings.Repeat("_x0020_", 35_000)+"</t></si>", strings.Repeat(`<c t="s"><v>0</v></c>`, 20_000)), Excel, extract.Whole, "One"},
 		{"bomb of styles", archiveOf(t, "xl/workbook.xml", "<x/>", "xl/styles.xml", "<cellXfs>|<xf/>…"), Excel, extract.TooCostly, ""},
 		{"bomb of metadata", archiveOf(t, "word/document.xml", wordHead, "docProps/core.xml", "<title>|<a>b</a>…"), Word, extract.TooCostly, ""},
 		{"entities that grow", archiveOf(t, "word/document.xml", entities+wordHead+"<w:t>&b;</w:t>"), Word, extract.Damaged, "before\n&b;"},
