@@ -172,26 +172,33 @@ var (
 // out: a bracket in its stream would begin a string, to PDFium, that has the trailer.
 func withTrailer(body []byte) []byte {
 	const endOfObject = "endobj"
-	at := catalogType.FindIndex(body)
-	if at == nil {
-		return nil
+	for _, at := range catalogType.FindAllIndex(body, maxCatalogs) {
+		// The object's own beginning is the last one in front of its type. A stream may have the words of a catalog.
+		front := body[max(at[0]-maxCatalogBytes, 0):at[0]]
+		front = front[bytes.LastIndex(front, []byte(endOfObject))+1:]
+		headers := objectHeader.FindAllSubmatchIndex(front, -1)
+		if headers == nil {
+			continue
+		}
+		last := headers[len(headers)-1]
+		if bytes.Contains(front[last[1]:], []byte("stream")) {
+			continue
+		}
+		if end := bytes.LastIndex(body, []byte(endOfObject)); end > at[0] {
+			body = body[:end+len(endOfObject)]
+		}
+		number, generation := front[last[2]:last[3]], front[last[4]:last[5]]
+		return fmt.Appendf(slices.Clip(body), "\ntrailer\n<</Root %s %s R>>\nstartxref\n0\n%%%%EOF\n", number, generation)
 	}
-	// The object's own beginning is the last one in front of its type.
-	front := body[max(at[0]-maxCatalogBytes, 0):at[0]]
-	front = front[bytes.LastIndex(front, []byte(endOfObject))+1:]
-	headers := objectHeader.FindAllSubmatch(front, -1)
-	if headers == nil {
-		return nil
-	}
-	found := headers[len(headers)-1]
-	if end := bytes.LastIndex(body, []byte(endOfObject)); end > at[0] {
-		body = body[:end+len(endOfObject)]
-	}
-	return fmt.Appendf(slices.Clip(body), "\ntrailer\n<</Root %s %s R>>\nstartxref\n0\n%%%%EOF\n", found[1], found[2])
+	return nil
 }
 
-// maxCatalogBytes is how far the type of a catalog may be behind its beginning.
-const maxCatalogBytes = 64 << 10
+const (
+	// maxCatalogBytes is how far the type of a catalog may be behind its beginning.
+	maxCatalogBytes = 64 << 10
+	// maxCatalogs bounds how many places are looked at that have the type of a catalog.
+	maxCatalogs = 16
+)
 
 // field is a text in the scratch memory, whose size is in bytes, with the zero at its end.
 func (f *file) field(bytes int) string {

@@ -182,6 +182,17 @@ func TestCutWithinAStream(t *testing.T) {
 	}
 }
 
+// The words of a catalog in a text do not hide the catalog of a file that is cut.
+func TestCatalogInAText(t *testing.T) {
+	const page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>"
+	text := stream("", "BT /F 12 Tf 50 700 Td (see /Type /Catalog here) Tj ET\n")
+	body := build("<<>>", onePage, page, text, font, catalog, stream("", strings.Repeat("x", 500)))
+	got := read(t, shared, body[:bytes.Index(body, []byte("xxx"))+100])
+	if got.Text != "see /Type /Catalog here" || got.Pages != 1 {
+		t.Errorf("%q, %d pages, %q", got.Text, got.Pages, got.Outcome)
+	}
+}
+
 // A Reader that reads nothing compiles nothing.
 func TestNothingIsPaidAhead(t *testing.T) {
 	r := New(options())
