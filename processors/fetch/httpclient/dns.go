@@ -41,18 +41,19 @@ func (o observed) LookupNetIP(ctx context.Context, network, name string) ([]neti
 	return o.resolver.LookupNetIP(ctx, network, name)
 }
 
-// familyPatience is how long the addresses of one family wait for those of the other one (RFC
-// 8305 section 3, Resolution Delay). It is shorter than answerPatience. It is longer than the 50 ms
-// of the RFC: the answer is kept, so a page that waits costs less than a family that is missing.
+// familyPatience is how long the IPv4 addresses of a name wait for its IPv6 addresses (RFC 8305
+// section 3, Resolution Delay). It is shorter than answerPatience. It is longer than the 50 ms of the
+// RFC: the answer is kept, so a page that waits costs less than a family that is missing.
 const familyPatience = time.Second
 
-// errFamilyPatience ends a question about a family.
-var errFamilyPatience = errors.New("the other family has addresses, and this one has no answer")
+// errFamilyPatience ends a question about IPv6.
+var errFamilyPatience = errors.New("there are IPv4 addresses, and no answer about IPv6")
 
 // LookupTTL implements TTLResolver. Some servers know the IPv4 addresses of a name, and do not
 // answer the question about its IPv6 addresses (RFC 4074 section 4.1). Go's resolver waits for that
-// answer for longer than a look-up may take. So familyPatience after the first addresses came, the
-// connections for the other question are closed. Then the resolver returns what it has.
+// answer for longer than a look-up may take. So familyPatience after the IPv4 addresses came, the
+// connections for the other question are closed. Then the resolver returns what it has. IPv6
+// addresses do not end the question about IPv4: without its answer, most hosts could not be reached.
 func (o observed) LookupTTL(ctx context.Context, network, name string) ([]netip.Addr, time.Duration, error) {
 	seen := &ttls{positive: unknownTTL, negative: unknownTTL}
 	defer seen.end()
@@ -74,7 +75,7 @@ type ttls struct {
 	none []dnsmessage.Question
 
 	conns []net.Conn  // all that were opened
-	late  *time.Timer // calls closeConns, since the first answer with addresses
+	late  *time.Timer // calls closeConns, since the answer with IPv4 addresses
 	ended bool        // no connection may be opened any more
 }
 
@@ -138,7 +139,13 @@ func (t *ttls) see(positive bool, ttl time.Duration) {
 	if *least == unknownTTL || ttl < *least {
 		*least = ttl
 	}
-	if positive && t.late == nil {
+}
+
+// seeIPv4 begins the wait for the answer about IPv6.
+func (t *ttls) seeIPv4() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.late == nil {
 		t.late = time.AfterFunc(familyPatience, t.closeConns)
 	}
 }
@@ -233,6 +240,9 @@ func (t *ttls) read(asked, message []byte, whole bool) {
 	case err != nil:
 	case found && h.RCode == dnsmessage.RCodeSuccess:
 		t.see(true, chain)
+		if question.Type == dnsmessage.TypeA {
+			t.seeIPv4()
+		}
 	default:
 		ttl := readNegative(&p)
 		if chain != unknownTTL {
