@@ -20,16 +20,19 @@ type archiveFlags struct {
 	Archive *location `placeholder:"URL" help:"Where the archive is, if it is not in DIR/warc: a folder, a bucket as in --checkpoints, or the data directory of another crawl."`
 }
 
-// where is the location of the archive.
+// where is the location of the archive. --archive may name the data directory of a crawl. As an archive, the files of its
+// archive would be in a folder of it, and commands would write their own files where no command finds them.
 func (f archiveFlags) where() string {
-	if f.Archive == nil || *f.Archive == noArchive || f.dir() != f.Data {
-		return filepath.Join(f.dir(), archiveFolder)
+	if f.Archive == nil || *f.Archive == noArchive {
+		return filepath.Join(f.Data, archiveFolder)
+	}
+	if filepath.IsAbs(string(*f.Archive)) {
+		return within(string(*f.Archive), archiveFolder)
 	}
 	return string(*f.Archive)
 }
 
-// dir is the data directory of the crawl. --archive may name one, too. As an archive, the files of its archive would be
-// in a folder: the command would leave out the pages, or write its own files where no command finds them.
+// dir is the data directory of the crawl, which has its pages, too. --archive may name one.
 func (f archiveFlags) dir() string {
 	if f.Archive != nil && filepath.IsAbs(string(*f.Archive)) && isFolder(filepath.Join(string(*f.Archive), archiveFolder)) {
 		return string(*f.Archive)
